@@ -1,0 +1,1 @@
+"""Arranges the work: from samples and metrics to a result."""

@@ -1,0 +1,173 @@
+"""What a run says as a whole: the values that reports show and ``summary.json`` holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+SCHEMA_VERSION = 1
+"""Version of the run folder's contract (docs/run-folder.md)."""
+
+
+@dataclass(frozen=True, slots=True)
+class MetricSummary:
+    """One metric over all samples of a run (or of a slice).
+
+    ``mean`` is the metric's aggregate (arithmetic mean unless ``aggregate`` says sum or geometric);
+    ``low`` and ``high`` bound it at ``level``. All are ``None`` when nothing was scored; the bounds
+    also when the interval is undefined (one value only, a sum).
+    """
+
+    name: str
+    title: str
+    family: str
+    mean: float | None
+    low: float | None
+    high: float | None
+    level: float
+    interval: str
+    n_scored: int
+    n_total: int
+    n_clusters: int | None = None
+    std: float | None = None
+    median: float | None = None
+    minimum: float | None = None
+    maximum: float | None = None
+    aggregate: str = "mean"
+    higher_is_better: bool | None = True
+    bounds: tuple[float | None, float | None] = (0.0, 1.0)
+    unscored: Mapping[str, int] = field(default_factory=dict)
+    labels: Mapping[str, int] = field(default_factory=dict)
+    signature: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """The same metrics over the samples that share one metadata value."""
+
+    column: str
+    value: str
+    n: int
+    metrics: Mapping[str, MetricSummary]
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """One run.
+
+    ``averaged_over`` says in words what the mean runs over; ``incomplete`` counts scores that are
+    missing by accident (exit code 3).
+    """
+
+    title: str
+    suite: str
+    system: str
+    n_samples: int
+    n_queries: int
+    averaged_over: str
+    metrics: Mapping[str, MetricSummary]
+    slices: tuple[Slice, ...] = ()
+    failures: Mapping[str, int] = field(default_factory=dict)
+    incomplete: int = 0
+    warnings: tuple[str, ...] = ()
+    schema_version: int = SCHEMA_VERSION
+
+    def to_json(self) -> dict[str, Any]:
+        """A mapping of plain values, ready for strict JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Summary:
+        """The summary that `to_json` wrote."""
+        fields = dict(data)
+        fields["metrics"] = _metrics(fields["metrics"])
+        fields["slices"] = tuple(
+            Slice(**{**piece, "metrics": _metrics(piece["metrics"])}) for piece in fields["slices"]
+        )
+        fields["warnings"] = tuple(fields["warnings"])
+        return cls(**fields)
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One metric of a comparison: A is the new system, B the old one (UltraRAG's letters).
+
+    ``p_value`` is the two-sided paired permutation test's, ``significant`` says raw p < 0.05,
+    ``p_adjusted`` and ``significant_adjusted`` are after the correction across metrics.
+    ``detectable`` is the smallest true difference that ``n`` queries with this spread would have
+    found with 80 % power at the 5 % level. What could not be computed is ``None``.
+    """
+
+    name: str
+    a_mean: float | None
+    b_mean: float | None
+    diff: float | None
+    low: float | None
+    high: float | None
+    p_value: float | None
+    significant: bool | None
+    p_adjusted: float | None
+    significant_adjusted: bool | None
+    t_p_value: float | None
+    cohens_d: float | None
+    detectable: float | None
+    n: int
+    wins: int
+    losses: int
+    ties: int
+    higher_is_better: bool | None = True
+
+    @property
+    def verdict(self) -> Literal["better", "worse", "different", "no difference shown", "unknown"]:
+        """The corrected test in words, seen from A."""
+        if self.significant_adjusted is None or self.diff is None:
+            return "unknown"
+        if not self.significant_adjusted:
+            return "no difference shown"
+        if self.higher_is_better is None:
+            return "different"
+        return "better" if (self.diff > 0) == self.higher_is_better else "worse"
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two runs on the same queries.
+
+    ``only_a`` and ``only_b`` count queries that the other run lacks; they are not compared.
+    """
+
+    a: str
+    b: str
+    differences: tuple[Difference, ...]
+    n_common: int
+    only_a: int
+    only_b: int
+    n_resamples: int
+    seed: int
+    level: float
+    correction: str
+    interval: str
+    warnings: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """A mapping of plain values; UltraRAG's field names stand beside ours."""
+        body = asdict(self)
+        body["differences"] = [
+            {
+                **asdict(d),
+                "verdict": d.verdict,
+                "A_mean": d.a_mean,
+                "B_mean": d.b_mean,
+                "Diff(A-B)": d.diff,
+            }
+            for d in self.differences
+        ]
+        return body
+
+
+def _metrics(data: Mapping[str, Any]) -> dict[str, MetricSummary]:
+    return {
+        name: MetricSummary(**{**entry, "bounds": tuple(entry["bounds"])})
+        for name, entry in data.items()
+    }

@@ -1,0 +1,70 @@
+"""Errors that a user can mend.
+
+Everything here is shown as one sentence and never as a traceback (unless ``--debug`` asks for it).
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class RagassayError(Exception):
+    """Base of every error that ragassay raises on purpose. Exit code 2."""
+
+
+class InputError(RagassayError):
+    """Data that cannot be read as it stands.
+
+    The message says which file, line and field, what is wrong and what to do.
+
+    Args:
+        problem: what is wrong, without a final full stop.
+        path: the file or folder concerned.
+        line: 1-based line (or record) number.
+        field: name of the column or key.
+        hint: what to do about it.
+    """
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        path: object | None = None,
+        line: int | None = None,
+        field: str | None = None,
+        hint: str | None = None,
+    ) -> None:
+        self.problem, self.path, self.line, self.field, self.hint = problem, path, line, field, hint
+        where = []
+        if path is not None:
+            where.append(str(path))
+        if line is not None:
+            where.append(f"line {line}")
+        if field is not None:
+            where.append(f"field '{field}'")
+        text = (": ".join([", ".join(where), problem]) if where else problem).rstrip(".")
+        super().__init__(f"{text}." + (f" {hint}" if hint else ""))
+
+    def at(self, *, path: object | None = None, line: int | None = None) -> InputError:
+        """The same error with a place filled in where it had none."""
+        return InputError(
+            self.problem,
+            path=self.path if self.path is not None else path,
+            line=self.line if self.line is not None else line,
+            field=self.field,
+            hint=self.hint,
+        )
+
+
+class UsageError(RagassayError):
+    """A request that makes no sense: an unknown name, a value out of range, options that clash."""
+
+
+def did_you_mean(wrong: str, known: Iterable[str]) -> str:
+    """A hint that names the nearest known spelling, or an empty string when nothing is near."""
+    by_folded: dict[str, str] = {}
+    for name in known:
+        by_folded.setdefault(name.casefold(), name)
+    near = difflib.get_close_matches(wrong.casefold(), by_folded, n=3, cutoff=0.6)
+    return f"Did you mean {' or '.join(repr(by_folded[name]) for name in near)}?" if near else ""

@@ -1,0 +1,1 @@
+"""What is measured: one file a family. Pure arithmetic, no input or output, no globals."""

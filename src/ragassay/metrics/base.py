@@ -1,0 +1,257 @@
+"""What a metric is: a named, parameterised value object that scores a window of samples.
+
+A metric is a frozen dataclass. Its class says what it measures; its fields are its parameters, and
+its printed name carries those that differ from their defaults: ``nDCG@10``, ``P(rel=2)@5``,
+``rougeL(stem=false).f``. `ragassay.metrics.naming` reads such a name back.
+
+Adding one takes one file in this package::
+
+    @register
+    @dataclass(frozen=True)
+    class Shout(SampleMetric):
+        '''Share of capital letters in the answer.'''
+
+        name = "shout"
+        title = "Share of letters that are capitals"
+        family = "answer"
+        needs = ("answer",)
+        source = "our own"
+
+        def score_sample(self, sample: Sample) -> Outcome:
+            ...
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import typing
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, TypeVar, cast
+
+from ragassay.errors import UsageError
+from ragassay.samples import Sample
+from ragassay.scores import Outcome, Reason, Score, Unscored
+
+T = TypeVar("T")
+Need = Literal[
+    "query", "passages", "answer", "references", "gold", "answerability", "history", "given"
+]
+Aggregate = Literal["mean", "sum", "geometric"]
+Kind = Literal["arithmetic", "model", "judge"]
+
+
+def param(default: Any, doc: str, *, minimum: float | None = None) -> Any:
+    """A parameter written in parentheses: ``name(key=value)``."""
+    return dataclasses.field(default=default, metadata={"doc": doc, "minimum": minimum})
+
+
+def cutoff(default: Any = None, doc: str = "rank cut-off (all ranks when left out)") -> Any:
+    """The parameter written after ``@``. Without a default (``...``) it must be given."""
+    metadata = {"doc": doc, "role": "cutoff", "minimum": 1}
+    if default is ...:
+        return dataclasses.field(metadata=metadata)
+    return dataclasses.field(default=default, metadata=metadata)
+
+
+def part(default: str, choices: tuple[str, ...], doc: str) -> Any:
+    """The parameter written after a dot: ``rougeL.f``. Always printed."""
+    return dataclasses.field(
+        default=default, metadata={"doc": doc, "role": "part", "choices": choices}
+    )
+
+
+class Window:
+    """A bounded batch of samples, with everything computed about it so far.
+
+    Metrics that share an intermediate result (tokens, a ranking with its grades, a table of common
+    subsequences) ask for it with `once` and get one and the same object.
+    """
+
+    def __init__(self, samples: Sequence[Sample]) -> None:
+        self.samples = tuple(samples)
+        self._memo: dict[Hashable, Any] = {}
+
+    def __len__(self) -> int:
+        return len(self.samples)
+
+    def once(self, build: Callable[..., T], *args: Hashable) -> T:
+        """``build(window, *args)``, computed the first time and remembered for this window."""
+        key = (build, args)
+        if key not in self._memo:
+            self._memo[key] = build(self, *args)
+        return cast(T, self._memo[key])
+
+    def outcomes(self, metric: Metric) -> Sequence[Outcome]:
+        """What ``metric`` says about each sample; computed once, so metrics may build on others."""
+        if metric not in self._memo:
+            found = metric.score_window(self)
+            if len(found) != len(self.samples):
+                raise AssertionError(f"{metric} gave {len(found)} outcomes for {len(self)} samples")
+            self._memo[metric] = found
+        return cast("Sequence[Outcome]", self._memo[metric])
+
+
+@dataclass(frozen=True)
+class Metric(ABC):
+    """Base of all metrics. Subclasses are frozen dataclasses, hashable and comparable by value.
+
+    Class attributes:
+        name: canonical name, without parameters.
+        title: one line for people.
+        family: ``retrieval``, ``chunks``, ``answer``, ``mtrag`` ...: where it is listed.
+        source: paper, tool or specification that defines it.
+        needs: parts of a sample that it cannot do without.
+        uses: parts that it reads when they are there.
+        low, high: range of the value; ``None`` means unbounded.
+        higher_is_better: direction; ``None`` where neither is better (a length, a count).
+        aggregate: how a run's values become one.
+        recommended_for: what a person would pick it for.
+        aliases: other names, each mapped to the expression it stands for.
+        kind: arithmetic, model or judge.
+        version: raised when the same input would give another value.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    family: ClassVar[str]
+    source: ClassVar[str]
+    needs: ClassVar[tuple[Need, ...]] = ()
+    uses: ClassVar[tuple[Need, ...]] = ()
+    low: ClassVar[float | None] = 0.0
+    high: ClassVar[float | None] = 1.0
+    higher_is_better: ClassVar[bool | None] = True
+    aggregate: ClassVar[Aggregate] = "mean"
+    recommended_for: ClassVar[str] = ""
+    aliases: ClassVar[Mapping[str, str]] = {}
+    kind: ClassVar[Kind] = "arithmetic"
+    version: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        for spec in dataclasses.fields(self):
+            _check_param(self, spec, getattr(self, spec.name))
+
+    @abstractmethod
+    def score_window(self, window: Window) -> Sequence[Outcome]:
+        """One outcome for each sample of the window, in its order. Never raises for a bad sample:
+        what cannot be scored is `Unscored` with a reason."""
+
+    def score(self, sample: Sample) -> Outcome:
+        """The outcome for a single sample."""
+        return self.score_window(Window([sample]))[0]
+
+    def __str__(self) -> str:
+        params, tail_part, tail_cut = [], "", ""
+        for spec in dataclasses.fields(self):
+            value = getattr(self, spec.name)
+            role = spec.metadata.get("role")
+            if role == "part":
+                tail_part = f".{value}"
+            elif value == spec.default:
+                continue
+            elif role == "cutoff":
+                tail_cut = f"@{_spell(value)}"
+            else:
+                params.append(f"{spec.name}={_spell(value)}")
+        return f"{self.name}{'(' + ','.join(params) + ')' if params else ''}{tail_part}{tail_cut}"
+
+    __repr__ = __str__
+
+    @property
+    def signature(self) -> str:
+        """Names what two numbers must share to be comparable: name, parameters and version."""
+        return f"{self}|v{self.version}"
+
+
+@dataclass(frozen=True)
+class SampleMetric(Metric):
+    """A metric that looks at one sample at a time.
+
+    Samples that lack a part listed in ``needs`` never reach ``score_sample``.
+    """
+
+    def score_window(self, window: Window) -> Sequence[Outcome]:
+        """Scores each sample by itself."""
+        return [
+            missing(sample, self.needs) or self.score_sample(sample) for sample in window.samples
+        ]
+
+    @abstractmethod
+    def score_sample(self, sample: Sample) -> Outcome:
+        """The outcome for one sample that has everything in ``needs``."""
+
+
+def missing(sample: Sample, needs: Sequence[Need]) -> Unscored | None:
+    """The first needed part that the sample lacks, as an `Unscored`; ``None`` when it has all.
+
+    A missing answer or retrieval is ``MISSING_INPUT``; a missing label (references, gold,
+    answerability) means that the metric does not apply.
+    """
+    for need in needs:
+        if need == "answer" and sample.answer is None:
+            why = f" (the system failed: {sample.failure})" if sample.failure else ""
+            return Unscored(Reason.MISSING_INPUT, f"the sample has no answer{why}")
+        if need == "passages" and sample.passages is None:
+            return Unscored(Reason.MISSING_INPUT, "the sample has no retrieved passages")
+        if need == "query" and sample.query is None:
+            return Unscored(Reason.MISSING_INPUT, "the sample has no query")
+        if need == "references" and not sample.references:
+            return Unscored(Reason.NOT_APPLICABLE, "the sample has no reference answer")
+        if need == "gold" and sample.gold is None:
+            return Unscored(Reason.NOT_APPLICABLE, "the sample has no gold passages")
+        if need == "answerability" and sample.answerability is None:
+            return Unscored(Reason.NOT_APPLICABLE, "the sample has no answerability label")
+    return None
+
+
+_CLASSES: dict[str, type[Metric]] = {}
+M = TypeVar("M", bound=type[Metric])
+
+
+def register(cls: M) -> M:
+    """Makes a metric class known by its name and aliases."""
+    if _CLASSES.get(cls.name, cls).__qualname__ != cls.__qualname__:
+        raise AssertionError(f"two metrics are called {cls.name}")
+    cls.__repr__ = Metric.__str__  # type: ignore[method-assign]  # dataclasses write their own
+    _CLASSES[cls.name] = cls
+    return cls
+
+
+def registered() -> Mapping[str, type[Metric]]:
+    """All metric classes imported so far, by canonical name (see ``naming.known``)."""
+    return _CLASSES
+
+
+def scored(value: float | bool | str, explanation: str = "", **parts: Any) -> Score:
+    """A `Score` with its parts given as keywords."""
+    return Score(value, parts, explanation)
+
+
+def not_applicable(detail: str) -> Unscored:
+    """`Unscored`: the metric does not apply to this sample."""
+    return Unscored(Reason.NOT_APPLICABLE, detail)
+
+
+def _spell(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return f"{value:g}"
+    return str(value)
+
+
+def _check_param(metric: Metric, spec: dataclasses.Field[Any], value: Any) -> None:
+    if value is None:
+        return
+    choices = spec.metadata.get("choices")
+    if choices is None:
+        hint = typing.get_type_hints(type(metric)).get(spec.name)
+        if typing.get_origin(hint) is Literal:
+            choices = typing.get_args(hint)
+    where = f"{metric.name}: {spec.metadata.get('doc', spec.name)}"
+    if choices is not None and value not in choices:
+        raise UsageError(f"{where} must be one of {', '.join(map(str, choices))}, not {value!r}.")
+    minimum = spec.metadata.get("minimum")
+    if minimum is not None and not value >= minimum:
+        raise UsageError(f"{where} must be at least {minimum:g}, not {value}.")

@@ -1,0 +1,191 @@
+"""From a name to a metric and back: the grammar, the aliases and the nearest match.
+
+``name(param=value,...).part@cutoff``: each of the three tails is optional, as the metric declares.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import pkgutil
+import re
+import types
+import typing
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from ragassay.errors import UsageError, did_you_mean
+from ragassay.metrics.base import Metric, registered
+
+DEFAULT_KS = (1, 5, 10, 20, 50, 100)
+"""UltraRAG's default cut-offs."""
+
+ULTRARAG_RANKED = {
+    "recall": "Recall",
+    "ndcg": "nDCG",
+    "precision": "P",
+}
+"""UltraRAG's names that stand for one metric at each of its ``ks``."""
+
+_GRAMMAR = re.compile(
+    r"^(?P<name>[A-Za-z0-9_\-]+)"
+    r"(?:\((?P<params>[^()]*)\))?"
+    r"(?:\.(?P<part>[A-Za-z_]\w*))?"
+    r"(?:@(?P<cut>[^@\s]+))?$"
+)
+
+
+@cache
+def known() -> Mapping[str, type[Metric]]:
+    """Every metric class, by canonical name. Imports each module of ``ragassay.metrics`` once."""
+    package = importlib.import_module("ragassay.metrics")
+    for module in pkgutil.iter_modules(package.__path__):
+        importlib.import_module(f"ragassay.metrics.{module.name}")
+    return dict(sorted(registered().items(), key=lambda item: item[0].casefold()))
+
+
+@cache
+def aliases() -> Mapping[str, str]:
+    """Every alias with the expression that it stands for."""
+    return {a: target for cls in known().values() for a, target in cls.aliases.items()}
+
+
+def parse(text: str, local: Mapping[str, str] | None = None) -> Metric:
+    """The metric that ``text`` names.
+
+    Args:
+        text: for example ``nDCG@10`` or an alias such as ``MRR``.
+        local: further aliases that win over the general ones (a suite's published names).
+
+    Raises:
+        UsageError: the name, a parameter, the part or the cut-off is unknown or out of range; the
+            message has the nearest match.
+    """
+    text = text.strip()
+    found = _GRAMMAR.match(text)
+    if found is None:
+        raise UsageError(
+            f"{text!r} is not a metric name. The form is name(param=value).part@cutoff, "
+            "as in nDCG@10 or rougeL(stem=false).f."
+        )
+    cls, given = _resolve(found["name"], text, local or {})
+    given = dict(given)
+    specs = {spec.name: spec for spec in dataclasses.fields(cls)}
+    by_role = {spec.metadata.get("role"): spec.name for spec in specs.values()}
+    for item in filter(None, (found["params"] or "").split(",")):
+        key, sep, value = (piece.strip() for piece in item.partition("="))
+        if not sep or key not in specs or specs[key].metadata.get("role") is not None:
+            names = [s.name for s in specs.values() if s.metadata.get("role") is None]
+            raise UsageError(
+                f"{text}: {cls.name} has no parameter {key!r}; "
+                + (f"it takes {', '.join(names)}." if names else "it takes none.")
+            )
+        given[key] = _convert(text, cls, key, value)
+    for role, value in (("part", found["part"]), ("cutoff", found["cut"])):
+        if value is None:
+            continue
+        if role not in by_role:
+            what = "parts (no '.')" if role == "part" else "cut-off (no '@')"
+            raise UsageError(f"{text}: {cls.name} has no {what}.")
+        given[by_role[role]] = _convert(text, cls, by_role[role], value)
+    for spec in specs.values():
+        if spec.name not in given and spec.default is dataclasses.MISSING:
+            raise UsageError(f"{text}: {cls.name} needs a cut-off, as in {cls.name}@10.")
+    return cls(**given)
+
+
+def parse_all(
+    names: str | Iterable[str],
+    *,
+    ks: Sequence[int] | None = None,
+    local: Mapping[str, str] | None = None,
+) -> list[Metric]:
+    """The metrics that a list (or a comma-separated string) names, in order, without repeats.
+
+    UltraRAG's ``recall``, ``ndcg`` and ``precision`` stand for one metric at each of ``ks``
+    (default 1, 5, 10, 20, 50, 100), unless ``local`` gives them another meaning.
+
+    Raises:
+        UsageError: see `parse`; also a ``ks`` below 1, or no name at all.
+    """
+    listed = (
+        _split(names) if isinstance(names, str) else [n for name in names for n in _split(name)]
+    )
+    if not listed:
+        raise UsageError("No metric is named. 'ragassay metrics' lists them.")
+    found: dict[Metric, None] = {}
+    for name in listed:
+        base = ULTRARAG_RANKED.get(name if name in known() else name.casefold())
+        if base is not None and name not in known() and name not in (local or {}):
+            for k in ks or DEFAULT_KS:
+                found.setdefault(parse(f"{base}@{k}"), None)
+        else:
+            found.setdefault(parse(name, local), None)
+    return list(found)
+
+
+def _split(text: str) -> list[str]:
+    """Splits at commas that stand outside parentheses."""
+    return [piece.strip() for piece in re.split(r",(?![^()]*\))", text) if piece.strip()]
+
+
+def _resolve(
+    name: str, text: str, local: Mapping[str, str]
+) -> tuple[type[Metric], Mapping[str, Any]]:
+    """The class behind a name, and the parameters that an alias fixes."""
+    if name in local:
+        return _expand(local[name])
+    if name in known():
+        return known()[name], {}
+    if name in aliases():
+        return _expand(aliases()[name])
+    folded = name.casefold()
+    for other in local:
+        if other.casefold() == folded:
+            return _expand(local[other])
+    for other in known():
+        if other.casefold() == folded:
+            return known()[other], {}
+    for other in aliases():
+        if other.casefold() == folded:
+            return _expand(aliases()[other])
+    hint = did_you_mean(name, [*known(), *aliases(), *local, *ULTRARAG_RANKED])
+    raise UsageError(f"Unknown metric {text!r}. {hint} 'ragassay metrics' lists them all.")
+
+
+def _expand(expression: str) -> tuple[type[Metric], Mapping[str, Any]]:
+    """Class and fixed parameters of an alias's expression.
+
+    The expression may leave out a required cut-off: whoever uses the alias gives it.
+    """
+    try:
+        metric = parse(expression)
+    except UsageError:
+        return known()[expression], {}
+    fixed = {
+        s.name: getattr(metric, s.name)
+        for s in dataclasses.fields(metric)
+        if getattr(metric, s.name) != s.default
+    }
+    return type(metric), fixed
+
+
+def _convert(text: str, cls: type[Metric], key: str, value: str) -> Any:
+    """A parameter's value from its spelling, by the field's declared type."""
+    hint = typing.get_type_hints(cls)[key]
+    kinds = typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
+    if bool in kinds and value.casefold() in ("true", "false"):
+        return value.casefold() == "true"
+    for kind in (int, float):
+        if kind in kinds:
+            try:
+                return kind(value)
+            except ValueError:
+                continue
+    if str in kinds or any(typing.get_origin(kind) is typing.Literal for kind in kinds):
+        return value
+    wanted = "/".join(
+        getattr(kind, "__name__", str(kind)) for kind in kinds if kind is not type(None)
+    )
+    raise UsageError(f"{text}: {key} must be {wanted}, not {value!r}.")

@@ -1,0 +1,187 @@
+"""The nouns: what is evaluated.
+
+Plain immutable values. A reader (``ragassay.formats``) makes them, a metric reads them, nobody
+changes them. Every text is a ``str``; what was not given is ``None``; what was given and is empty
+is ``""`` or ``()``. The difference matters: a system that retrieved nothing is not a system whose
+retrieval was not recorded.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from ragassay.errors import InputError
+
+
+class Answerability(StrEnum):
+    """Whether the collection holds an answer to the query (MT-RAG's labels, in lower case)."""
+
+    ANSWERABLE = "answerable"
+    PARTIAL = "partial"
+    UNANSWERABLE = "unanswerable"
+    CONVERSATIONAL = "conversational"
+    UNDERSPECIFIED = "underspecified"
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One earlier utterance of a conversation. ``speaker`` is ``user`` or ``agent``."""
+
+    speaker: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A retrieved chunk.
+
+    Passages stand in a sample in the order in which the system ranked them. ``score`` is the
+    system's own (finite; higher is better). ``document``, ``start`` and ``end`` say where the text
+    came from: characters ``[start, end)`` of that document.
+
+    Raises:
+        InputError: a score that is not finite, or an impossible span.
+    """
+
+    text: str | None = None
+    id: str | None = None
+    score: float | None = None
+    document: str | None = None
+    start: int | None = None
+    end: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.score is not None and not math.isfinite(self.score):
+            raise InputError(
+                f"a passage has the score {self.score}",
+                field="passages.score",
+                hint="Scores must be finite numbers; leave the score out if there is none.",
+            )
+        _check_span(self.start, self.end, "passages")
+
+
+@dataclass(frozen=True, slots=True)
+class GoldPassage:
+    """A passage that a person (or a judge) graded, named by id, by text or by span.
+
+    ``grade`` 0 means judged and not relevant; 1 and above relevant; below 0 unjudged (trec_eval).
+
+    Raises:
+        InputError: neither id, text nor document is given, or the span is impossible.
+    """
+
+    id: str | None = None
+    text: str | None = None
+    document: str | None = None
+    start: int | None = None
+    end: int | None = None
+    grade: int = 1
+
+    def __post_init__(self) -> None:
+        if self.id is None and self.text is None and self.document is None:
+            raise InputError(
+                "a gold passage has neither an id, a text nor a document",
+                field="gold",
+                hint="Give 'id', 'text', or 'document' with 'start' and 'end'.",
+            )
+        _check_span(self.start, self.end, "gold")
+
+    @property
+    def has_span(self) -> bool:
+        """Whether document, start and end are all known."""
+        return self.document is not None and self.start is not None and self.end is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A part of an answer with the ids of the passages that it cites."""
+
+    text: str
+    citations: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the system said. ``statements`` is empty when the answer came as plain text only."""
+
+    text: str
+    statements: tuple[Statement, ...] = ()
+
+
+Identity = tuple[str, str, int]
+"""Query id, system and repeat: together they name a sample."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """One thing to evaluate: what a system did with one query, and what is known about the query.
+
+    Attributes:
+        id: the query's id. The same query asked of two systems has the same id.
+        query: the question (the last user turn of a conversation).
+        system: which system answered; empty when there is only one.
+        repeat: 0, 1, 2 ... where the same query was run several times.
+        history: earlier turns, oldest first.
+        passages: what was retrieved, best first. ``None``: not recorded; ``()``: nothing found.
+        answer: what was said. ``None``: not recorded, or the system failed (see ``failure``).
+        references: accepted answers, any of which is right.
+        reference_groups: set when the references came as a list of lists: each group holds the
+            spellings of one required item; ``references`` is then all of them, flat.
+        negative_references: answers known to be wrong.
+        gold: graded passages. ``None``: the query was never judged; ``()``: judged, none relevant.
+        answerability: the query's label, where there is one.
+        timestamp: seconds since 1970 (UTC).
+        failure: why the system gave no answer (for example ``API_ERROR``), where it says so.
+        metadata: anything else; its scalar values can be used as slices of a report.
+        given: metric values that came with the record, by their published names (``BertscoreR``).
+
+    Raises:
+        InputError: an empty id, a negative repeat, or a timestamp that is not finite.
+    """
+
+    id: str
+    query: str | None = None
+    system: str = ""
+    repeat: int = 0
+    history: tuple[Turn, ...] = ()
+    passages: tuple[Passage, ...] | None = None
+    answer: Answer | None = None
+    references: tuple[str, ...] = ()
+    reference_groups: tuple[tuple[str, ...], ...] = ()
+    negative_references: tuple[str, ...] = ()
+    gold: tuple[GoldPassage, ...] | None = None
+    answerability: Answerability | None = None
+    timestamp: float | None = None
+    failure: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    given: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.id, str) or not self.id:
+            raise InputError("the sample has no id", field="id", hint="Ids are non-empty strings.")
+        if self.repeat < 0:
+            raise InputError(
+                f"repeat is {self.repeat}", field="repeat", hint="Repeats count from 0."
+            )
+        if self.timestamp is not None and not math.isfinite(self.timestamp):
+            raise InputError(f"the timestamp is {self.timestamp}", field="timestamp")
+
+    @property
+    def identity(self) -> Identity:
+        """Query id, system and repeat."""
+        return (self.id, self.system, self.repeat)
+
+
+def _check_span(start: int | None, end: int | None, field_name: str) -> None:
+    if start is not None and start < 0:
+        raise InputError(f"a span starts at {start}", field=f"{field_name}.start")
+    if start is not None and end is not None and end < start:
+        raise InputError(
+            f"a span ends at {end}, before its start {start}",
+            field=f"{field_name}.end",
+            hint="Spans are [start, end) in characters.",
+        )

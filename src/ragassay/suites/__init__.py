@@ -1,0 +1,1 @@
+"""Named bundles of metrics that reproduce a published system."""
