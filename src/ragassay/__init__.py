@@ -12,30 +12,51 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
-_PUBLIC = {
+__all__ = [
+    "Answer",
+    "Answerability",
+    "Comparison",
+    "GoldPassage",
+    "InputError",
+    "Passage",
+    "RagassayError",
+    "Reason",
+    "Result",
+    "Sample",
+    "Score",
+    "Statement",
+    "Turn",
+    "Unscored",
+    "UsageError",
+    "compare",
+    "evaluate",
+    "load",
+    "__version__",
+]
+
+_HOME = {
     "Answer": "ragassay.samples",
     "Answerability": "ragassay.samples",
+    "Comparison": "ragassay.engine",
     "GoldPassage": "ragassay.samples",
+    "InputError": "ragassay.errors",
     "Passage": "ragassay.samples",
+    "RagassayError": "ragassay.errors",
+    "Reason": "ragassay.scores",
+    "Result": "ragassay.engine",
     "Sample": "ragassay.samples",
+    "Score": "ragassay.scores",
     "Statement": "ragassay.samples",
     "Turn": "ragassay.samples",
-    "Score": "ragassay.scores",
     "Unscored": "ragassay.scores",
-    "Reason": "ragassay.scores",
-    "RagassayError": "ragassay.errors",
-    "InputError": "ragassay.errors",
     "UsageError": "ragassay.errors",
-    "load": "ragassay.formats",
-    "evaluate": "ragassay.engine",
     "compare": "ragassay.engine",
-    "Result": "ragassay.engine",
+    "evaluate": "ragassay.engine",
+    "load": "ragassay.formats",
 }
 
-__all__ = ["__version__", *_PUBLIC]
-
 if TYPE_CHECKING:
-    from ragassay.engine import Result, compare, evaluate
+    from ragassay.engine import Comparison, Result, compare, evaluate
     from ragassay.errors import InputError, RagassayError, UsageError
     from ragassay.formats import load
     from ragassay.samples import (
@@ -52,9 +73,9 @@ if TYPE_CHECKING:
 
 def __getattr__(name: str) -> Any:
     """Public names are imported when first used, so that ``import ragassay`` stays cheap."""
-    if name not in _PUBLIC:
+    if name not in _HOME:
         raise AttributeError(f"module 'ragassay' has no attribute {name!r}")
-    value = getattr(importlib.import_module(_PUBLIC[name]), name)
+    value = getattr(importlib.import_module(_HOME[name]), name)
     globals()[name] = value
     return value
 

@@ -1,0 +1,15 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+SHARED = Path(__file__).resolve().parents[2] / "shared"
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder with published data, which lies beside the checkout where there is one."""
+    if not (SHARED / "data").is_dir():
+        pytest.skip("published data (../shared/data) is not here")
+    return SHARED
