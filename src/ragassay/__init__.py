@@ -28,10 +28,10 @@ __all__ = [
     "Turn",
     "Unscored",
     "UsageError",
+    "__version__",
     "compare",
     "evaluate",
     "load",
-    "__version__",
 ]
 
 _HOME = {
