@@ -57,6 +57,10 @@ class InputError(RagassayError):
         )
 
 
+class RagassayWarning(UserWarning):
+    """A fact about the data that does not stop a run: shown once and kept in the summary."""
+
+
 class UsageError(RagassayError):
     """A request that makes no sense: an unknown name, a value out of range, options that clash."""
 

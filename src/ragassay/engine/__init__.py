@@ -1,1 +1,8 @@
 """Arranges the work: from samples and metrics to a result."""
+
+from ragassay.engine.comparison import compare
+from ragassay.engine.evaluation import evaluate
+from ragassay.engine.results import Result
+from ragassay.engine.summary import Comparison
+
+__all__ = ["Comparison", "Result", "compare", "evaluate"]

@@ -7,14 +7,17 @@ evaluation and on disk (the run folder) for a large one.
 from __future__ import annotations
 
 from array import array
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ragassay.engine.summary import Summary
+from ragassay.engine.summary import Comparison, Summary
+from ragassay.errors import UsageError
 from ragassay.samples import Identity, Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored, Value
 
@@ -50,8 +53,19 @@ class ScoreRow:
         return Score(self.value, self.parts, self.explanation)
 
 
+if TYPE_CHECKING:
+    import pandas
+    import polars
+
+_NUMBER, _LABEL = 0, 1
+_REASONS = tuple(Reason)
+_CODES = {reason: code for code, reason in enumerate(_REASONS, start=2)}
+
+Mask = NDArray[np.bool_]
+
+
 class ScoreColumns:
-    """The numeric face of all scores: one float a sample and metric, with a mask.
+    """The numeric face of all scores: one float and one byte a sample and metric.
 
     Attributes:
         identities: query id, system and repeat of each sample, in the order of evaluation.
@@ -64,9 +78,8 @@ class ScoreColumns:
         self.slices: dict[str, list[str | None]] = {}
         self.clusters: list[str] | None = None
         self._values = {name: array("d") for name in metrics}
-        self._scored = {name: array("b") for name in metrics}
-        self.reasons: dict[str, dict[int, str]] = {name: {} for name in metrics}
-        self.labels: dict[str, dict[int, str]] = {name: {} for name in metrics}
+        self._codes = {name: array("B") for name in self._values}
+        self._labels: dict[str, dict[int, str]] = {name: {} for name in self._values}
 
     def __len__(self) -> int:
         return len(self.identities)
@@ -78,22 +91,55 @@ class ScoreColumns:
 
     def add(self, metric: str, outcome: Outcome) -> None:
         """Appends a sample's outcome to a metric's column."""
-        number = outcome.number if isinstance(outcome, Score) else None
-        at = len(self._values[metric])
-        self._values[metric].append(0.0 if number is None else number)
-        self._scored[metric].append(number is not None)
+        number, code = 0.0, _NUMBER
         if isinstance(outcome, Unscored):
-            self.reasons[metric][at] = str(outcome.reason)
-        elif number is None:
-            self.labels[metric][at] = str(outcome.value)
+            code = _CODES[outcome.reason]
+        elif isinstance(outcome.value, str):
+            code = _LABEL
+            self._labels[metric][len(self._codes[metric])] = outcome.value
+        else:
+            number = float(outcome.value)
+        self._values[metric].append(number)
+        self._codes[metric].append(code)
 
-    def scored(self, metric: str) -> NDArray[np.bool_]:
+    def take(self, rows: NDArray[np.int64]) -> ScoreColumns:
+        """The same columns for some of the samples, by row number."""
+        found = ScoreColumns(self.metrics)
+        kept = rows.tolist()
+        found.identities = [self.identities[at] for at in kept]
+        found.slices = {name: [values[at] for at in kept] for name, values in self.slices.items()}
+        if self.clusters is not None:
+            found.clusters = [self.clusters[at] for at in kept]
+        for name in self.metrics:
+            found._values[name] = array("d", self.values(name)[rows].tobytes())
+            found._codes[name] = array("B", self._code_array(name)[rows].tobytes())
+            labels = self._labels[name]
+            found._labels[name] = {new: labels[at] for new, at in enumerate(kept) if at in labels}
+        return found
+
+    def scored(self, metric: str) -> Mask:
         """Which samples have a number, shape ``(n_samples,)``."""
-        return np.frombuffer(self._scored[metric], dtype=np.bool_)
+        scored: Mask = self._code_array(metric) == _NUMBER
+        return scored
 
     def values(self, metric: str) -> NDArray[np.float64]:
         """The numbers, shape ``(n_samples,)``; read them only where `scored` is true."""
         return np.frombuffer(self._values[metric], dtype=np.float64)
+
+    def reasons(self, metric: str, mask: Mask | None = None) -> dict[str, int]:
+        """How many samples (of the mask) went unscored for which reason, most frequent first."""
+        codes = self._code_array(metric)
+        counts = np.bincount(codes if mask is None else codes[mask], minlength=len(_REASONS) + 2)
+        found = {str(reason): int(counts[_CODES[reason]]) for reason in _REASONS}
+        return dict(sorted(((r, n) for r, n in found.items() if n), key=lambda item: -item[1]))
+
+    def labels(self, metric: str, mask: Mask | None = None) -> dict[str, int]:
+        """How many samples (of the mask) have which label, most frequent first."""
+        found = self._labels[metric].items()
+        return dict(Counter(label for at, label in found if mask is None or mask[at]).most_common())
+
+    def _code_array(self, metric: str) -> NDArray[np.uint8]:
+        return np.frombuffer(self._codes[metric], dtype=np.uint8)
 
 
 @dataclass
@@ -104,20 +150,70 @@ class Result:
         summary: means, intervals, counts and slices.
         columns: the scores as arrays.
         config: the resolved configuration (``run.yaml``).
+        folder: the run folder, where there is one.
     """
 
     summary: Summary
     columns: ScoreColumns
     config: Mapping[str, Any]
+    folder: Path | None
     _rows: Callable[[], Iterator[ScoreRow]]
     _samples: Callable[[], Iterator[Sample]]
 
     @property
     def scores(self) -> Iterator[ScoreRow]:
-        """Every score, one row for each sample and metric."""
+        """Every score, one row for each sample and metric, sample by sample."""
         return self._rows()
 
     @property
     def samples(self) -> Iterator[Sample]:
         """The samples that were evaluated, in order."""
         return self._samples()
+
+    @property
+    def name(self) -> str:
+        """What the run is called beside another one: its folder, its system or its data."""
+        return self.folder.name if self.folder else self.summary.system or self.summary.title
+
+    def to_polars(self) -> polars.DataFrame:
+        """One row a sample: ``sample``, ``system``, ``repeat``, then a column a metric.
+
+        A value is ``null`` where the metric is unscored; label metrics are left to `scores`.
+        """
+        import polars
+
+        columns = self.columns
+        frame = polars.DataFrame(
+            columns.identities,
+            schema={"sample": polars.String, "system": polars.String, "repeat": polars.Int64},
+            orient="row",
+        )
+        return frame.with_columns(
+            polars.when(polars.Series(columns.scored(name)))
+            .then(polars.Series(columns.values(name)))
+            .alias(name)
+            for name in columns.metrics
+        )
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The same as a pandas frame (needs pandas: ``pip install ragassay[pandas]``)."""
+        try:
+            import pandas
+        except ImportError as error:
+            raise UsageError("pandas is not installed: pip install 'ragassay[pandas]'.") from error
+        return pandas.DataFrame(self.to_polars().to_dict(as_series=False))
+
+    def compare(self, other: Result, **options: Any) -> Comparison:
+        """This run (A, the new one) against ``other`` (B, the old one): see `ragassay.compare`."""
+        from ragassay.engine.comparison import compare
+
+        return compare(self, other, **options)
+
+    def save(self, folder: str | Path) -> Path:
+        """Writes the run folder (docs/run-folder.md) and returns its path."""
+        from ragassay.engine.folder import save
+
+        return save(self, folder)
+
+    def __str__(self) -> str:
+        return str(self.summary)

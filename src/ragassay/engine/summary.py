@@ -14,6 +14,8 @@ SCHEMA_VERSION = 1
 class MetricSummary:
     """One metric over all samples of a run (or of a slice).
 
+    ``name`` is what the suite calls it (``RougeL_stemFalse``), ``metric`` its canonical spelling
+    (``rougeL(stem=false).f``), ``signature`` what two runs must share to be comparable.
     ``mean`` is the metric's aggregate (arithmetic mean unless ``aggregate`` says sum or geometric);
     ``low`` and ``high`` bound it at ``level``. All are ``None`` when nothing was scored; the bounds
     also when the interval is undefined (one value only, a sum).
@@ -39,6 +41,7 @@ class MetricSummary:
     bounds: tuple[float | None, float | None] = (0.0, 1.0)
     unscored: Mapping[str, int] = field(default_factory=dict)
     labels: Mapping[str, int] = field(default_factory=dict)
+    metric: str = ""
     signature: str = ""
 
 
@@ -72,6 +75,16 @@ class Summary:
     incomplete: int = 0
     warnings: tuple[str, ...] = ()
     schema_version: int = SCHEMA_VERSION
+
+    def __str__(self) -> str:
+        """A plain table: metric, mean, interval, how many were scored."""
+        lines = [f"{self.suite} on {self.title}: mean over {self.averaged_over}"]
+        width = max((len(name) for name in self.metrics), default=0)
+        for name, m in self.metrics.items():
+            mean = "unscored" if m.mean is None else f"{m.mean:.4f}"
+            bounds = "" if m.low is None else f"[{m.low:.4f}, {m.high:.4f}]"
+            lines.append(f"{name:<{width}}  {mean:>9}  {bounds:<20}  {m.n_scored}/{m.n_total}")
+        return "\n".join(lines)
 
     def to_json(self) -> dict[str, Any]:
         """A mapping of plain values, ready for strict JSON."""

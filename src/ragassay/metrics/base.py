@@ -86,10 +86,7 @@ class Window:
     def outcomes(self, metric: Metric) -> Sequence[Outcome]:
         """What ``metric`` says about each sample; computed once, so metrics may build on others."""
         if metric not in self._memo:
-            found = metric.score_window(self)
-            if len(found) != len(self.samples):
-                raise AssertionError(f"{metric} gave {len(found)} outcomes for {len(self)} samples")
-            self._memo[metric] = found
+            self._memo[metric] = _score_safely(metric, self)
         return cast("Sequence[Outcome]", self._memo[metric])
 
 
@@ -205,15 +202,29 @@ def missing(sample: Sample, needs: Sequence[Need]) -> Unscored | None:
     return None
 
 
+def _score_safely(metric: Metric, window: Window) -> Sequence[Outcome]:
+    """The metric's outcomes; one that breaks down costs only the samples that break it."""
+    try:
+        found = metric.score_window(window)
+    except Exception as error:
+        if len(window) == 1:
+            detail = f"{metric} broke down: {type(error).__name__}: {error}"
+            return [Unscored(Reason.FAILED, detail)]
+        return [_score_safely(metric, Window([sample]))[0] for sample in window.samples]
+    if len(found) != len(window):
+        raise AssertionError(f"{metric} gave {len(found)} outcomes for {len(window)} samples")
+    return found
+
+
 _CLASSES: dict[str, type[Metric]] = {}
 M = TypeVar("M", bound=type[Metric])
 
 
 def register(cls: M) -> M:
-    """Makes a metric class known by its name and aliases."""
+    """Makes a metric class known by its name and aliases, and prints it by its name."""
     if _CLASSES.get(cls.name, cls).__qualname__ != cls.__qualname__:
         raise AssertionError(f"two metrics are called {cls.name}")
-    cls.__repr__ = Metric.__str__  # type: ignore[method-assign]  # dataclasses write their own
+    cls.__repr__ = Metric.__str__  # type: ignore[assignment, method-assign]
     _CLASSES[cls.name] = cls
     return cls
 

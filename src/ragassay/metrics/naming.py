@@ -95,6 +95,26 @@ def parse(text: str, local: Mapping[str, str] | None = None) -> Metric:
     return cls(**given)
 
 
+def find(text: str, local: Mapping[str, str] | None = None) -> tuple[type[Metric], str]:
+    """The class behind a name and its canonical spelling; a required cut-off may be missing.
+
+    Raises:
+        UsageError: there is no such metric.
+    """
+    try:
+        metric = parse(text, local)
+    except UsageError:
+        found = _GRAMMAR.match(text.strip())
+        if found is None or found["params"] or found["part"] or found["cut"]:
+            raise
+        base = ULTRARAG_RANKED.get(found["name"].casefold())
+        if base is not None and found["name"] not in known():
+            return known()[base], base
+        cls, _ = _resolve(found["name"], text, local or {})
+        return cls, cls.name
+    return type(metric), str(metric)
+
+
 def parse_all(
     names: str | Iterable[str],
     *,

@@ -1,1 +1,1 @@
-"""Every way to show a result."""
+"""Every way to show a result: terminal, CSV, JSON lines, Parquet, Markdown, charts and HTML."""

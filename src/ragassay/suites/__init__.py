@@ -29,7 +29,8 @@ class Suite:
         aliases: published names that hold inside this suite only, with what they stand for.
         columns: the published column name of a metric, by the metric's canonical name. Metrics
             without one are shown under their own name.
-        published: what ``--published`` changes: names (as in ``metrics``) with their replacement.
+        published: what ``--published`` changes: names with their replacement; a name without
+            parameters stands for the metric with any, a full name (``ChunkP@5``) for that one.
         steps: a published step for metrics that have one, by the name used in ``metrics``.
         notes: what a reader of the numbers should know.
     """
@@ -60,7 +61,14 @@ class Suite:
         local = dict(self.aliases)
         if published:
             local |= {name: replacement for name, replacement in self.published.items()}
-        return naming.parse_all(wanted, ks=ks, local=local)
+        found = naming.parse_all(wanted, ks=ks, local=local)
+        if published:
+            renamed = [self.published.get(str(metric)) for metric in found]
+            found = [
+                naming.parse(name, local) if name else metric
+                for name, metric in zip(renamed, found, strict=True)
+            ]
+        return found
 
 
 @cache

@@ -1,0 +1,22 @@
+"""Runs every benchmark: ``python -m benchmarks [--quick]``."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+BENCHMARKS = ("retrieval", "rouge", "permutation", "memory")
+
+
+def main() -> int:
+    """Runs each benchmark in its own process, so that none warms another up."""
+    failed = 0
+    for name in BENCHMARKS:
+        print(f"\n=== {name}", flush=True)
+        command = [sys.executable, "-m", f"benchmarks.{name}", *sys.argv[1:]]
+        failed += subprocess.run(command, check=False).returncode != 0
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,79 @@
+"""The command line: the thinnest possible skin. One file a command."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from cyclopts import App, CycloptsError
+
+from ragassay import __version__
+from ragassay.cli.exits import INTERRUPTED, USAGE
+from ragassay.errors import RagassayError
+
+COMMANDS = {
+    "demo": "Evaluate two bundled systems, compare them and write an HTML report.",
+    "run": "Evaluate a file of samples with one or more suites.",
+    "compare": "Test whether a new run is really better than an old one.",
+    "report": "Write a run folder's reports again, or in other formats.",
+    "trec": "Evaluate TREC runs against qrels, as trec_eval does.",
+    "validate": "Check a data or configuration file without evaluating it.",
+    "metrics": "List the metrics, or explain one.",
+}
+
+app = App(
+    name="ragassay",
+    version=__version__,
+    help=(
+        "Evaluate RAG systems: retrieval, answers and citations, with statistics that say whether "
+        "a difference is real. Start with 'ragassay demo'."
+    ),
+    help_epilogue="Exit codes: 0 ok, 1 gate failed, 2 usage or bad input, 3 incomplete, "
+    "130 interrupted. Add --debug to see a traceback.",
+    help_format="plaintext",
+    suppress_keyboard_interrupt=False,
+)
+for _name, _help in COMMANDS.items():
+    app.command(f"ragassay.cli.{_name}:{_name}", name=_name, help=_help)
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Runs the command line and exits with its code."""
+    sys.exit(call(list(sys.argv[1:] if argv is None else argv)))
+
+
+def call(argv: list[str]) -> int:
+    """Runs one command and returns its exit code. Errors are one sentence on standard error."""
+    debug = "--debug" in argv
+    try:
+        result = app(
+            [word for word in argv if word != "--debug"],
+            exit_on_error=False,
+            result_action="return_value",
+        )
+    except KeyboardInterrupt:
+        return _complain("Interrupted; nothing half-written was kept.", INTERRUPTED)
+    except CycloptsError:
+        return USAGE
+    except RagassayError as error:
+        if debug:
+            raise
+        return _complain(str(error), USAGE)
+    except BrokenPipeError:
+        # The reader of a pipe (head, less) went away: not an error of ours.
+        sys.stderr.close()
+        return 0
+    except Exception as error:
+        if debug:
+            raise
+        return _complain(
+            f"Unexpected {type(error).__name__}: {error}. This is a defect of ragassay; "
+            "run again with --debug for the traceback.",
+            USAGE,
+        )
+    return result if isinstance(result, int) else 0
+
+
+def _complain(sentence: str, code: int) -> int:
+    print(f"ragassay: {sentence}", file=sys.stderr)  # noqa: T201
+    return code

@@ -1,0 +1,53 @@
+"""``ragassay demo``: the main job on bundled data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from ragassay.cli import show
+from ragassay.cli.exits import OK
+
+NEW, OLD = "hybrid", "keyword"
+SUITES = ["retrieval", "chunks", "qa"]
+
+
+def demo(
+    *,
+    output: Annotated[Path, Parameter(name=["--output", "-o"])] = Path("ragassay-demo"),
+    json: Annotated[bool, Parameter(negative=())] = False,
+) -> int:
+    """Evaluate two small RAG systems on a bundled dataset, compare them, write HTML reports.
+
+    No key, no network, no configuration. The dataset is invented but real-looking: documents,
+    questions with gold spans and references, unanswerable questions, and conversations.
+
+    Args:
+        output: Folder for the two run folders and the comparison.
+        json: Print the comparison as JSON.
+    """
+    from ragassay.engine import compare, evaluate
+    from ragassay.examples import path_of
+    from ragassay.reports import folder, html, terminal
+
+    out = show.console()
+    results = {}
+    for name in (NEW, OLD):
+        with show.progress(f"scoring {name}") as progress:
+            results[name] = evaluate(path_of(name), SUITES, save=output / name, progress=progress)
+        folder.write_reports(results[name])
+    comparison = compare(results[NEW], results[OLD])
+    page = output / "comparison.html"
+    html.write_comparison(comparison, results[NEW], results[OLD], page)
+    if json:
+        show.json(comparison.to_json())
+        return OK
+    out.print(terminal.summary_table(results[NEW].summary))
+    out.print(terminal.comparison_table(comparison))
+    out.print("Look at them:", style="bold")
+    for path in (page, *(output / name / "report.html" for name in (NEW, OLD))):
+        out.print(f"  {path.resolve()}", soft_wrap=True, markup=False)
+    out.print(f"The same by hand:  ragassay compare {output / NEW} {output / OLD}", markup=False)
+    return OK

@@ -1,0 +1,7 @@
+"""Exit codes."""
+
+OK = 0
+GATE_FAILED = 1
+USAGE = 2
+INCOMPLETE = 3
+INTERRUPTED = 130

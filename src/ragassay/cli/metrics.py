@@ -1,0 +1,53 @@
+"""``ragassay metrics``: what can be measured."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from ragassay.cli import show
+from ragassay.cli.exits import OK
+
+
+def metrics(
+    name: str | None = None,
+    /,
+    *,
+    suite: Annotated[str | None, Parameter(name=["--suite", "-s"])] = None,
+    json: Annotated[bool, Parameter(negative=())] = False,
+) -> int:
+    """List every metric, or explain one.
+
+    For each: the suites (and published step) that it belongs to, its kind (arithmetic, model or
+    judge), the parts of a sample that it needs and uses, range, direction, parameters, what it is
+    recommended for, and its source.
+
+    Examples:
+
+      ragassay metrics
+
+      ragassay metrics nDCG@10
+
+      ragassay metrics --suite mtrag
+
+    Args:
+        name: A metric, with or without its parameters.
+        suite: Only the metrics of this suite.
+        json: Print as JSON.
+    """
+    from ragassay.reports import catalogue
+
+    if name is not None:
+        entry = catalogue.one(name, suite)
+        if json:
+            show.json(entry)
+        else:
+            show.console().print(catalogue.page(entry))
+        return OK
+    entries = catalogue.all_entries(suite)
+    if json:
+        show.json(entries)
+    else:
+        show.console().print(catalogue.table(entries))
+    return OK

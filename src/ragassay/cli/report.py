@@ -1,0 +1,51 @@
+"""``ragassay report``: a run folder's reports again, or in other formats."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from ragassay.cli import show
+from ragassay.cli.exits import OK
+from ragassay.cli.words import listed
+
+
+def report(
+    folder: Path,
+    /,
+    *,
+    format: Annotated[list[str] | None, Parameter(negative=())] = None,  # noqa: A002
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    json: Annotated[bool, Parameter(negative=())] = False,
+) -> int:
+    """Show a run folder's summary and write its reports.
+
+    Examples:
+
+      ragassay report runs/new
+
+      ragassay report runs/new --format html,markdown,csv,long-csv,jsonl,parquet,png,svg -o out/
+
+    Args:
+        folder: A folder that 'ragassay run -o' wrote.
+        format: Reports to write, joined with commas: html, markdown, csv (one row a sample),
+            long-csv (one row a score), jsonl, parquet, png, svg. Default: html, markdown, csv.
+        output: Folder to write to (default: the run folder itself).
+        json: Print the summary as JSON.
+    """
+    from ragassay.engine.folder import open_run
+    from ragassay.reports import folder as reports
+    from ragassay.reports import terminal
+
+    result = open_run(folder)
+    written = reports.write_reports(result, output or folder, listed(format))
+    if json:
+        show.json(result.summary.to_json())
+        return OK
+    out = show.console()
+    out.print(terminal.summary_table(result.summary))
+    for what, path in written.items():
+        out.print(f"{what}: {path}", soft_wrap=True, markup=False)
+    return OK

@@ -1,0 +1,140 @@
+"""``ragassay run``: evaluate a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from ragassay.cli import gates, show
+from ragassay.cli.exits import OK
+from ragassay.cli.words import is_config, listed, mapping, numbers
+
+Many = Parameter(consume_multiple=False, negative=())
+
+
+def run(
+    data: Path,
+    /,
+    *,
+    suite: Annotated[list[str] | None, Parameter(name=["--suite", "-s"], negative=())] = None,
+    metrics: Annotated[list[str] | None, Parameter(name=["--metrics", "-m"], negative=())] = None,
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    columns: Annotated[list[str] | None, Many] = None,
+    format: str | None = None,  # noqa: A002
+    qrels: Path | None = None,
+    ks: str | None = None,
+    separator: str | None = None,
+    system: str | None = None,
+    published: Annotated[bool | None, Parameter(negative=())] = None,
+    limit: Annotated[int | None, Parameter(name=["--limit", "-n"])] = None,
+    slice_by: Annotated[list[str] | None, Many] = None,
+    cluster_by: str | None = None,
+    interval: Literal["t", "percentile", "bca"] | None = None,
+    level: float | None = None,
+    n_resamples: int | None = None,
+    seed: int | None = None,
+    fail_under: Annotated[list[str] | None, Many] = None,
+    dry_run: Annotated[bool, Parameter(negative=())] = False,
+    json: Annotated[bool, Parameter(negative=())] = False,
+) -> int:
+    """Evaluate DATA with one or more suites and print every metric with its interval.
+
+    DATA is a file of samples (JSONL, CSV, Parquet, MT-RAG, UltraRAG, Open RAG Eval, TREC ...; the
+    format is detected) or a YAML file that holds these options as keys.
+
+    Examples:
+
+      ragassay run answers.jsonl --suite qa
+
+      ragassay run answers.csv --suite qa --columns answer=model_output,references=gold -o runs/new
+
+      ragassay run run.trec --qrels qrels.txt --metrics nDCG@10,Recall@100
+
+      ragassay run config.yaml --fail-under 'f1>=0.6' --fail-under 'low(em)>=0.4'
+
+    Args:
+        data: File or folder with samples, or a YAML configuration.
+        suite: qa, retrieval, chunks or mtrag; repeat or join with commas. Left out: what suits the
+            format.
+        metrics: Metrics to compute instead of all of the suite's, joined with commas
+            ('ragassay metrics' lists them).
+        output: Folder for scores, summary and reports.
+        columns: Your column for one of our fields: answer=model_output. Repeat or join with commas.
+        format: Input format, when detection is wrong.
+        qrels: TREC or BEIR judgements to take gold passages from.
+        ks: Cut-offs for recall, ndcg and precision, joined with commas (default 1,5,10,20,50,100).
+        separator: What separates the chunks in a context that is one string.
+        system: System name for data that has none.
+        published: Give the benchmark's own values where its description differs from them.
+        limit: Evaluate only the first N samples.
+        slice_by: Metadata columns to slice by (default: those with few values).
+        cluster_by: Metadata column whose samples are not independent (default: the conversation).
+        interval: Kind of interval: Student's t, or a bootstrap.
+        level: Confidence level.
+        n_resamples: Bootstrap resamples.
+        seed: Seed of the bootstrap.
+        fail_under: Gate: METRIC>=VALUE on the mean, or low(METRIC)>=VALUE on the interval's lower
+            bound; exit code 1 when it fails. Repeatable.
+        dry_run: Read the data and say what would be computed, but compute nothing.
+        json: Print the summary as JSON.
+    """
+    from ragassay.engine import config as configs
+    from ragassay.engine.evaluation import prepare
+    from ragassay.engine.preview import preview
+    from ragassay.reports import folder, terminal
+    from ragassay.reports.preview import preview_table
+
+    flags: dict[str, Any] = {
+        "suite": listed(suite),
+        "metrics": metrics,
+        "output": None if output is None else str(output),
+        "columns": mapping(columns),
+        "format": format,
+        "qrels": None if qrels is None else str(qrels),
+        "ks": numbers("--ks", ks),
+        "separator": separator,
+        "system": system,
+        "published": published,
+        "limit": limit,
+        "slice_by": listed(slice_by),
+        "cluster_by": cluster_by,
+        "interval": interval,
+        "level": level,
+        "n_resamples": n_resamples,
+        "seed": seed,
+        "fail_under": fail_under,
+    }
+    given = {key: value for key, value in flags.items() if value is not None}
+    from_file = configs.read_config(data) if is_config(data) else {"data": str(data)}
+    job = prepare(configs.make_config(**(from_file | given)))
+    checks = gates.resolve([gates.parse(text) for text in job.config.fail_under], job.plan)
+    out = show.console()
+    if dry_run:
+        with show.progress("reading") as progress:
+            found = preview(job, progress)
+        if json:
+            show.json(found.to_json())
+        else:
+            out.print(preview_table(found))
+        show.warn(found.warnings)
+        return OK
+    with show.progress("scoring") as progress:
+        result = job.run(progress)
+    reports = folder.write_reports(result) if result.folder is not None else {}
+    verdicts = gates.judge(checks, result.summary)
+    if json:
+        show.json({**result.summary.to_json(), "gates": [v.to_json() for v in verdicts]})
+    else:
+        out.print(terminal.summary_table(result.summary))
+        if job.config.slice_by is not None:
+            out.print(terminal.slices_table(result.summary))
+        for verdict in verdicts:
+            out.print(verdict.sentence, markup=False)
+        for what, path in reports.items():
+            out.print(f"{what}: {path}", soft_wrap=True, markup=False)
+        if not reports:
+            out.print("Add -o DIR to keep the scores and an HTML report.", style="dim")
+    show.warn(result.summary.warnings)
+    return gates.exit_code(verdicts, result.summary)

@@ -1,0 +1,84 @@
+"""What every command needs to talk to a person or to a machine."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from ragassay.engine.evaluation import Progress
+
+PATIENCE_S = 2.0
+"""Work that takes longer than this shows how far it is."""
+
+MAX_WARNINGS = 12
+
+
+def console(*, stderr: bool = False) -> Console:
+    """A console that writes plain text when it is not a terminal, at a width that tables fit."""
+    from rich.console import Console
+
+    stream = sys.stderr if stderr else sys.stdout
+    width = None if stream.isatty() or "COLUMNS" in os.environ else 120
+    return Console(stderr=stderr, width=width, highlight=False)
+
+
+def json(body: Any) -> None:
+    """Strict JSON on standard output."""
+    import orjson
+
+    text = orjson.dumps(body, option=orjson.OPT_INDENT_2 | orjson.OPT_SERIALIZE_NUMPY)
+    sys.stdout.write(text.decode() + "\n")
+
+
+def warn(sentences: Iterable[str]) -> None:
+    """Sentences on standard error, each once; the rest is counted."""
+    listed = list(dict.fromkeys(sentences))
+    out = console(stderr=True)
+    for sentence in listed[:MAX_WARNINGS]:
+        out.print(f"[yellow]note:[/yellow] {_plain(sentence)}")
+    if len(listed) > MAX_WARNINGS:
+        out.print(f"[yellow]note:[/yellow] and {len(listed) - MAX_WARNINGS} more of these.")
+
+
+@contextmanager
+def progress(label: str) -> Iterator[Progress]:
+    """A callback that shows a live count on standard error once the work takes a while."""
+    from rich.progress import Progress as Bar
+    from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    out = console(stderr=True)
+    bar = Bar(
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        TextColumn("{task.completed:,.0f} samples, {task.fields[rate]:,.0f}/s"),
+        TimeElapsedColumn(),
+        console=out,
+        transient=True,
+        disable=not out.is_terminal,
+    )
+    task = bar.add_task(label, total=None, rate=0.0)
+    begun = time.monotonic()
+
+    def done(n: int) -> None:
+        elapsed = time.monotonic() - begun
+        if elapsed > PATIENCE_S:
+            bar.start()
+            bar.update(task, completed=n, rate=n / elapsed)
+
+    try:
+        yield done
+    finally:
+        bar.stop()
+
+
+def _plain(text: str) -> str:
+    from rich.markup import escape
+
+    return escape(text)

@@ -1,0 +1,55 @@
+"""From the words of a command line to values: lists, mappings, numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from ragassay.errors import UsageError
+
+
+def listed(values: Sequence[str] | None) -> list[str] | None:
+    """Repeated and comma-separated values as one list."""
+    if values is None:
+        return None
+    return [piece.strip() for value in values for piece in value.split(",") if piece.strip()]
+
+
+def mapping(values: Sequence[str] | None) -> dict[str, str] | None:
+    """``a=x,b=y`` as a mapping.
+
+    Raises:
+        UsageError: a piece has no equals sign.
+    """
+    pieces = listed(values)
+    if pieces is None:
+        return None
+    found = {}
+    for piece in pieces:
+        key, sep, value = piece.partition("=")
+        if not sep or not key or not value:
+            raise UsageError(f"--columns {piece!r}: write FIELD=COLUMN, as in answer=model_output.")
+        found[key.strip()] = value.strip()
+    return found
+
+
+def numbers(flag: str, text: str | None) -> list[int] | None:
+    """``1,5,10`` as whole numbers of at least 1.
+
+    Raises:
+        UsageError: something else.
+    """
+    if text is None:
+        return None
+    try:
+        found = [int(piece) for piece in text.split(",")]
+    except ValueError as error:
+        raise UsageError(f"{flag} {text!r}: write whole numbers, as in 1,5,10.") from error
+    if min(found) < 1:
+        raise UsageError(f"{flag} {text!r}: each must be at least 1.")
+    return found
+
+
+def is_config(path: Path) -> bool:
+    """Whether a file is a configuration and not data."""
+    return path.suffix.casefold() in (".yaml", ".yml")

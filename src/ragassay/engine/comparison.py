@@ -1,0 +1,265 @@
+"""Is the new system really better? Two runs on the same queries."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragassay.engine.folder import open_run
+from ragassay.engine.results import Result
+from ragassay.engine.summary import Comparison, Difference
+from ragassay.errors import UsageError
+from ragassay.samples import Sample
+from ragassay.stats import benjamini_hochberg, compare_pairs, holm
+
+CORRECTIONS = {"holm": holm, "bh": benjamini_hochberg}
+ALPHA = 0.05
+
+Matrix = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+
+def compare(
+    new: Result | str | Path,
+    old: Result | str | Path,
+    *,
+    metrics: Sequence[str] | None = None,
+    n_resamples: int = 10_000,
+    seed: int = 0,
+    level: float = 0.95,
+    correction: str = "holm",
+    interval: str = "t",
+) -> Comparison:
+    """Tests, metric by metric, whether two runs on the same queries differ.
+
+    Queries are matched by id; repeats of a query are averaged first. A query counts for a metric
+    when both runs scored it. Counts and geometric means are not compared.
+
+    Args:
+        new: the new run (A): a result or a run folder.
+        old: the old run (B), the baseline.
+        metrics: names to compare; all that both runs have when left out.
+        n_resamples: sign flips of the permutation test (exact when few queries differ).
+        seed: seed of the permutation test and the bootstrap.
+        level: confidence level of the interval of the difference.
+        correction: ``holm`` or ``bh`` (Benjamini-Hochberg) across the metrics.
+        interval: ``t``, ``percentile`` or ``bca``.
+
+    Raises:
+        UsageError: no common queries or metrics, or an unknown correction.
+    """
+    a, b = _result(new), _result(old)
+    names = _common_metrics(a, b, metrics)
+    rows_a, rows_b = rows_by_query(a), rows_by_query(b)
+    common = [query for query in rows_a if query in rows_b]
+    if not common:
+        raise UsageError(
+            f"{a.name} and {b.name} have no query in common (by id), so they cannot be compared."
+        )
+    clusters = _clusters(a, rows_a, common)
+    matrix_a, mask_a = query_matrix(a, names, rows_a, common)
+    matrix_b, mask_b = query_matrix(b, names, rows_b, common)
+    return compare_arrays(
+        names,
+        matrix_a,
+        matrix_b,
+        mask=mask_a & mask_b,
+        clusters=clusters,
+        a_name=a.name,
+        b_name=b.name if b.name != a.name else f"{b.name} (old)",
+        higher_is_better=[a.summary.metrics[name].higher_is_better for name in names],
+        n_resamples=n_resamples,
+        seed=seed,
+        level=level,
+        correction=correction,
+        interval=interval,
+        only_a=len(rows_a) - len(common),
+        only_b=len(rows_b) - len(common),
+        warnings=_warnings(a, b, names, common, mask_a, mask_b),
+    )
+
+
+def compare_arrays(
+    names: Sequence[str],
+    a: Matrix,
+    b: Matrix,
+    *,
+    mask: Mask | None = None,
+    clusters: NDArray[np.int64] | None = None,
+    a_name: str = "A",
+    b_name: str = "B",
+    higher_is_better: Sequence[bool | None] | None = None,
+    n_resamples: int = 10_000,
+    seed: int = 0,
+    level: float = 0.95,
+    correction: str = "holm",
+    interval: str = "t",
+    only_a: int = 0,
+    only_b: int = 0,
+    warnings: Sequence[str] = (),
+) -> Comparison:
+    """The comparison of two aligned score matrices, shape ``(n_metrics, n_queries)``.
+
+    ``mask`` tells where both runs have a score. See `compare` for the rest.
+    """
+    if correction not in CORRECTIONS:
+        raise UsageError(f"correction must be one of {', '.join(CORRECTIONS)}, not {correction!r}.")
+    tests = compare_pairs(
+        a,
+        b,
+        mask=mask,
+        clusters=clusters,
+        n_resamples=n_resamples,
+        seed=seed,
+        level=level,
+        interval=interval,
+    )
+    adjusted = CORRECTIONS[correction]([test.p_value for test in tests])
+    directions = higher_is_better or [True] * len(names)
+    differences = tuple(
+        Difference(
+            name=name,
+            a_mean=test.a_mean,
+            b_mean=test.b_mean,
+            diff=test.diff,
+            low=test.low,
+            high=test.high,
+            p_value=test.p_value,
+            significant=None if test.p_value is None else test.p_value < ALPHA,
+            p_adjusted=p_adjusted,
+            significant_adjusted=None if p_adjusted is None else p_adjusted < ALPHA,
+            t_p_value=test.t_p_value,
+            cohens_d=test.cohens_d,
+            detectable=test.detectable,
+            n=test.n,
+            wins=test.wins,
+            losses=test.losses,
+            ties=test.ties,
+            higher_is_better=direction,
+        )
+        for name, test, p_adjusted, direction in zip(
+            names, tests, adjusted, directions, strict=True
+        )
+    )
+    return Comparison(
+        a=a_name,
+        b=b_name,
+        differences=differences,
+        n_common=a.shape[1],
+        only_a=only_a,
+        only_b=only_b,
+        n_resamples=n_resamples,
+        seed=seed,
+        level=level,
+        correction=correction,
+        interval=interval,
+        warnings=tuple(warnings),
+    )
+
+
+def _result(run: Result | str | Path) -> Result:
+    return run if isinstance(run, Result) else open_run(run)
+
+
+def _common_metrics(a: Result, b: Result, wanted: Sequence[str] | None) -> list[str]:
+    both = [
+        name
+        for name, metric in a.summary.metrics.items()
+        if name in b.summary.metrics and metric.aggregate == "mean"
+    ]
+    if wanted is not None:
+        absent = [name for name in wanted if name not in both]
+        if absent:
+            raise UsageError(
+                f"{absent[0]!r} is not in both runs (as a mean). There are: {', '.join(both)}."
+            )
+        both = list(wanted)
+    if not both:
+        raise UsageError(f"{a.name} and {b.name} have no metric in common.")
+    return both
+
+
+def rows_by_query(result: Result) -> Mapping[str, list[int]]:
+    """Row numbers of each query id, in order of first appearance."""
+    rows: dict[str, list[int]] = defaultdict(list)
+    for at, (query, _, _) in enumerate(result.columns.identities):
+        rows[query].append(at)
+    return rows
+
+
+def query_matrix(
+    result: Result, names: Sequence[str], rows: Mapping[str, list[int]], queries: Sequence[str]
+) -> tuple[Matrix, Mask]:
+    """Each metric's mean over the repeats of each query, and where there is one."""
+    index = np.concatenate([rows[query] for query in queries]).astype(np.int64)
+    sizes = np.array([len(rows[query]) for query in queries])
+    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    values = np.zeros((len(names), len(queries)))
+    mask = np.zeros(values.shape, dtype=np.bool_)
+    for at, name in enumerate(names):
+        scored = result.columns.scored(name)[index]
+        total = np.add.reduceat(np.where(scored, result.columns.values(name)[index], 0.0), starts)
+        count = np.add.reduceat(scored.astype(np.int64), starts)
+        mask[at] = count > 0
+        values[at] = total / np.maximum(count, 1)
+    return values, mask
+
+
+def _clusters(
+    result: Result, rows: Mapping[str, list[int]], queries: Sequence[str]
+) -> NDArray[np.int64] | None:
+    keys = result.columns.clusters
+    if keys is None:
+        return None
+    codes: dict[str, int] = {}
+    return np.array([codes.setdefault(keys[rows[q][0]], len(codes)) for q in queries])
+
+
+def _warnings(
+    a: Result,
+    b: Result,
+    names: Sequence[str],
+    common: Sequence[str],
+    mask_a: Mask,
+    mask_b: Mask,
+) -> list[str]:
+    found = []
+    for name in names:
+        first, second = a.summary.metrics[name].signature, b.summary.metrics[name].signature
+        if first != second:
+            found.append(f"{name} was not computed alike: {first} against {second}.")
+    different = _different_queries(a, b, set(common))
+    if different:
+        found.append(
+            f"{len(different)} common queries differ in text, history, references or gold "
+            f"(for example {different[0]!r}): their scores are not about the same question."
+        )
+    one_sided = int((mask_a != mask_b).sum())
+    if one_sided:
+        worst = int(np.argmax((mask_a != mask_b).sum(axis=1)))
+        found.append(
+            f"{one_sided} scores exist in one run only and were left out "
+            f"(most of them: {names[worst]}). Unscored answers can make a run look better."
+        )
+    for result in (a, b):
+        if result.summary.incomplete:
+            found.append(f"{result.name} is incomplete: {result.summary.incomplete} scores failed.")
+    return found
+
+
+def _different_queries(a: Result, b: Result, common: set[str]) -> list[str]:
+    """Common query ids whose question or labels are not the same in both runs."""
+
+    def facts(samples: Iterable[Sample]) -> dict[str, int]:
+        return {
+            s.id: hash((s.query, s.history, s.references, s.reference_groups, s.gold))
+            for s in samples
+            if s.id in common
+        }
+
+    first, second = facts(a.samples), facts(b.samples)
+    return [query for query in sorted(common) if first[query] != second[query]]

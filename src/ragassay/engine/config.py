@@ -1,0 +1,144 @@
+"""The configuration of a run: from keywords, from a YAML file, or from both."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from ragassay.errors import InputError, UsageError, did_you_mean
+
+_PATHS = ("data", "qrels", "output")
+
+
+class RunConfig(BaseModel):
+    """What ``ragassay run`` does: each field is a flag of the command and a key of the file."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    data: str | None = Field(None, description="file or folder with the samples")
+    suite: list[str] = Field(default_factory=list, description="suites to run")
+    metrics: list[str] = Field(
+        default_factory=list, description="metrics to compute instead of all of the suite's"
+    )
+    ks: list[int] | None = Field(
+        None, description="cut-offs for recall, ndcg and precision (UltraRAG's names)"
+    )
+    published: bool = Field(
+        False, description="the benchmark's own values where spec and it differ"
+    )
+    format: str | None = Field(None, description="input format; detected when left out")
+    columns: dict[str, str] = Field(
+        default_factory=dict, description="our field: name of the column in the data"
+    )
+    separator: str | None = Field(None, description="what separates chunks in one context string")
+    system: str | None = Field(None, description="system name for data that has none")
+    qrels: str | None = Field(None, description="TREC or BEIR qrels to take gold passages from")
+    limit: int | None = Field(None, ge=1, description="only the first N samples")
+    slice_by: list[str] | None = Field(None, description="metadata columns to slice the report by")
+    cluster_by: str | None = Field(
+        None, description="metadata column whose values are not independent (a conversation)"
+    )
+    interval: Literal["t", "percentile", "bca"] = Field("t", description="kind of interval")
+    level: float = Field(0.95, gt=0, lt=1, description="confidence level of intervals")
+    n_resamples: int = Field(10_000, ge=1, description="bootstrap resamples")
+    seed: int = Field(0, ge=0, description="seed of everything random")
+    fail_under: list[str] = Field(default_factory=list, description="gates such as 'f1>=0.6'")
+    output: str | None = Field(None, description="run folder to write")
+
+    @field_validator("suite", "metrics", "fail_under", "slice_by", mode="before")
+    @classmethod
+    def _one_or_many(cls, value: Any) -> Any:
+        return [value] if isinstance(value, str) else value
+
+    @field_validator("columns", mode="before")
+    @classmethod
+    def _no_columns(cls, value: Any) -> Any:
+        return {} if value is None else value
+
+
+def make_config(**values: Any) -> RunConfig:
+    """A configuration from keywords; what is ``None`` counts as not given.
+
+    Raises:
+        UsageError: an unknown key or an impossible value.
+    """
+    try:
+        return RunConfig(**{key: value for key, value in values.items() if value is not None})
+    except ValidationError as error:
+        raise UsageError(_explain(error)) from error
+
+
+def read_config(path: str | Path) -> dict[str, Any]:
+    """The keys of a YAML configuration file, environment variables filled in, paths made absolute
+    (they are relative to the file).
+
+    Raises:
+        InputError: the file is missing, no YAML mapping, or names an unset variable or unknown key.
+    """
+    source = Path(path)
+    try:
+        text = source.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"cannot be read ({error})", path=source) from error
+    try:
+        body = yaml.safe_load(_fill_in(text, source))
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        raise InputError(
+            f"is not YAML ({getattr(error, 'problem', None) or error})",
+            path=source,
+            line=mark.line + 1 if mark else None,
+        ) from error
+    if not isinstance(body, Mapping):
+        raise InputError("is not a mapping of keys", path=source, hint="Begin with 'data: FILE'.")
+    for key in body:
+        if key not in RunConfig.model_fields:
+            raise InputError(
+                f"unknown key {key!r}",
+                path=source,
+                hint=did_you_mean(str(key), RunConfig.model_fields)
+                or f"There are: {', '.join(RunConfig.model_fields)}.",
+            )
+    found = dict(body)
+    for key in _PATHS:
+        if isinstance(found.get(key), str):
+            found[key] = str(source.parent / found[key])
+    try:
+        RunConfig(**found)
+    except ValidationError as error:
+        raise InputError(_explain(error).rstrip("."), path=source) from error
+    return found
+
+
+def config_schema() -> dict[str, Any]:
+    """The JSON Schema of the YAML file, for editors."""
+    return RunConfig.model_json_schema()
+
+
+def _fill_in(text: str, path: Path) -> str:
+    def value(match: re.Match[str]) -> str:
+        name, _, default = match[1].partition(":-")
+        if name not in os.environ and ":-" not in match[1]:
+            raise InputError(
+                f"names the environment variable {name}, which is not set",
+                path=path,
+                line=text.count("\n", 0, match.start()) + 1,
+                hint=f"Set it, or write ${{{name}:-default}}.",
+            )
+        return os.environ.get(name, default)
+
+    return re.sub(r"\$\{([A-Za-z_][A-Za-z0-9_]*(?::-[^}]*)?)\}", value, text)
+
+
+def _explain(error: ValidationError) -> str:
+    first = error.errors()[0]
+    where = ".".join(str(piece) for piece in first["loc"])
+    if first["type"] == "extra_forbidden":
+        return f"Unknown option {where!r}. {did_you_mean(where, RunConfig.model_fields)}"
+    return f"{where}: {first['msg']}, not {first['input']!r}."

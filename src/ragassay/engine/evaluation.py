@@ -1,0 +1,326 @@
+"""The main job: evaluate samples with a suite or a list of metrics."""
+
+from __future__ import annotations
+
+import platform
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from ragassay import __version__, suites
+from ragassay.engine.config import RunConfig, make_config
+from ragassay.engine.folder import FolderWriter, cluster_of, read_rows, read_samples
+from ragassay.engine.results import Result, ScoreColumns, ScoreRow
+from ragassay.engine.scoring import score_stream
+from ragassay.engine.slicing import CONVERSATION_KEYS, Slicer, conversation
+from ragassay.engine.source import Data, Source, open_source
+from ragassay.engine.summarise import (
+    IntervalOptions,
+    count_incomplete,
+    slice_summaries,
+    summarise,
+)
+from ragassay.engine.summary import Summary
+from ragassay.errors import InputError, RagassayWarning, UsageError
+from ragassay.metrics.base import Metric
+from ragassay.samples import Sample
+from ragassay.scores import Outcome
+from ragassay.suites import Suite
+
+Progress = Callable[[int], None]
+"""Called with the number of samples done so far."""
+
+DEFAULT_SUITES = {"mtrag": "mtrag", "inspectorraget": "mtrag", "trec_run": "retrieval"}
+"""The suite for a format, when none is named; `qa` for all others."""
+
+
+def evaluate(
+    data: Data,
+    suite: str | Suite | Sequence[str | Metric] | None = None,
+    *,
+    metrics: str | Sequence[str] | None = None,
+    save: str | Path | None = None,
+    progress: Progress | None = None,
+    **options: Any,
+) -> Result:
+    """Scores every sample with every metric, and summarises.
+
+    Args:
+        data: a path (any known format), an iterable of `Sample`s or mappings, or a data frame.
+        suite: a suite's name (``qa``, ``retrieval``, ``chunks``, ``mtrag``), several of them, or a
+            list of metric names or objects. Left out: what suits the data's format.
+        metrics: names of metrics, to compute these instead of all of the suite's.
+        save: a run folder to write; samples and scores then stream to disk and do not stay in
+            memory.
+        progress: called now and then with the number of samples done.
+        options: any field of `RunConfig`: ``columns``, ``format``, ``qrels``, ``ks``, ``limit``,
+            ``slice_by``, ``cluster_by``, ``interval``, ``level``, ``seed``, ``published`` ...
+
+    Returns:
+        Scores and summary. Works the same inside a running event loop.
+
+    Raises:
+        InputError: data that cannot be read, with file, line and field.
+        UsageError: an unknown suite, metric or option.
+    """
+    objects: list[Metric] = []
+    names: list[str] = []
+    chosen: list[Suite] = []
+    for item in [suite] if isinstance(suite, str | Suite) else list(suite or ()):
+        if isinstance(item, Metric):
+            objects.append(item)
+        elif isinstance(item, Suite):
+            chosen.append(item)
+        elif item in suites.known():
+            chosen.append(suites.get(item))
+        else:
+            names.append(item)
+    names += [metrics] if isinstance(metrics, str) else list(metrics or ())
+    path = str(data) if isinstance(data, str | Path) else None
+    config = make_config(
+        data=path,
+        suite=[each.name for each in chosen],
+        metrics=names,
+        output=None if save is None else str(save),
+        **options,
+    )
+    return prepare(config, data, chosen=chosen, objects=objects).run(progress)
+
+
+def prepare(
+    config: RunConfig,
+    data: Data | None = None,
+    *,
+    chosen: Sequence[Suite] = (),
+    objects: Sequence[Metric] = (),
+) -> Job:
+    """Opens the data and resolves all names, so that what is wrong shows before the work begins.
+
+    Raises:
+        InputError: the data cannot be opened.
+        UsageError: no data, an unknown suite or metric.
+    """
+    if data is None:
+        if config.data is None:
+            raise UsageError("No data is named. Give a file: ragassay run DATA.")
+        data = config.data
+    source = open_source(data, config)
+    return Job(config, source, make_plan(config, source.format, chosen, objects))
+
+
+@dataclass(frozen=True)
+class Job:
+    """A run that is ready to go. It can be run once."""
+
+    config: RunConfig
+    source: Source
+    plan: Plan
+
+    def run(self, progress: Progress | None = None) -> Result:
+        """Scores and summarises; writes the run folder when the configuration names one."""
+        config, plan, source = self.config, self.plan, self.source
+        collected = _Collected(config, plan)
+        windows = []
+        with ExitStack() as stack:
+            caught = stack.enter_context(warnings.catch_warnings(record=True))
+            warnings.simplefilter("always", RagassayWarning)
+            writer = stack.enter_context(FolderWriter(config.output)) if config.output else None
+            for samples, outcomes in score_stream(source.samples, list(plan.metrics.values())):
+                collected.add(samples, outcomes)
+                if writer is not None:
+                    writer.add(samples, list(plan.metrics), outcomes)
+                else:
+                    windows.append((samples, outcomes))
+                if progress is not None:
+                    progress(len(collected.columns))
+            if not collected.columns.identities:
+                raise InputError("holds no samples", path=source.path or source.title)
+            notes = [str(w.message) for w in caught if issubclass(w.category, RagassayWarning)]
+            summary = collected.summary(source, notes)
+            resolved = _resolved(config, plan, source, collected.clustered_by)
+            if writer is not None:
+                writer.finish(resolved, summary)
+        if config.output is not None:
+            folder = Path(config.output)
+            stored = partial(read_rows, folder), partial(read_samples, folder)
+            return Result(summary, collected.columns, resolved, folder, *stored)
+        return Result(summary, collected.columns, resolved, None, *_in_memory(plan, windows))
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What will be computed: each metric under the name that it is shown by."""
+
+    suites: tuple[Suite, ...]
+    metrics: Mapping[str, Metric]
+
+    @property
+    def title(self) -> str:
+        """The suites' names, or ``metrics`` when only metrics were named."""
+        return "+".join(suite.name for suite in self.suites) or "metrics"
+
+
+def make_plan(
+    config: RunConfig, data_format: str, chosen: Sequence[Suite] = (), objects: Sequence[Metric] = ()
+) -> Plan:
+    """The metrics of a configuration under the names that its suites publish.
+
+    ``data_format`` decides the suite when neither suites nor metrics are named.
+
+    Raises:
+        UsageError: an unknown suite or metric.
+    """
+    used = tuple(chosen) or tuple(suites.get(name) for name in config.suite)
+    if not used and not config.metrics and not objects:
+        used = (suites.get(DEFAULT_SUITES.get(data_format, "qa")),)
+    found: list[Metric] = list(objects)
+    if config.metrics:
+        local = {alias: target for suite in used for alias, target in suite.aliases.items()}
+        every = Suite("metrics", "", "", (), aliases=local, published=_published(used))
+        found += every.resolve(config.metrics, ks=config.ks, published=config.published)
+    elif not objects:
+        for suite in used:
+            found += suite.resolve(ks=config.ks, published=config.published)
+    columns = {metric: name for suite in reversed(used) for metric, name in suite.columns.items()}
+    named: dict[str, Metric] = {}
+    for metric in dict.fromkeys(found):
+        name = columns.get(str(metric), str(metric))
+        named[name if name not in named else str(metric)] = metric
+    return Plan(used, named)
+
+
+@dataclass
+class _Collected:
+    """What stays in memory while samples stream past."""
+
+    config: RunConfig
+    plan: Plan
+    columns: ScoreColumns = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.columns = ScoreColumns(self.plan.metrics)
+        self.systems: Counter[str] = Counter()
+        self.failures: Counter[str] = Counter()
+        self._slicer = Slicer(self.config.slice_by)
+        self._clusters: list[str] = []
+        self._conversations = 0
+
+    @property
+    def clustered_by(self) -> str | None:
+        """The clustering column: the one asked for, or the conversation where samples name one."""
+        if self.config.cluster_by is not None:
+            return self.config.cluster_by
+        return CONVERSATION_KEYS[0] if self._conversations else None
+
+    def add(self, samples: Sequence[Sample], outcomes: Sequence[Sequence[Outcome]]) -> None:
+        """Takes in a window."""
+        column = self.config.cluster_by or CONVERSATION_KEYS[0]
+        for sample in samples:
+            self.columns.identities.append(sample.identity)
+            self.systems[sample.system] += 1
+            if sample.failure:
+                self.failures[sample.failure] += 1
+            self._slicer.add(sample)
+            self._clusters.append(cluster_of(sample, column))
+            self._conversations += conversation(sample) is not None
+        for name, window in zip(self.plan.metrics, outcomes, strict=True):
+            for outcome in window:
+                self.columns.add(name, outcome)
+
+    def summary(self, source: Source, notes: Sequence[str]) -> Summary:
+        """Closes the columns and summarises them."""
+        columns, config = self.columns, self.config
+        columns.slices = self._slicer.columns()
+        columns.clusters = self._clusters if self.clustered_by is not None else None
+        absent = set(config.slice_by or ()) - {
+            name for name, values in columns.slices.items() if any(values)
+        }
+        if absent:
+            raise UsageError(
+                f"No sample has the slicing column {sorted(absent)[0]!r}. "
+                f"There are: {', '.join(sorted(self._slicer.seen)) or 'none'}."
+            )
+        options = IntervalOptions(config.interval, config.level, config.n_resamples, config.seed)
+        n_queries = len({identity[0] for identity in columns.identities})
+        summary_of = summarise(columns, self.plan.metrics, options)
+        return Summary(
+            title=source.title,
+            suite=self.plan.title,
+            system=next(iter(self.systems)) if len(self.systems) == 1 else "",
+            n_samples=len(columns),
+            n_queries=n_queries,
+            averaged_over=self._averaged_over(n_queries),
+            metrics=summary_of,
+            slices=slice_summaries(columns, self.plan.metrics, options),
+            failures=dict(self.failures),
+            incomplete=count_incomplete(columns),
+            warnings=(*dict.fromkeys(notes), *self._warnings()),
+        )
+
+    def _averaged_over(self, n_queries: int) -> str:
+        text = f"all {n_queries:,} queries"
+        if len(self.columns) != n_queries:
+            text = f"all {len(self.columns):,} samples of {n_queries:,} queries"
+        if any(metric.family == "retrieval" for metric in self.plan.metrics.values()):
+            text += "; a judged query with nothing retrieved counts 0"
+        if self.clustered_by is not None:
+            text += f"; intervals clustered by {self.clustered_by}"
+        elif len(self.columns) != n_queries:
+            text += "; intervals clustered by query"
+        return text
+
+    def _warnings(self) -> Iterator[str]:
+        if len(self.systems) > 1:
+            named = ", ".join(sorted(name or "(none)" for name in self.systems))
+            yield (
+                f"The data holds {len(self.systems)} systems ({named}); the means mix them. "
+                "See the slices, or compare them with 'ragassay compare DIR'."
+            )
+
+
+def _published(used: Sequence[Suite]) -> dict[str, str]:
+    return {name: target for suite in used for name, target in suite.published.items()}
+
+
+def _resolved(
+    config: RunConfig, plan: Plan, source: Source, clustered_by: str | None
+) -> dict[str, Any]:
+    """The content of ``run.yaml``."""
+    import numpy as np
+
+    body = config.model_dump(exclude_defaults=True)
+    body["suite"] = [suite.name for suite in plan.suites]
+    body["metrics"] = [str(metric) for metric in plan.metrics.values()]
+    body["cluster_by"] = clustered_by
+    return {
+        "ragassay": __version__,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        **body,
+        "format": source.format,
+        "fingerprint": source.fingerprint,
+        "signatures": {name: metric.signature for name, metric in plan.metrics.items()},
+    }
+
+
+def _in_memory(
+    plan: Plan, windows: Sequence[tuple[Sequence[Sample], Sequence[Sequence[Outcome]]]]
+) -> tuple[Callable[[], Iterator[ScoreRow]], Callable[[], Iterator[Sample]]]:
+    names = list(plan.metrics)
+
+    def rows() -> Iterator[ScoreRow]:
+        for samples, outcomes in windows:
+            for at, sample in enumerate(samples):
+                for name, column in zip(names, outcomes, strict=True):
+                    yield ScoreRow.of(sample.identity, name, column[at])
+
+    def samples() -> Iterator[Sample]:
+        for window, _ in windows:
+            yield from window
+
+    return rows, samples

@@ -1,0 +1,93 @@
+"""Which columns a report is sliced by, found while the samples stream past."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ragassay.samples import Sample
+
+MAX_VALUES = 20
+"""A metadata column with more distinct values than this is no slice (unless asked for by name)."""
+
+CONVERSATION_KEYS = ("conversation", "conversation_id")
+"""Metadata that tells which samples belong together; intervals are clustered by it."""
+
+_NOT_SLICES = frozenset(CONVERSATION_KEYS)
+
+
+class Slicer:
+    """Collects each sample's value of every slicing column.
+
+    Args:
+        wanted: names of metadata columns (or ``answerability``, ``turn``, ``system``); ``None``
+            takes every column that turns out to have between 2 and `MAX_VALUES` values.
+    """
+
+    def __init__(self, wanted: Sequence[str] | None) -> None:
+        self._wanted = None if wanted is None else tuple(wanted)
+        self._columns: dict[str, list[str | None]] = {name: [] for name in self._wanted or ()}
+        self._distinct: dict[str, set[str]] = {name: set() for name in self._columns}
+        self._dropped: set[str] = set()
+        self._n = 0
+        self.seen: set[str] = set()
+
+    def add(self, sample: Sample) -> None:
+        """Takes one sample's values."""
+        found = facets(sample)
+        self.seen |= found.keys()
+        for name in found.keys() - self._columns.keys() - self._dropped:
+            if self._wanted is None:
+                self._columns[name] = [None] * self._n
+                self._distinct[name] = set()
+        for name in list(self._columns):
+            value = found.get(name)
+            self._columns[name].append(value)
+            if value is not None:
+                self._distinct[name].add(value)
+                if self._wanted is None and len(self._distinct[name]) > MAX_VALUES:
+                    del self._columns[name], self._distinct[name]
+                    self._dropped.add(name)
+        self._n += 1
+
+    def columns(self) -> dict[str, list[str | None]]:
+        """The slicing columns, each with one value (or ``None``) a sample."""
+        if self._wanted is not None:
+            return self._columns
+        return {n: c for n, c in sorted(self._columns.items()) if len(self._distinct[n]) > 1}
+
+
+def facets(sample: Sample) -> dict[str, str]:
+    """A sample's short labels: scalar metadata, joined lists, answerability, turn and system."""
+    found: dict[str, str] = {}
+    for name, value in sample.metadata.items():
+        label = _label(value)
+        if label is not None and name not in _NOT_SLICES:
+            found[name] = label
+    if sample.answerability is not None:
+        found["answerability"] = str(sample.answerability)
+    if sample.system:
+        found["system"] = sample.system
+    found.setdefault("turn", "later" if sample.history else "first")
+    return found
+
+
+def conversation(sample: Sample) -> str | None:
+    """The conversation that a sample belongs to, where its metadata says so."""
+    for key in CONVERSATION_KEYS:
+        value = sample.metadata.get(key)
+        if isinstance(value, str | int) and value != "":
+            return str(value)
+    return None
+
+
+def _label(value: object) -> str | None:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str | int):
+        text = str(value)
+        return text if 0 < len(text) <= 60 else None
+    if isinstance(value, list | tuple):
+        labels = [_label(item) for item in value]
+        if labels and all(labels):
+            return ", ".join(label for label in labels if label)
+    return None

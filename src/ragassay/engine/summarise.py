@@ -1,0 +1,157 @@
+"""From columns of scores to a summary with intervals, counts and slices."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragassay.engine.results import ScoreColumns
+from ragassay.engine.summary import MetricSummary, Slice
+from ragassay.metrics.base import Metric
+from ragassay.scores import Reason
+from ragassay.stats import mean_interval
+
+GEOMETRIC_FLOOR = 1e-5
+"""Zeros count as this in a geometric mean (trec_eval's MIN_GEO_MEAN)."""
+
+
+@dataclass(frozen=True)
+class IntervalOptions:
+    """How intervals are computed: see ``ragassay.stats.mean_interval``."""
+
+    method: str = "t"
+    level: float = 0.95
+    n_resamples: int = 10_000
+    seed: int = 0
+
+
+def summarise(
+    columns: ScoreColumns, metrics: Mapping[str, Metric], options: IntervalOptions
+) -> dict[str, MetricSummary]:
+    """One summary a metric, by the name it is shown under, over all samples."""
+    everything = np.ones(len(columns), dtype=np.bool_)
+    clusters = cluster_codes(columns)
+    return {
+        name: _metric_summary(columns, name, metric, everything, clusters, options)
+        for name, metric in metrics.items()
+    }
+
+
+def slice_summaries(
+    columns: ScoreColumns, metrics: Mapping[str, Metric], options: IntervalOptions
+) -> tuple[Slice, ...]:
+    """The same for the samples of each value of each slicing column, largest slice first."""
+    clusters = cluster_codes(columns)
+    # Slices are many and small: their intervals are t intervals whatever the headline uses.
+    options = IntervalOptions("t", options.level)
+    found = []
+    for column, values in columns.slices.items():
+        labels = np.array([value or "" for value in values], dtype=object)
+        counts = Counter(value for value in values if value is not None)
+        for value, n in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
+            mask = labels == value
+            chosen = {
+                name: _metric_summary(columns, name, metric, mask, clusters, options)
+                for name, metric in metrics.items()
+                if metric.aggregate == "mean"
+            }
+            found.append(Slice(column, value, n, chosen))
+    return tuple(found)
+
+
+def cluster_codes(columns: ScoreColumns) -> NDArray[np.int64] | None:
+    """Each sample's cluster as a number, or ``None`` when samples are independent.
+
+    Samples cluster by the column that was asked for; else by query, where a query occurs more than
+    once (repeats of a query are not independent evidence).
+    """
+    keys: Sequence[str] = columns.clusters or [identity[0] for identity in columns.identities]
+    codes: Mapping[str, int] = {key: code for code, key in enumerate(dict.fromkeys(keys))}
+    if len(codes) == len(keys):
+        return None
+    return np.fromiter((codes[key] for key in keys), dtype=np.int64, count=len(keys))
+
+
+def count_incomplete(columns: ScoreColumns) -> int:
+    """Scores that are missing by accident."""
+    return sum(
+        n
+        for metric in columns.metrics
+        for reason, n in columns.reasons(metric).items()
+        if Reason(reason).incomplete
+    )
+
+
+def _metric_summary(
+    columns: ScoreColumns,
+    name: str,
+    metric: Metric,
+    mask: NDArray[np.bool_],
+    clusters: NDArray[np.int64] | None,
+    options: IntervalOptions,
+) -> MetricSummary:
+    chosen = mask & columns.scored(name)
+    values = columns.values(name)[chosen]
+    mean, low, high, n_clusters = _aggregate(
+        metric, values, None if clusters is None else clusters[chosen], options
+    )
+    labels = columns.labels(name, mask)
+    return MetricSummary(
+        name=name,
+        title=metric.title,
+        family=metric.family,
+        mean=mean,
+        low=low,
+        high=high,
+        level=options.level,
+        interval=options.method if low is not None else "none",
+        n_scored=int(values.size) + sum(labels.values()),
+        n_total=int(mask.sum()),
+        n_clusters=n_clusters,
+        std=float(values.std(ddof=1)) if values.size > 1 else None,
+        median=float(np.median(values)) if values.size else None,
+        minimum=float(values.min()) if values.size else None,
+        maximum=float(values.max()) if values.size else None,
+        aggregate=metric.aggregate,
+        higher_is_better=metric.higher_is_better,
+        bounds=(metric.low, metric.high),
+        unscored=columns.reasons(name, mask),
+        labels=labels,
+        metric=str(metric),
+        signature=metric.signature,
+    )
+
+
+def _aggregate(
+    metric: Metric,
+    values: NDArray[np.float64],
+    clusters: NDArray[np.int64] | None,
+    options: IntervalOptions,
+) -> tuple[float | None, float | None, float | None, int | None]:
+    if not values.size:
+        return None, None, None, None
+    if metric.aggregate == "sum":
+        return float(values.sum()), None, None, None
+    geometric = metric.aggregate == "geometric"
+    found = mean_interval(
+        np.log(np.maximum(values, GEOMETRIC_FLOOR)) if geometric else values,
+        method=options.method,
+        level=options.level,
+        clusters=clusters,
+        n_resamples=options.n_resamples,
+        seed=options.seed,
+    )
+    bounds = [found.mean, found.low, found.high]
+    if geometric:
+        bounds = [None if bound is None else float(np.exp(bound)) for bound in bounds]
+    # The true mean lies in the metric's range, so cutting the interval there costs no coverage.
+    low, high = bounds[1], bounds[2]
+    if low is not None and metric.low is not None:
+        low = max(low, metric.low)
+    if high is not None and metric.high is not None:
+        high = min(high, metric.high)
+    return bounds[0], low, high, found.n_clusters

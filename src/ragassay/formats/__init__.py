@@ -1,0 +1,185 @@
+"""Readers and writers: every file format becomes `Sample`s.
+
+`read` streams a file, `load` reads it whole, `from_records` takes what is in memory already. A
+format is one file in this package that defines ``FORMAT``.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import pkgutil
+from collections.abc import Iterator, Mapping
+from functools import cache
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from ragassay.errors import InputError, RagassayWarning, UsageError, did_you_mean
+from ragassay.formats import aliases, detection, frames, trec_run
+from ragassay.formats.base import Format
+from ragassay.formats.native import schema, to_record, write
+from ragassay.formats.notes import Notes
+from ragassay.formats.records import Mapper
+from ragassay.formats.trec_run import Qrels
+from ragassay.samples import Sample
+
+
+@cache
+def known() -> Mapping[str, Format]:
+    """Every format by name."""
+    found: dict[str, Format] = {}
+    for module in pkgutil.iter_modules(__path__):
+        one = getattr(importlib.import_module(f"{__name__}.{module.name}"), "FORMAT", None)
+        if isinstance(one, Format):
+            found[one.name] = one
+    return found
+
+
+def get(name: str) -> Format:
+    """The format called ``name``.
+
+    Raises:
+        UsageError: there is none; the message has the nearest match.
+    """
+    formats = known()
+    if name not in formats:
+        hint = did_you_mean(name, formats)
+        raise UsageError(f"Unknown format {name!r}. {hint} There are: {', '.join(formats)}.")
+    return formats[name]
+
+
+def detect(path: str | os.PathLike[str]) -> Format:
+    """The format of a file, by its content and its name.
+
+    Raises:
+        InputError: the file cannot be opened, or no format fits it.
+    """
+    return detection.detect(Path(path), known())
+
+
+def read(
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,  # noqa: A002  # the name that users know from --format
+    columns: Mapping[str, str] | None = None,
+    separator: str | None = None,
+    system: str | None = None,
+    limit: int | None = None,
+    gold: str | os.PathLike[str] | Qrels | None = None,
+    notes: Notes | None = None,
+) -> Iterator[Sample]:
+    """The samples of a file, one after the other.
+
+    Args:
+        path: the file; gzip is recognised by its content.
+        format: a name from `known`, where detection is not wanted.
+        columns: field -> column of the data, for names that are not known. UltraRAG's ``key_map``
+            is understood too.
+        separator: what stands between the passages of a single text.
+        system: names the system of records that do not name one.
+        limit: how many samples to read at most.
+        gold: relevance judgements that replace the gold passages of their queries: a qrels file,
+            or the mapping query id -> document id -> grade.
+        notes: takes what is worth telling about the data. Without it, the same is issued as
+            `RagassayWarning` once the file is read.
+
+    Raises:
+        InputError: the file, or a record in it, cannot be read. Nothing is ever skipped.
+        UsageError: an unknown format or field, or a limit below 1.
+    """
+    source = Path(path)
+    if limit is not None and limit < 1:
+        raise UsageError(f"The limit must be at least 1, not {limit}.")
+    chosen = aliases.canonical(columns)
+    reader = get(format) if format is not None else detect(source)
+    own = Notes() if notes is None else notes
+    mapper = Mapper(source, columns=chosen, separator=separator, system=system, notes=own)
+    if gold is None:
+        samples = reader.read(source, mapper)
+    else:
+        samples = trec_run.with_gold(reader, source, mapper, gold)
+    return _stream(islice(samples, limit), source, own if notes is None else None)
+
+
+def load(
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,  # noqa: A002
+    columns: Mapping[str, str] | None = None,
+    separator: str | None = None,
+    system: str | None = None,
+    limit: int | None = None,
+    gold: str | os.PathLike[str] | Qrels | None = None,
+    notes: Notes | None = None,
+) -> list[Sample]:
+    """All samples of a file. Takes and raises what `read` does."""
+    return list(
+        read(
+            path, format=format, columns=columns, separator=separator, system=system, limit=limit,
+            gold=gold, notes=notes,
+        )
+    )  # fmt: skip
+
+
+def from_records(
+    records: Any,
+    *,
+    columns: Mapping[str, str] | None = None,
+    separator: str | None = None,
+    system: str | None = None,
+    notes: Notes | None = None,
+) -> Iterator[Sample]:
+    """The samples of records in memory.
+
+    Args:
+        records: mappings (or samples), a pandas or polars frame, or an Arrow table.
+        columns: as in `read`.
+        separator: as in `read`.
+        system: as in `read`.
+        notes: as in `read`.
+
+    Raises:
+        InputError: a record cannot be read; its number, from 1, is given as the line.
+    """
+    chosen = aliases.canonical(columns)
+    own = Notes() if notes is None else notes
+    mapper = Mapper(columns=chosen, separator=separator, system=system, notes=own, cells=True)
+    return _mapped(records, mapper, own if notes is None else None)
+
+
+def _mapped(records: Any, mapper: Mapper, unheard: Notes | None) -> Iterator[Sample]:
+    for number, record in enumerate(frames.rows(records), 1):
+        if isinstance(record, Sample):
+            mapper.claim(record, number)
+            yield record
+        else:
+            yield mapper.sample(record, number)
+    if unheard is not None:
+        unheard.warn("records")
+
+
+def _stream(samples: Iterator[Sample], path: Path, unheard: Notes | None) -> Iterator[Sample]:
+    first = next(samples, None)
+    if first is None:
+        raise InputError("there are no records", path=path)
+    yield first
+    yield from samples
+    if unheard is not None:
+        unheard.warn(path)
+
+
+__all__ = [
+    "Format",
+    "Notes",
+    "RagassayWarning",
+    "detect",
+    "from_records",
+    "get",
+    "known",
+    "load",
+    "read",
+    "schema",
+    "to_record",
+    "write",
+]

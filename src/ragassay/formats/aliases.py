@@ -1,0 +1,225 @@
+"""Under which names each part of a sample is known in the wild, and which one a record uses.
+
+A name is compared in lower case, with spaces and hyphens read as underscores, so that
+``Answerability`` and ``User Input`` need no entry of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from ragassay.errors import InputError, UsageError, did_you_mean
+
+ALIASES: Mapping[str, tuple[str, ...]] = {
+    "id": ("query_id", "qid", "question_id", "sample_id", "task_id", "_id"),
+    "query": ("user_input", "question", "input", "prompt", "inputs.question", "inputs.query"),
+    "system": ("system_id", "system_name", "model_id"),
+    "repeat": (),
+    "query_run": (),
+    "history": ("messages", "conversation_history", "chat_history", "turns"),
+    "passages": (
+        "retrieved_contexts", "contexts", "context", "retrieval_context", "retrieved_context",
+        "retrieved_passages", "retrieved_documents", "documents", "chunks", "ret_psg",
+    ),
+    "passage_ids": ("retrieved_context_ids", "retrieved_ids", "doc_ids", "run"),
+    "answer": (
+        "response", "actual_output", "output", "outputs", "prediction", "predictions",
+        "pred_answer", "generated_answer", "model_response", "outputs.response", "outputs.answer",
+    ),
+    "references": (
+        "reference", "ground_truth", "ground_truths", "ground_truth_answers", "expected_output",
+        "expected", "expected_response", "expected_answer", "reference_answer",
+        "reference_answers", "gt_answer", "golden_answer", "golden_answers", "generation_gt",
+        "target", "targets", "expectations.expected_response",
+    ),
+    "reference_groups": (),
+    "negative_references": ("negative_reference", "incorrect_answers"),
+    "gold": (
+        "gold_passages", "reference_contexts", "reference_context", "ground_truth_context",
+        "ground_truth_contexts", "expected_chunks", "golden_chunks", "gold_chunks", "gt_chunks",
+        "gt_contexts", "evidence_list", "qrels",
+    ),
+    "gold_ids": ("reference_context_ids", "gold_passage_ids", "retrieval_gt"),
+    "answerability": ("answerable", "is_answerable"),
+    "timestamp": ("time_id",),
+    "failure": ("error",),
+    "metadata": ("meta_data", "meta", "tags"),
+    "given": ("metrics",),
+}  # fmt: skip
+"""Canonical field -> its other names. Where one must be chosen among several, earlier ones win."""
+
+KEY_MAP: Mapping[str, str] = {
+    "q_ls": "query",
+    "gt_ls": "references",
+    "pred_ls": "answer",
+    "ans_ls": "answer",
+    "ret_psg": "passages",
+    "id_ls": "id",
+}
+"""UltraRAG's ``key_map`` names, accepted in ``columns``."""
+
+_FIRST_WINS = frozenset(
+    {"id", "query", "system", "history", "timestamp", "failure", "metadata", "given"}
+)
+"""Fields where a second name does no harm: it stays in the metadata. For the others, choosing
+wrongly would give wrong numbers, so the user has to choose."""
+
+_SUBSTANCE = (
+    "query", "history", "passages", "passage_ids", "answer", "references", "reference_groups",
+    "gold", "gold_ids",
+)  # fmt: skip
+
+
+def folded(name: str) -> str:
+    """A name as it is compared."""
+    return name.strip().casefold().replace(" ", "_").replace("-", "_")
+
+
+FIELD_OF: Mapping[str, str] = {
+    folded(name): field for field, others in ALIASES.items() for name in (field, *others)
+}
+"""Folded name -> canonical field."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """Which key of a record holds which field (``None``: none does), and the keys left over.
+
+    ``answerability`` lists every key that holds the label, since files carry both spellings.
+    """
+
+    id: str | None = None
+    query: str | None = None
+    system: str | None = None
+    repeat: str | None = None
+    query_run: str | None = None
+    history: str | None = None
+    passages: str | None = None
+    passage_ids: str | None = None
+    answer: str | None = None
+    references: str | None = None
+    reference_groups: str | None = None
+    negative_references: str | None = None
+    gold: str | None = None
+    gold_ids: str | None = None
+    answerability: tuple[str, ...] = ()
+    timestamp: str | None = None
+    failure: str | None = None
+    metadata: str | None = None
+    given: str | None = None
+    rest: tuple[str, ...] = ()
+
+
+def canonical(columns: Mapping[str, str] | None) -> dict[str, str]:
+    """A ``columns`` mapping with canonical fields as its keys.
+
+    Raises:
+        UsageError: a key that is no field, or two keys for one field.
+    """
+    chosen: dict[str, str] = {}
+    for name, column in (columns or {}).items():
+        field = KEY_MAP.get(name) or FIELD_OF.get(folded(name))
+        if field is None:
+            raise UsageError(
+                f"columns: there is no field {name!r}. "
+                f"{did_you_mean(name, [*ALIASES, *KEY_MAP])} "
+                f"Fields are: {', '.join(ALIASES)}.".replace("  ", " ")
+            )
+        if field in chosen:
+            raise UsageError(f"columns: {field!r} is named twice.")
+        if not isinstance(column, str):
+            raise UsageError(f"columns: {name} must be the name of a column, not {column!r}.")
+        chosen[field] = column
+    return chosen
+
+
+def plan(keys: Iterable[str], columns: Mapping[str, str]) -> Plan:
+    """Decides which key holds which field.
+
+    Args:
+        keys: the record's keys.
+        columns: the user's choice, canonical field -> key; keys that are absent are skipped.
+
+    Raises:
+        InputError: two keys could be the same field and the choice would change the numbers, or no
+            key is known.
+    """
+    all_keys = list(keys)
+    chosen = {field: key for field, key in columns.items() if key in all_keys}
+    taken = set(chosen.values())
+    found: dict[str, list[str]] = {}
+    for key in all_keys:
+        field = FIELD_OF.get(folded(key))
+        if field is not None and key not in taken and field not in columns:
+            found.setdefault(field, []).append(key)
+    _settle_pair(found, "answer", "answer", "references", columns)
+    _settle_pair(found, "passages", "context", "gold", columns)
+    labels = tuple(found.pop("answerability", ()))
+    if "answerability" in chosen:
+        labels = (chosen.pop("answerability"),)
+    for field, candidates in found.items():
+        chosen[field] = _choose(field, candidates)
+    if not any(field in chosen for field in _SUBSTANCE):
+        raise InputError(
+            f"no column is known as a query, an answer, passages, references or gold: "
+            f"{', '.join(all_keys) or 'there are no columns'}",
+            hint="Name them with columns, for example columns={'query': '<your column>'}.",
+        )
+    used = {*chosen.values(), *labels}
+    return Plan(
+        **chosen, answerability=labels, rest=tuple(key for key in all_keys if key not in used)
+    )
+
+
+def absent(columns: Mapping[str, str], keys: Iterable[str]) -> InputError | None:
+    """The error for a column that the user named and the data lacks, if there is one."""
+    have = list(keys)
+    for field, column in columns.items():
+        if column not in have:
+            return InputError(
+                f"there is no column {column!r} (wanted as {field})",
+                field=column,
+                hint=f"{did_you_mean(column, have)} Found: {', '.join(have)}.".strip(),
+            )
+    return None
+
+
+@lru_cache(maxsize=512)
+def pick(keys: tuple[str, ...], wanted: tuple[tuple[str, ...], ...]) -> tuple[str | None, ...]:
+    """For each group of names, the key that matches the earliest of them."""
+    by_name = {folded(key): key for key in reversed(keys)}
+    return tuple(next((by_name[n] for n in names if n in by_name), None) for names in wanted)
+
+
+def _settle_pair(
+    found: dict[str, list[str]], field: str, word: str, other: str, columns: Mapping[str, str]
+) -> None:
+    """Two published habits: beside a ``prediction`` (or any other name of the answer), ``answer``
+    is the gold answer (datapizza); beside ``retrieval_context``, ``context`` is the gold context
+    (deepeval). Where the gold has a column of its own, nobody can tell."""
+    candidates = found.get(field, [])
+    beside = [key for key in candidates if folded(key) == word]
+    rest = [key for key in candidates if key not in beside]
+    if not beside or not rest:
+        return
+    if other in found or other in columns:
+        raise _ambiguous(field, [rest[0], *beside])
+    found[field], found[other] = rest, beside
+
+
+def _choose(field: str, candidates: list[str]) -> str:
+    order = {name: rank for rank, name in enumerate((field, *ALIASES[field]))}
+    best = sorted(candidates, key=lambda key: order.get(folded(key), 0))
+    if len(best) == 1 or folded(best[0]) == field or field in _FIRST_WINS:
+        return best[0]
+    raise _ambiguous(field, best)
+
+
+def _ambiguous(field: str, keys: list[str]) -> InputError:
+    return InputError(
+        f"{' and '.join(repr(key) for key in keys)} could each be {field}",
+        field=keys[-1],
+        hint=f"Say which one is: columns={{'{field}': '{keys[0]}'}}.",
+    )

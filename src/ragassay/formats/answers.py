@@ -1,0 +1,202 @@
+"""Answers, references, conversations and labels from the shapes that files hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ragassay.errors import InputError
+from ragassay.formats.aliases import pick
+from ragassay.formats.values import kind, needed_identifier, not_a_list, text
+from ragassay.samples import Answer, Answerability, Statement, Turn
+
+_TURN_PARTS = (("text", "content"), ("speaker", "role", "from"))
+_ANSWER_PARTS = (("text", "response", "answer", "content", "output"), ("statements", "parts"))
+
+_SPEAKERS: Mapping[str, str] = {
+    "user": "user", "human": "user",
+    "agent": "agent", "assistant": "agent", "ai": "agent", "bot": "agent", "model": "agent",
+    "system": "system", "developer": "system",
+}  # fmt: skip
+
+
+def answer(value: Any, field: str) -> Answer | None:
+    """An answer from a text, from statements with citations, or from an object with either.
+
+    ``predictions`` (MT-RAG) is a list of whole answers; the caller has taken the first.
+    """
+    if type(value) is str:
+        return Answer(value)
+    if value is None:
+        return None
+    if isinstance(value, dict):
+        text_key, parts_key = pick(tuple(value), _ANSWER_PARTS)
+        said = text(value[text_key], field) if text_key else None
+        stated = _statements(value[parts_key], field) if parts_key else ()
+        if said is None and not parts_key:
+            if text_key:
+                return None
+            raise InputError(
+                f"the answer has no text among {', '.join(map(repr, value))}", field=field
+            )
+        return Answer(_joined(stated) if said is None else said, stated)
+    if isinstance(value, list) and all(isinstance(item, dict) for item in value):
+        stated = _statements(value, field)
+        return Answer(_joined(stated), stated)
+    raise InputError(
+        f"{kind(value)} stands where an answer is expected",
+        field=field,
+        hint="Give one text, or a list of {'text': ..., 'citations': [...]}.",
+    )
+
+
+def references(value: Any, field: str) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    """Reference answers and, where they came as a list of lists, their groups.
+
+    One text is one reference; it is never taken apart by character.
+    """
+    if value is None:
+        return (), ()
+    if isinstance(value, str):
+        return (value,), ()
+    if isinstance(value, dict):
+        value = [value]
+    if not isinstance(value, list):
+        raise not_a_list(value, field)
+    nested = [isinstance(item, list) for item in value]
+    if any(nested):
+        if not all(nested):
+            raise InputError("references mix texts and lists", field=field)
+        groups = tuple(tuple(_reference(one, field) for one in group) for group in value)
+        return tuple(one for group in groups for one in group), groups
+    return tuple([_reference(item, field) for item in value]), ()
+
+
+def turns(value: Any, field: str) -> tuple[list[Turn], list[str]]:
+    """The turns of a conversation, and the texts of its system messages."""
+    if not isinstance(value, list):
+        raise InputError(
+            f"{kind(value)} stands where a list of turns is expected",
+            field=field,
+            hint="Turns are {'speaker': 'user' or 'agent', 'text': ...}.",
+        )
+    said: list[Turn] = []
+    rules: list[str] = []
+    for item in value:
+        if not isinstance(item, dict):
+            raise InputError(
+                f"{kind(item)} stands where a turn is expected",
+                field=field,
+                hint="Turns are {'speaker': 'user' or 'agent', 'text': ...}.",
+            )
+        text_key, speaker_key = pick(tuple(item), _TURN_PARTS)
+        words = text(item[text_key], f"{field}.{text_key}") if text_key else None
+        name = item[speaker_key] if speaker_key else None
+        speaker = _SPEAKERS.get(str(name).casefold())
+        if speaker is None or words is None:
+            raise InputError(
+                f"a turn has the speaker {name!r}" if speaker is None else "a turn has no text",
+                field=field,
+                hint="Speakers are user and agent (also human, assistant, ai, bot).",
+            )
+        if speaker == "system":
+            rules.append(words)
+        else:
+            said.append(Turn(speaker, words))
+    return said, rules
+
+
+def answerability(value: Any, field: str) -> Answerability | None:
+    """A label from its name in any case, alone or in a list of one, or from a flag."""
+    if isinstance(value, list):
+        labels = {answerability(item, field) for item in value} - {None}
+        if len(labels) > 1:
+            raise InputError(f"there are several labels: {', '.join(map(str, value))}", field=field)
+        return next(iter(labels), None)
+    if value is None or value == "" or value != value:
+        return None
+    label = _LABELS.get(str(value).strip().casefold().replace(" ", "_"))
+    if label is None:
+        raise InputError(
+            f"{kind(value)} is no answerability label",
+            field=field,
+            hint=f"Labels are {', '.join(item.name for item in Answerability)}.",
+        )
+    return label
+
+
+_LABELS: Mapping[str, Answerability] = {
+    **{str(label): label for label in Answerability},
+    "partially_answerable": Answerability.PARTIAL,
+    "true": Answerability.ANSWERABLE,
+    "false": Answerability.UNANSWERABLE,
+}
+
+
+def _statements(value: Any, field: str) -> tuple[Statement, ...]:
+    if not isinstance(value, list):
+        raise not_a_list(value, field, "statements")
+    found = []
+    for item in value:
+        if not isinstance(item, dict) or not isinstance(item.get("text"), str):
+            raise InputError(
+                "a statement has no text", field=field, hint="Give {'text': ..., 'citations': []}."
+            )
+        cited = item.get("citations") or ()
+        if not isinstance(cited, list):
+            raise not_a_list(cited, f"{field}.citations", "passage ids")
+        found.append(Statement(item["text"], tuple(needed_identifier(one, field) for one in cited)))
+    return tuple(found)
+
+
+def _joined(statements: Sequence[Statement]) -> str:
+    return " ".join(statement.text for statement in statements)
+
+
+def _reference(item: Any, field: str) -> str:
+    if type(item) is str:
+        return item
+    if isinstance(item, dict):
+        (key,) = pick(tuple(item), (("text", "content", "answer"),))
+        item = item[key] if key else item
+    words = text(item, field)
+    if words is None:
+        raise InputError("a reference is null", field=field, hint="Leave it out of the list.")
+    return words
+
+
+def split_at_query(
+    said: Sequence[Turn], query: str | None, field: str
+) -> tuple[str | None, tuple[Turn, ...], Answer | None]:
+    """The query, the turns before it and the answer after it.
+
+    Without a query of its own, a conversation asks with its last user turn. With one, the
+    conversation is what came before; should it end with the query itself, that turn is not counted
+    twice.
+
+    Raises:
+        InputError: several agent turns follow the last user turn.
+    """
+    if query is not None:
+        ends_with_it = bool(said) and said[-1] == Turn("user", query)
+        return query, tuple(said[:-1] if ends_with_it else said), None
+    last = max((i for i, turn in enumerate(said) if turn.speaker == "user"), default=None)
+    if last is None:
+        return None, tuple(said), None
+    after = said[last + 1 :]
+    if len(after) > 1:
+        raise InputError(
+            f"{len(after)} agent turns follow the last user turn",
+            field=field,
+            hint="End the conversation with the query, or with the query and its answer.",
+        )
+    return said[last].text, tuple(said[:last]), Answer(after[0].text) if after else None
+
+
+def enrichments(conversation: Any) -> Mapping[str, Any]:
+    """What MT-RAG says about the query inside its turn."""
+    for item in reversed(conversation):
+        if item.get("speaker", item.get("role")) in ("user", "human"):
+            found = item.get("enrichments")
+            return found if isinstance(found, dict) else {}
+    return {}

@@ -1,0 +1,33 @@
+"""CSV with a header, through the aliases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from ragassay.formats import delimited
+from ragassay.formats.aliases import FIELD_OF, folded
+from ragassay.formats.base import CONTAINER, NO, Format, Head
+from ragassay.formats.records import Mapper
+from ragassay.samples import Sample
+
+
+def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
+    """The samples of a CSV file, one a row."""
+    mapper.cells = True
+    for line, row in delimited.rows(path):
+        yield mapper.sample(row, line)
+
+
+def _sniff(head: Head) -> int:
+    known = head.suffix == ".csv" or any(folded(name) in FIELD_OF for name in head.columns)
+    return CONTAINER if head.container == "table" and known else NO
+
+
+FORMAT = Format(
+    name="csv",
+    title="CSV with a header (comma, semicolon or bar) and known column names",
+    suffixes=(".csv",),
+    sniff=_sniff,
+    read=read,
+)

@@ -1,0 +1,50 @@
+"""Which format a file has, by its content first and its name second."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from ragassay.errors import InputError
+from ragassay.formats import delimited, files
+from ragassay.formats.base import Format, Head
+
+
+def detect(path: Path, formats: Mapping[str, Format]) -> Format:
+    """The format that fits best.
+
+    Raises:
+        InputError: the file cannot be opened, or none fits.
+    """
+    start = head(path)
+    ranked = sorted(
+        ((one.sniff(start), start.suffix in one.suffixes, one) for one in formats.values()),
+        key=lambda item: item[:2],
+        reverse=True,
+    )
+    fit, _, best = ranked[0]
+    if not fit:
+        what = "this is a folder" if start.container == "folder" else "no known format fits"
+        raise InputError(
+            what,
+            path=path,
+            hint=f"Name a file, or the format, one of: {', '.join(formats)}.",
+        )
+    return best
+
+
+def head(path: Path) -> Head:
+    """What detection looks at."""
+    suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() != ".gz"]
+    suffix = suffixes[-1] if suffixes else ""
+    if path.is_dir():
+        return Head(path, suffix, "folder")
+    with files.opened(path) as stream:
+        start = stream.read(1 << 16)
+    if start[:4] == b"PAR1":
+        return Head(path, suffix, "parquet", start=start)
+    if start.lstrip()[:1] in (b"{", b"["):
+        record = files.first_record(path)
+        return Head(path, suffix, "json", tuple(record), record, start)
+    columns = delimited.header(path, suffix)
+    return Head(path, suffix, "table" if columns else "other", columns, start=start)

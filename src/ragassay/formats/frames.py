@@ -1,0 +1,78 @@
+"""Rows of what is in memory already: lists of mappings, frames, Arrow tables.
+
+Frames are recognised by what they can do, so neither pandas nor polars is ever imported here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import date, datetime
+from typing import Any
+
+from ragassay.errors import InputError
+from ragassay.formats.files import mended
+from ragassay.samples import Sample
+
+_SLICE = 2048
+
+
+def rows(records: Any) -> Iterator[dict[str, Any] | Sample]:
+    """Each record as plain values: lists for arrays, ``None`` for every kind of missing value.
+
+    Raises:
+        InputError: these are no records.
+    """
+    if isinstance(records, str | bytes):
+        raise InputError(
+            "a text was given where records are expected", hint="To read a file, use load."
+        )
+    for record in _each(records):
+        if isinstance(record, Sample):
+            yield record
+        elif isinstance(record, Mapping):
+            yield {str(key): _plain(value, str(key)) for key, value in record.items()}
+        else:
+            raise InputError(
+                f"a record is {type(record).__name__}, not a mapping",
+                hint="Give a list of dicts, a frame or samples.",
+            )
+
+
+def _each(records: Any) -> Iterator[Any]:
+    if hasattr(records, "collect_schema") and hasattr(records, "collect"):
+        records = records.collect()  # a lazy frame of polars
+    if hasattr(records, "iter_rows"):  # polars
+        yield from records.iter_rows(named=True)
+    elif hasattr(records, "iloc"):  # pandas
+        names = [str(name) for name in records.columns]
+        for start in range(0, len(records), _SLICE):
+            for row in records.iloc[start : start + _SLICE].itertuples(index=False, name=None):
+                yield dict(zip(names, row, strict=True))
+    elif hasattr(records, "to_batches"):  # Arrow
+        for batch in records.to_batches(max_chunksize=_SLICE):
+            yield from batch.to_pylist()
+    elif isinstance(records, Mapping) or not hasattr(records, "__iter__"):
+        raise InputError(
+            f"{type(records).__name__} was given where records are expected",
+            hint="Give a list of dicts, a frame or samples.",
+        )
+    else:
+        yield from records
+
+
+def _plain(value: Any, key: str) -> Any:
+    if value is None or type(value) in (str, int, bool):
+        return value
+    if type(value) is float:
+        return mended(value, key)
+    if isinstance(value, Mapping):
+        return {str(name): _plain(item, str(name)) for name, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_plain(item, key) for item in value]
+    if isinstance(value, datetime | date):
+        return value.isoformat() if value == value else None  # NaT differs from itself
+    if hasattr(value, "tolist"):  # numpy
+        return _plain(value.tolist(), key)
+    if type(value).__name__ in ("NAType", "NaTType"):
+        return None
+    return str(value)

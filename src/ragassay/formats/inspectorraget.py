@@ -1,0 +1,106 @@
+"""InspectorRAGet's JSON: tasks, documents, models and evaluations in one object.
+
+Each evaluation is a sample: one model's response to one task. Values computed by an algorithm
+become given metrics; people's labels become ``metadata['annotations']``, by metric and annotator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from ragassay.errors import InputError
+from ragassay.formats import files
+from ragassay.formats.base import NO, SURE, Format, Head
+from ragassay.formats.records import Mapper
+from ragassay.samples import Sample
+
+_COMPUTED = ("system", "composite")
+
+
+def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
+    """The samples of the file, one an evaluation. The file is read as a whole: its tables refer
+    to each other."""
+    content = files.parse_json(files.whole(path), path)
+    if not isinstance(content, dict):
+        raise InputError("the file holds no object", path=path)
+    documents = _by(content, "documents", "document_id", path)
+    tasks = _by(content, "tasks", "task_id", path)
+    for number, evaluation in enumerate(_rows(content, "evaluations", path), 1):
+        task = tasks.get(str(evaluation.get("task_id")))
+        if task is None:
+            raise InputError(
+                f"the evaluation is of the task {evaluation.get('task_id')!r}, which is not there",
+                path=path,
+                line=number,
+                field="evaluations.task_id",
+            )
+        yield mapper.sample(_record(task, evaluation, documents, path, number), number)
+
+
+def _record(
+    task: dict[str, Any],
+    evaluation: dict[str, Any],
+    documents: Mapping[str, dict[str, Any]],
+    path: Path,
+    number: int,
+) -> dict[str, Any]:
+    computed: dict[str, Any] = {}
+    annotations: dict[str, Any] = dict(task.get("annotations") or {})
+    for metric, by_author in (evaluation.get("annotations") or {}).items():
+        for author, entry in by_author.items():
+            value = entry.get("value") if isinstance(entry, dict) else entry
+            if author in _COMPUTED:
+                computed[metric] = value
+            else:
+                annotations.setdefault(metric, {})[author] = value
+    record = {key: value for key, value in task.items() if key not in ("annotations", "contexts")}
+    contexts = task.get("contexts")
+    if contexts is not None:
+        record["contexts"] = [_context(item, documents, path, number) for item in contexts]
+    record["model_id"] = evaluation.get("model_id")
+    record["model_response"] = evaluation.get("model_response")
+    record["metrics"] = computed
+    record["metadata"] = {"annotations": annotations} if annotations else {}
+    return record
+
+
+def _context(
+    item: Any, documents: Mapping[str, dict[str, Any]], path: Path, number: int
+) -> dict[str, Any]:
+    if isinstance(item, dict) and "text" in item:
+        return item
+    name = str(item.get("document_id") if isinstance(item, dict) else item)
+    if name not in documents:
+        raise InputError(
+            f"the task has the document {name!r}, which is not there",
+            path=path,
+            line=number,
+            field="tasks.contexts",
+        )
+    return {**documents[name], **(item if isinstance(item, dict) else {})}
+
+
+def _by(content: dict[str, Any], table: str, key: str, path: Path) -> dict[str, dict[str, Any]]:
+    return {str(row.get(key)): row for row in _rows(content, table, path)}
+
+
+def _rows(content: dict[str, Any], table: str, path: Path) -> list[dict[str, Any]]:
+    rows = content.get(table)
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise InputError("there is no list of objects", path=path, field=table)
+    return rows
+
+
+def _sniff(head: Head) -> int:
+    return SURE if head.has("models", "tasks", "evaluations") else NO
+
+
+FORMAT = Format(
+    name="inspectorraget",
+    title="InspectorRAGet analytics (JSON with tasks, models and evaluations)",
+    suffixes=(".json",),
+    sniff=_sniff,
+    read=read,
+)

@@ -1,0 +1,146 @@
+"""ragassay's own format: JSON Lines, one sample a line (docs/formats.md, schema/).
+
+The reader also takes what others write in JSON, through the aliases.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from importlib import resources
+from pathlib import Path
+from typing import IO, Any, cast
+
+import orjson
+
+from ragassay.errors import InputError
+from ragassay.files import atomic
+from ragassay.formats import files
+from ragassay.formats.base import CONTAINER, NO, Format, Head
+from ragassay.formats.records import Mapper
+from ragassay.samples import GoldPassage, Passage, Sample
+
+
+def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
+    """The samples of a JSON Lines file (or a JSON list), one by one."""
+    sample = mapper.sample
+    for line, record in files.json_records(path):
+        yield sample(record, line)
+
+
+def to_record(sample: Sample) -> dict[str, Any]:
+    """The JSON object that stands for a sample. What is not given is left out."""
+    record: dict[str, Any] = {"id": sample.id}
+    if sample.query is not None:
+        record["query"] = sample.query
+    if sample.system:
+        record["system"] = sample.system
+    if sample.repeat:
+        record["repeat"] = sample.repeat
+    if sample.history:
+        record["history"] = [{"speaker": t.speaker, "text": t.text} for t in sample.history]
+    if sample.passages is not None:
+        record["passages"] = [_passage(p) for p in sample.passages]
+    if sample.answer is not None:
+        record["answer"] = sample.answer.text
+        if sample.answer.statements:
+            record["answer"] = {
+                "text": sample.answer.text,
+                "statements": [
+                    {"text": s.text, "citations": list(s.citations)}
+                    for s in sample.answer.statements
+                ],
+            }
+    if sample.references:
+        record["references"] = list(sample.references)
+    if sample.reference_groups:
+        record["reference_groups"] = [list(group) for group in sample.reference_groups]
+    if sample.negative_references:
+        record["negative_references"] = list(sample.negative_references)
+    if sample.gold is not None:
+        record["gold"] = [{**_passage(g), "grade": g.grade} for g in sample.gold]
+    if sample.answerability is not None:
+        record["answerability"] = str(sample.answerability)
+    if sample.timestamp is not None:
+        record["timestamp"] = sample.timestamp
+    if sample.failure is not None:
+        record["failure"] = sample.failure
+    if sample.metadata:
+        record["metadata"] = dict(sample.metadata)
+    if sample.given:
+        record["given"] = dict(sample.given)
+    return record
+
+
+def dump(sample: Sample) -> bytes:
+    """A sample's line, with its line ending. Strict JSON.
+
+    Raises:
+        InputError: the sample holds something that JSON cannot hold.
+    """
+    try:
+        return orjson.dumps(to_record(sample), option=orjson.OPT_APPEND_NEWLINE)
+    except (TypeError, orjson.JSONEncodeError) as error:
+        raise InputError(f"the sample {sample.id!r} cannot be written as JSON ({error})") from None
+
+
+def write(samples: Iterable[Sample], path: str | os.PathLike[str]) -> int:
+    """Writes samples as JSON Lines (gzip where the name ends in ``.gz``) and says how many.
+
+    The file appears under its name only when it is complete.
+
+    Raises:
+        UsageError: the folder cannot be written to.
+        InputError: a sample holds what JSON cannot hold.
+    """
+    target = Path(path)
+    count = 0
+    with atomic(target) as raw, _packed(raw, target) as stream:
+        for sample in samples:
+            stream.write(dump(sample))
+            count += 1
+    return count
+
+
+def schema() -> dict[str, Any]:
+    """The published JSON Schema (draft 2020-12) of one line."""
+    text = resources.files("ragassay.formats").joinpath("schema/sample.schema.json").read_bytes()
+    return cast("dict[str, Any]", orjson.loads(text))
+
+
+def _passage(one: Passage | GoldPassage) -> dict[str, Any]:
+    record: dict[str, Any] = {
+        name: value
+        for name in ("id", "text", "score", "document", "start", "end")
+        if (value := getattr(one, name, None)) is not None
+    }
+    if record.keys().isdisjoint({"id", "text", "document"}):
+        record["text"] = None
+    return record
+
+
+@contextmanager
+def _packed(raw: IO[bytes], target: Path) -> Iterator[IO[bytes]]:
+    if target.suffix != ".gz":
+        yield raw
+        return
+    # No name and no time in the header: the same samples give the same bytes.
+    with gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as stream:
+        yield cast("IO[bytes]", stream)
+
+
+def _sniff(head: Head) -> int:
+    if head.container != "json":
+        return NO
+    return CONTAINER
+
+
+FORMAT = Format(
+    name="jsonl",
+    title="Native JSON Lines, and any JSON records with known field names",
+    suffixes=(".jsonl", ".ndjson", ".json"),
+    sniff=_sniff,
+    read=read,
+)

@@ -1,0 +1,43 @@
+"""Facts about the data that a reader tells and reads on: counted, and shown once."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+
+from ragassay.errors import RagassayWarning
+
+
+class Notes:
+    """What was noticed while reading.
+
+    Each kind of fact is one line, with how often it was met and where first. Iterating gives the
+    lines; they stay few however large the file is.
+    """
+
+    def __init__(self) -> None:
+        self._seen: dict[tuple[str, str], tuple[int, int | None]] = {}
+
+    def add(self, what: str, then: str, *, line: int | None = None) -> None:
+        """Counts a fact.
+
+        Args:
+            what: what was met, as a plural: ``records without an id``.
+            then: what was done about it, as a sentence.
+            line: 1-based line (or record) number.
+        """
+        count, first = self._seen.get((what, then), (0, line))
+        self._seen[what, then] = (count + 1, first)
+
+    def __iter__(self) -> Iterator[str]:
+        for (what, then), (count, first) in self._seen.items():
+            where = f" (first: line {first})" if first is not None else ""
+            yield f"{what}: {count}{where}. {then}"
+
+    def __len__(self) -> int:
+        return len(self._seen)
+
+    def warn(self, about: object) -> None:
+        """Issues every line as a `RagassayWarning`, for callers that gave no notes of their own."""
+        for line in self:
+            warnings.warn(f"{about}: {line}", RagassayWarning, stacklevel=3)

@@ -1,0 +1,133 @@
+"""Results of Open RAG Eval's connectors: a CSV with one row a passage.
+
+The rows of one query and run stand together, in rank order; the answer stands in the first of them.
+``NO_ANSWER`` says that the system answered with nothing, ``API_ERROR`` that it failed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import Path
+
+from ragassay.errors import InputError
+from ragassay.formats import delimited, values
+from ragassay.formats.base import NO, SURE, Format, Head
+from ragassay.formats.delimited import Row
+from ragassay.formats.records import Mapper
+from ragassay.samples import Answer, Passage, Sample
+
+_COLUMNS = ("query", "passage_id", "passage", "generated_answer")
+_OPTIONAL = ("query_id", "query_run")
+_NO_ANSWER, _API_ERROR = "NO_ANSWER", "API_ERROR"
+_PLACEHOLDERS = ("NA", "ERROR")
+
+Numbered = tuple[int, Row]
+
+
+def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
+    """The samples of the file, one for each query and run, in the order of the file."""
+    rows = (_checked(line, row, path) for line, row in delimited.rows(path))
+    for _, group in groupby(rows, key=_which):
+        yield _sample(list(group), mapper)
+
+
+def _which(numbered: Numbered) -> tuple[str | None, str | None, str | None]:
+    """Rows with an id belong together by it; rows without one by their query."""
+    _, row = numbered
+    name = row.get("query_id")
+    return name, None if name else row["query"], row.get("query_run")
+
+
+def _sample(rows: list[Numbered], mapper: Mapper) -> Sample:
+    line, first = rows[0]
+    try:
+        for other, row in rows[1:]:
+            if row["query"] != first["query"]:
+                raise InputError(
+                    f"the query differs from the one in line {line}", line=other, field="query"
+                )
+        run = values.whole_number(first.get("query_run"), "query_run")
+        if run is not None and run < 1:
+            raise InputError(f"the run is {run}", field="query_run", hint="Runs count from 1.")
+        said, failure = _said(rows)
+        if said == "":
+            mapper.note("answers that say NO_ANSWER", "They are kept as empty answers.", line)
+        if failure:
+            mapper.note("records that say API_ERROR", "They are kept, without an answer.", line)
+        sample = Sample(
+            id=first.get("query_id") or mapper.made_id(first["query"], (), line),
+            query=first["query"],
+            system=mapper.system,
+            repeat=0 if run is None else run - 1,
+            passages=_passages(rows, mapper),
+            answer=None if said is None else Answer(said),
+            failure=failure,
+            metadata={"no_answer": True} if said == "" else {},
+        )
+    except InputError as error:
+        raise error.at(path=mapper.path, line=line) from None
+    mapper.claim(sample, line)
+    return sample
+
+
+def _said(rows: list[Numbered]) -> tuple[str | None, str | None]:
+    """The answer ("" for NO_ANSWER, ``None`` where there is none) and the failure."""
+    given = {row["generated_answer"]: line for line, row in rows if row["generated_answer"]}
+    if len(given) > 1:
+        raise InputError(
+            "the rows of one query and run hold different answers",
+            line=list(given.values())[1],
+            field="generated_answer",
+            hint="Give each run of a query its own query_run.",
+        )
+    said = next(iter(given), None)
+    if said == _API_ERROR:
+        return None, _API_ERROR
+    return ("" if said == _NO_ANSWER else said), None
+
+
+def _passages(rows: list[Numbered], mapper: Mapper) -> tuple[Passage, ...] | None:
+    """Passages in rank order; ``None`` where only placeholders say that nothing was recorded."""
+    found, seen = [], set()
+    for line, row in rows:
+        name, words = row["passage_id"], row["passage"]
+        if name in _PLACEHOLDERS and row["generated_answer"] in (_NO_ANSWER, _API_ERROR):
+            continue
+        if name is None and words is None:
+            continue
+        if words is None:
+            mapper.note("passages without a text", "They are kept by their id.", line)
+        if name is not None and name in seen:
+            mapper.note("passage ids that occur twice for one query", "Both are kept.", line)
+        seen.add(name)
+        found.append(Passage(words, name))
+    only_placeholders = any(row["passage_id"] in _PLACEHOLDERS for _, row in rows)
+    return None if not found and only_placeholders else tuple(found)
+
+
+def _checked(line: int, row: Row, path: Path) -> Numbered:
+    for column in _COLUMNS:
+        if column not in row:
+            raise InputError(
+                f"there is no column {column!r}",
+                path=path,
+                field=column,
+                hint=f"Found: {', '.join(row)}. Wanted: {', '.join((*_OPTIONAL, *_COLUMNS))}.",
+            )
+    if row["query"] is None:
+        raise InputError("the query is empty", path=path, line=line, field="query")
+    return line, row
+
+
+def _sniff(head: Head) -> int:
+    return SURE if head.container == "table" and head.has(*_COLUMNS) else NO
+
+
+FORMAT = Format(
+    name="open_rag_eval",
+    title="Open RAG Eval connector results (CSV, one row a passage)",
+    suffixes=(".csv",),
+    sniff=_sniff,
+    read=read,
+)

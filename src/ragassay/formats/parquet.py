@@ -1,0 +1,47 @@
+"""Parquet, through the aliases, in slices that fit in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from ragassay.errors import InputError
+from ragassay.formats import files, frames
+from ragassay.formats.base import NO, SURE, Format, Head
+from ragassay.formats.records import Mapper
+from ragassay.samples import Sample
+
+_SLICE = 4096
+
+
+def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
+    """The samples of a Parquet file, one a row."""
+    import polars as pl
+
+    mapper.cells = True
+    with files.opened(path):
+        pass  # says at once what is wrong with the file as such
+    scanned = pl.scan_parquet(path, glob=False)
+    try:
+        n_rows = int(scanned.select(pl.len()).collect().item())
+        number = 0
+        for start in range(0, n_rows, _SLICE):
+            for number, row in enumerate(frames.rows(scanned.slice(start, _SLICE)), start + 1):
+                yield mapper.sample(row, number)  # type: ignore[arg-type]
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise InputError(
+            f"this is no readable Parquet file ({str(error).splitlines()[0]})", path=path
+        ) from None
+
+
+def _sniff(head: Head) -> int:
+    return SURE if head.container == "parquet" else NO
+
+
+FORMAT = Format(
+    name="parquet",
+    title="Parquet with known column names",
+    suffixes=(".parquet", ".pq"),
+    sniff=_sniff,
+    read=read,
+)

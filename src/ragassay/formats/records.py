@@ -1,0 +1,324 @@
+"""From one record (a JSON object, a CSV row, a row of a frame) to one `Sample`."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from ragassay.errors import InputError
+from ragassay.formats import aliases, answers, passages, values
+from ragassay.formats.aliases import Plan, folded
+from ragassay.formats.notes import Notes
+from ragassay.samples import Answer, Answerability, Sample, Turn
+
+Record = Mapping[str, Any]
+_MAX_PLANS = 1000
+
+
+class Mapper:
+    """Makes the samples of one source: knows the user's columns, and what was seen so far.
+
+    Args:
+        path: where the records come from, for errors; ``None`` for records in memory.
+        columns: canonical field -> key, as `aliases.canonical` gives it.
+        separator: cuts a text of several passages.
+        system: the name of the system where a record gives none.
+        notes: takes what is worth telling.
+        cells: whether lists may stand as text in a cell (CSV, frames). JSON has lists of its own.
+    """
+
+    def __init__(
+        self,
+        path: Path | None = None,
+        *,
+        columns: Mapping[str, str] | None = None,
+        separator: str | None = None,
+        system: str | None = None,
+        notes: Notes | None = None,
+        cells: bool = False,
+    ) -> None:
+        self.path = path
+        self.columns = columns or {}
+        self.separator = separator
+        self.system = system or ""
+        self.notes = notes if notes is not None else Notes()
+        self.cells = cells
+        self._plans: dict[tuple[str, ...], Plan] = {}
+        self._lines: dict[int, int] = {}
+        self._dotted = [
+            (name, *name.split(".", 1))
+            for name in {*aliases.FIELD_OF, *self.columns.values()}
+            if "." in name
+        ]
+        self._roots = frozenset(root for _, root, _ in self._dotted)
+
+    def sample(self, record: Record, line: int) -> Sample:
+        """The sample that a record holds.
+
+        Args:
+            record: plain values; a missing value is ``None``.
+            line: 1-based line or record number.
+
+        Raises:
+            InputError: the record cannot be read as a sample, or repeats an earlier one.
+        """
+        try:
+            sample = self._map(record, line)
+        except InputError as error:
+            raise error.at(path=self.path, line=line) from None
+        self.claim(sample, line)
+        return sample
+
+    def claim(self, sample: Sample, line: int) -> None:
+        """Remembers that a sample stands in a line.
+
+        Raises:
+            InputError: an earlier line has the same id, system and repeat.
+        """
+        key = hash((sample.id, sample.system, sample.repeat))
+        if key in self._lines:
+            of = f" of system {sample.system!r}" if sample.system else ""
+            raise InputError(
+                f"the sample {sample.id!r}{of}, repeat {sample.repeat}, was already given in line "
+                f"{self._lines[key]}",
+                path=self.path,
+                line=line,
+                field="id",
+                hint="Give each record its own id, system or repeat (0, 1, 2 ...).",
+            )
+        self._lines[key] = line
+
+    def note(self, what: str, then: str, line: int | None = None) -> None:
+        """Tells a fact that is no error (see `Notes.add`)."""
+        self.notes.add(what, then, line=line)
+
+    def plan(self, record: Record) -> Plan:
+        """Which key of the record holds which field. Decided once for each set of keys."""
+        keys = tuple(record)
+        known = self._plans.get(keys)
+        if known is None:
+            wrong = aliases.absent(self.columns, keys)
+            if wrong is not None and not self._plans:
+                raise wrong
+            if len(self._plans) >= _MAX_PLANS:
+                self._plans.clear()
+            known = self._plans[keys] = aliases.plan(keys, self.columns)
+        return known
+
+    def made_id(self, query: str | None, history: tuple[Turn, ...], line: int) -> str:
+        """An id for a record that has none: the same query asked of two systems gets the same.
+
+        It is a hash of the query and the turns before it. Without a query it is the record's
+        number, and two files can only be compared if their records stand in the same order.
+        """
+        if query is None:
+            self.note(
+                "records with neither an id nor a query",
+                "They are numbered, so two files agree only if their records stand in one order.",
+                line,
+            )
+            return f"row-{line}"
+        self.note(
+            "records without an id",
+            "Their ids are a hash of the query and the turns before it.",
+            line,
+        )
+        said = orjson.dumps([query, [[turn.speaker, turn.text] for turn in history]])
+        return f"q-{hashlib.blake2b(said, digest_size=8).hexdigest()}"
+
+    def _map(self, record: Record, line: int) -> Sample:
+        if not self._roots.isdisjoint(record):
+            record = self._with_dotted(record)
+        plan = self.plan(record)
+        if self.cells:
+            record = _unpacked(record, plan)
+        get: Any = record.get
+        metadata = self._metadata(record, plan, line)
+        query, history, said, label = self._conversation(record, plan, metadata)
+
+        answer = said
+        if plan.answer is not None:
+            answer = _one_answer(self._answer(get(plan.answer), plan.answer, line), said, plan)
+        failure = values.failure(get(plan.failure), plan.failure) if plan.failure else None
+        if failure and plan.failure != "failure" and answer is not None and not answer.text:
+            answer = None  # an empty answer beside an error message is none
+
+        references, groups = answers.references(get(plan.references), plan.references or "")
+        if plan.reference_groups is not None:
+            flat, groups = answers.references(get(plan.reference_groups), plan.reference_groups)
+            references = references or flat
+        negative: tuple[str, ...] = ()
+        if plan.negative_references is not None:
+            negative, _ = answers.references(
+                get(plan.negative_references), plan.negative_references
+            )
+
+        sample_id = values.identifier(get(plan.id), plan.id or "id") or self.made_id(
+            query, history, line
+        )
+        for key in plan.answerability:
+            label = _agreed(label, answers.answerability(get(key), key), key)
+        given = get(plan.given) if plan.given else None
+        return Sample(
+            id=sample_id,
+            query=query,
+            system=values.identifier(get(plan.system), plan.system or "") or self.system,
+            repeat=_repeat(record, plan),
+            history=history,
+            passages=self._passages(record, plan),
+            answer=answer,
+            references=references,
+            reference_groups=groups,
+            negative_references=negative,
+            gold=self._gold(record, plan),
+            answerability=label,
+            timestamp=values.timestamp(get(plan.timestamp), plan.timestamp or ""),
+            failure=failure,
+            metadata=metadata,
+            given=given if isinstance(given, dict) else {},
+        )
+
+    def _with_dotted(self, record: Record) -> Record:
+        """The record with the nested values that have a name of their own (``inputs.question``)."""
+        inner = {
+            name: record[root][key]
+            for name, root, key in self._dotted
+            if name not in record and isinstance(record.get(root), Mapping) and key in record[root]
+        }
+        return {**record, **inner} if inner else record
+
+    def _metadata(self, record: Record, plan: Plan, line: int) -> dict[str, Any]:
+        metadata: dict[str, Any] = {}
+        if plan.metadata is not None:
+            given = record[plan.metadata]
+            if isinstance(given, dict):
+                metadata.update(given)
+            elif given is not None:
+                metadata[plan.metadata] = given
+        for key in plan.rest:
+            if values.is_small(record[key]):
+                metadata[key] = record[key]
+            else:
+                self.note(
+                    f"values of the unknown field {key!r} that are large or nested",
+                    "They were left out of the metadata.",
+                    line,
+                )
+        if plan.given is not None and not isinstance(record[plan.given], Mapping | None):
+            metadata[plan.given] = record[plan.given]
+        return metadata
+
+    def _conversation(
+        self, record: Record, plan: Plan, metadata: dict[str, Any]
+    ) -> tuple[str | None, tuple[Turn, ...], Answer | None, Answerability | None]:
+        """The query, the turns before it, the answer after it, and the label inside its turn."""
+        query = record[plan.query] if plan.query is not None else None
+        history = record[plan.history] if plan.history is not None else None
+        if plan.history is None and (query is None or type(query) is str):
+            return query, (), None, None
+        if not isinstance(query, list):
+            query = values.text(query, plan.query or "query")
+            if history is None:
+                return query, (), None, None
+            raw, key = history, plan.history or ""
+            if key == "turns" and isinstance(raw, int):
+                metadata["turns"] = raw
+                return query, (), None, None
+        elif history is not None:
+            raise InputError(
+                "the record has two conversations", field=plan.history, hint="Keep one of them."
+            )
+        else:
+            raw, key, query = query, plan.query or "", None
+        turns, rules = answers.turns(raw, key)
+        if rules:
+            metadata.setdefault("system_prompt", "\n".join(rules))
+        if key == "history":  # our own field holds earlier turns only
+            return query, tuple(turns), None, None
+        asked, before, after = answers.split_at_query(turns, query, key)
+        label = None
+        enrichments = answers.enrichments(raw)
+        for name, value in enrichments.items():
+            if aliases.FIELD_OF.get(folded(name)) == "answerability":
+                label = _agreed(label, answers.answerability(value, f"{key}.enrichments"), name)
+            elif values.is_small(value):
+                metadata.setdefault(name, value)
+        return asked, before, after, label
+
+    def _answer(self, value: Any, key: str, line: int) -> Answer | None:
+        if isinstance(value, list) and folded(key) == "predictions":
+            if len(value) > 1:
+                self.note("records with several predictions", "The first one is used.", line)
+            value = value[0] if value else None
+        return answers.answer(value, key)
+
+    def _passages(self, record: Record, plan: Plan) -> tuple[Any, ...] | None:
+        found = ranked = None
+        if plan.passages is not None:
+            found = passages.passages(record[plan.passages], plan.passages, self.separator)
+        if plan.passage_ids is not None:
+            ranked = passages.ranking(record[plan.passage_ids], plan.passage_ids)
+            return passages.with_ids(found, ranked, plan.passage_ids)
+        return found
+
+    def _gold(self, record: Record, plan: Plan) -> tuple[Any, ...] | None:
+        found = named = None
+        if plan.gold is not None:
+            found = passages.gold(record[plan.gold], plan.gold, self.separator)
+        if plan.gold_ids is not None:
+            named = passages.gold_ids(record[plan.gold_ids], plan.gold_ids)
+            return passages.gold_with_ids(found, named, plan.gold_ids)
+        return found
+
+
+_LISTS = (
+    "history", "passages", "passage_ids", "references", "reference_groups", "negative_references",
+    "gold", "gold_ids", "metadata", "given",
+)  # fmt: skip
+
+
+def _unpacked(record: Record, plan: Plan) -> Record:
+    """The record with the lists and objects that stand as text in its cells."""
+    keys = [getattr(plan, name) for name in _LISTS] + list(plan.answerability)
+    if plan.query is not None and str(record[plan.query])[:2] == "[{":
+        keys.append(plan.query)
+    return {**record, **{key: values.unpack(record[key], key) for key in keys if key is not None}}
+
+
+def _one_answer(own: Answer | None, said: Answer | None, plan: Plan) -> Answer | None:
+    if own is not None and said is not None and own.text != said.text:
+        raise InputError(
+            "the record's answer differs from the turn after its query",
+            field=plan.answer,
+            hint="Keep one of them.",
+        )
+    return said if own is None else own
+
+
+def _repeat(record: Record, plan: Plan) -> int:
+    if plan.repeat is not None:
+        return values.whole_number(record[plan.repeat], plan.repeat) or 0
+    if plan.query_run is not None:
+        run = values.whole_number(record[plan.query_run], plan.query_run)
+        if run is not None and run < 1:
+            raise InputError(
+                f"the run number is {run}", field=plan.query_run, hint="Runs count from 1."
+            )
+        return run - 1 if run is not None else 0
+    return 0
+
+
+def _agreed(
+    one: Answerability | None, other: Answerability | None, key: str
+) -> Answerability | None:
+    if one is not None and other is not None and one is not other:
+        raise InputError(
+            f"the record is labelled {one.name} in one place and {other.name} in another",
+            field=key,
+            hint="Keep the label that is right.",
+        )
+    return other if one is None else one

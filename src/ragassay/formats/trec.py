@@ -1,0 +1,370 @@
+"""TREC qrels and runs, and BEIR qrels.
+
+A run has six columns (query, ``Q0``, document, rank, score, tag), qrels have four (query,
+iteration, document, grade), separated by spaces or tabs; further columns are ignored, and so are
+blank lines and lines that begin with ``#``. The rank column means nothing: ranks follow from the
+scores. BEIR qrels are tab-separated with the header ``query-id``, ``corpus-id``, ``score``. All may
+be gzip.
+
+Files are read by polars as a whole. Only when that meets something unexpected are they read again
+line by line, which finds the culprit.
+"""
+
+from __future__ import annotations
+
+import mmap
+import re
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ragassay.errors import InputError, RagassayWarning
+from ragassay.formats.files import not_utf8, opened, whole
+from ragassay.samples import GoldPassage, Passage, Sample
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+class TrecRun(NamedTuple):
+    """A run file: its tag (of the last line) and a frame of ``query``, ``document``, ``score``."""
+
+    tag: str
+    frame: pl.DataFrame
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """The columns of a file: those with a name are kept."""
+
+    what: str
+    columns: tuple[str, ...]
+    number: str
+    whole_numbers: bool
+    separator: bytes | None = None
+    header: bool = False
+
+    @property
+    def kept(self) -> list[str]:
+        return [name for name in self.columns if not name.startswith("_")]
+
+
+_RUN = _Layout("run", ("query", "_q0", "document", "_rank", "score", "tag"), "score", False)
+_QRELS = _Layout("qrels file", ("query", "_iteration", "document", "grade"), "grade", True)
+_BEIR_NAMES = {"query-id": "query", "corpus-id": "document", "score": "grade"}
+_NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_WHOLE_NUMBER = re.compile(rb"[+-]?\d{1,18}")
+_NO_NUMBER = re.compile(rb"[+-]?(nan|inf|infinity)", re.IGNORECASE)
+
+
+def read_run(path: Path) -> TrecRun:
+    """A TREC run in the order of its lines. Repeated documents are not looked for.
+
+    Raises:
+        InputError: the file cannot be read, a line has fewer than six columns or is not UTF-8, or a
+            score is not a finite number.
+    """
+    frame = _read(path, _RUN)
+    return TrecRun(str(frame["tag"][-1]), frame.drop("tag"))
+
+
+def read_qrels(path: Path) -> pl.DataFrame:
+    """TREC or BEIR qrels: a frame of ``query``, ``document``, ``grade`` in the order of the lines.
+
+    ``path`` may be a BEIR folder: its ``qrels/test.tsv``, or its only file in ``qrels``, is read.
+
+    Raises:
+        InputError: the file cannot be read, a line has too few columns or is not UTF-8, a grade is
+            not a whole number, or a folder does not say which file is meant.
+    """
+    if path.is_dir():
+        path = _beir_file(path)
+    return _read(path, _beir_layout(path) or _QRELS)
+
+
+def read_qrels_by_query(path: Path) -> Mapping[str, Mapping[str, int]]:
+    """The grade of each document, by query, in the order of the file.
+
+    Raises:
+        InputError: see `read_qrels`; also a document that is judged twice for one query.
+    """
+    found: dict[str, dict[str, int]] = {}
+    frame = read_qrels(path)
+    for query, document, grade in frame.iter_rows():
+        grades = found.setdefault(query, {})
+        if document in grades:
+            raise repeated(path, query, document, run=False)
+        grades[document] = grade
+    return found
+
+
+def read_run_samples(run_path: Path, qrels_path: Path) -> Iterator[Sample]:
+    """One sample for each judged query, in the order of the qrels.
+
+    A query that the run lacks has ``passages=()``. Queries of the run that were never judged are
+    left out, with a `RagassayWarning`. Passages stand in trec_eval's order: score, then document
+    id, both descending.
+
+    Raises:
+        InputError: see `read_run` and `read_qrels`; also a document that occurs twice for one
+            query, or no query in common.
+    """
+    judged = read_qrels_by_query(qrels_path)
+    run = read_run(run_path)
+    in_run = run.frame["query"].unique()
+    common = in_run.is_in(list(judged))
+    if not common.any():
+        raise no_overlap(str(in_run[0]), next(iter(judged)), run_path)
+    if unjudged := in_run.len() - int(common.sum()):
+        warnings.warn(
+            f"{run_path}: {unjudged} queries of the run have no judgements and were left out.",
+            RagassayWarning,
+            stacklevel=2,
+        )
+    ordered = run.frame.filter(run.frame["query"].is_in(list(judged))).sort(
+        "query", "score", "document", descending=[False, True, True]
+    )
+    blocks = ordered["query"].rle().struct.unnest()
+    ends = blocks["len"].cum_sum().to_list()
+    where = {
+        query: slice(end - length, end)
+        for query, length, end in zip(blocks["value"], blocks["len"], ends, strict=True)
+    }
+    documents, scores = ordered["document"], ordered["score"]
+    for query, grades in judged.items():
+        rows = where.get(query, slice(0, 0))
+        found = documents[rows].to_list()
+        if len(set(found)) < len(found):
+            raise repeated(run_path, query, _first_repeat(found), run=True)
+        passages = zip(found, scores[rows].to_list(), strict=True)
+        yield Sample(
+            id=query,
+            system=run.tag,
+            passages=tuple(Passage(id=name, score=score) for name, score in passages),
+            gold=tuple(GoldPassage(id=name, grade=grade) for name, grade in grades.items()),
+        )
+
+
+def repeated(path: Path, query: str, document: str, *, run: bool) -> InputError:
+    """The error for a document that stands twice for one query in a run (or qrels) file."""
+    if not run and path.is_dir():
+        path = _beir_file(path)
+    layout = _RUN if run else _beir_layout(path) or _QRELS
+    places = [layout.columns.index("query"), layout.columns.index("document")]
+    wanted = [query.encode(), document.encode()]
+    lines = (
+        number
+        for number, fields in _fields(path, layout)
+        if len(fields) > max(places) and [fields[at] for at in places] == wanted
+    )
+    return InputError(
+        f"document {document!r} occurs a second time for query {query!r}",
+        path=path,
+        line=next(islice(lines, 1, None), None),
+        hint="Keep one line for each query and document.",
+    )
+
+
+def no_overlap(in_run: str, in_qrels: str, path: object | None = None) -> InputError:
+    """The error for a run none of whose queries is judged; the arguments are one query of each."""
+    return InputError(
+        f"no query of the run is judged (the run has {in_run!r}, the qrels have {in_qrels!r})",
+        path=path,
+        hint="Check that run and qrels belong together and spell query ids alike.",
+    )
+
+
+def _read(path: Path, layout: _Layout) -> pl.DataFrame:
+    import polars as pl
+
+    with opened(path):
+        pass  # says at once what is wrong with the file as such
+    frame = _read_fast(path, layout)
+    if frame is not None and not any(frame.null_count().row(0)):
+        number = frame[layout.number]
+        if layout.whole_numbers or bool(number.is_finite().all()):
+            return frame
+    rows = list(_checked_rows(path, layout))
+    if not rows:
+        raise InputError(f"the {layout.what} has no lines but comments", path=path)
+    types = {name: pl.String() for name in layout.kept} | {layout.number: _number_type(layout)}
+    return pl.DataFrame(rows, schema=types, orient="row")
+
+
+def _read_fast(path: Path, layout: _Layout) -> pl.DataFrame | None:
+    """The frame, or ``None`` when anything at all is unexpected."""
+    import polars as pl
+
+    plain = _plain(path)
+    source: str | bytes
+    if plain is not None:
+        source, (separator, first_line) = str(path), plain
+    else:
+        separator, source = layout.separator or b" ", _tidy(whole(path), layout)
+        first_line = source.split(b"\n", 1)[0]
+    n_columns = first_line.count(separator) + 1
+    if n_columns < len(layout.columns) or separator != (layout.separator or separator):
+        return None
+    names = [*layout.columns, *(f"_{i}" for i in range(len(layout.columns), n_columns))]
+    number_type = _number_type(layout)
+    try:
+        return pl.read_csv(
+            source,
+            separator=separator.decode(),
+            has_header=False,
+            skip_rows=int(layout.header),
+            quote_char=None,
+            columns=[at for at, name in enumerate(layout.columns) if name in layout.kept],
+            schema={n: number_type if n == layout.number else pl.String() for n in names},
+            truncate_ragged_lines=True,
+            glob=False,
+        )
+    except pl.exceptions.PolarsError:
+        return None
+
+
+def _number_type(layout: _Layout) -> pl.DataType:
+    import polars as pl
+
+    return pl.Int64() if layout.whole_numbers else pl.Float64()
+
+
+def _plain(path: Path) -> tuple[bytes, bytes] | None:
+    """Separator and first line, when the file is plainly lines of fields with one space (or one
+    tab) between them; ``None`` when it has to be tidied (or unpacked) first."""
+    with path.open("rb") as raw, mmap.mmap(raw.fileno(), 0, access=mmap.ACCESS_READ) as text:
+        if text[0] <= 32 or text[0] >= 0x7F:  # gzip or a byte order mark
+            return None
+        first_line = text[: text.find(b"\n")] if b"\n" in text[:65536] else text[:65536]
+        separator, other = (b"\t", b" ") if b"\t" in first_line else (b" ", b"\t")
+        if any(text.find(byte) >= 0 for byte in (other, b"#", b"\r")):
+            return None
+        return None if _has_neighbouring_blanks(text) else (separator, first_line)
+
+
+def _has_neighbouring_blanks(text: mmap.mmap) -> bool:
+    """Whether two spaces, tabs or line ends touch: an empty field, a blank line, an indent."""
+    step = 1 << 18
+    with memoryview(text) as view:
+        for start in range(0, len(view), step):
+            blank = np.frombuffer(view[start : start + step + 1], np.uint8) <= 32
+            if (blank[1:] & blank[:-1]).any():
+                return True
+    return False
+
+
+def _tidy(text: bytes, layout: _Layout) -> bytes:
+    """The same lines with one separator between fields, without comments and blank lines."""
+    text = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    if layout.separator is None:
+        text = text.translate(bytes.maketrans(b"\t\v\f", b"   "))
+        while b"  " in text:
+            text = text.replace(b"  ", b" ")
+        text = text.replace(b" \n", b"\n").replace(b"\n ", b"\n").strip(b" ")
+    if b"#" in text:
+        text = re.sub(rb"(?m)^#.*(\n|\Z)", b"", text)
+    while b"\n\n" in text:
+        text = text.replace(b"\n\n", b"\n")
+    return text.lstrip(b"\n")
+
+
+def _fields(path: Path, layout: _Layout) -> Iterator[tuple[int, list[bytes]]]:
+    """Each line's number and fields, without comments, blank lines and the header."""
+    number, header = 0, layout.header
+    with opened(path) as stream:
+        for raw in stream:
+            for line in raw.splitlines():
+                number += 1
+                if not line.strip() or line.lstrip().startswith(b"#"):
+                    continue
+                if header:
+                    header = False
+                else:
+                    yield number, line.split(layout.separator)
+
+
+def _checked_rows(path: Path, layout: _Layout) -> Iterator[list[str | int | float]]:
+    """The kept fields of each line; the first faulty one is an `InputError`."""
+    for number, fields in _fields(path, layout):
+        if len(fields) < len(layout.columns):
+            raise InputError(
+                f"{len(fields)} columns stand where a {layout.what} has {len(layout.columns)}",
+                path=path,
+                line=number,
+                hint=f"The columns are {', '.join(name.lstrip('_') for name in layout.columns)}.",
+            )
+        row: list[str | int | float] = []
+        for name, raw in zip(layout.columns, fields, strict=False):
+            if name == layout.number:
+                row.append(_number(raw, layout, path, number))
+            elif not name.startswith("_"):
+                if not raw:
+                    raise InputError("the field is empty", path=path, line=number, field=name)
+                try:
+                    row.append(raw.decode())
+                except UnicodeDecodeError as error:
+                    raise not_utf8(error, path, number) from None
+        yield row
+
+
+def _number(raw: bytes, layout: _Layout, path: Path, line: int) -> int | float:
+    pattern = _WHOLE_NUMBER if layout.whole_numbers else _NUMBER
+    if pattern.fullmatch(raw):
+        if layout.whole_numbers:
+            return int(raw)
+        value = float(raw)
+        if np.isfinite(value):
+            return value
+    shown = raw.decode(errors="replace")
+    if layout.whole_numbers:
+        kind = "a whole number"
+    else:
+        infinite = pattern.fullmatch(raw) or _NO_NUMBER.fullmatch(raw)
+        kind = "a finite number" if infinite else "a number"
+    raise InputError(
+        f"{shown!r} is not {kind}",
+        path=path,
+        line=line,
+        field=layout.number,
+        hint=f"The columns are {', '.join(name.lstrip('_') for name in layout.columns)}.",
+    )
+
+
+def _beir_layout(path: Path) -> _Layout | None:
+    """The layout of a file whose first line is BEIR's header; ``None`` for any other file."""
+    with opened(path) as stream:
+        first = stream.readline(4096).rstrip(b"\r\n").split(b"\t")
+    names = [name.strip().decode(errors="replace").casefold() for name in first]
+    if not set(_BEIR_NAMES) <= set(names):
+        return None
+    columns = tuple(_BEIR_NAMES.get(name, f"_{name}") for name in names)
+    return _Layout("BEIR qrels file", columns, "grade", True, b"\t", True)
+
+
+def _beir_file(folder: Path) -> Path:
+    for place in (folder / "qrels", folder):
+        files = sorted(place.glob("*.tsv"))
+        test = [file for file in files if file.name == "test.tsv"]
+        if len(test or files) == 1:
+            return (test or files)[0]
+        if files:
+            raise InputError(
+                f"this folder has several qrels: {', '.join(file.name for file in files)}",
+                path=place,
+                hint="Name one of these files.",
+            )
+    raise InputError("this folder has no qrels/*.tsv", path=folder, hint="Name a qrels file.")
+
+
+def _first_repeat(names: Sequence[str]) -> str:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    raise AssertionError("no name occurs twice")

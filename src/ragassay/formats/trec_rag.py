@@ -1,0 +1,117 @@
+"""Answers of the TREC RAG tracks of 2024 and 2025: JSON Lines.
+
+An answer is a list of sentences with citations; a citation is an index, from 0, into the list of
+``references``, which are ids of passages. The topic stands in the record (2024) or in its
+``metadata`` (2025).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ragassay.errors import InputError
+from ragassay.formats import files, values
+from ragassay.formats.base import NO, SURE, Format, Head
+from ragassay.formats.records import Mapper
+from ragassay.samples import Answer, Passage, Sample, Statement
+
+_TOPIC_ID = ("topic_id", "narrative_id")
+_TOPIC = ("topic", "narrative", "title")
+
+
+def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
+    """The samples of an answer file, one a topic."""
+    for line, record in files.json_records(path):
+        try:
+            sample = _sample(record, mapper, line)
+        except InputError as error:
+            raise error.at(path=path, line=line) from None
+        mapper.claim(sample, line)
+        yield sample
+
+
+def _sample(record: dict[str, Any], mapper: Mapper, line: int) -> Sample:
+    inner = record.get("metadata")
+    about = {**(inner if isinstance(inner, dict) else {}), **record}
+    about.pop("metadata", None)
+    listed = about.pop("references", None)
+    if not isinstance(listed, list):
+        raise values.not_a_list(listed, "references", "passage ids")
+    cited = [_reference(item) for item in listed]
+    query = values.text(_first(about, _TOPIC), "topic")
+    return Sample(
+        id=values.identifier(_first(about, _TOPIC_ID), "topic_id")
+        or mapper.made_id(query, (), line),
+        query=query,
+        system=values.identifier(about.pop("run_id", None), "run_id") or mapper.system,
+        passages=tuple(cited),
+        answer=_answer(about.pop("answer", None), [passage.id or "" for passage in cited]),
+        metadata={key: value for key, value in about.items() if values.is_small(value)},
+    )
+
+
+def _first(about: dict[str, Any], names: Sequence[str]) -> Any:
+    """Takes the value of the first name that is there out of the record."""
+    return next((about.pop(name) for name in names if name in about), None)
+
+
+def _reference(item: Any) -> Passage:
+    if isinstance(item, dict):
+        return Passage(
+            values.text(item.get("text"), "references.text"),
+            values.needed_identifier(item.get("id", item.get("docid")), "references.id"),
+        )
+    return Passage(id=values.needed_identifier(item, "references"))
+
+
+def _answer(value: Any, references: Sequence[str]) -> Answer | None:
+    if value is None:
+        return None
+    if not isinstance(value, list):
+        raise values.not_a_list(value, "answer", "{'text': ..., 'citations': [...]}")
+    sentences = []
+    for item in value:
+        if not isinstance(item, dict):
+            raise values.not_a_list(item, "answer", "{'text': ..., 'citations': [...]}")
+        said = values.text(item.get("text"), "answer.text") or ""
+        cited = item.get("citations") or []
+        if not isinstance(cited, list):
+            raise values.not_a_list(cited, "answer.citations", "indices")
+        ids = (_citation(one, references) for one in cited)
+        sentences.append(Statement(said, tuple(dict.fromkeys(ids))))
+    return Answer(" ".join(sentence.text for sentence in sentences), tuple(sentences))
+
+
+def _citation(value: Any, references: Sequence[str]) -> str:
+    """A citation's passage id. A text is an id already, also one that was never retrieved."""
+    if isinstance(value, str):
+        return value
+    index = values.whole_number(value, "answer.citations")
+    if index is None or not 0 <= index < len(references):
+        raise InputError(
+            f"the citation {value} points outside the {len(references)} references",
+            field="answer.citations",
+            hint="Citations are indices into references, from 0.",
+        )
+    return references[index]
+
+
+def _sniff(head: Head) -> int:
+    answer = head.record.get("answer")
+    fits = (
+        isinstance(head.record.get("references"), list)
+        and isinstance(answer, list)
+        and all(isinstance(item, dict) and "text" in item for item in answer)
+    )
+    return SURE if fits else NO
+
+
+FORMAT = Format(
+    name="trec_rag",
+    title="TREC RAG 2024 and 2025 answers (JSON Lines)",
+    suffixes=(".jsonl", ".json"),
+    sniff=_sniff,
+    read=read,
+)

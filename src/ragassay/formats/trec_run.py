@@ -1,0 +1,79 @@
+"""TREC runs among the data files, and relevance judgements joined to samples by query id."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from ragassay.errors import InputError
+from ragassay.formats.base import NO, SURE, Format, Head
+from ragassay.formats.records import Mapper
+from ragassay.samples import GoldPassage, Sample
+
+Qrels = Mapping[str, Mapping[str, int]]
+"""Query id -> document id -> grade."""
+
+
+def with_gold(
+    one: Format, path: Path, mapper: Mapper, gold: str | os.PathLike[str] | Qrels
+) -> Iterator[Sample]:
+    """Samples with the judgements of their query as gold; queries without any stay as they are.
+
+    Judged queries that no sample asks are told in the notes, since nothing is scored for them. For
+    a TREC run, each of them is a sample that retrieved nothing (see ``trec.read_run_samples``).
+
+    Args:
+        one: the format of the file.
+        path: the file.
+        mapper: makes its samples.
+        gold: a qrels file, a BEIR folder, or query id -> document id -> grade.
+    """
+    from ragassay.formats import trec
+
+    if one is FORMAT and not isinstance(gold, Mapping):
+        return trec.read_run_samples(path, Path(gold))
+    qrels = gold if isinstance(gold, Mapping) else trec.read_qrels_by_query(Path(gold))
+    return _judged(one.read(path, mapper), qrels, mapper)
+
+
+def _judged(samples: Iterator[Sample], qrels: Qrels, mapper: Mapper) -> Iterator[Sample]:
+    left = dict.fromkeys(qrels)
+    for sample in samples:
+        grades = qrels.get(sample.id)
+        if grades is None:
+            yield sample
+        else:
+            left.pop(sample.id, None)
+            gold = tuple(GoldPassage(id=key, grade=grade) for key, grade in grades.items())
+            yield dataclasses.replace(sample, gold=gold)
+    for _ in left:
+        mapper.note("judged queries that the data lacks", "They are not counted.")
+
+
+def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
+    """Refuses: a run alone cannot be evaluated, and `with_gold` reads it with its judgements.
+
+    Raises:
+        InputError: always.
+    """
+    raise InputError(
+        "this is a TREC run, which holds no judgements",
+        path=path,
+        hint="Give its qrels as well.",
+    )
+
+
+def _sniff(head: Head) -> int:
+    fields = head.start.split(b"\n", 1)[0].split()
+    return SURE if len(fields) == 6 and fields[1] in (b"Q0", b"0") else NO
+
+
+FORMAT = Format(
+    name="trec_run",
+    title="TREC run (six columns), evaluated with its qrels",
+    suffixes=(".run", ".txt", ".trec"),
+    sniff=_sniff,
+    read=read,
+)

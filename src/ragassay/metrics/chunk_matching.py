@@ -1,0 +1,143 @@
+"""When two chunks are the same one, and how many hits that makes.
+
+Relevance is a boolean matrix of shape ``(n_retrieved, n_gold)``, retrieved chunks in rank order.
+Crediting is one to one: a gold chunk makes at most one retrieved chunk a hit, and a retrieved chunk
+finds at most one gold chunk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ragassay.samples import GoldPassage, Passage
+
+
+def vectors(rows: ArrayLike) -> NDArray[np.floating]:
+    """Embeddings as a matrix, one a row: float32 stays so, anything else becomes float64.
+
+    Raises:
+        ValueError: rows of unequal length, or a component that is not a finite number.
+    """
+    try:
+        matrix = np.asarray(rows)
+        if matrix.dtype != np.float32:
+            matrix = matrix.astype(np.float64)
+    except (TypeError, ValueError):
+        raise ValueError("embeddings must be rows of numbers, all of one length") from None
+    if matrix.ndim != 2:
+        raise ValueError(f"embeddings must be rows of numbers, not an array of {matrix.ndim} axes")
+    if not np.isfinite(matrix).all():
+        raise ValueError("an embedding holds a number that is not finite")
+    return matrix
+
+
+def cosine_matrix(left: ArrayLike, right: ArrayLike) -> NDArray[np.floating]:
+    """Cosines between the rows of two matrices, shape ``(len(left), len(right))``.
+
+    The cosine with a zero vector is 0. Two float32 matrices give float32; anything else is computed
+    in float64.
+
+    Raises:
+        ValueError: rows of unequal length, or a component that is not finite.
+    """
+    a, b = vectors(left), vectors(right)
+    if a.shape[1] != b.shape[1]:
+        raise ValueError(f"embeddings differ in length: {a.shape[1]} and {b.shape[1]}")
+    return _unit(a) @ _unit(b).T
+
+
+def similar(left: ArrayLike, right: ArrayLike, threshold: float) -> NDArray[np.bool_]:
+    """Which rows have a cosine of at least ``threshold``, up to rounding.
+
+    The tolerance is 1e-9, or 1e-6 where single precision is involved: a vector is always similar
+    to itself at threshold 1.
+
+    Raises:
+        ValueError: see `cosine_matrix`.
+    """
+    a, b = vectors(left), vectors(right)
+    single = np.float32 in (a.dtype, b.dtype)
+    found: NDArray[np.bool_] = cosine_matrix(a, b) >= threshold - (1e-6 if single else 1e-9)
+    return found
+
+
+def credited(relevant: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Which retrieved chunks are hits, shape ``(n_retrieved,)``.
+
+    A maximum bipartite matching, built in rank order by augmenting paths: a chunk once credited
+    stays so. Hence the hits among the first k rows are a maximum matching of those rows for every
+    k at once, and no other maximum matching has better ranks.
+    """
+    n_retrieved, n_gold = relevant.shape
+    hits = np.zeros(n_retrieved, dtype=np.bool_)
+    finder: dict[int, int] = {}  # gold -> the retrieved chunk that is credited with it
+    holds: dict[int, int] = {}  # the same, seen from the retrieved chunk
+    for row in range(n_retrieved):
+        if len(finder) == n_gold:
+            break
+        reached: dict[int, int] = {}
+        gold = _free_gold(relevant, row, finder, reached)
+        if gold is None:
+            continue
+        hits[row] = True
+        while True:
+            at = reached[gold]
+            handed_on = holds.get(at)
+            finder[gold], holds[at] = at, gold
+            if handed_on is None:
+                break
+            gold = handed_on
+    return hits
+
+
+def same_chunks(
+    chunks: Sequence[Passage | GoldPassage], *, collapse_whitespace: bool = True
+) -> list[int]:
+    """A label for each chunk; chunks with one label are the same chunk.
+
+    Chunks are the same when they share an id or a text, directly or through a third one. Texts are
+    compared after runs of whitespace became one blank, unless ``collapse_whitespace`` is false.
+    An empty text says nothing.
+    """
+    parent = list(range(len(chunks)))
+
+    def root(at: int) -> int:
+        while parent[at] != at:
+            at = parent[at]
+        return at
+
+    first: dict[tuple[str, str], int] = {}
+    for at, chunk in enumerate(chunks):
+        text = chunk.text or ""
+        if collapse_whitespace:
+            text = " ".join(text.split())
+        for kind, value in (("id", chunk.id), ("text", text)):
+            if value:
+                parent[root(at)] = root(first.setdefault((kind, value), at))
+    return [root(at) for at in range(len(chunks))]
+
+
+def _free_gold(
+    relevant: NDArray[np.bool_], row: int, finder: dict[int, int], reached: dict[int, int]
+) -> int | None:
+    """The end of an augmenting path from ``row``; ``reached`` maps each gold to the row before."""
+    queue = [row]
+    for at in queue:
+        for gold in np.flatnonzero(relevant[at]).tolist():
+            if gold in reached:
+                continue
+            reached[gold] = at
+            if gold not in finder:
+                return int(gold)
+            queue.append(finder[gold])
+    return None
+
+
+def _unit(matrix: NDArray[np.floating]) -> NDArray[np.floating]:
+    lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
+    lengths[lengths == 0] = 1
+    unit: NDArray[np.floating] = matrix / lengths
+    return unit

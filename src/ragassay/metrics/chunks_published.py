@@ -1,0 +1,195 @@
+"""datapizza's published chunk metrics as metric objects, under their published names.
+
+The arithmetic is in `ragassay.metrics.chunks_datapizza`. Strings are compared as they stand; a
+passage with the id of a gold passage counts as equal to it. A query without gold, where the
+published function raises, is `Unscored`.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+from ragassay.errors import UsageError
+from ragassay.metrics import chunks_datapizza as published
+from ragassay.metrics.base import SampleMetric, cutoff, param, register
+from ragassay.metrics.chunk_matching import same_chunks
+from ragassay.metrics.chunks import comparable, given_embeddings, relevant_gold
+from ragassay.samples import Sample
+from ragassay.scores import Outcome, Reason, Score, Unscored
+
+_SOURCE = "datapizza-ai, docs/metrics.md, as published"
+
+
+@dataclass(frozen=True)
+class _Published(SampleMetric):
+    family = "chunks"
+    source = _SOURCE
+    needs = ("passages", "gold")
+    recommended_for = "comparison with figures from datapizza-ai"
+
+    @abstractmethod
+    def value(self, retrieved: Any, gold: Any) -> float:
+        """The published function's value."""
+
+
+@dataclass(frozen=True)
+class _Exact(_Published):
+    def score_sample(self, sample: Sample) -> Outcome:
+        """Chunks as strings, equal where they are the same chunk."""
+        gold, passages = relevant_gold(sample), sample.passages or ()
+        if isinstance(gold, Unscored):
+            return gold
+        lacking = comparable(passages, gold)
+        if lacking is not None:
+            return lacking
+        labels = list(map(str, same_chunks([*passages, *gold], collapse_whitespace=False)))
+        return Score(self.value(labels[: len(passages)], labels[len(passages) :]))
+
+
+@dataclass(frozen=True)
+class _Similar(_Published):
+    similarity_threshold: float = param(0.8, "smallest cosine that is relevant", minimum=-1)
+
+    def score_sample(self, sample: Sample) -> Outcome:
+        """Chunks as the vectors that came with the record."""
+        gold = relevant_gold(sample)
+        if isinstance(gold, Unscored):
+            return gold
+        given = given_embeddings(sample, rel=1)
+        if isinstance(given, Unscored):
+            return given
+        try:
+            return Score(self.value(*given))
+        except ValueError as error:
+            return Unscored(Reason.UNDEFINED, str(error))
+
+
+@dataclass(frozen=True)
+class _Hybrid(_Published):
+    gamma: float = param(1.0, "steepness of the worth of ranks (0: a straight line)", minimum=0)
+    alpha: float = param(0.5, "weight of recall against rank quality", minimum=0)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.alpha > 1:
+            raise UsageError(f"{self.name}: alpha must be at most 1, not {self.alpha:g}.")
+
+
+@dataclass(frozen=True)
+class _ExactAtK(_Exact):
+    k: int = cutoff(...)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _SimilarAtK(_Similar):
+    k: int = cutoff(...)
+
+
+@register
+@dataclass(frozen=True)
+class PrecisionAtKExact(_ExactAtK):
+    """`chunks_datapizza.precision_at_k_exact`."""
+
+    name = "precision_at_k_exact"
+    title = "Precision at k of chunks compared as strings, as published"
+
+    def value(self, retrieved: Any, gold: Any) -> float:
+        """The published value."""
+        return published.precision_at_k_exact(retrieved, gold, self.k)
+
+
+@register
+@dataclass(frozen=True)
+class RecallAtKExact(_ExactAtK):
+    """`chunks_datapizza.recall_at_k_exact`."""
+
+    name = "recall_at_k_exact"
+    title = "Recall at k of chunks compared as strings, as published"
+
+    def value(self, retrieved: Any, gold: Any) -> float:
+        """The published value."""
+        return published.recall_at_k_exact(retrieved, gold, self.k)
+
+
+@register
+@dataclass(frozen=True)
+class F1AtKExact(_ExactAtK):
+    """`chunks_datapizza.f1_at_k_exact`."""
+
+    name = "f1_at_k_exact"
+    title = "F1 at k of chunks compared as strings, as published"
+
+    def value(self, retrieved: Any, gold: Any) -> float:
+        """The published value."""
+        return published.f1_at_k_exact(retrieved, gold, self.k)
+
+
+@register
+@dataclass(frozen=True)
+class PrecisionAtKSimilarity(_SimilarAtK):
+    """`chunks_datapizza.precision_at_k_similarity`."""
+
+    name = "precision_at_k_similarity"
+    title = "Precision at k of chunks compared by cosine, as published"
+
+    def value(self, retrieved: Any, gold: Any) -> float:
+        """The published value."""
+        return published.precision_at_k_similarity(
+            retrieved, gold, self.k, self.similarity_threshold
+        )
+
+
+@register
+@dataclass(frozen=True)
+class RecallAtKSimilarity(_SimilarAtK):
+    """`chunks_datapizza.recall_at_k_similarity`."""
+
+    name = "recall_at_k_similarity"
+    title = "Recall at k of chunks compared by cosine, as published"
+
+    def value(self, retrieved: Any, gold: Any) -> float:
+        """The published value."""
+        return published.recall_at_k_similarity(retrieved, gold, self.k, self.similarity_threshold)
+
+
+@register
+@dataclass(frozen=True)
+class F1AtKSimilarity(_SimilarAtK):
+    """`chunks_datapizza.f1_at_k_similarity`."""
+
+    name = "f1_at_k_similarity"
+    title = "F1 at k of chunks compared by cosine, as published"
+
+    def value(self, retrieved: Any, gold: Any) -> float:
+        """The published value."""
+        return published.f1_at_k_similarity(retrieved, gold, self.k, self.similarity_threshold)
+
+
+@register
+@dataclass(frozen=True)
+class HybridLogRankExact(_Hybrid, _Exact):
+    """`chunks_datapizza.hybrid_log_rank_score_exact`."""
+
+    name = "hybrid_log_rank_score_exact"
+    title = "Recall and log-rank quality of chunks compared as strings, as published (perfect < 1)"
+
+    def value(self, retrieved: Any, gold: Any) -> float:
+        """The published value."""
+        return published.hybrid_log_rank_score_exact(retrieved, gold, self.gamma, self.alpha)
+
+
+@register
+@dataclass(frozen=True)
+class HybridLogRankSimilarity(_Hybrid, _Similar):
+    """`chunks_datapizza.hybrid_log_rank_score_similarity`."""
+
+    name = "hybrid_log_rank_score_similarity"
+    title = "Recall and log-rank quality of chunks compared by cosine, as published (perfect < 1)"
+
+    def value(self, retrieved: Any, gold: Any) -> float:
+        """The published value."""
+        return published.hybrid_log_rank_score_similarity(
+            retrieved, gold, self.similarity_threshold, self.gamma, self.alpha
+        )

@@ -1,0 +1,130 @@
+"""MT-RAG's reference-based aggregate: a harmonic mean of three of its metrics."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ragassay.metrics.base import Metric, Window, missing, register, scored
+from ragassay.metrics.mtrag import ReferenceRougeL
+from ragassay.metrics.mtrag_given import PassageBertScore, ReferenceBertScore
+from ragassay.samples import Sample
+from ragassay.scores import Outcome, Reason, Score, Unscored
+
+
+class Shares(NamedTuple):
+    """What goes into the aggregate, each from 0 to 1."""
+
+    recall: float
+    rouge: float
+    extractiveness: float
+
+    @property
+    def denominator(self) -> float:
+        """Sum of the products of two."""
+        x, y, z = self
+        return (x * y) + (x * z) + (y * z)
+
+    @property
+    def aggregate(self) -> float:
+        """The harmonic mean, 0 where any share is 0 (operations in the published order)."""
+        x, y, z = self
+        return 3 * x * y * z / self.denominator if x and y and z else 0.0
+
+
+def shares(window: Window) -> list[Shares | Unscored]:
+    """The three shares of each sample, or the part that could not be had; for `Window.once`.
+
+    Nothing retrieved counts as extractiveness 0, as MT-RAG specifies.
+    """
+    return [
+        _shares(sample, *parts)
+        for sample, *parts in zip(
+            window.samples,
+            window.outcomes(ReferenceBertScore(part="r")),
+            window.outcomes(ReferenceRougeL()),
+            window.outcomes(PassageBertScore()),
+            strict=True,
+        )
+    ]
+
+
+def _shares(
+    sample: Sample, recall: Outcome, rouge: Outcome, knowledge: Outcome
+) -> Shares | Unscored:
+    lacking = missing(sample, ("answer", "references"))
+    if lacking is not None:
+        return lacking
+    if sample.passages == ():
+        knowledge = Score(-1.0)
+    numbers = []
+    for name, part in (
+        ("BertscoreR", recall),
+        ("RougeL_stemFalse", rouge),
+        ("BertKPrec", knowledge),
+    ):
+        if isinstance(part, Unscored):
+            return Unscored(part.reason, f"{name} is unscored: {part.detail}")
+        numbers.append(part.number or 0.0)
+    x, y, z = numbers
+    found = Shares((x + 1) / 2, y, (z + 1) / 2)
+    if min(found) < 0:
+        return Unscored(
+            Reason.UNDEFINED,
+            "a BERTScore below -1 has a negative share, and a harmonic mean takes none",
+        )
+    return found
+
+
+@dataclass(frozen=True)
+class _Aggregate(Metric):
+    family = "mtrag"
+    needs = ("answer", "references")
+    uses = ("passages", "given")
+    source = "Katsis et al. 2025, MTRAG; MT-RAG benchmark, step 1"
+
+    def score_window(self, window: Window) -> Sequence[Outcome]:
+        """Derived from other metrics' scores."""
+        return [
+            found if isinstance(found, Unscored) else self.of(found)
+            for found in window.once(shares)
+        ]
+
+    @abstractmethod
+    def of(self, found: Shares) -> Score:
+        """The score for three shares."""
+
+
+@register
+@dataclass(frozen=True)
+class RBAgg(_Aggregate):
+    """Harmonic mean of (BertscoreR + 1) / 2, RougeL_stemFalse and (max BertKPrec + 1) / 2.
+
+    0 where any of them is 0; nothing retrieved counts as a third share of 0. Where a part could not
+    be computed the score is `Unscored` and names it; the published code puts ``Recall`` in place of
+    a missing BertscoreR.
+    """
+
+    name = "rb_agg"
+    title = "Reference-based aggregate: recall, ROUGE-L, knowledge (MT-RAG RB_agg)"
+    recommended_for = "one figure for long answers without a judge"
+
+    def of(self, found: Shares) -> Score:
+        """The aggregate with its shares."""
+        return scored(found.aggregate, **found._asdict())
+
+
+@register
+@dataclass(frozen=True)
+class RBAggZeroDenominator(_Aggregate):
+    """Whether at least two of the three shares of ``rb_agg`` are 0, so that it is set to 0."""
+
+    name = "rb_agg_zero_denominator"
+    title = "RB_agg was set to 0, its denominator being 0 (MT-RAG RB_agg_zero_denominator)"
+    higher_is_better = None
+
+    def of(self, found: Shares) -> Score:
+        """The flag."""
+        return scored(found.denominator == 0)

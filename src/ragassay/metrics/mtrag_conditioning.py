@@ -1,0 +1,265 @@
+"""IDK conditioning: what a value becomes once one knows whether the query has an answer.
+
+`idk_condition` is the whole table (MT-RAG, step 5), row by row:
+
+=============================  =====  ============  ==================
+label                          idk 1  idk 0 or 0.5  idk not understood
+=============================  =====  ============  ==================
+UNANSWERABLE, CONVERSATIONAL   1      0             the value
+ANSWERABLE, PARTIAL            0      the value     the value
+UNDERSPECIFIED                 1 if ``underspecified_eval`` is 1, else 0
+=============================  =====  ============  ==================
+
+The shorter rule of MT-RAG's metrics page (``rule="spec"``) leaves out two cells: an answerable
+query with an "I don't know" keeps its value, and so does a conversational one. The published code
+treats a missing label as answerable without a word; here it is an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from ragassay.errors import InputError
+from ragassay.metrics.base import (
+    Metric,
+    SampleMetric,
+    Window,
+    missing,
+    not_applicable,
+    param,
+    register,
+    scored,
+)
+from ragassay.metrics.mtrag_aggregate import RBAgg
+from ragassay.metrics.mtrag_given import (
+    ABSTAINABLE,
+    ReferenceJudge,
+    ReferencelessFaithfulness,
+    abstained_by_accuracy,
+    given,
+    is_number,
+)
+from ragassay.samples import Answerability, Sample
+from ragassay.scores import Outcome, Reason, Score, Unscored
+
+Rule = Literal["paper", "spec"]
+Idk = float | str | None
+"""An ``idk_eval``: 1, 0.5 or 0; any other text, or ``None``, is a reply that was not understood."""
+
+NO_LABEL = (
+    "IDK conditioning needs the task's label: 'answerability' or 'Answerability', in the record or "
+    "in input[-1].enrichments"
+)
+NO_IDK = (
+    "whether the answer says 'I don't know' needs a judge, which is not part of this version; give "
+    "its verdict as 'idk_eval' in the record's metrics"
+)
+NO_UNDERSPECIFIED = (
+    "an UNDERSPECIFIED query needs a judge, which is not part of this version; give its verdict as "
+    "'underspecified_eval' in the record's metrics"
+)
+
+
+def idk_condition(
+    value: float,
+    idk: Idk,
+    answerability: Answerability | str | None,
+    rule: Rule = "paper",
+    *,
+    underspecified: float | None = None,
+) -> float:
+    """The IDK-conditioned value of a metric.
+
+    Args:
+        value: the metric's own value.
+        idk: the ``idk_eval`` of the answer.
+        answerability: the query's label, in any case.
+        rule: ``paper`` for the whole table, ``spec`` for the shorter rule.
+        underspecified: for an UNDERSPECIFIED query, whether the answer says so (1 or not).
+
+    Raises:
+        InputError: no label, or an unknown one; or an UNDERSPECIFIED query without
+            ``underspecified``.
+    """
+    cell = idk_cell(idk, answerability, rule, underspecified=underspecified)
+    return value if cell is None else cell
+
+
+def idk_cell(
+    idk: Idk,
+    answerability: Answerability | str | None,
+    rule: Rule = "paper",
+    *,
+    underspecified: float | None = None,
+) -> float | None:
+    """The table's entry: 1, 0, or ``None`` where the metric's own value stands.
+
+    Raises:
+        InputError: see `idk_condition`.
+    """
+    label = _label(answerability)
+    abstained = idk == 1 if idk in (0, 0.5, 1) else None
+    if rule == "spec":
+        if label is Answerability.UNANSWERABLE and abstained is not None:
+            return float(abstained)
+        return None
+    if label is Answerability.UNDERSPECIFIED:
+        if underspecified is None:
+            raise InputError(
+                "an UNDERSPECIFIED query needs the judge's word on whether the answer says so",
+                field="underspecified_eval",
+            )
+        return float(underspecified == 1)
+    if label in ABSTAINABLE:
+        return None if abstained is None else float(abstained)
+    return 0.0 if abstained else None
+
+
+def _label(answerability: Answerability | str | None) -> Answerability:
+    if answerability is None or answerability == "":
+        raise InputError("the label is missing", field="answerability", hint=NO_LABEL + ".")
+    try:
+        return Answerability(answerability.casefold())
+    except ValueError:
+        labels = ", ".join(label.upper() for label in Answerability)
+        raise InputError(
+            f"{answerability!r} is no label", field="answerability", hint=f"There are {labels}."
+        ) from None
+
+
+@dataclass(frozen=True)
+class _Conditioned(Metric):
+    rule: Literal["paper", "spec"] = param(
+        "paper", "paper: the whole table; spec: the shorter rule of the metrics page"
+    )
+
+    base: ClassVar[Metric]
+    published: ClassVar[tuple[str, ...]]
+
+    family = "mtrag"
+    needs = ("answer", "answerability")
+    uses = ("given",)
+    source = "Katsis et al. 2025, MTRAG; MT-RAG benchmark, step 5"
+
+    def score_window(self, window: Window) -> Sequence[Outcome]:
+        """The base metric's outcomes, each sent through the table."""
+        return [
+            missing(sample, ("answer",)) or self._condition(sample, value)
+            for sample, value in zip(window.samples, window.outcomes(self.base), strict=True)
+        ]
+
+    def _condition(self, sample: Sample, value: Outcome) -> Outcome:
+        if sample.answerability is None:
+            return Unscored(Reason.MISSING_INPUT, NO_LABEL)
+        found = self._by_table(sample, sample.answerability, value)
+        if isinstance(found, Score) or self.rule != "paper":
+            return found
+        brought = given(sample, *self.published)
+        if brought is None or not is_number(brought[0]):
+            return found
+        return scored(brought[0], "the conditioned value that the record brings")
+
+    def _by_table(self, sample: Sample, label: Answerability, value: Outcome) -> Outcome:
+        idk, said = idk_of(sample), given(sample, "underspecified_eval")
+        if label is Answerability.UNDERSPECIFIED and self.rule == "paper":
+            if said is None:
+                return Unscored(Reason.NEEDS_EXTRA, NO_UNDERSPECIFIED)
+            cell = idk_cell(None, label, underspecified=float(said[0] == 1))
+            why = f"underspecified_eval {said[0]}"
+        else:
+            if isinstance(idk, Unscored):
+                if self.rule == "paper" or label is Answerability.UNANSWERABLE:
+                    return idk
+                return value
+            cell = idk_cell(idk, label, self.rule)
+            why = f"idk_eval {idk}"
+        if isinstance(value, Unscored):
+            return value if cell is None else scored(cell, f"{label.upper()}, {why}")
+        own = "the metric's own value stands" if cell is None else f"in place of {value.value:.4g}"
+        return Score(value.value if cell is None else cell, {}, f"{label.upper()}, {why}: {own}")
+
+
+def idk_of(sample: Sample) -> Idk | Unscored:
+    """The record's ``idk_eval``, or what follows from its ``conditional_idk`` and label.
+
+    From the latter only a full "I don't know" can be told; 0 then stands for 0 or 0.5, which the
+    table treats alike.
+    """
+    values = given(sample, "idk_eval")
+    if values is not None:
+        idk = values[0]
+        return idk if is_number(idk) or idk is None else str(idk)
+    abstained = abstained_by_accuracy(given(sample, "conditional_idk"), sample.answerability)
+    if abstained is not None:
+        return float(abstained)
+    return Unscored(Reason.NEEDS_EXTRA, NO_IDK)
+
+
+@register
+@dataclass(frozen=True)
+class RBAggIdk(_Conditioned):
+    """``rb_agg`` after IDK conditioning: the paper's RBalg."""
+
+    name = "rb_agg_idk"
+    title = "RB_agg, 1 for a right 'I don't know' and 0 for a wrong one (MT-RAG RB_agg_idk, RBalg)"
+    recommended_for = "benchmarks with unanswerable queries, without a judge of quality"
+    base = RBAgg()
+    published = ("RB_agg_idk", "RB_agg_idk_underspecified", "rb_agg")
+
+
+@register
+@dataclass(frozen=True)
+class RBLlmIdk(_Conditioned):
+    """``rb_llm`` after IDK conditioning: the paper's RBllm."""
+
+    name = "rb_llm_idk"
+    title = "RB_llm, 1 for a right 'I don't know' and 0 for a wrong one (MT-RAG RB_llm_idk, RBllm)"
+    kind = "judge"
+    recommended_for = "benchmarks with unanswerable queries: MT-RAG's main figure"
+    base = ReferenceJudge()
+    published = ("RB_llm_idk", "RB_llm_idk_underspecified", "rb_llm")
+
+
+@register
+@dataclass(frozen=True)
+class RLFIdk(_Conditioned):
+    """``rl_f`` after IDK conditioning: the paper's RLF."""
+
+    name = "rl_f_idk"
+    title = "RL_F, 1 for a right 'I don't know' and 0 for a wrong one (MT-RAG RL_F_idk, RLF)"
+    kind = "judge"
+    recommended_for = "faithfulness where queries may be unanswerable"
+    base = ReferencelessFaithfulness()
+    published = ("RL_F_idk", "RL_F_idk_underspecified", "rl_f")
+
+
+@register
+@dataclass(frozen=True)
+class AnswerabilityAccuracy(SampleMetric):
+    """Whether the answer says "I don't know" exactly when it should (``conditional_idk``).
+
+    It should for unanswerable and conversational queries, by a full "I don't know" (idk 1).
+    Queries labelled underspecified ask for something else and are left out.
+    """
+
+    name = "answerability_accuracy"
+    title = "Says 'I don't know' exactly when it should (MT-RAG answerability accuracy)"
+    family = "mtrag"
+    needs = ("answer", "answerability")
+    uses = ("given",)
+    source = "Katsis et al. 2025, MTRAG"
+    kind = "judge"
+    recommended_for = "knowing when not to answer"
+
+    def score_sample(self, sample: Sample) -> Outcome:
+        """True or false."""
+        if sample.answerability is Answerability.UNDERSPECIFIED:
+            return not_applicable("the label UNDERSPECIFIED asks for a question back")
+        idk = idk_of(sample)
+        if isinstance(idk, Unscored):
+            return idk
+        if not is_number(idk):
+            return Unscored(Reason.UNDEFINED, f"the idk_eval {idk!r} was not understood")
+        return scored((idk == 1) == (sample.answerability in ABSTAINABLE))

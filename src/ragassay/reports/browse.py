@@ -1,0 +1,204 @@
+"""What the HTML report's query browser reads: a table of rows, and details in chunks.
+
+Details are parsed by the browser only when a row is opened. Long texts are clipped to a share of a
+fixed budget, so that the file stays shareable however long the run was; what was clipped says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, TypeVar
+
+import orjson
+
+from ragassay.engine.results import Result, ScoreRow
+from ragassay.reports.rows import Rows, with_samples
+from ragassay.samples import Identity, Sample
+
+MAX_ROWS = 20_000
+"""Queries that a report lists; its means and plots are over all of them."""
+
+TEXT_BUDGET = 32_000_000
+"""Characters of text that one report carries, shared evenly by the samples listed."""
+
+CHUNK = 50
+"""Samples whose details are parsed together."""
+
+HEADLINE = 240
+"""Characters of a query in the table."""
+
+T = TypeVar("T")
+
+_ESCAPES = str.maketrans(
+    {mark: f"\\u{ord(mark):04x}" for mark in ("<", ">", "&", "\u2028", "\u2029")}
+)
+_JSON = orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_NON_STR_KEYS
+
+
+def script_json(value: Any) -> str:
+    """Strict JSON that nothing inside can lead out of a ``<script>`` element."""
+    return _json(value).translate(_ESCAPES)
+
+
+class Details:
+    """The listed samples of a run, gathered while the run streams past.
+
+    Args:
+        result: the run.
+        queries: ids of the queries to list; all when left out, up to `MAX_ROWS` samples.
+        budget: characters for all details together.
+
+    Attributes (complete once `chunks` is exhausted; one entry a sample, in order):
+        identities: query id, system and repeat.
+        queries: the query's text.
+        values: each metric's values; ``None`` where unscored.
+        reasons: why there is none, by position.
+    """
+
+    def __init__(
+        self, result: Result, queries: Collection[str] | None = None, budget: int = TEXT_BUDGET
+    ) -> None:
+        self._result, self._wanted, self._budget = result, queries, budget
+        self.identities: list[Identity] = []
+        self.queries: list[str] = []
+        self.values: dict[str, list[float | str | None]] = {n: [] for n in result.columns.metrics}
+        self.reasons: dict[str, dict[int, str]] = {name: {} for name in self.values}
+
+    def chunks(self) -> Iterator[str]:
+        """JSON lists of `CHUNK` samples each."""
+        identities = self._result.columns.identities
+        if self._wanted is None:
+            n_listed = min(len(identities), MAX_ROWS)
+        else:
+            n_listed = sum(identity[0] in self._wanted for identity in identities)
+        limits = _Limits.share(self._budget, n_listed)
+        listed = (
+            found
+            for found in with_samples(self._result)
+            if self._wanted is None or found[0][0] in self._wanted
+        )
+        for chunk in _batched(islice(listed, n_listed)):
+            for identity, sample, rows in chunk:
+                self._keep(identity, sample, rows)
+            yield script_json([_detail(*found, limits) for found in chunk])
+
+    def _keep(self, identity: Identity, sample: Sample | None, rows: Rows) -> None:
+        at = len(self.identities)
+        self.identities.append(identity)
+        self.queries.append(_headline(sample))
+        for name, column in self.values.items():
+            row = rows.get(name)
+            value = None if row is None else row.value
+            column.append(value if value is None or isinstance(value, str) else float(value))
+            if row is not None and row.reason is not None:
+                self.reasons[name][at] = row.reason
+
+
+@dataclass(frozen=True)
+class _Limits:
+    """Longest texts, in characters."""
+
+    main: int
+    passages: int
+    score: int
+
+    @classmethod
+    def share(cls, budget: int, n: int) -> _Limits:
+        each = min(100_000, max(1_200, budget // max(n, 1)))
+        return cls(main=each // 4, passages=each // 2, score=each // 4)
+
+
+def _batched(items: Iterator[T]) -> Iterator[list[T]]:
+    while batch := list(islice(items, CHUNK)):
+        yield batch
+
+
+def _headline(sample: Sample | None) -> str:
+    """The query's first words."""
+    text = "" if sample is None else " ".join((sample.query or "").split())
+    return text if len(text) <= HEADLINE else f"{text[:HEADLINE]} …"
+
+
+def _detail(
+    identity: Identity, sample: Sample | None, rows: Rows, limits: _Limits
+) -> dict[str, Any]:
+    """One sample as the browser shows it; empty entries are left out."""
+    per_score = max(100, limits.score // max(len(rows), 1))
+    entry: dict[str, Any] = {
+        "system": identity[1],
+        "repeat": identity[2],
+        "scores": {name: _score(row, per_score) for name, row in rows.items()},
+    }
+    if sample is None:
+        return entry
+    entry["query"] = _clip(sample.query or "", limits.main)
+    turn = max(200, limits.main // max(len(sample.history), 1))
+    entry["history"] = [[turn_.speaker, _clip(turn_.text, turn)] for turn_ in sample.history]
+    if sample.answer is not None:
+        entry["answer"] = _clip(sample.answer.text, limits.main)
+        if any(statement.citations for statement in sample.answer.statements):
+            entry["statements"] = [
+                [_clip(statement.text, limits.main), list(statement.citations)]
+                for statement in sample.answer.statements
+            ]
+    entry["failure"] = sample.failure
+    entry["references"] = _clip_all(sample.references, limits.main)
+    entry["negatives"] = _clip_all(sample.negative_references, limits.main)
+    if sample.passages is not None:
+        grades = {g.id: g.grade for g in sample.gold or () if g.id is not None}
+        each = max(120, limits.passages // max(len(sample.passages), 1))
+        entry["passages"] = [
+            [p.id, p.score, p.document, _clip(p.text or "", each), grades.get(p.id or "")]
+            for p in sample.passages
+        ]
+    if sample.gold is not None:
+        each = max(120, limits.main // max(len(sample.gold), 1))
+        entry["gold"] = [
+            [g.id, g.grade, g.document, g.start, g.end, _clip(g.text or "", each)]
+            for g in sample.gold
+        ]
+    labels = {} if sample.answerability is None else {"answerability": str(sample.answerability)}
+    entry["labels"] = labels | {
+        str(name): _clip(value if isinstance(value, str) else _json(value), 300)
+        for name, value in sample.metadata.items()
+    }
+    return {name: value for name, value in entry.items() if value not in (None, [], {}, "")}
+
+
+def _score(row: ScoreRow, limit: int) -> list[Any]:
+    """Value, reason, explanation and parts; parts as text, or ``None`` where they are too long."""
+    parts: str | None = _json(row.parts) if row.parts else ""
+    if parts is not None and len(parts) > limit:
+        parts = None
+    return [row.value, row.reason, _clip(row.explanation, max(limit, 300)), parts]
+
+
+def _clip(text: str, limit: int) -> str:
+    if len(text) <= limit:
+        return text
+    return f"{text[:limit]} … [{len(text) - limit:,} more characters in the run folder]"
+
+
+def _clip_all(texts: Sequence[str], limit: int) -> list[str]:
+    each = max(120, limit // max(len(texts), 1))
+    return [_clip(text, each) for text in texts]
+
+
+def _json(value: Any) -> str:
+    """Strict JSON; lone surrogates, which have no UTF-8, become question marks."""
+    try:
+        return orjson.dumps(value, default=str, option=_JSON).decode()
+    except TypeError:
+        return orjson.dumps(_clean(value), default=str, option=_JSON).decode()
+
+
+def _clean(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, Mapping):
+        return {_clean(key): _clean(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_clean(item) for item in value]
+    return value

@@ -1,0 +1,179 @@
+"""What exists: every metric with its suites, needs, range, direction and source."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from ragassay import suites
+from ragassay.metrics import naming
+from ragassay.metrics.base import Metric
+from ragassay.reports import wording
+
+Entry = dict[str, Any]
+
+
+def all_entries(suite: str | None = None) -> list[Entry]:
+    """Every metric class (with its default parameters), or the metrics of one suite.
+
+    Raises:
+        UsageError: an unknown suite.
+    """
+    if suite is not None:
+        chosen = suites.get(suite)
+        return [
+            _entry(type(metric), chosen.columns.get(str(metric), str(metric)), str(metric))
+            for metric in chosen.resolve()
+        ]
+    return [_entry(cls, cls.name, None) for cls in naming.known().values()]
+
+
+def one(name: str, suite: str | None = None) -> Entry:
+    """The entry of the metric that ``name`` stands for (its parameters may be left out).
+
+    Raises:
+        UsageError: there is none.
+    """
+    local = suites.get(suite).aliases if suite is not None else _every_alias()
+    cls, text = naming.find(name, local)
+    return _entry(cls, name, text)
+
+
+def table(entries: Sequence[Entry]) -> RenderableType:
+    """A table of entries, by family."""
+    blocks: list[RenderableType] = []
+    for family in dict.fromkeys(entry["family"] for entry in entries):
+        grid = Table(box=None, pad_edge=False, title=f"{family}", title_justify="left")
+        grid.add_column("metric", style="bold", overflow="fold", min_width=18)
+        grid.add_column("what it measures", ratio=1)
+        grid.add_column("needs", style="dim", overflow="fold")
+        grid.add_column("range", style="dim", no_wrap=True)
+        grid.add_column("suites", style="cyan", overflow="fold")
+        for entry in (entry for entry in entries if entry["family"] == family):
+            arrow = wording.arrow(entry["higher_is_better"])
+            grid.add_row(
+                escape(entry["name"]),
+                escape(entry["title"]),
+                escape(", ".join(entry["needs"])),
+                f"{entry['range']} {arrow}".strip(),
+                escape(", ".join(entry["suites"])),
+            )
+        blocks += [grid, Text("")]
+    blocks.append(Text("'ragassay metrics NAME' explains one.", style="dim"))
+    return Group(*blocks)
+
+
+def page(entry: Entry) -> RenderableType:
+    """One entry in full."""
+    grid = Table(box=None, show_header=False, pad_edge=False)
+    grid.add_column(style="dim", no_wrap=True)
+    grid.add_column(ratio=1)
+    rows: Mapping[str, str] = {
+        "canonical name": entry["metric"],
+        "measures": entry["title"],
+        "details": entry["description"],
+        "kind": entry["kind"],
+        "suites": ", ".join(f"{s}{_step(entry, s)}" for s in entry["suites"]) or "none",
+        "needs": ", ".join(entry["needs"]) or "nothing",
+        "also uses": ", ".join(entry["uses"]),
+        "range": entry["range"],
+        "direction": wording.direction(entry["higher_is_better"]),
+        "aggregated as": entry["aggregate"],
+        "recommended for": entry["recommended_for"],
+        "other names": ", ".join(entry["aliases"]),
+        "source": entry["source"],
+    }
+    for label, text in rows.items():
+        if text:
+            grid.add_row(label, escape(text))
+    for parameter in entry["parameters"]:
+        grid.add_row(
+            "parameter",
+            escape(
+                f"{parameter['spelling']}  {parameter['doc']} (default: {parameter['default']})"
+            ),
+        )
+    return Group(Text(entry["name"], style="bold"), grid)
+
+
+def _entry(cls: type[Metric], name: str, canonical: str | None) -> Entry:
+    inside = _suites_of(cls, canonical)
+    low, high = cls.low, cls.high
+    return {
+        "name": name,
+        "metric": canonical or cls.name,
+        "title": cls.title,
+        "description": _first_paragraph(cls.__doc__ or ""),
+        "family": cls.family,
+        "kind": cls.kind,
+        "suites": list(inside),
+        "steps": {suite: step for suite, step in inside.items() if step},
+        "needs": list(cls.needs),
+        "uses": list(cls.uses),
+        "range": f"{_bound(low, '-∞')} to {_bound(high, '∞')}",
+        "low": low,
+        "high": high,
+        "higher_is_better": cls.higher_is_better,
+        "aggregate": cls.aggregate,
+        "recommended_for": cls.recommended_for,
+        "aliases": sorted(cls.aliases),
+        "source": cls.source,
+        "version": cls.version,
+        "parameters": [_parameter(spec) for spec in dataclasses.fields(cls)],
+    }
+
+
+def _parameter(spec: dataclasses.Field[Any]) -> dict[str, Any]:
+    role = spec.metadata.get("role")
+    spelling = {"cutoff": f"@{spec.name}", "part": f".{spec.name}"}.get(role, f"({spec.name}=)")
+    given = spec.default is not dataclasses.MISSING
+    return {
+        "name": spec.name,
+        "spelling": spelling,
+        "doc": spec.metadata.get("doc", ""),
+        "default": ("none" if spec.default is None else spec.default) if given else "required",
+        "choices": list(spec.metadata.get("choices") or ()),
+    }
+
+
+def _suites_of(cls: type[Metric], canonical: str | None) -> dict[str, str]:
+    """Suites that hold the metric (any parameters, unless ``canonical`` fixes them), with steps."""
+    found = {}
+    for suite in suites.known().values():
+        for metric in suite.resolve():
+            if type(metric) is cls and canonical in (None, str(metric)):
+                label = suite.columns.get(str(metric), str(metric))
+                found[suite.name] = suite.steps.get(label, "")
+                break
+    return found
+
+
+def _every_alias() -> dict[str, str]:
+    return {
+        alias: target
+        for suite in suites.known().values()
+        for alias, target in suite.aliases.items()
+        if alias not in naming.known() and alias not in naming.aliases()
+    }
+
+
+def _step(entry: Entry, suite: str) -> str:
+    step = entry["steps"].get(suite)
+    return f" ({step})" if step else ""
+
+
+def _bound(value: float | None, unbounded: str) -> str:
+    return unbounded if value is None else f"{value:g}"
+
+
+def _first_paragraph(text: str) -> str:
+    """The docstring without its first line (the title says that) up to its first heading."""
+    paragraphs = [" ".join(piece.split()) for piece in text.strip().split("\n\n")]
+    kept = [p for p in paragraphs[1:] if not p.startswith(("Args:", "Attributes:", "Raises:"))]
+    return " ".join(kept)

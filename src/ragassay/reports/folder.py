@@ -1,0 +1,61 @@
+"""The reports that stand in a run folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from ragassay import files
+from ragassay.engine.results import Result
+from ragassay.errors import UsageError, did_you_mean
+from ragassay.reports import charts, html, markdown, tables
+
+DEFAULT = ("html", "markdown", "csv")
+
+
+def _markdown(result: Result, path: Path) -> None:
+    files.write_text(path, markdown.summary(result.summary))
+
+
+WRITERS: dict[str, tuple[str, Callable[[Result, Path], None]]] = {
+    "html": ("report.html", html.write_report),
+    "markdown": ("report.md", _markdown),
+    "csv": ("scores.csv", tables.write_wide_csv),
+    "long-csv": ("scores-long.csv", tables.write_csv),
+    "jsonl": ("scores.jsonl", tables.write_jsonl),
+    "parquet": ("scores.parquet", tables.write_parquet),
+    "png": ("boxplots.png", charts.write_boxplots),
+    "svg": ("boxplots.svg", charts.write_boxplots),
+}
+"""File name and writer of each report format."""
+
+
+def write_reports(
+    result: Result, folder: Path | None = None, formats: Sequence[str] | None = None
+) -> dict[str, Path]:
+    """Writes reports and returns where each one is, by format.
+
+    Args:
+        result: a finished run.
+        folder: where to write; the run folder when left out.
+        formats: names from `WRITERS`; HTML, Markdown and CSV when left out.
+
+    Raises:
+        UsageError: an unknown format, or a folder that cannot be written to.
+    """
+    target = folder or result.folder
+    if target is None:
+        raise UsageError("The result has no folder yet: give one, or save it first.")
+    wanted = list(formats or DEFAULT)
+    for name in wanted:
+        if name not in WRITERS:
+            raise UsageError(
+                f"Unknown report format {name!r}. {did_you_mean(name, WRITERS)} "
+                f"There are: {', '.join(WRITERS)}."
+            )
+    written = {}
+    for name in wanted:
+        file_name, write = WRITERS[name]
+        write(result, target / file_name)
+        written[name] = target / file_name
+    return written

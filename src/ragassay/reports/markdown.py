@@ -1,0 +1,118 @@
+"""Markdown for a pull request: the verdict first, then the table, then how it was computed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from ragassay.engine.summary import Comparison, Difference, MetricSummary, Slice, Summary
+from ragassay.reports import wording
+
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|~$&@])")
+
+
+def summary(found: Summary) -> str:
+    """A run as Markdown (GitHub's dialect)."""
+    title = ", ".join(filter(None, (found.title, found.suite, found.system))) or "Evaluation"
+    lines = [f"### {escape(title)}", "", f"{_headline(found)}.", ""]
+    lines += _table(
+        ["metric", "mean", "interval", "scored", "unscored"],
+        "lrrrl",
+        (_metric_cells(metric) for metric in found.metrics.values()),
+    )
+    for column in dict.fromkeys(piece.column for piece in found.slices):
+        pieces = [piece for piece in found.slices if piece.column == column]
+        lines += ["", f"<details><summary>By {escape(column)}</summary>", ""]
+        lines += _slice_table(column, pieces)
+        lines += ["", "</details>"]
+    notes = wording.summary_notes(found) + wording.label_notes(found)
+    return _finish(lines, notes, found.warnings)
+
+
+def comparison(found: Comparison) -> str:
+    """A comparison as Markdown (GitHub's dialect)."""
+    level = wording.percent(found.level).replace(" ", "")
+    corrected = f"p ({wording.correction_name(found.correction)})"
+    lines = [f"**{escape(wording.verdict_line(found))}**", ""]
+    lines += _table(
+        [
+            *("metric", "A_mean (new)", "B_mean (old)", "Diff(A-B)", f"{level} interval"),
+            *("p_value", corrected, "verdict", "n", "detectable"),
+        ],
+        "lrrrrrrlrr",
+        (_difference_cells(difference) for difference in found.differences),
+    )
+    return _finish(lines, wording.comparison_notes(found), found.warnings)
+
+
+def escape(text: str) -> str:
+    """Text that Markdown shows as it is: no markup, no line break, no end of a table cell."""
+    return _SPECIAL.sub(lambda found: f"&#{ord(found[0])};", wording.one_line(text))
+
+
+def _headline(found: Summary) -> str:
+    pieces = [wording.size(found)]
+    if found.incomplete:
+        missing = wording.plural(found.incomplete, "score")
+        pieces.append(f"⚠ **incomplete**: {missing} missing by accident")
+    return ", ".join(pieces)
+
+
+def _metric_cells(metric: MetricSummary) -> list[str]:
+    note = wording.aggregate_note(metric)
+    return [
+        _name(metric.name, metric.higher_is_better) + (f" ({note})" if note else ""),
+        wording.number(metric.mean),
+        wording.bounds(metric.low, metric.high),
+        wording.coverage(metric),
+        wording.counts(metric.unscored),
+    ]
+
+
+def _difference_cells(d: Difference) -> list[str]:
+    mark = {"better": "✅ ", "worse": "❌ ", "different": "⚠ "}.get(d.verdict, "")
+    return [
+        _name(d.name, d.higher_is_better),
+        wording.number(d.a_mean),
+        wording.number(d.b_mean),
+        wording.number(d.diff, sign=True),
+        wording.bounds(d.low, d.high, sign=True),
+        wording.marked(d).replace("*", "\\*").replace("<", "&lt;"),
+        wording.p_value(d.p_adjusted).replace("<", "&lt;"),
+        mark + d.verdict,
+        f"{d.n:,}",
+        wording.number(d.detectable),
+    ]
+
+
+def _slice_table(column: str, pieces: Sequence[Slice]) -> list[str]:
+    names = list(dict.fromkeys(name for piece in pieces for name in piece.metrics))
+    rows = [
+        [escape(piece.value), f"{piece.n:,}"]
+        + [_slice_cell(piece.metrics.get(name)) for name in names]
+        for piece in pieces
+    ]
+    heads = [escape(column), "n", *(escape(name) for name in names)]
+    return _table(heads, "lr" + "r" * len(names), rows)
+
+
+def _slice_cell(metric: MetricSummary | None) -> str:
+    if metric is None:
+        return ""
+    return f"{wording.number(metric.mean)} ({wording.coverage(metric)})"
+
+
+def _name(name: str, higher: bool | None) -> str:
+    return " ".join(filter(None, (escape(name), wording.arrow(higher))))
+
+
+def _table(heads: Sequence[str], align: str, rows: Iterable[Sequence[str]]) -> list[str]:
+    rule = ["---:" if side == "r" else ":---" for side in align]
+    return [f"| {' | '.join(cells)} |" for cells in (heads, rule, *rows)]
+
+
+def _finish(lines: list[str], notes: Iterable[str], warnings: Iterable[str]) -> str:
+    for warning in warnings:
+        lines += ["", f"> ⚠ {escape(warning)}"]
+    lines += ["", *(f"<sub>{escape(note)}</sub><br>" for note in notes)]
+    return "\n".join(lines).rstrip() + "\n"

@@ -1,0 +1,43 @@
+"""What a file holds, for ``validate`` and ``run --dry-run``."""
+
+from __future__ import annotations
+
+from rich.console import Group, RenderableType
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from ragassay.engine.preview import Preview
+
+
+def preview_table(found: Preview) -> RenderableType:
+    """Counts of samples, parts and applicable metrics."""
+    n = found.n_samples
+    head = Text.assemble(
+        (found.title, "bold"),
+        f"  read as {found.format}: {n:,} samples of {found.n_queries:,} queries, no faults",
+    )
+    blocks: list[RenderableType] = [head]
+    if len(found.systems) > 1 or "(none)" not in found.systems:
+        named = ", ".join(f"{name} {count:,}" for name, count in found.systems.items())
+        blocks.append(Text(f"systems: {named}"))
+    for reason, count in found.failures.items():
+        blocks.append(Text(f"{reason}: {count:,} samples", style="yellow"))
+    grid = Table(box=None, pad_edge=False)
+    grid.add_column("part of a sample")
+    grid.add_column("samples", justify="right")
+    for part, count in found.parts.items():
+        grid.add_row(part, _share(count, n), style="dim" if not count else "")
+    blocks += [Text(""), grid]
+    if found.applicable:
+        grid = Table(box=None, pad_edge=False)
+        grid.add_column("metric", overflow="fold")
+        grid.add_column("can be scored", justify="right")
+        for name, count in found.applicable.items():
+            grid.add_row(escape(name), _share(count, n), style="dim" if not count else "")
+        blocks += [Text(""), grid]
+    return Group(*blocks)
+
+
+def _share(count: int, n: int) -> str:
+    return f"{count:,} of {n:,}" if n else "0"

@@ -1,0 +1,157 @@
+"""Scores as tables: CSV (long and wide), JSON lines and Parquet. All are written as they stream."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from ragassay import files
+from ragassay.engine.results import Result, ScoreRow
+from ragassay.reports.rows import by_sample
+
+if TYPE_CHECKING:
+    import polars as pl
+
+LONG = (
+    "sample",
+    "system",
+    "repeat",
+    "metric",
+    "value",
+    "status",
+    "reason",
+    "explanation",
+    "parts",
+)
+"""Columns of the long form, and keys of a line of ``scores.jsonl``."""
+
+_FORMULA = tuple("=+-@\t\r\n＝＋－＠")
+_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?\Z")
+_JSON = orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_NON_STR_KEYS
+_BATCH = 65_536
+
+
+def write_csv(result: Result, path: str | Path) -> None:
+    """One line a score: the columns of `LONG`, ``parts`` as JSON.
+
+    A text that a spreadsheet would run as a formula is written with an apostrophe before it; plain
+    numbers stay numbers. The exact texts are in the JSON lines and Parquet forms.
+
+    Raises:
+        UsageError: the file cannot be written.
+    """
+    _write_csv(path, LONG, (_record(row).values() for row in result.scores))
+
+
+def write_wide_csv(
+    result: Result, path: str | Path, columns: Mapping[str, str] | None = None
+) -> None:
+    """One line a sample, one column a metric; an unscored cell is empty.
+
+    The last column, ``unscored``, says which metrics have no value and why.
+
+    Args:
+        result: the evaluation.
+        path: where to write.
+        columns: published column names, by the metric's name in the result.
+
+    Raises:
+        UsageError: the file cannot be written.
+    """
+    names = result.columns.metrics
+    heads = [(columns or {}).get(name, name) for name in names]
+    lines = (
+        [
+            *identity,
+            *(rows[name].value if name in rows else None for name in names),
+            "; ".join(f"{row.metric}: {row.reason}" for row in rows.values() if row.value is None),
+        ]
+        for identity, rows in by_sample(result)
+    )
+    _write_csv(path, ["sample", "system", "repeat", *heads, "unscored"], lines)
+
+
+def write_jsonl(result: Result, path: str | Path) -> None:
+    """One line of strict JSON a score, as in a run folder's ``scores.jsonl``.
+
+    Raises:
+        UsageError: the file cannot be written.
+    """
+    with files.atomic(path) as stream:
+        for row in result.scores:
+            stream.write(orjson.dumps(_record(row), option=_JSON | orjson.OPT_APPEND_NEWLINE))
+
+
+def write_parquet(result: Result, path: str | Path) -> None:
+    """One row a score: the columns of `LONG`, ``parts`` as JSON.
+
+    ``value`` is a float (a flag is 0 or 1); a value that is a label stands in the further column
+    ``label``.
+
+    Raises:
+        UsageError: the file cannot be written.
+    """
+    import polars as pl
+    from polars.io.plugins import register_io_source
+
+    types: dict[str, Any] = {name: pl.String() for name in LONG}
+    schema = pl.Schema(types | {"repeat": pl.Int64(), "value": pl.Float64(), "label": pl.String()})
+
+    def batches(*_: Any) -> Iterator[pl.DataFrame]:
+        rows = map(_parquet_row, result.scores)
+        while batch := list(islice(rows, _BATCH)):
+            yield pl.DataFrame(batch, schema=schema, orient="row")
+
+    with files.atomic(path) as stream:
+        register_io_source(batches, schema=schema).sink_parquet(stream)
+
+
+def _record(row: ScoreRow) -> dict[str, Any]:
+    """The row by the names of `LONG`; refuses a value that is no finite number."""
+    if isinstance(row.value, float) and not math.isfinite(row.value):
+        raise ValueError(f"{row.metric} of {row.sample} is {row.value}; scores must be finite")
+    return {name: getattr(row, name) for name in LONG}
+
+
+def _parquet_row(row: ScoreRow) -> tuple[Any, ...]:
+    record = _record(row)
+    label = row.value if isinstance(row.value, str) else None
+    record["value"] = None if row.value is None or label is not None else float(row.value)
+    record["parts"] = _parts(row.parts)
+    return (*record.values(), label)
+
+
+def _write_csv(path: str | Path, heads: Sequence[str], lines: Iterable[Iterable[Any]]) -> None:
+    with files.atomic(path) as stream:
+        text = io.TextIOWrapper(stream, encoding="utf-8", errors="replace", newline="")
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(map(_cell, heads))
+        for line in lines:
+            writer.writerow(map(_cell, line))
+        text.detach()
+
+
+def _cell(value: Any) -> str | float:
+    """A cell that no spreadsheet takes for a formula; a flag is 0 or 1."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return int(value)
+    if isinstance(value, int | float):
+        return value
+    text = value if isinstance(value, str) else _parts(value)
+    if text.startswith(_FORMULA) and not _NUMBER.match(text):
+        return f"'{text}"
+    return text
+
+
+def _parts(parts: Mapping[str, Any]) -> str:
+    return orjson.dumps(parts, option=_JSON).decode() if parts else ""

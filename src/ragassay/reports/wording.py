@@ -1,0 +1,211 @@
+"""How numbers, reasons and tests are spelled, the same in every report."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from ragassay.engine.summary import Comparison, Difference, MetricSummary, Summary
+from ragassay.stats.permutation import EXACT_UP_TO
+
+NOTHING = "–"
+"""Stands where there is no number."""
+
+_INTERVALS = {
+    "t": "Student's t",
+    "percentile": "percentile bootstrap",
+    "bca": "BCa bootstrap",
+    "bootstrap": "bootstrap",
+}
+_CORRECTIONS = {
+    "holm": "Holm",
+    "bh": "Benjamini-Hochberg",
+    "benjamini-hochberg": "Benjamini-Hochberg",
+    "none": "uncorrected",
+}
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+
+
+def number(value: float | None, *, sign: bool = False) -> str:
+    """A number to about five digits; a count without decimals; a dash for nothing."""
+    if value is None:
+        return NOTHING
+    size = abs(value)
+    if size >= 10 and float(value).is_integer():
+        text = f"{value:,.0f}"
+    else:
+        text = f"{value:,.{4 if size < 10 else 3 if size < 100 else 2 if size < 10_000 else 1}f}"
+    if float(text.replace(",", "")) == 0:
+        return text.lstrip("-")
+    return f"+{text}" if sign and value > 0 else text
+
+
+def bounds(low: float | None, high: float | None, *, sign: bool = False) -> str:
+    """An interval, as in ``[0.1234, 0.5678]``; a dash when there is none."""
+    if low is None or high is None:
+        return NOTHING
+    return f"[{number(low, sign=sign)}, {number(high, sign=sign)}]"
+
+
+def p_value(value: float | None) -> str:
+    """A p-value to four decimals."""
+    if value is None:
+        return NOTHING
+    return "<0.0001" if value < 0.00005 else f"{value:.4f}"
+
+
+def percent(share: float) -> str:
+    """``0.95`` as ``95 %``."""
+    return f"{share * 100:g} %"
+
+
+def reason(code: str) -> str:
+    """``not_applicable`` as ``not applicable``."""
+    return code.replace("_", " ")
+
+
+def counts(found: Mapping[str, int]) -> str:
+    """``{"not_applicable": 3}`` as ``3 not applicable``."""
+    return ", ".join(f"{n:,} {reason(code)}" for code, n in found.items())
+
+
+def coverage(metric: MetricSummary) -> str:
+    """``n_scored/n_total``, which stands beside every mean."""
+    return f"{metric.n_scored}/{metric.n_total}"
+
+
+def arrow(higher_is_better: bool | None, *, ascii_only: bool = False) -> str:
+    """The direction in which a metric is better."""
+    if higher_is_better is None:
+        return ""
+    if ascii_only:
+        return "^" if higher_is_better else "v"
+    return "↑" if higher_is_better else "↓"
+
+
+def direction(higher_is_better: bool | None) -> str:
+    """The direction in words."""
+    if higher_is_better is None:
+        return "neither direction is better"
+    return "higher is better" if higher_is_better else "lower is better"
+
+
+def aggregate_note(metric: MetricSummary) -> str:
+    """What the headline number is when it is not the mean."""
+    return {"sum": "sum", "geometric": "geometric mean"}.get(metric.aggregate, "")
+
+
+def interval_name(code: str) -> str:
+    """The kind of interval in words."""
+    return _INTERVALS.get(code, code)
+
+
+def correction_name(code: str) -> str:
+    """The correction across metrics in words."""
+    return _CORRECTIONS.get(code.casefold(), code)
+
+
+def one_line(text: str) -> str:
+    """Text with control characters (line breaks, terminal escapes) shown as spaces or marks."""
+    return _CONTROL.sub(lambda found: " " if found[0] in "\t\n\r\u2028\u2029" else "�", text)
+
+
+def plural(n: int, noun: str) -> str:
+    """``1 query``, ``2 queries``."""
+    if n == 1:
+        return f"1 {noun}"
+    return f"{n:,} {noun[:-1] + 'ies' if noun.endswith('y') else noun + 's'}"
+
+
+def size(summary: Summary) -> str:
+    """How much was evaluated."""
+    text = plural(summary.n_samples, "sample")
+    if summary.n_queries != summary.n_samples:
+        text += f" of {plural(summary.n_queries, 'query')}"
+    return text
+
+
+def summary_notes(summary: Summary) -> list[str]:
+    """What a reader must know to read the means."""
+    notes = [f"Means run over {summary.averaged_over}."] if summary.averaged_over else []
+    kinds: dict[str, list[float]] = {}
+    for metric in summary.metrics.values():
+        if metric.low is not None:
+            kinds.setdefault(metric.interval, []).append(metric.level)
+    clustered = next((m.n_clusters for m in summary.metrics.values() if m.n_clusters), None)
+    for kind, levels in kinds.items():
+        note = f"Intervals: {percent(levels[0])}, {interval_name(kind)}"
+        notes.append(note + (f", clustered ({clustered:,} clusters)." if clustered else "."))
+    if summary.failures:
+        notes.append(f"The system failed: {counts(summary.failures)}.")
+    return notes
+
+
+def unscored_notes(summary: Summary) -> list[str]:
+    """Which metrics have how many samples without a score, metrics alike together."""
+    alike: dict[str, list[str]] = {}
+    for metric in summary.metrics.values():
+        if metric.unscored:
+            alike.setdefault(counts(metric.unscored), []).append(metric.name)
+    return [f"{what}: {', '.join(names)}" for what, names in alike.items()]
+
+
+def label_notes(summary: Summary) -> list[str]:
+    """How often each label occurred, for metrics whose values are labels."""
+    return [f"{m.name}: {counts(m.labels)}" for m in summary.metrics.values() if m.labels]
+
+
+def verdict_line(comparison: Comparison) -> str:
+    """One sentence that says how the comparison ended."""
+    tally: Counter[str] = Counter(difference.verdict for difference in comparison.differences)
+    said = {
+        "better": "better on",
+        "worse": "worse on",
+        "different": "different on",
+        "no difference shown": "no difference shown on",
+        "unknown": "not testable on",
+    }
+    pieces = [f"{said[verdict]} {tally[verdict]}" for verdict in said if tally[verdict]]
+    if not pieces:
+        return "The two runs share no metric."
+    total = plural(len(comparison.differences), "metric")
+    return f"{comparison.a} against {comparison.b}: {', '.join(pieces)} of {total}."
+
+
+def comparison_notes(comparison: Comparison) -> list[str]:
+    """Which test, how many resamples, which correction, and what the means run over."""
+    notes = [
+        f"A (new) = {comparison.a}; B (old) = {comparison.b}. Means run over the "
+        f"{plural(comparison.n_common, 'query')} that both runs scored; "
+        "n is their number for each metric.",
+        f"p_value: two-sided paired permutation test, {comparison.n_resamples:,} resamples, "
+        f"seed {comparison.seed} (exact where at most {EXACT_UP_TO} "
+        "queries differ). * marks a raw p below 0.05.",
+        f"p ({correction_name(comparison.correction)}) and the verdict: corrected across the "
+        f"{plural(len(comparison.differences), 'metric')} shown, at the 5 % level.",
+        f"Interval of the difference: {percent(comparison.level)}, "
+        f"{interval_name(comparison.interval)}. Detectable: the smallest true difference that n "
+        "queries with this spread find with 80 % power.",
+    ]
+    missing = [
+        f"{plural(n, 'query')} only in {name}"
+        for n, name in ((comparison.only_a, "A"), (comparison.only_b, "B"))
+        if n
+    ]
+    if missing:
+        notes.append(f"Left out: {' and '.join(missing)}.")
+    return notes
+
+
+def marked(difference: Difference) -> str:
+    """The raw p-value, with a star where it is below 0.05."""
+    return p_value(difference.p_value) + ("*" if difference.significant else "")
+
+
+def families(metrics: Iterable[MetricSummary]) -> dict[str, list[MetricSummary]]:
+    """The metrics by family, in their order."""
+    found: dict[str, list[MetricSummary]] = {}
+    for metric in metrics:
+        found.setdefault(metric.family, []).append(metric)
+    return found

@@ -1,0 +1,61 @@
+"""What p-values are worth when several are looked at together.
+
+Each function takes the raw p-values of one family of tests and returns the adjusted ones in the
+same order: reject where the adjusted value is below the chosen level. Entries without a p-value
+(``None``) stay ``None`` and do not count as tests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate
+
+
+def holm(p_values: Sequence[float | None]) -> list[float | None]:
+    """Holm's step-down adjustment: controls the chance of even one false discovery.
+
+    Valid under any dependence between the tests. Source: S. Holm, "A simple sequentially rejective
+    multiple test procedure", Scandinavian Journal of Statistics 6 (1979).
+
+    Raises:
+        ValueError: a p-value outside [0, 1].
+    """
+    order, ranked = _ranked(p_values)
+    m = len(ranked)
+    scaled = (min(1.0, (m - at) * p) for at, p in enumerate(ranked))
+    return _in_place(p_values, order, list(accumulate(scaled, max)))
+
+
+def benjamini_hochberg(p_values: Sequence[float | None]) -> list[float | None]:
+    """Benjamini and Hochberg's step-up adjustment: controls the false discovery rate.
+
+    That is the expected share of false findings among the findings. Valid for independent or
+    positively dependent tests. Source: Y. Benjamini and Y. Hochberg,
+    "Controlling the false discovery rate", Journal of the Royal Statistical Society B 57 (1995).
+
+    Raises:
+        ValueError: a p-value outside [0, 1].
+    """
+    order, ranked = _ranked(p_values)
+    m = len(ranked)
+    scaled = [min(1.0, m * p / rank) for rank, p in enumerate(ranked, start=1)]
+    return _in_place(p_values, order, list(accumulate(reversed(scaled), min))[::-1])
+
+
+def _ranked(p_values: Sequence[float | None]) -> tuple[list[int], list[float]]:
+    """Positions of the p-values that exist, smallest first, and those values."""
+    there = [(p, at) for at, p in enumerate(p_values) if p is not None]
+    for p, _ in there:
+        if not 0.0 <= p <= 1.0:
+            raise ValueError(f"a p-value lies in [0, 1], not at {p}")
+    there.sort()
+    return [at for _, at in there], [float(p) for p, _ in there]
+
+
+def _in_place(
+    p_values: Sequence[float | None], order: Sequence[int], adjusted: Sequence[float]
+) -> list[float | None]:
+    result: list[float | None] = [None] * len(p_values)
+    for at, p in zip(order, adjusted, strict=True):
+        result[at] = p
+    return result

@@ -1,0 +1,165 @@
+"""The normal and Student's t distribution, written out so that scipy is not needed to run.
+
+Relative error is below 1e-12 in both tails, for 0.5 to ten million degrees of freedom
+(tests/test_stats_distributions.py, against scipy).
+
+Sources: A. DiDonato and A. Morris, "Significant digit computation of the incomplete beta function
+ratios", ACM Transactions on Mathematical Software 18 (1992), for the continued fraction; DLMF
+5.11.13 for the ratio of gamma functions; the standard library for the normal quantile (AS 241).
+"""
+
+from __future__ import annotations
+
+import math
+from statistics import NormalDist
+
+_STANDARD = NormalDist()
+_MAX_TERMS = 100_000
+_NEWTON_STEPS = 100
+_NEWTON_CLOSE = 1e-9
+"""Newton's error after a step is about the square of that step."""
+
+
+def normal_cdf(x: float) -> float:
+    """P(Z <= x) for a standard normal Z, exact in both tails."""
+    return 0.5 * math.erfc(-x / math.sqrt(2.0))
+
+
+def normal_ppf(p: float) -> float:
+    """The x with P(Z <= x) = p; minus and plus infinity for 0 and 1.
+
+    Raises:
+        ValueError: p outside [0, 1].
+    """
+    if p in (0.0, 1.0):
+        return math.inf if p else -math.inf
+    _check_probability(p)
+    return _STANDARD.inv_cdf(p)
+
+
+def t_sf(t: float, df: float) -> float:
+    """P(T > t) for Student's t with ``df`` > 0 degrees of freedom.
+
+    Raises:
+        ValueError: df is not positive.
+    """
+    _check_df(df)
+    return 1.0 - _upper_tail(-t, df) if t < 0 else _upper_tail(t, df)
+
+
+def t_cdf(t: float, df: float) -> float:
+    """P(T <= t) for Student's t with ``df`` > 0 degrees of freedom.
+
+    Raises:
+        ValueError: df is not positive.
+    """
+    return t_sf(-t, df)
+
+
+def t_ppf(p: float, df: float) -> float:
+    """The t with P(T <= t) = p; minus and plus infinity for 0 and 1.
+
+    Raises:
+        ValueError: p outside [0, 1], or df not positive.
+    """
+    _check_probability(p)
+    _check_df(df)
+    if p > 0.5:
+        return -_lower_quantile(1.0 - p, df)
+    return _lower_quantile(p, df)
+
+
+def _lower_quantile(p: float, df: float) -> float:
+    """The quantile for p <= 0.5, by Newton's method in coordinates where it cannot run away."""
+    if p == 0.0:
+        return -math.inf
+    if p > 0.25:
+        # P(0 < T < t) is concave in t: starting at 0, the steps rise to the root.
+        wanted, t = 0.5 - p, 0.0
+        for _ in range(_NEWTON_STEPS):
+            step = (wanted - _centre(t, df)) / _density(t, df)
+            t += step
+            if abs(step) <= _NEWTON_CLOSE * t:
+                break
+        return -t
+    # log P(T > t) is concave in log t: after the first step the others fall to the root.
+    log_t = math.log(-normal_ppf(p))
+    for _ in range(_NEWTON_STEPS):
+        t = math.exp(log_t)
+        tail = _upper_tail(t, df)
+        step = math.log(tail / p) * tail / (t * _density(t, df))
+        log_t += step
+        if abs(step) <= _NEWTON_CLOSE:
+            break
+    return -math.exp(log_t)
+
+
+def _upper_tail(t: float, df: float) -> float:
+    """P(T > t) for t >= 0, from whichever continued fraction converges fast."""
+    if math.isinf(t):
+        return 0.0
+    if t * t * (df + 2.0) <= 3.0 * df:
+        return 0.5 - _centre(t, df)
+    squared = (t / math.sqrt(df)) ** 2
+    x = 1.0 / (1.0 + squared)
+    return 0.5 * _density(t, df) * t / _beta_fraction(df / 2.0, 0.5, x, squared * x)
+
+
+def _centre(t: float, df: float) -> float:
+    """P(0 < T < t) for small t >= 0."""
+    y = df / (df + t * t)
+    return 0.5 * _density(t, df) * t / _beta_fraction(0.5, df / 2.0, t * t / (df + t * t), y)
+
+
+def _density(t: float, df: float) -> float:
+    scaled = t / math.sqrt(df)
+    power = math.log1p(scaled * scaled) if scaled < 1e8 else 2.0 * math.log(scaled)
+    constant = _gamma_ratio(df / 2.0) / math.sqrt(math.pi * df)
+    return constant * math.exp(-0.5 * (df + 1.0) * power)
+
+
+def _gamma_ratio(a: float) -> float:
+    """Gamma(a + 1/2) / Gamma(a), without the loss that a difference of log-gammas would bring."""
+    if a < 100.0:
+        return math.gamma(a + 0.5) / math.gamma(a)
+    y = 1.0 / a
+    series = 1.0
+    series += y * (
+        -1 / 8 + y * (1 / 128 + y * (5 / 1024 + y * (-21 / 32768 + y * (-399 / 262144))))
+    )
+    return math.sqrt(a) * series
+
+
+def _beta_fraction(a: float, b: float, x: float, y: float) -> float:
+    """The continued fraction of the incomplete beta function, with y = 1 - x, by Lentz's method.
+
+    I_x(a, b) = x^a y^b / B(a, b) over this. Fast for x < (a + 1) / (a + b + 2). Taking y as given
+    avoids the cancellation in 1 - x that costs the common form its digits when a is large.
+    """
+    c = _partial_denominator(a, b, x, y, 0)
+    d = 0.0
+    result = c
+    for m in range(1, _MAX_TERMS):
+        numerator = (a + m - 1) * (a + b + m - 1) * m * (b - m) * (x / (a + 2 * m - 1)) ** 2
+        denominator = _partial_denominator(a, b, x, y, m)
+        d = 1.0 / (denominator + numerator * d)
+        c = denominator + numerator / c
+        result *= c * d
+        if abs(c * d - 1.0) <= 2.3e-16:
+            return result
+    raise ArithmeticError(f"the incomplete beta function did not converge at {a}, {b}, {x}")
+
+
+def _partial_denominator(a: float, b: float, x: float, y: float, m: int) -> float:
+    first = m + m * (b - m) * x / (a + 2 * m - 1) if m else 0.0
+    return first + (a + m) * (a * y - b * x + 1.0 + m * (1.0 + y)) / (a + 2 * m + 1)
+
+
+def _check_probability(p: float) -> None:
+    if not 0.0 <= p <= 1.0:
+        raise ValueError(f"a probability lies in [0, 1], not at {p}")
+
+
+def _check_df(df: float) -> None:
+    if not 0.0 < df < math.inf:
+        raise ValueError(f"degrees of freedom must be positive, not {df}")

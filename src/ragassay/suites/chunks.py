@@ -1,0 +1,38 @@
+"""Retrieval over chunks: datapizza's metrics, corrected, and the same question asked of spans."""
+
+from __future__ import annotations
+
+from ragassay.suites import Suite
+
+SUITE = Suite(
+    name="chunks",
+    title="Retrieved chunks against gold chunks and gold spans",
+    source="datapizza-ai, docs/metrics.md",
+    metrics=(
+        "ChunkP@5",
+        "ChunkR@5",
+        "ChunkF1@5",
+        "hybrid@5",
+        "SpanHit@1",
+        "SpanR@5",
+        "SpanF1@5",
+        "CharP@5",
+        "CharR@5",
+        "CharIoU@5",
+    ),
+    aliases={"bleu_score": "BLEU"},
+    published={
+        "ChunkP@5": "precision_at_k_exact@5",
+        "ChunkR@5": "recall_at_k_exact@5",
+        "ChunkF1@5": "f1_at_k_exact@5",
+        "hybrid@5": "hybrid_log_rank_score_exact",
+    },
+    notes=(
+        "A retrieved chunk is a gold chunk when it has its id, or its text up to whitespace.",
+        "Hits are one to one. Copies of a chunk are misses; duplicates=drop takes them out.",
+        "By cosine: ChunkP(by=cosine,threshold=0.6)@5 and so on, from 'passage_embeddings' and "
+        "'gold_embeddings' under 'given' in each record.",
+        "The published forms have the published names: precision_at_k_exact@5, "
+        "f1_at_k_similarity(similarity_threshold=0.6)@5, hybrid_log_rank_score_exact.",
+    ),
+)

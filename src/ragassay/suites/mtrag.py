@@ -1,0 +1,56 @@
+"""MT-RAG: the fifteen fields of an evaluated record, under their published names."""
+
+from __future__ import annotations
+
+from ragassay.suites import Suite
+
+_FIELDS = {
+    "Recall": ("reference_recall", "algorithmic"),
+    "RougeL_stemFalse": ("reference_rougeL", "algorithmic"),
+    "BertscoreP": ("reference_bertscore.p", "algorithmic"),
+    "BertscoreR": ("reference_bertscore.r", "algorithmic"),
+    "BertKPrec": ("passage_bertscore", "algorithmic"),
+    "Extractiveness_RougeL": ("passage_rougeL", "algorithmic"),
+    "Length": ("answer_words", "algorithmic"),
+    "RB_agg": ("rb_agg", "algorithmic"),
+    "RB_agg_zero_denominator": ("rb_agg_zero_denominator", "algorithmic"),
+    "idk_eval": ("idk_eval", "idk"),
+    "RL_F": ("rl_f", "ragas"),
+    "RB_llm": ("rb_llm", "radbench"),
+    "RB_agg_idk": ("rb_agg_idk", "idk_condition"),
+    "RB_llm_idk": ("rb_llm_idk", "idk_condition"),
+    "RL_F_idk": ("rl_f_idk", "idk_condition"),
+}
+_OTHER_NAMES = {
+    "RBalg": "rb_agg_idk",
+    "RBllm": "rb_llm_idk",
+    "RLF": "rl_f_idk",
+    "RB_agg_idk_underspecified": "rb_agg_idk",
+    "RB_llm_idk_underspecified": "rb_llm_idk",
+    "RL_F_idk_underspecified": "rl_f_idk",
+    "conditional_idk": "answerability_accuracy",
+}
+
+SUITE = Suite(
+    name="mtrag",
+    title="Multi-turn RAG answers against targets and passages, with IDK conditioning",
+    source="Katsis et al. 2025, MTRAG; MT-RAG metrics reference",
+    metrics=tuple(_FIELDS),
+    aliases={field: metric for field, (metric, _) in _FIELDS.items()} | _OTHER_NAMES,
+    columns={metric: field for field, (metric, _) in _FIELDS.items()}
+    | {"answer_characters": "Length"},
+    published={"Length": "answer_characters"},
+    steps={field: step for field, (_, step) in _FIELDS.items()},
+    notes=(
+        "A score is the first target's value, or the highest of the passages; the published lists "
+        "are its parts.",
+        "Length counts words, as MT-RAG's page says. The benchmark's published values count "
+        "characters: --published gives those.",
+        "BERTScore, idk_eval, RL_F and RB_llm need models; they are read from the record's metrics "
+        "where it brings them, and unscored elsewhere.",
+        "RB_agg_idk, RB_llm_idk and RL_F_idk follow the paper's table, in which an 'I don't know' "
+        "to an answerable query scores 0; rb_agg_idk(rule=spec) is the shorter rule of the page.",
+        "extractive_coverage sees a sentence copied from a long passage, to which "
+        "Extractiveness_RougeL gives next to nothing.",
+    ),
+)

@@ -1,0 +1,410 @@
+"""The corrected chunk metrics: one-to-one hits, perfect = 1, junk changes nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from ragassay.errors import UsageError
+from ragassay.metrics import naming
+from ragassay.metrics.base import Window
+from ragassay.metrics.chunk_matching import cosine_matrix, credited, same_chunks, similar
+from ragassay.metrics.chunks import hybrid_score, log_rank_scores
+from ragassay.metrics.chunks_datapizza import hybrid_log_rank_score_exact, log_rank_score
+from ragassay.samples import GoldPassage, Passage, Sample
+from ragassay.scores import Reason, Score, Unscored
+from ragassay.suites.chunks import SUITE
+
+matrices = hnp.arrays(np.bool_, st.tuples(st.integers(0, 8), st.integers(1, 6)))
+names = st.lists(st.sampled_from("ABCDEFGH"), max_size=12)
+CORRECTED = ("ChunkP@3", "ChunkR@3", "ChunkF1@3", "hybrid@3")
+
+
+def sample(retrieved: Any, gold: Any, **more: Any) -> Sample:
+    return Sample(
+        id="q",
+        passages=tuple(Passage(text=text) for text in retrieved),
+        gold=None if gold is None else tuple(GoldPassage(text=text) for text in gold),
+        **more,
+    )
+
+
+def value(metric: str, one: Sample) -> float:
+    outcome = naming.parse(metric).score(one)
+    assert isinstance(outcome, Score), outcome
+    return float(outcome.value)
+
+
+# -- matching ----------------------------------------------------------------------------------
+
+
+@given(matrices)
+def test_hits_are_a_maximum_matching_at_every_depth(relevant) -> None:
+    sparse, graph = pytest.importorskip("scipy.sparse"), pytest.importorskip("scipy.sparse.csgraph")
+    hits = credited(relevant)
+    for depth in range(1, len(relevant) + 1):
+        top = sparse.csr_array(relevant[:depth].astype(int))
+        best = (graph.maximum_bipartite_matching(top, perm_type="column") >= 0).sum()
+        assert hits[:depth].sum() == best
+
+
+def test_an_augmenting_path_frees_a_gold_chunk_for_a_later_passage() -> None:
+    relevant = np.array([[True, True, False], [True, False, False], [False, True, True]])
+    assert credited(relevant).tolist() == [True, True, True]
+
+
+def test_a_long_augmenting_path_does_not_exhaust_the_stack() -> None:
+    n = 3000
+    relevant = np.eye(n, dtype=bool) | np.eye(n, k=1, dtype=bool)
+    relevant = relevant[:, ::-1].copy()
+    assert credited(relevant).sum() == n
+
+
+@given(
+    hnp.arrays(
+        np.float64,
+        st.tuples(st.integers(1, 5), st.just(4)),
+        elements=st.floats(-1e3, 1e3, allow_subnormal=False),
+    )
+)
+def test_a_vector_is_similar_to_itself_at_threshold_one(matrix) -> None:
+    zero = (np.abs(matrix) < 1e-100).all(axis=1)
+    for kind in (np.float64, np.float32):
+        rows = matrix[~zero].astype(kind)
+        rows = rows[(np.abs(rows) > 1e-6).any(axis=1)]
+        if len(rows):
+            assert similar(rows, rows, 1.0).diagonal().all()
+
+
+def test_the_tolerance_follows_the_precision_of_the_vectors() -> None:
+    angle = np.arccos(0.8 - 5e-7)
+    near = np.array([[np.cos(angle), np.sin(angle)]])
+    axis = np.array([[1.0, 0.0]])
+    assert not similar(near, axis, 0.8).any()
+    assert similar(near.astype(np.float32), axis, 0.8).all()
+
+
+@given(
+    hnp.arrays(np.float64, (3, 5), elements=st.floats(-10, 10)),
+    hnp.arrays(np.float64, (2, 5), elements=st.floats(-10, 10)),
+)
+def test_cosines_lie_between_minus_one_and_one(left, right) -> None:
+    assert (np.abs(cosine_matrix(left, right)) <= 1 + 1e-12).all()
+
+
+def test_chunks_are_the_same_by_id_or_by_text_directly_or_through_a_third() -> None:
+    labels = same_chunks(
+        [
+            Passage(id="1", text="alpha  beta\n"),
+            Passage(id="2", text="alpha beta"),
+            Passage(id="2", text="other"),
+            Passage(id="3", text="gamma"),
+            GoldPassage(id="1"),
+        ]
+    )
+    assert len({labels[i] for i in (0, 1, 2, 4)}) == 1
+    assert labels[3] not in labels[:3]
+
+
+def test_whitespace_counts_where_it_is_asked_to() -> None:
+    chunks = [Passage(text="a  b"), Passage(text="a b")]
+    assert len(set(same_chunks(chunks))) == 1
+    assert len(set(same_chunks(chunks, collapse_whitespace=False))) == 2
+
+
+def test_empty_texts_do_not_make_chunks_the_same() -> None:
+    assert len(set(same_chunks([Passage(text=""), Passage(text=" "), Passage(text="")]))) == 3
+
+
+# -- hybrid ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("hits", "n_gold", "expected"),
+    [
+        ([1, 1], 2, 1.0),
+        ([1, 1, 1, 1, 1], 5, 1.0),
+        ([1, 0, 0, 1, 0], 3, 0.6350867851),
+        ([0, 0, 1, 0, 0, 0, 0, 0, 0, 0], 1, 0.7614393726),
+        ([1, 1, 0, 0, 0, 0, 0, 0, 0, 0], 2, 1.0),
+    ],
+)
+def test_normalised_hybrid_scores_of_the_reference(hits, n_gold, expected) -> None:
+    assert hybrid_score(hits, n_gold, len(hits)) == pytest.approx(expected, abs=5e-11)
+
+
+@given(st.integers(1, 12), st.integers(1, 12), st.floats(0, 1), st.floats(0, 1e6))
+def test_all_gold_on_top_is_perfect(n_gold, extra, alpha, gamma) -> None:
+    depth = n_gold + extra - 1
+    hits = [1] * n_gold + [0] * (depth - n_gold)
+    assert hybrid_score(hits, n_gold, depth, alpha=alpha, gamma=gamma) == pytest.approx(1)
+
+
+@given(
+    st.lists(st.booleans(), max_size=10),
+    st.integers(0, 4),
+    st.integers(1, 14),
+    st.floats(0, 1),
+    st.floats(0, 1e6),
+)
+def test_hybrid_lies_between_zero_and_one_and_junk_below_changes_nothing(
+    hits, missed, depth, alpha, gamma
+) -> None:
+    n_gold = max(1, sum(hits) + missed)
+    score = hybrid_score(hits, n_gold, depth, alpha=alpha, gamma=gamma)
+    assert 0 <= score <= 1 + 1e-12
+    assert hybrid_score([*hits, False, False], n_gold, depth, alpha=alpha, gamma=gamma) == score
+
+
+@given(st.integers(2, 30), st.floats(1e-12, 1e-9))
+def test_small_gammas_approach_the_straight_line(depth, gamma) -> None:
+    ranks = np.arange(1, depth + 1)
+    assert log_rank_scores(ranks, depth, gamma) == pytest.approx(
+        log_rank_scores(ranks, depth, 0), abs=1e-6
+    )
+
+
+@given(st.integers(1, 30), st.floats(0, 1e6))
+def test_rank_worth_agrees_with_the_published_function(depth, gamma) -> None:
+    ranks = np.arange(1, depth + 1)
+    published = [log_rank_score(rank, depth, gamma) for rank in ranks.tolist()]
+    assert log_rank_scores(ranks, depth, gamma) == pytest.approx(published)
+
+
+def test_the_published_hybrid_rises_with_junk_and_the_corrected_one_does_not() -> None:
+    short, long = ["A", "B", "C"], ["A", "B", "C", *"DEFGHIJ"]
+    assert hybrid_log_rank_score_exact(long, ["C"]) > hybrid_log_rank_score_exact(short, ["C"])
+    assert value("hybrid@10", sample(long, ["C"])) == value("hybrid@10", sample(short, ["C"]))
+
+
+# -- metrics over samples ------------------------------------------------------------------------
+
+
+def test_precision_recall_and_f1_count_the_same_hits() -> None:
+    one = sample(["A", "X", "B", "C"], ["A", "B", "Z"])
+    assert value("ChunkP@3", one) == pytest.approx(2 / 3)
+    assert value("ChunkR@3", one) == pytest.approx(2 / 3)
+    assert value("ChunkF1@3", one) == pytest.approx(2 / 3)
+    assert value("ChunkP@10", one) == 0.2
+    outcome = naming.parse("ChunkP@3").score(one)
+    assert isinstance(outcome, Score)
+    assert outcome.parts == {"hit_ranks": [1, 3], "n_gold": 3}
+
+
+@given(names, st.lists(st.sampled_from("ABCD"), min_size=1, max_size=5), names)
+def test_values_are_bounded_and_junk_raises_none(retrieved, gold, junk) -> None:
+    for metric in CORRECTED:
+        base = value(metric, sample(retrieved, gold))
+        assert 0 <= base <= 1
+        padded = [*retrieved, *(f"junk {name}" for name in junk)]
+        assert value(metric, sample(padded, gold)) == base
+
+
+@given(names, st.lists(st.sampled_from("ABCD"), min_size=1, max_size=5), st.integers(1, 12))
+def test_f1_is_the_harmonic_mean_of_its_parts(retrieved, gold, k) -> None:
+    p, r, f = (value(f"{name}@{k}", sample(retrieved, gold)) for name in CHUNK_NAMES)
+    assert f == pytest.approx(2 * p * r / (p + r) if p + r else 0)
+
+
+CHUNK_NAMES = ("ChunkP", "ChunkR", "ChunkF1")
+
+
+def test_copies_are_misses_or_are_dropped() -> None:
+    one = sample(["A", "A", "B"], ["A", "B"])
+    assert value("ChunkP@2", one) == 0.5
+    assert value("ChunkP(duplicates=drop)@2", one) == 1.0
+
+
+def test_gold_named_twice_counts_once() -> None:
+    assert value("ChunkR@1", sample(["A"], ["A", " A ", "B"])) == 0.5
+
+
+def test_relevance_by_text_ignores_whitespace_only() -> None:
+    assert value("ChunkR@1", sample(["two  words\n"], ["two words"])) == 1.0
+    assert value("ChunkR@1", sample(["Two words"], ["two words"])) == 0.0
+
+
+def test_gold_by_id_is_found_by_id() -> None:
+    one = Sample(
+        id="q",
+        passages=(Passage(id="7", text="seven"), Passage(id="8", text="eight")),
+        gold=(GoldPassage(id="8", document="d", start=0, end=5, text="evidence in eight"),),
+    )
+    assert value("ChunkR@1", one) == 0.0
+    assert value("ChunkR@2", one) == 1.0
+    assert value("precision_at_k_exact@2", one) == 0.5
+
+
+def test_rel_sets_the_smallest_relevant_grade() -> None:
+    one = Sample(
+        id="q",
+        passages=(Passage(text="A"), Passage(text="B")),
+        gold=(GoldPassage(text="A", grade=1), GoldPassage(text="B", grade=2)),
+    )
+    assert value("ChunkP@2", one) == 1.0
+    assert value("ChunkP(rel=2)@2", one) == 0.5
+
+
+@pytest.mark.parametrize(
+    "metric", [*CORRECTED, "precision_at_k_exact@3", "hybrid_log_rank_score_exact"]
+)
+@pytest.mark.parametrize(
+    ("one", "reason"),
+    [
+        (sample(["A"], None), Reason.NOT_APPLICABLE),
+        (sample(["A"], []), Reason.NOT_APPLICABLE),
+        (
+            Sample(id="q", passages=(Passage(id="A"),), gold=(GoldPassage(id="A", grade=0),)),
+            Reason.NOT_APPLICABLE,
+        ),
+        (Sample(id="q", gold=(GoldPassage(text="A"),)), Reason.MISSING_INPUT),
+        (
+            Sample(id="q", passages=(Passage(id="1"),), gold=(GoldPassage(text="A"),)),
+            Reason.MISSING_INPUT,
+        ),
+        (
+            Sample(
+                id="q",
+                passages=(Passage(text="A"),),
+                gold=(GoldPassage(document="d", start=0, end=3),),
+            ),
+            Reason.MISSING_INPUT,
+        ),
+    ],
+)
+def test_what_cannot_be_compared_is_unscored_and_never_zero(metric, one, reason) -> None:
+    outcome = naming.parse(metric).score(one)
+    assert isinstance(outcome, Unscored)
+    assert outcome.reason is reason
+
+
+def test_nothing_retrieved_is_zero() -> None:
+    for metric in (*CORRECTED, "recall_at_k_exact@3", "hybrid_log_rank_score_exact"):
+        assert value(metric, sample([], ["A"])) == 0.0
+
+
+EYE = np.eye(4).tolist()
+
+
+def embedded(retrieved: Any, gold: Any, **more: Any) -> Sample:
+    return sample(
+        [f"r{i}" for i in range(len(retrieved))],
+        [f"g{i}" for i in range(len(gold))],
+        given={"passage_embeddings": retrieved, "gold_embeddings": gold} | more,
+    )
+
+
+def test_one_generic_chunk_cannot_recall_every_gold_chunk() -> None:
+    generic = [[1.0, 1.0, 0.0, 0.0]]
+    one = embedded(generic, EYE[:2])
+    assert value("ChunkR(by=cosine,threshold=0.7)@1", one) == 0.5
+    assert value("recall_at_k_similarity(similarity_threshold=0.7)@1", one) == 1.0
+
+
+def test_near_duplicates_cannot_inflate_precision() -> None:
+    one = embedded([EYE[0], EYE[0], EYE[0]], [EYE[0]])
+    assert value("ChunkP(by=cosine)@3", one) == pytest.approx(1 / 3)
+    assert value("precision_at_k_similarity@3", one) == 1.0
+    assert value("hybrid(by=cosine)@3", one) == 1.0
+    assert value("f1_at_k_similarity@3", one) == 1.0
+    assert value("hybrid_log_rank_score_similarity", one) == 1.0
+
+
+def test_embeddings_follow_the_grades_and_copies_of_gold() -> None:
+    one = Sample(
+        id="q",
+        passages=(Passage(text="r"),),
+        gold=(
+            GoldPassage(text="no", grade=0),
+            GoldPassage(text="yes"),
+            GoldPassage(text="yes"),
+        ),
+        given={"passage_embeddings": [EYE[1]], "gold_embeddings": [EYE[0], EYE[1], EYE[1]]},
+    )
+    assert value("ChunkR(by=cosine)@1", one) == 1.0
+    other = Sample(
+        id="q",
+        passages=one.passages,
+        gold=one.gold,
+        given={"passage_embeddings": [EYE[0]], "gold_embeddings": [EYE[0], EYE[1], EYE[1]]},
+    )
+    assert value("ChunkR(by=cosine)@1", other) == 0.0
+
+
+@pytest.mark.parametrize("metric", ["ChunkP(by=cosine)@2", "precision_at_k_similarity@2"])
+@pytest.mark.parametrize(
+    ("given_values", "reason"),
+    [
+        ({}, Reason.NEEDS_EXTRA),
+        ({"passage_embeddings": [EYE[0]]}, Reason.NEEDS_EXTRA),
+        (
+            {"passage_embeddings": [EYE[0], EYE[1]], "gold_embeddings": [EYE[0]]},
+            Reason.MISSING_INPUT,
+        ),
+        ({"passage_embeddings": 3, "gold_embeddings": [EYE[0]]}, Reason.MISSING_INPUT),
+        ({"passage_embeddings": [["x"]], "gold_embeddings": [EYE[0]]}, Reason.UNDEFINED),
+        ({"passage_embeddings": [[1.0, 0.0]], "gold_embeddings": [EYE[0]]}, Reason.UNDEFINED),
+        (
+            {"passage_embeddings": [[float("nan")] * 4], "gold_embeddings": [EYE[0]]},
+            Reason.UNDEFINED,
+        ),
+    ],
+)
+def test_cosine_without_sound_vectors_is_unscored(metric, given_values, reason) -> None:
+    outcome = naming.parse(metric).score(sample(["A"], ["A"], given=given_values))
+    assert isinstance(outcome, Unscored)
+    assert outcome.reason is reason
+    assert not outcome.reason.incomplete
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "ChunkP@0",
+        "ChunkP@-1",
+        "ChunkP",
+        "ChunkP(threshold=0.5)@3",
+        "ChunkP(by=cosine,threshold=80)@3",
+        "ChunkP(by=bm25)@3",
+        "ChunkP(rel=0)@3",
+        "hybrid(alpha=2)@3",
+        "hybrid(gamma=-1)@3",
+        "hybrid(gamma=1e308)@30",
+        "hybrid_log_rank_score_exact(alpha=2)",
+        "precision_at_k_exact@0",
+    ],
+)
+def test_parameters_out_of_range_are_usage_errors(name) -> None:
+    with pytest.raises(UsageError):
+        naming.parse(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "ChunkP(by=cosine,threshold=0.6,duplicates=drop)@5",
+        "hybrid(alpha=0.3,gamma=0)@10",
+        "f1_at_k_similarity(similarity_threshold=0.6)@5",
+        "hybrid_log_rank_score_exact(gamma=0.1)",
+    ],
+)
+def test_names_are_printed_as_they_are_read(name) -> None:
+    assert str(naming.parse(name)) == name
+
+
+def test_the_suite_gives_either_form_by_name() -> None:
+    corrected, published = SUITE.resolve(), SUITE.resolve(published=True)
+    assert "ChunkP@5" in map(str, corrected)
+    assert "precision_at_k_exact@5" in map(str, published)
+    assert "hybrid_log_rank_score_exact" in map(str, published)
+    assert [str(m) for m in SUITE.resolve("bleu_score")] == ["BLEU"]
+    perfect = sample(["A", "B"], ["A", "B"])
+    window = Window([perfect])
+    both = {str(m): window.outcomes(m)[0] for m in (*corrected, *published)}
+    assert both["hybrid@5"].value == 1.0  # type: ignore[union-attr]
+    assert both["hybrid_log_rank_score_exact"].value == 0.75  # type: ignore[union-attr]

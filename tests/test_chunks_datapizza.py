@@ -1,0 +1,264 @@
+"""The published datapizza values, number for number (reference/datapizza.md)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragassay.metrics.chunks_datapizza import (
+    bleu_score,
+    corpus_bleu_score,
+    corpus_rouge_scores,
+    f1_at_k_exact,
+    f1_at_k_similarity,
+    hybrid_log_rank_score_exact,
+    hybrid_log_rank_score_similarity,
+    log_rank_score,
+    precision_at_k_exact,
+    precision_at_k_similarity,
+    recall_at_k_exact,
+    recall_at_k_similarity,
+    rouge_score,
+)
+
+A, B, C = [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]
+
+
+def test_exact_precision_counts_a_repeated_chunk_once_and_similarity_counts_it_twice() -> None:
+    assert precision_at_k_exact(["A", "A"], ["A"], 2) == 0.5
+    assert precision_at_k_similarity([A, A], [A], 2) == 1.0
+
+
+def test_precision_divides_by_k_even_where_fewer_were_retrieved() -> None:
+    assert precision_at_k_exact(["A", "B"], ["A", "B"], 5) == 0.4
+    assert precision_at_k_similarity([A, B], [A, B], 5) == 0.4
+
+
+def test_similarity_precision_of_the_published_example() -> None:
+    retrieved = [np.array([1, 0]), np.array([0.99, 0.1]), np.array([0, 1])]
+    assert precision_at_k_similarity(retrieved, [np.array([1, 0])], 3) == pytest.approx(2 / 3)
+
+
+def test_recall_deduplicates_gold_only_in_the_exact_variant() -> None:
+    assert recall_at_k_exact(["A"], ["A", "A", "B"], 2) == 0.5
+    assert recall_at_k_similarity([A], [A, A, B], 2) == pytest.approx(2 / 3)
+
+
+def test_both_lists_empty_gives_zero_or_an_error_as_published() -> None:
+    assert precision_at_k_exact([], [], 3) == 0.0
+    assert recall_at_k_exact([], [], 3) == 0.0
+    assert f1_at_k_exact([], [], 3) == 0.0
+    assert precision_at_k_similarity([], [], 3) == 0.0
+    with pytest.raises(ValueError, match="ground truth"):
+        recall_at_k_similarity([], [], 3)
+    with pytest.raises(ValueError, match="ground truth"):
+        f1_at_k_similarity([], [], 3)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: precision_at_k_exact(["A"], [], 1),
+        lambda: recall_at_k_exact(["A"], [], 1),
+        lambda: precision_at_k_similarity([A], [], 1),
+        lambda: hybrid_log_rank_score_exact([], []),
+        lambda: hybrid_log_rank_score_similarity([A], []),
+        lambda: corpus_bleu_score(["A"], []),
+        lambda: corpus_rouge_scores(["A"], []),
+    ],
+)
+def test_no_gold_is_an_error_as_published(call) -> None:
+    with pytest.raises(ValueError, match="ground truth"):
+        call()
+
+
+@pytest.mark.parametrize("k", [0, -1])
+@pytest.mark.parametrize(
+    ("function", "retrieved", "gold"),
+    [
+        (precision_at_k_exact, ["A", "B", "C"], ["A"]),
+        (recall_at_k_exact, ["A", "B", "C"], ["A"]),
+        (f1_at_k_exact, ["A", "B", "C"], ["A"]),
+        (precision_at_k_similarity, [A], [A]),
+        (recall_at_k_similarity, [A], [A]),
+        (f1_at_k_similarity, [A], [A]),
+    ],
+)
+def test_k_below_one_is_refused(function, retrieved, gold, k) -> None:
+    with pytest.raises(ValueError, match=f"k must be at least 1, not {k}"):
+        function(retrieved, gold, k)
+
+
+def test_f1_is_the_harmonic_mean() -> None:
+    assert f1_at_k_exact(["A", "X"], ["A", "B", "C"], 2) == pytest.approx(2 / 5)
+    assert f1_at_k_exact(["X"], ["A"], 1) == 0.0
+    assert f1_at_k_similarity([A, C], [A, B], 2) == 0.5
+
+
+@pytest.mark.parametrize(
+    ("n", "gamma", "values"),
+    [
+        (5, 1, [1, 0.569323, 0.317394, 0.138647, 0]),
+        (5, 0.1, [1, 0.716737, 0.458138, 0.220250, 0]),
+        (5, 10, [1, 0.354289, 0.180163, 0.075287, 0]),
+        (5, 100, [1, 0.230038, 0.115225, 0.047857, 0]),
+        (
+            10,
+            1,
+            [1, 0.698970, 0.522879, 0.397940, 0.301030, 0.221849, 0.154902, 0.096910, 0.045757, 0],
+        ),
+        (1, 1, [1]),
+    ],
+)
+def test_log_rank_scores_of_the_reference(n, gamma, values) -> None:
+    assert [log_rank_score(rank, n, gamma) for rank in range(1, n + 1)] == pytest.approx(
+        values, abs=5e-7
+    )
+
+
+def test_log_rank_at_gamma_zero_is_the_limit() -> None:
+    for rank in range(1, 8):
+        line = log_rank_score(rank, 7, 0)
+        assert line == pytest.approx(1 - (rank - 1) / 6)
+        assert line == pytest.approx(log_rank_score(rank, 7, 1e-9), abs=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("rank", "n", "gamma"),
+    [(0, 5, 1.0), (6, 5, 1.0), (1, 0, 1.0), (2, 5, -1.0), (2, 5, float("nan")), (2, 5, 1e308)],
+)
+def test_log_rank_refuses_what_has_no_value(rank, n, gamma) -> None:
+    with pytest.raises(ValueError, match="must be"):
+        log_rank_score(rank, n, gamma)
+
+
+def d(*numbers: int) -> list[str]:
+    return [f"d{number}" for number in numbers]
+
+
+@pytest.mark.parametrize(
+    ("retrieved", "gold", "value"),
+    [
+        (d(1, 2, 3, 4, 5), d(1, 4, 9), 0.5231078140),
+        (["A", "B"], ["A", "B"], 0.75),
+        (d(1, 2, 3, 4, 5), d(1, 2, 3, 4, 5), 0.7025364131),
+        (d(*range(1, 11)), d(1, 2), 0.9247425011),
+        (d(1, 2, 3), d(3), 0.5),
+        (d(*range(1, 11)), d(3), 0.7614393726),
+        (d(*range(1, 101)), d(3), 0.8807196863),
+        ([], ["A"], 0.0),
+    ],
+)
+def test_hybrid_scores_of_the_reference_in_both_variants(retrieved, gold, value) -> None:
+    assert hybrid_log_rank_score_exact(retrieved, gold) == pytest.approx(value, abs=5e-11)
+    axes = {name: row for row, name in zip(np.eye(120), {*retrieved, *gold}, strict=False)}
+    vectors = [axes[name] for name in retrieved], [axes[name] for name in gold]
+    assert hybrid_log_rank_score_similarity(*vectors) == pytest.approx(value, abs=5e-11)
+
+
+def test_hybrid_refuses_an_alpha_that_is_no_share() -> None:
+    with pytest.raises(ValueError, match="alpha must be between 0 and 1"):
+        hybrid_log_rank_score_exact(["A"], ["A"], alpha=1.5)
+
+
+def test_one_vector_may_serve_several_golds_as_published() -> None:
+    assert recall_at_k_similarity([A], [A, [0.9, 0.1, 0.0]], 1) == 1.0
+
+
+def test_identical_vectors_at_threshold_one_are_not_always_relevant_as_published() -> None:
+    rng = np.random.default_rng(0)
+    vectors = rng.normal(size=(200, 384))
+    found = [precision_at_k_similarity([v], [v], 1, similarity_threshold=1.0) for v in vectors]
+    assert 0.2 < np.mean(found) < 0.95
+
+
+def test_a_matrix_and_a_list_of_vectors_are_the_same() -> None:
+    rng = np.random.default_rng(1)
+    r, g = rng.normal(size=(6, 4)), rng.normal(size=(3, 4))
+    for k in (1, 3, 6):
+        assert recall_at_k_similarity(r, g, k, 0.1) == recall_at_k_similarity(
+            list(r), list(g), k, 0.1
+        )
+
+
+@pytest.mark.parametrize(
+    ("retrieved", "gold", "problem"),
+    [
+        ([[1.0, float("nan")]], [[1.0, 0.0]], "not finite"),
+        ([[1.0, 0.0]], [[1.0, 0.0, 0.0]], "differ in length"),
+        ([[1.0, 0.0], [1.0]], [[1.0, 0.0]], "all of one length"),
+        ([1.0, 0.0], [[1.0, 0.0]], "rows of numbers"),
+    ],
+)
+def test_vectors_that_do_not_fit_are_an_error(retrieved, gold, problem) -> None:
+    with pytest.raises(ValueError, match=problem):
+        precision_at_k_similarity(retrieved, gold, 1)
+
+
+def test_a_zero_vector_is_similar_to_nothing() -> None:
+    assert precision_at_k_similarity([[0.0, 0.0]], [[1.0, 0.0]], 1) == 0.0
+
+
+def test_bleu_scores_of_the_reference() -> None:
+    assert bleu_score("the cat sat on the mat", ["the cat is on the mat"]) == pytest.approx(
+        0.3799178428, abs=5e-11
+    )
+    assert bleu_score("Paris", ["Paris"]) == 1.0000000000000004
+    assert bleu_score("Hello World", ["hello world"]) == 0.0
+
+
+def test_bleu_of_empty_texts() -> None:
+    assert bleu_score("", [""]) == 1.0
+    assert bleu_score("", ["a", ""]) == 0.0
+    assert bleu_score("a", []) == 0.0
+
+
+def test_rouge_stems_and_gives_the_three_f_values() -> None:
+    values = rouge_score("the cats sat on the mats", "the cat sat on the mat")
+    assert values == {"rouge1": 1.0, "rouge2": 1.0, "rougeL": 1.0}
+    assert rouge_score("", "a") == {"rouge1": 0.0, "rouge2": 0.0, "rougeL": 0.0}
+
+
+words = st.lists(st.sampled_from("the cats cat running runs, mat".split()), max_size=12).map(
+    " ".join
+)
+
+
+@given(words, words)
+def test_rouge_agrees_with_rouge_score(left, right) -> None:
+    rouge_scorer = pytest.importorskip("rouge_score.rouge_scorer")
+    peer = rouge_scorer.RougeScorer(["rouge1", "rouge2", "rougeL"], use_stemmer=True)
+    expected = {key: value.fmeasure for key, value in peer.score(right, left).items()}
+    assert rouge_score(left, right) == expected
+
+
+def test_corpus_bleu_takes_the_best_chunk_for_each_gold() -> None:
+    retrieved = ["the cat sat on the mat", "no match here at all"]
+    gold = ["the cat is on the mat", "no match here at all"]
+    expected = (bleu_score(retrieved[0], gold[:1]) + bleu_score(retrieved[1], gold[1:])) / 2
+    assert corpus_bleu_score(retrieved, gold) == pytest.approx(expected)
+    assert corpus_bleu_score([], gold) == 0.0
+
+
+def test_corpus_rouge_picks_by_recall_and_averages_all_three() -> None:
+    rouge_scorer = pytest.importorskip("rouge_score.rouge_scorer")
+    peer = rouge_scorer.RougeScorer(["rouge1", "rouge2", "rougeL"], use_stemmer=True)
+    long = "a long text that says the cat sat on the mat among many other things besides"
+    retrieved, gold = ["cat", long, "dogs bark"], ["the cat sat on the mat", "a dog barks"]
+    values = corpus_rouge_scores(retrieved, gold)
+    for kind in ("rouge1", "rouge2", "rougeL"):
+        best = []
+        for g in gold:
+            scores = [peer.score(g, r)[kind] for r in retrieved]
+            best.append(max(scores, key=lambda s: s.recall))
+        assert values[kind] == {
+            "precision": pytest.approx(np.mean([b.precision for b in best])),
+            "recall": pytest.approx(np.mean([b.recall for b in best])),
+            "fmeasure": pytest.approx(np.mean([b.fmeasure for b in best])),
+        }
+    assert corpus_rouge_scores([], []) == {
+        kind: {"precision": 0.0, "recall": 0.0, "fmeasure": 0.0}
+        for kind in ("rouge1", "rouge2", "rougeL")
+    }

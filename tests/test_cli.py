@@ -1,0 +1,254 @@
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from ragassay.cli import call
+
+ROWS = [
+    {"id": "a", "query": "Who?", "answer": "Ann Lee", "references": ["Ann Lee"], "domain": "x"},
+    {"id": "b", "query": "When?", "answer": "in 1966", "references": ["1965"], "domain": "y"},
+    {"id": "c", "query": "Where?", "answer": "Rome, Italy", "references": ["Rome"], "domain": "x"},
+]
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    path = tmp_path / "data.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    return path
+
+
+def run(*words: object) -> int:
+    return call([str(word) for word in words])
+
+
+def complaint(capsys: pytest.CaptureFixture[str], *words: object) -> str:
+    assert run(*words) == 2
+    error = capsys.readouterr().err
+    assert "Traceback" not in error and "defect" not in error
+    return " ".join(error.split())
+
+
+def test_run_prints_every_metric_with_its_counts(data: Path, capsys) -> None:
+    assert run("run", data, "--metrics", "em,f1") == 0
+    out = capsys.readouterr().out
+    assert "em" in out and "0.333" in out and "3/3" in out and "\x1b" not in out
+
+
+def test_run_as_json_is_strict_json_on_standard_output_alone(data: Path, capsys) -> None:
+    assert run("run", data, "--suite", "qa", "--json") == 0
+    body = json.loads(capsys.readouterr().out, parse_constant=lambda c: pytest.fail(c))
+    assert body["metrics"]["em"]["mean"] == pytest.approx(1 / 3)
+
+
+def test_run_writes_the_folder_and_its_reports(data: Path, tmp_path: Path, capsys) -> None:
+    assert run("run", data, "-s", "qa", "-o", tmp_path / "out") == 0
+    names = {path.name for path in (tmp_path / "out").iterdir()}
+    assert names == {
+        "run.yaml", "samples.jsonl", "scores.jsonl", "summary.json",
+        "report.html", "report.md", "scores.csv",
+    }  # fmt: skip
+    assert "report.html" in capsys.readouterr().out
+
+
+def test_a_configuration_file_is_a_run_and_flags_win(data: Path, tmp_path: Path, capsys) -> None:
+    config = tmp_path / "config.yaml"
+    config.write_text("data: data.jsonl\nmetrics: [em]\nlimit: 2\nfail_under: em>=0.5\n")
+    assert run("run", config, "--json") == 0
+    assert json.loads(capsys.readouterr().out)["n_samples"] == 2
+    assert run("run", config, "--limit", "3", "--json") == 1
+    body = json.loads(capsys.readouterr().out)
+    assert body["n_samples"] == 3 and body["gates"][0]["passed"] is False
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("data: data.jsonl\nmetrcs: [em]\n", "unknown key 'metrcs'. Did you mean 'metrics'?"),
+        ("data: data.jsonl\nlimit: none\n", "limit"),
+        ("data: [\n", "is not YAML"),
+        ("- data\n", "is not a mapping"),
+        ("data: ${NO_SUCH_VARIABLE}\n", "NO_SUCH_VARIABLE, which is not set"),
+        ("metrics: [em]\n", "No data is named"),
+    ],
+)
+def test_a_bad_configuration_is_one_sentence(text: str, says: str, data, tmp_path, capsys) -> None:
+    config = tmp_path / "config.yaml"
+    config.write_text(text)
+    assert says in complaint(capsys, "run", config)
+
+
+def test_environment_variables_fill_a_configuration(data, tmp_path, monkeypatch, capsys) -> None:
+    config = tmp_path / "config.yaml"
+    config.write_text("data: ${WHERE:-data.jsonl}\nmetrics: ['${WHAT}']\n")
+    monkeypatch.setenv("WHAT", "em")
+    assert run("run", config) == 0
+
+
+def test_gates_decide_the_exit_code(data: Path, capsys) -> None:
+    assert run("run", data, "-m", "em", "--fail-under", "em>=0.3") == 0
+    assert run("run", data, "-m", "em", "--fail-under", "low(em)>=0.3") == 1
+    assert "low(em)>=0.3: FAILED" in capsys.readouterr().out
+    assert "does not compute" in complaint(
+        capsys, "run", data, "-m", "em", "--fail-under", "f1>=0.3"
+    )
+
+
+def test_nothing_scored_exits_three(tmp_path: Path, capsys) -> None:
+    path = tmp_path / "bare.jsonl"
+    path.write_text('{"id": "a", "query": "Who?", "answer": "Ann"}\n')
+    assert run("run", path, "-m", "em") == 3
+
+
+def test_dry_run_and_validate_say_what_is_there_and_write_nothing(data, tmp_path, capsys) -> None:
+    out = tmp_path / "out"
+    assert run("run", data, "-m", "em,P@5", "-o", out, "--dry-run", "--json") == 0
+    body = json.loads(capsys.readouterr().out)
+    assert body["n_samples"] == 3 and body["applicable"] == {"em": 3, "P@5": 0}
+    assert not out.exists()
+    assert run("validate", data) == 0
+    assert "3 samples" in capsys.readouterr().out
+
+
+def test_compare_prints_the_published_fields(data: Path, tmp_path: Path, capsys) -> None:
+    better = tmp_path / "better.jsonl"
+    better.write_text(data.read_text().replace("in 1966", "1965"))
+    assert run("run", better, "-m", "em,f1", "-o", tmp_path / "new") == 0
+    assert run("run", data, "-m", "em,f1", "-o", tmp_path / "old") == 0
+    capsys.readouterr()
+    assert run("compare", tmp_path / "new", tmp_path / "old", "--json") == 0
+    row = json.loads(capsys.readouterr().out)["differences"][0]
+    assert row["A_mean"] == pytest.approx(2 / 3) and row["B_mean"] == pytest.approx(1 / 3)
+    assert row["Diff(A-B)"] == pytest.approx(1 / 3) and row["significant"] is False
+    assert {"p_value", "p_adjusted", "low", "high", "n", "verdict"} <= row.keys()
+    page = tmp_path / "c.html"
+    assert run("compare", tmp_path / "new", tmp_path / "old", "-o", page) == 0
+    assert page.stat().st_size > 1000
+    out = capsys.readouterr().out
+    for word in ("A_mean", "B_mean", "Diff(A-B)", "p_value"):
+        assert word in out
+
+
+def test_fail_if_worse_is_a_gate(tmp_path: Path, capsys) -> None:
+    for name, said in (("good", "yes"), ("bad", "no")):
+        rows = [{"id": str(n), "answer": said, "references": ["yes"]} for n in range(12)]
+        path = tmp_path / f"{name}.jsonl"
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        assert run("run", path, "-m", "em", "-o", tmp_path / name) == 0
+    assert run("compare", tmp_path / "bad", tmp_path / "good", "--fail-if-worse") == 1
+    assert run("compare", tmp_path / "good", tmp_path / "bad", "--fail-if-worse") == 0
+
+
+def test_compare_takes_several_runs_and_several_systems(tmp_path: Path, capsys) -> None:
+    rows = [
+        {"id": str(n), "system": s, "answer": s, "references": ["one"]}
+        for s in ("one", "two", "three")
+        for n in range(8)
+    ]
+    path = tmp_path / "mixed.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert run("run", path, "-m", "em", "-o", tmp_path / "mixed") == 0
+    capsys.readouterr()
+    assert run("compare", tmp_path / "mixed", "--baseline", "one", "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [(c["a"], c["b"]) for c in found] == [("two", "one"), ("three", "one")]
+    assert "No system is called 'four'" in complaint(
+        capsys, "compare", tmp_path / "mixed", "--baseline", "four"
+    )
+
+
+def test_report_writes_every_format(data: Path, tmp_path: Path, capsys) -> None:
+    assert run("run", data, "-m", "em,f1", "-o", tmp_path / "run") == 0
+    formats = "html,markdown,csv,long-csv,jsonl,parquet,png,svg"
+    assert run("report", tmp_path / "run", "--format", formats, "-o", tmp_path / "out") == 0
+    assert len(list((tmp_path / "out").iterdir())) == 8
+    assert "Did you mean 'parquet'" in complaint(
+        capsys, "report", tmp_path / "run", "--format", "parket"
+    )
+
+
+def test_metrics_lists_all_and_explains_one(capsys) -> None:
+    assert run("metrics", "--json") == 0
+    listed = json.loads(capsys.readouterr().out)
+    assert {"nDCG", "em", "rougeL"} <= {entry["name"] for entry in listed}
+    for key in ("suites", "kind", "needs", "uses", "range", "higher_is_better", "source"):
+        assert all(key in entry for entry in listed)
+    assert run("metrics", "ndcg") == 0
+    assert "J" in capsys.readouterr().out
+    assert "Did you mean" in complaint(capsys, "metrics", "nDGC")
+
+
+BAD_FILES = {
+    "absent": None,
+    "empty": b"",
+    "garbage": b'{"id": "a", "answer": "x"}\n{"id": "b", "answer": \n',
+    "latin1": '{"id": "a", "answer": "é"}\n'.encode("latin-1"),
+    "duplicate": b'{"id": "a", "answer": "x"}\n{"id": "a", "answer": "y"}\n',
+    "nan": b'{"id": "a", "passages": [{"text": "t", "score": NaN}]}\n',
+}
+
+
+@pytest.mark.parametrize("kind", BAD_FILES)
+def test_bad_data_is_one_sentence_with_file_and_line(kind: str, tmp_path: Path, capsys) -> None:
+    path = tmp_path / f"{kind}.jsonl"
+    if BAD_FILES[kind] is not None:
+        path.write_bytes(BAD_FILES[kind])
+    out = tmp_path / "out"
+    said = complaint(capsys, "run", path, "--suite", "qa", "-o", out)
+    assert path.name in said
+    assert not out.exists() or not list(out.iterdir())
+    if kind in ("garbage", "duplicate"):
+        assert "line 2" in said
+
+
+def test_an_output_that_cannot_be_written_is_one_sentence(
+    data: Path, tmp_path: Path, capsys
+) -> None:
+    (tmp_path / "file").write_text("x")
+    assert "is a file, not a folder" in complaint(
+        capsys, "run", data, "-m", "em", "-o", tmp_path / "file"
+    )
+    assert "cannot be written" in complaint(
+        capsys, "run", data, "-m", "em", "-o", tmp_path / "file" / "below"
+    )
+
+
+def test_wrong_words_exit_two(data: Path, capsys) -> None:
+    assert run("rum", data) == 2
+    assert run("run", data, "--bogus") == 2
+    assert run("run") == 2
+    assert "Did you mean 'qa'" in complaint(capsys, "run", data, "--suite", "qaa")
+    assert "Did you mean 'em'" in complaint(capsys, "run", data, "-m", "emm")
+    assert "write FIELD=COLUMN" in complaint(capsys, "run", data, "--columns", "answer")
+    assert "at least 1" in complaint(capsys, "run", data, "-m", "recall", "--ks", "0")
+
+
+def test_debug_shows_the_traceback(tmp_path: Path) -> None:
+    from ragassay.errors import RagassayError
+
+    with pytest.raises(RagassayError):
+        call(["run", str(tmp_path / "absent.jsonl"), "--debug"])
+
+
+def test_ctrl_c_exits_130_and_leaves_no_half_file(tmp_path: Path) -> None:
+    path, out = tmp_path / "long.jsonl", tmp_path / "out"
+    with path.open("w") as stream:
+        for n in range(300_000):
+            stream.write('{"id": "%d", "answer": "a b c", "references": ["a b d"]}\n' % n)
+    command = [sys.executable, "-m", "ragassay", "run", str(path), "-s", "qa", "-o", str(out)]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 60
+    while not (out.exists() and any(out.iterdir())) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, error = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "Interrupted" in error and "Traceback" not in error
+    assert list(out.iterdir()) == []

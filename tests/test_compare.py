@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import ragassay
+from ragassay.engine.systems import by_system
+from ragassay.errors import UsageError
+
+
+def records(right: list[bool], prefix: str = "q", **more: object) -> list[dict]:
+    return [
+        {
+            "id": f"{prefix}{at}",
+            "query": f"question {at}",
+            "answer": "yes" if ok else "no",
+            "references": ["yes"],
+            **more,
+        }
+        for at, ok in enumerate(right)
+    ]
+
+
+def test_a_clear_gain_is_better_and_its_mirror_worse() -> None:
+    new = ragassay.evaluate(records([True] * 20), ["em", "f1"])
+    old = ragassay.evaluate(records([False] * 20), ["em", "f1"])
+    forward, backward = ragassay.compare(new, old), ragassay.compare(old, new)
+    for there, back in zip(forward.differences, backward.differences, strict=True):
+        assert (there.a_mean, there.b_mean, there.diff) == (1.0, 0.0, 1.0)
+        assert there.p_value == back.p_value == pytest.approx(2 / 2**20, rel=1e-9)
+        assert there.p_adjusted == pytest.approx(2 * there.p_value)
+        assert (there.verdict, back.verdict) == ("better", "worse")
+        assert (there.wins, there.losses, there.ties, there.n) == (20, 0, 0, 20)
+
+
+def test_identical_runs_show_no_difference_and_never_a_p_of_zero() -> None:
+    run = ragassay.evaluate(records([True, False] * 10), ["em"])
+    found = ragassay.compare(run, run).differences[0]
+    assert (found.diff, found.p_value, found.verdict) == (0.0, 1.0, "no difference shown")
+
+
+def test_queries_align_by_id_and_not_by_position() -> None:
+    rows = records([True, False, True, True])
+    run, shuffled = ragassay.evaluate(rows, ["em"]), ragassay.evaluate(rows[::-1], ["em"])
+    found = ragassay.compare(run, shuffled)
+    assert found.differences[0].ties == 4 and not found.warnings
+
+
+def test_only_common_queries_are_compared_and_the_rest_is_counted() -> None:
+    new = ragassay.evaluate(records([True] * 6), ["em"])
+    old = ragassay.evaluate(records([True] * 4), ["em"])
+    found = ragassay.compare(new, old)
+    assert (found.n_common, found.only_a, found.only_b) == (4, 2, 0)
+    other = ragassay.evaluate(records([True], prefix="z"), ["em"])
+    with pytest.raises(UsageError, match="no query in common"):
+        ragassay.compare(new, other)
+
+
+def test_repeats_are_averaged_before_the_test() -> None:
+    new = [r for n in range(3) for r in records([True, n == 0], repeat=n)]
+    old = records([False, False])
+    found = ragassay.compare(ragassay.evaluate(new, ["em"]), ragassay.evaluate(old, ["em"]))
+    assert found.differences[0].n == 2
+    assert found.differences[0].a_mean == pytest.approx((1 + 1 / 3) / 2)
+
+
+def test_a_question_that_changed_is_said() -> None:
+    changed = records([True, True])
+    changed[1]["query"] = "another question"
+    found = ragassay.compare(
+        ragassay.evaluate(changed, ["em"]), ragassay.evaluate(records([True, True]), ["em"])
+    )
+    assert any("1 common queries differ" in w and "'q1'" in w for w in found.warnings)
+
+
+def test_scores_that_only_one_run_has_are_left_out_and_said() -> None:
+    without = records([True, True])
+    without[0]["answer"] = None
+    found = ragassay.compare(
+        ragassay.evaluate(without, ["em"]), ragassay.evaluate(records([True, False]), ["em"])
+    )
+    assert found.differences[0].n == 1
+    assert any("exist in one run only" in warning for warning in found.warnings)
+
+
+def test_a_metric_of_another_version_or_meaning_is_said() -> None:
+    run = ragassay.evaluate(records([True]), ["em"])
+    other = ragassay.evaluate(records([True]), ["em"])
+    entry = other.summary.metrics["em"]
+    object.__setattr__(entry, "signature", "em|v99")
+    assert any("em|v99" in warning for warning in ragassay.compare(run, other).warnings)
+
+
+def test_systems_in_one_run_can_be_taken_apart() -> None:
+    mixed = records([True] * 8, system="new") + records([False] * 8, system="old")
+    new, old = by_system(ragassay.evaluate(mixed, ["em"]))
+    assert (new.name, new.summary.metrics["em"].mean) == ("new", 1.0)
+    assert (old.name, old.summary.metrics["em"].mean, len(list(old.samples))) == ("old", 0.0, 8)
+    assert ragassay.compare(new, old).differences[0].verdict == "better"
+
+
+def test_false_alarms_stay_at_the_level() -> None:
+    rng = np.random.default_rng(1)
+    alarms = 0
+    for _ in range(200):
+        from ragassay.engine.comparison import compare_arrays
+
+        a, b = rng.normal(size=(2, 1, 30))
+        alarms += bool(compare_arrays(["m"], a, b, n_resamples=999).differences[0].significant)
+    assert alarms <= 20

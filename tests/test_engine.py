@@ -1,0 +1,230 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import orjson
+import pytest
+import yaml
+
+import ragassay
+from ragassay.engine.folder import open_run
+from ragassay.errors import InputError, UsageError
+from ragassay.metrics.base import SampleMetric, scored
+from ragassay.samples import Sample
+from ragassay.scores import Outcome
+
+RECORDS = [
+    {"id": "a", "query": "Who?", "answer": "Ann Lee", "references": ["Ann Lee"], "topic": "x"},
+    {"id": "b", "query": "When?", "answer": "in 1966", "references": ["1965"], "topic": "y"},
+    {"id": "c", "query": "Where?", "answer": "Rome, Italy", "references": ["Rome"], "topic": "x"},
+    {"id": "d", "query": "Why?", "answer": "no idea", "references": [], "topic": "y"},
+]
+
+
+@dataclass(frozen=True)
+class Brittle(SampleMetric):
+    """Breaks down on one sample."""
+
+    name = "brittle"
+    title = "Breaks on b"
+    family = "test"
+    source = "test"
+
+    def score_sample(self, sample: Sample) -> Outcome:
+        if sample.id == "b":
+            raise ZeroDivisionError("oops")
+        return scored(1.0)
+
+
+def test_the_mean_runs_over_what_was_scored_and_counts_what_was_not() -> None:
+    result = ragassay.evaluate(RECORDS, ["em", "f1"])
+    em = result.summary.metrics["em"]
+    assert (em.mean, em.n_scored, em.n_total) == (pytest.approx(1 / 3), 3, 4)
+    assert em.unscored == {"not_applicable": 1}
+    assert result.summary.metrics["f1"].mean == pytest.approx((1 + 0 + 2 / 3) / 3)
+    assert em.low is not None and em.low < em.mean < em.high
+    assert result.summary.incomplete == 0
+
+
+def test_a_metric_that_breaks_down_costs_one_sample_and_marks_the_run_incomplete() -> None:
+    result = ragassay.evaluate(RECORDS, [Brittle(), "em"])
+    rows = {row.sample: row for row in result.scores if row.metric == "brittle"}
+    assert [rows[i].value for i in "abcd"] == [1.0, None, 1.0, 1.0]
+    assert rows["b"].reason == "failed" and "ZeroDivisionError: oops" in rows["b"].explanation
+    assert result.summary.incomplete == 1
+
+
+def test_it_works_inside_a_running_event_loop() -> None:
+    async def inside() -> float | None:
+        return ragassay.evaluate(RECORDS, ["em"]).summary.metrics["em"].mean
+
+    assert asyncio.run(inside()) == pytest.approx(1 / 3)
+
+
+def test_samples_records_frames_and_files_give_the_same_scores(tmp_path: Path) -> None:
+    import pandas
+    import polars
+
+    path = tmp_path / "data.jsonl"
+    path.write_bytes(b"".join(orjson.dumps(record) + b"\n" for record in RECORDS))
+    samples = ragassay.load(path)
+    sources = [
+        RECORDS,
+        samples,
+        path,
+        str(path),
+        pandas.DataFrame(RECORDS),
+        polars.DataFrame(RECORDS),
+    ]
+    means = {ragassay.evaluate(s, ["f1"]).summary.metrics["f1"].mean for s in sources}
+    assert len(means) == 1
+
+
+def test_the_run_folder_reads_back_as_the_same_result(tmp_path: Path) -> None:
+    streamed = ragassay.evaluate(RECORDS, ["em", "token_f1.f"], save=tmp_path / "streamed")
+    kept = ragassay.evaluate(RECORDS, ["em", "token_f1.f"])
+    kept.save(tmp_path / "kept")
+    one, two = open_run(tmp_path / "streamed"), open_run(tmp_path / "kept")
+    assert one.summary == two.summary == streamed.summary == kept.summary
+    assert list(one.scores) == list(two.scores) == list(kept.scores)
+    assert list(one.samples) == list(two.samples) == list(kept.samples)
+    assert one.columns.slices == kept.columns.slices
+    names = {path.name for path in (tmp_path / "kept").iterdir()}
+    assert names == {"run.yaml", "samples.jsonl", "scores.jsonl", "summary.json"}
+
+
+def test_the_run_folder_keeps_its_contract(tmp_path: Path) -> None:
+    ragassay.evaluate(RECORDS, ["em"], save=tmp_path / "run", seed=7)
+    lines = (tmp_path / "run" / "scores.jsonl").read_bytes().splitlines()
+    fields = ["sample", "system", "repeat", "metric", "value", "status", "reason", "explanation"]
+    assert [list(orjson.loads(line)) for line in lines] == [[*fields, "parts"]] * 4
+    assert orjson.loads(lines[3])["value"] is None and b"NaN" not in b"".join(lines)
+    summary = orjson.loads((tmp_path / "run" / "summary.json").read_bytes())
+    assert {"mean", "low", "high", "n_scored", "n_total"} <= summary["metrics"]["em"].keys()
+    config = yaml.safe_load((tmp_path / "run" / "run.yaml").read_text())
+    assert config["fingerprint"].startswith("sha256:") and config["seed"] == 7
+    assert config["signatures"]["em"].startswith("em|v")
+
+
+def test_the_same_data_has_the_same_fingerprint_and_other_data_another(tmp_path: Path) -> None:
+    prints = [
+        ragassay.evaluate(data, ["em"]).config["fingerprint"]
+        for data in (RECORDS, RECORDS, RECORDS[:3])
+    ]
+    assert prints[0] == prints[1] != prints[2]
+
+
+def test_an_interrupted_run_leaves_the_folder_as_it_was(tmp_path: Path) -> None:
+    def broken() -> Iterator[dict]:
+        yield RECORDS[0]
+        raise KeyboardInterrupt
+
+    target = tmp_path / "run"
+    ragassay.evaluate(RECORDS, ["em"], save=target)
+    before = {path.name: path.read_bytes() for path in target.iterdir()}
+    with pytest.raises(KeyboardInterrupt):
+        ragassay.evaluate(broken(), ["em"], save=target)
+    assert {path.name: path.read_bytes() for path in target.iterdir()} == before
+
+
+def test_a_folder_with_foreign_files_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "summary.json").write_text("{}")
+    with pytest.raises(UsageError, match="not from ragassay"):
+        ragassay.evaluate(RECORDS, ["em"], save=tmp_path)
+
+
+def test_a_folder_that_is_no_run_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"has no run\.yaml"):
+        open_run(tmp_path)
+    with pytest.raises(InputError, match="is not a folder"):
+        open_run(tmp_path / "absent")
+
+
+def test_no_samples_is_an_error() -> None:
+    with pytest.raises(InputError, match="no samples"):
+        ragassay.evaluate([], ["em"])
+
+
+def test_slices_come_from_metadata_and_carry_their_n() -> None:
+    result = ragassay.evaluate(RECORDS, ["em"])
+    topics = {s.value: s for s in result.summary.slices if s.column == "topic"}
+    assert {value: s.n for value, s in topics.items()} == {"x": 2, "y": 2}
+    assert topics["x"].metrics["em"].mean == 0.5
+    assert topics["y"].metrics["em"].n_scored == 1
+    with pytest.raises(UsageError, match="slicing column 'topik'.*topic"):
+        ragassay.evaluate(RECORDS, ["em"], slice_by="topik")
+
+
+def test_repeats_of_a_query_are_one_cluster() -> None:
+    rng = np.random.default_rng(0)
+    records = [
+        {"id": f"q{q}", "repeat": r, "answer": "yes", "references": [text]}
+        for q, text in enumerate(rng.choice(["yes", "no"], 30))
+        for r in range(5)
+    ]
+    pooled = ragassay.evaluate([{**r, "id": f"{r['id']}-{r['repeat']}"} for r in records], ["em"])
+    clustered = ragassay.evaluate(records, ["em"])
+    one, many = clustered.summary.metrics["em"], pooled.summary.metrics["em"]
+    assert one.mean == many.mean and one.n_clusters == 30
+    assert one.high - one.low > 2 * (many.high - many.low)
+
+
+def test_conversations_cluster_by_default_and_another_column_on_request() -> None:
+    records = [
+        {
+            "id": f"{c}-{t}",
+            "answer": "x",
+            "references": ["x"],
+            "metadata": {"conversation": c, "doc": t},
+        }
+        for c in range(4)
+        for t in range(3)
+    ]
+    assert ragassay.evaluate(records, ["em"]).summary.metrics["em"].n_clusters == 4
+    by_doc = ragassay.evaluate(records, ["em"], cluster_by="doc")
+    assert by_doc.summary.metrics["em"].n_clusters == 3
+
+
+def test_several_systems_in_one_file_are_said() -> None:
+    mixed = [{**record, "system": s} for s in ("new", "old") for record in RECORDS]
+    result = ragassay.evaluate(mixed, ["em"])
+    assert any("2 systems (new, old)" in warning for warning in result.summary.warnings)
+
+
+def test_frames_have_null_where_nothing_was_scored() -> None:
+    frame = ragassay.evaluate(RECORDS, ["em"]).to_polars()
+    assert frame["sample"].to_list() == ["a", "b", "c", "d"]
+    assert frame["em"].to_list() == [1.0, 0.0, 0.0, None]
+    assert ragassay.evaluate(RECORDS, ["em"]).to_pandas()["em"].isna().sum() == 1
+
+
+def test_an_unknown_option_names_the_nearest() -> None:
+    with pytest.raises(UsageError, match="Did you mean 'cluster_by'"):
+        ragassay.evaluate(RECORDS, ["em"], clusterby="x")
+    with pytest.raises(UsageError, match="limit"):
+        ragassay.evaluate(RECORDS, ["em"], limit=0)
+
+
+def test_columns_rename_and_a_missing_one_is_an_error() -> None:
+    records = [{"id": "1", "said": "x", "truth": "x"}]
+    result = ragassay.evaluate(records, ["em"], columns={"answer": "said", "references": "truth"})
+    assert result.summary.metrics["em"].mean == 1.0
+    with pytest.raises(InputError, match="sayed"):
+        ragassay.evaluate(records, ["em"], columns={"answer": "sayed"})
+
+
+def test_intervals_stay_inside_the_range_of_the_metric() -> None:
+    em = ragassay.evaluate(RECORDS[:2], ["em"]).summary.metrics["em"]
+    assert (em.mean, em.low, em.high) == (0.5, 0.0, 1.0)
+
+
+@pytest.mark.parametrize("interval", ["t", "percentile", "bca"])
+def test_the_kind_and_level_of_interval_can_be_chosen(interval: str) -> None:
+    wide = ragassay.evaluate(RECORDS, ["f1"], interval=interval, level=0.99).summary.metrics["f1"]
+    slim = ragassay.evaluate(RECORDS, ["f1"], interval=interval, level=0.5).summary.metrics["f1"]
+    assert wide.interval == interval
+    assert wide.low <= slim.low < slim.mean < slim.high <= wide.high

@@ -1,0 +1,77 @@
+"""Adding a metric, a format or a suite is one file: nothing else needs an edit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import ragassay
+from ragassay import formats, metrics, suites
+from ragassay.metrics import base, naming
+
+METRIC = '''
+from dataclasses import dataclass
+from ragassay.metrics.base import SampleMetric, param, register, scored
+
+@register
+@dataclass(frozen=True)
+class Shout(SampleMetric):
+    """Share of letters that are capitals."""
+    name = "shout"
+    title = "Share of capitals"
+    family = "answer"
+    source = "a test"
+    needs = ("answer",)
+    least: int = param(1, "fewest letters", minimum=1)
+
+    def score_sample(self, sample):
+        letters = [c for c in sample.answer.text if c.isalpha()]
+        return scored(sum(c.isupper() for c in letters) / max(len(letters), self.least))
+'''
+SUITE = """
+from ragassay.suites import Suite
+SUITE = Suite("loud", "Loudness", "a test", ("Noise", "em"), {"Noise": "shout"}, {"shout": "Noise"})
+"""
+FORMAT = """
+from ragassay.formats.base import NO, SURE, Format
+def sniff(head):
+    return SURE if head.suffix == ".shout" else NO
+def read(path, mapper):
+    for line, text in enumerate(path.read_text().splitlines(), 1):
+        yield mapper.sample({"id": str(line), "answer": text, "references": ["HI"]}, line)
+FORMAT = Format("shout", "One answer a line", (".shout",), sniff, read)
+"""
+
+
+@pytest.fixture
+def added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    for package, source in ((metrics, METRIC), (suites, SUITE), (formats, FORMAT)):
+        folder = tmp_path / package.__name__
+        folder.mkdir()
+        (folder / "zz_added.py").write_text(source)
+        monkeypatch.setattr(package, "__path__", [*package.__path__, str(folder)])
+    before = dict(base._CLASSES)
+    caches = (naming.known, naming.aliases, suites.known, formats.known)
+    for cache in caches:
+        cache.cache_clear()
+    yield tmp_path
+    base._CLASSES.clear()
+    base._CLASSES.update(before)
+    for cache in caches:
+        cache.cache_clear()
+
+
+def test_one_file_each_is_enough(added: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data = added / "data.shout"
+    data.write_text("HI\nHello\n")
+    result = ragassay.evaluate(data, "loud")
+    assert result.config["format"] == "shout"
+    assert result.summary.metrics["Noise"].mean == pytest.approx((1 + 1 / 5) / 2)
+    assert result.summary.metrics["Noise"].metric == "shout"
+    assert str(naming.parse("shout(least=3)")) == "shout(least=3)"
+    from ragassay.cli import call
+
+    assert call(["metrics", "shout"]) == 0
+    assert "Share of capitals" in capsys.readouterr().out

@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ragassay import files
+from ragassay.errors import UsageError
+
+
+def test_an_interrupted_write_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
+    target = tmp_path / "a.txt"
+    files.write_text(target, "old")
+    with pytest.raises(KeyboardInterrupt), files.atomic(target) as stream:
+        stream.write(b"half")
+        raise KeyboardInterrupt
+    assert target.read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
+
+
+def test_missing_folders_are_made(tmp_path: Path) -> None:
+    files.write_text(tmp_path / "a" / "b" / "c.txt", "x")
+    assert (tmp_path / "a" / "b" / "c.txt").read_text() == "x"
+
+
+def test_a_place_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(UsageError, match="cannot be written"):
+        files.write_text(tmp_path / "file" / "below.txt", "x")

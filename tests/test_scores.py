@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragassay.engine.results import ScoreColumns, ScoreRow
+from ragassay.scores import Reason, Score, Unscored
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=8,
+)
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+def test_no_score_is_nan_or_infinite(bad: float) -> None:
+    with pytest.raises(ValueError, match="finite"):
+        Score(bad)
+    with pytest.raises(ValueError, match=r"parts\.deep\[1\]\.x"):
+        Score(1.0, {"deep": [0.0, {"x": bad}]})
+
+
+@given(st.dictionaries(st.text(), JSON))
+def test_parts_are_refused_exactly_when_a_number_in_them_is_not_finite(parts: dict) -> None:
+    def finite(value: object) -> bool:
+        if isinstance(value, float):
+            return math.isfinite(value)
+        if isinstance(value, dict):
+            return all(map(finite, value.values()))
+        return not isinstance(value, list) or all(map(finite, value))
+
+    if finite(parts):
+        assert Score(0.5, parts).parts == parts
+    else:
+        with pytest.raises(ValueError, match="finite"):
+            Score(0.5, parts)
+
+
+def test_flags_count_as_numbers_and_labels_do_not() -> None:
+    assert Score(True).number == 1.0
+    assert Score("yes").number is None
+
+
+OUTCOMES = st.one_of(
+    st.floats(allow_nan=False, allow_infinity=False).map(Score),
+    st.booleans().map(Score),
+    st.sampled_from(["yes", "no"]).map(Score),
+    st.sampled_from(list(Reason)).map(Unscored),
+)
+
+
+@given(st.lists(OUTCOMES, max_size=30), st.data())
+def test_columns_count_every_outcome_once(outcomes: list, data: st.DataObject) -> None:
+    columns = ScoreColumns(["m"])
+    for at, outcome in enumerate(outcomes):
+        columns.identities.append((f"q{at}", "", 0))
+        columns.add("m", outcome)
+    assert columns.scored("m").sum() + sum(columns.reasons("m").values()) + sum(
+        columns.labels("m").values()
+    ) == len(outcomes)
+    numbers = [o.number for o in outcomes if isinstance(o, Score) and o.number is not None]
+    assert columns.values("m")[columns.scored("m")].tolist() == numbers
+    import numpy as np
+
+    rows = data.draw(st.lists(st.integers(0, len(outcomes) - 1), unique=True)) if outcomes else []
+    some = columns.take(np.array(rows, dtype=np.int64))
+    assert some.values("m").tolist() == [columns.values("m")[at] for at in rows]
+    assert some.reasons("m") == (
+        columns.reasons("m", np.isin(np.arange(len(outcomes)), rows)) if outcomes else {}
+    )
+
+
+@given(OUTCOMES)
+def test_a_row_holds_its_outcome(outcome: Score | Unscored) -> None:
+    row = ScoreRow.of(("q", "s", 2), "m", outcome)
+    assert row.outcome == outcome
+    assert (row.status == "unscored") == isinstance(outcome, Unscored)

@@ -1,0 +1,169 @@
+"""Spans of documents: overlap, matches and characters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragassay.errors import UsageError
+from ragassay.metrics import naming
+from ragassay.metrics.spans import Span, covered, overlaps
+from ragassay.samples import GoldPassage, Passage, Sample
+from ragassay.scores import Reason, Score, Unscored
+
+ALL = ("SpanP@3", "SpanR@3", "SpanF1@3", "SpanHit@3", "CharP", "CharR", "CharF1", "CharIoU")
+
+
+def sample(retrieved: Any, gold: Any) -> Sample:
+    return Sample(
+        id="q",
+        passages=tuple(Passage(document=d, start=s, end=e) for d, s, e in retrieved),
+        gold=tuple(GoldPassage(document=d, start=s, end=e) for d, s, e in gold),
+    )
+
+
+def value(metric: str, one: Sample) -> float:
+    outcome = naming.parse(metric).score(one)
+    assert isinstance(outcome, Score), outcome
+    return float(outcome.value)
+
+
+@st.composite
+def spans(draw: Any, least: int = 0) -> list[tuple[str, int, int]]:
+    one = st.tuples(st.sampled_from("ab"), st.integers(0, 30), st.integers(1, 15)).map(
+        lambda t: (t[0], t[1], t[1] + t[2])
+    )
+    return draw(st.lists(one, min_size=least, max_size=5))  # type: ignore[no-any-return]
+
+
+def characters(found: list[tuple[str, int, int]]) -> set[tuple[str, int]]:
+    return {(d, at) for d, start, end in found for at in range(start, end)}
+
+
+def test_overlap_by_containment_and_by_iou() -> None:
+    gold = [Span("d", 10, 20)]
+    retrieved = [Span("d", 0, 40), Span("d", 15, 30), Span("e", 10, 20), Span("d", 20, 30)]
+    assert overlaps(retrieved, gold)[:, 0].tolist() == [1.0, 0.5, 0.0, 0.0]
+    assert overlaps(retrieved, gold, "iou")[:, 0].tolist() == [0.25, 0.25, 0.0, 0.0]
+
+
+@given(spans(1), spans(1))
+def test_overlaps_agree_with_sets_of_characters(retrieved, gold) -> None:
+    contained = overlaps([Span(*r) for r in retrieved], [Span(*g) for g in gold])
+    union = overlaps([Span(*r) for r in retrieved], [Span(*g) for g in gold], "iou")
+    for i, r in enumerate(retrieved):
+        for j, g in enumerate(gold):
+            a, b = characters([r]), characters([g])
+            assert contained[i, j] == len(a & b) / len(b)
+            assert union[i, j] == len(a & b) / len(a | b)
+
+
+@given(spans())
+def test_covered_counts_each_character_once(found) -> None:
+    assert covered(Span(*s) for s in found) == len(characters(found))
+
+
+@given(spans(), spans(1))
+def test_character_metrics_agree_with_sets_of_characters(retrieved, gold) -> None:
+    one = sample(retrieved, gold)
+    r, g = characters(retrieved), characters(gold)
+    p, q = (len(r & g) / len(r) if r else 0.0), len(r & g) / len(g)
+    assert value("CharP", one) == p
+    assert value("CharR", one) == q
+    assert value("CharF1", one) == pytest.approx(2 * p * q / (p + q) if p + q else 0.0)
+    assert value("CharIoU", one) == len(r & g) / len(r | g)
+
+
+@given(spans(), spans(1))
+def test_span_metrics_are_bounded_and_only_precision_feels_k(retrieved, gold) -> None:
+    one = sample(retrieved, gold)
+    for metric in ALL:
+        assert 0 <= value(metric, one) <= 1
+    assert value("SpanR@5", one) == value("SpanR@50", one)
+    assert value("SpanP@50", one) <= value("SpanP@5", one)
+
+
+@given(spans(), spans(1), spans())
+def test_appended_passages_cannot_lower_recall(retrieved, gold, more) -> None:
+    for metric in ("SpanR@20", "SpanHit@20", "CharR"):
+        base, longer = sample(retrieved, gold), sample([*retrieved, *more], gold)
+        assert value(metric, longer) >= value(metric, base)
+
+
+def test_the_cut_off_holds_for_characters() -> None:
+    one = sample([("d", 50, 60), ("d", 0, 10)], [("d", 0, 10)])
+    assert value("CharR@1", one) == 0.0
+    assert value("CharR@2", one) == 1.0
+    assert value("CharR", one) == 1.0
+
+
+def test_one_passage_may_hold_several_gold_spans_but_is_one_hit() -> None:
+    one = sample([("d", 0, 100), ("d", 200, 300)], [("d", 5, 10), ("d", 50, 60)])
+    assert value("SpanR@2", one) == 1.0
+    assert value("SpanP@2", one) == 0.5
+    assert value("SpanF1@2", one) == pytest.approx(2 / 3)
+
+
+def test_overlapping_passages_over_one_gold_span_are_one_hit() -> None:
+    one = sample([("d", 0, 100), ("d", 2, 102), ("d", 4, 104)], [("d", 20, 30)])
+    assert value("SpanP@3", one) == pytest.approx(1 / 3)
+    assert value("SpanR@3", one) == 1.0
+
+
+def test_a_gold_span_named_twice_counts_once() -> None:
+    gold = [("d", 0, 10), ("d", 0, 10), ("d", 50, 60)]
+    assert value("SpanR@1", sample([("d", 0, 20)], gold)) == 0.5
+
+
+def test_hit_wants_the_whole_span_unless_told_otherwise() -> None:
+    one = sample([("d", 0, 18)], [("d", 10, 20)])
+    assert value("SpanHit@1", one) == 0.0
+    assert value("SpanHit(threshold=0.8)@1", one) == 1.0
+    assert value("SpanR@1", one) == 1.0
+    assert value("SpanR(by=iou)@1", one) == 0.0
+    assert value("SpanR(by=iou,threshold=0.4)@1", one) == 1.0
+
+
+def test_nothing_retrieved_is_zero() -> None:
+    for metric in ALL:
+        assert value(metric, sample([], [("d", 0, 5)])) == 0.0
+
+
+@pytest.mark.parametrize("metric", ALL)
+@pytest.mark.parametrize(
+    ("passages", "gold", "reason"),
+    [
+        ((), None, Reason.NOT_APPLICABLE),
+        ((), (), Reason.NOT_APPLICABLE),
+        ((), (GoldPassage(id="a"),), Reason.NOT_APPLICABLE),
+        ((), (GoldPassage(id="a", document="d", start=0, end=4, grade=0),), Reason.NOT_APPLICABLE),
+        (
+            (),
+            (GoldPassage(id="a"), GoldPassage(document="d", start=0, end=4)),
+            Reason.MISSING_INPUT,
+        ),
+        ((), (GoldPassage(document="d", start=4, end=4),), Reason.UNDEFINED),
+        ((Passage(text="x"),), (GoldPassage(document="d", start=0, end=4),), Reason.MISSING_INPUT),
+        (None, (GoldPassage(document="d", start=0, end=4),), Reason.MISSING_INPUT),
+    ],
+)
+def test_without_spans_there_is_no_score(metric, passages, gold, reason) -> None:
+    outcome = naming.parse(metric).score(Sample(id="q", passages=passages, gold=gold))
+    assert isinstance(outcome, Unscored)
+    assert outcome.reason is reason
+
+
+@pytest.mark.parametrize(
+    "name", ["SpanP", "SpanP@0", "SpanR(threshold=0)@3", "SpanR(threshold=2)@3", "CharP@0"]
+)
+def test_parameters_out_of_range_are_usage_errors(name) -> None:
+    with pytest.raises(UsageError):
+        naming.parse(name)
+
+
+def test_names_are_printed_as_they_are_read() -> None:
+    for name in ("SpanR(by=iou,threshold=0.3)@5", "SpanHit(threshold=0.8)@1", "CharIoU", "CharP@5"):
+        assert str(naming.parse(name)) == name

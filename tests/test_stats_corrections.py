@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import math
+from itertools import combinations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from ragassay.stats import benjamini_hochberg, holm
+
+P = st.floats(0, 1)
+BOTH = pytest.mark.parametrize("adjust", [holm, benjamini_hochberg])
+
+
+def test_a_worked_example() -> None:
+    p = [0.01, 0.04, 0.03, 0.005]
+    assert holm(p) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert benjamini_hochberg(p) == pytest.approx([0.02, 0.04, 0.04, 0.02])
+
+
+@given(st.lists(P, min_size=1, max_size=6))
+def test_holm_is_the_closure_of_bonferroni(p: list[float]) -> None:
+    def worst(i: int) -> float:
+        families = (
+            family
+            for size in range(1, len(p) + 1)
+            for family in combinations(range(len(p)), size)
+            if i in family
+        )
+        return max(min(1.0, len(f) * min(p[j] for j in f)) for f in families)
+
+    assert holm(p) == pytest.approx([worst(i) for i in range(len(p))])
+
+
+@given(st.lists(P, min_size=1, max_size=30))
+def test_benjamini_hochberg_is_scipys(p: list[float]) -> None:
+    assert benjamini_hochberg(p) == pytest.approx(list(stats.false_discovery_control(p)))
+
+
+@given(st.lists(P, max_size=30))
+def test_holm_is_at_least_bh_which_is_at_least_the_raw_p(p: list[float]) -> None:
+    for raw, bh, by_holm in zip(p, benjamini_hochberg(p), holm(p), strict=True):
+        assert raw <= bh * (1 + 1e-12) <= by_holm * (1 + 1e-11) <= 1 + 1e-10
+
+
+@BOTH
+@given(p=st.lists(P, max_size=30))
+def test_a_smaller_p_never_gets_a_larger_adjusted_p(adjust, p: list[float]) -> None:
+    ranked = [q for _, q in sorted(zip(p, adjust(p), strict=True))]
+    assert ranked == sorted(ranked)
+
+
+@BOTH
+@given(p=st.lists(P | st.none(), max_size=20))
+def test_tests_without_a_p_are_not_counted(adjust, p: list[float | None]) -> None:
+    found = adjust(p)
+    assert [q is None for q in found] == [raw is None for raw in p]
+    assert [q for q in found if q is not None] == adjust([raw for raw in p if raw is not None])
+
+
+@BOTH
+@pytest.mark.parametrize("bad", [-0.01, 1.01, math.nan])
+def test_what_is_no_p_value_is_refused(adjust, bad: float) -> None:
+    with pytest.raises(ValueError, match="p-value"):
+        adjust([0.5, bad])

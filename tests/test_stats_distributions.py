@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from ragassay.stats import normal_cdf, normal_ppf, t_cdf, t_ppf, t_sf
+
+DEGREES = [0.5, 1, 2, 3, 7.5, 30, 199, 200, 201, 1_000, 123_456, 10_000_000]
+
+
+@pytest.mark.parametrize("df", DEGREES)
+def test_the_tail_of_t_is_scipys_to_twelve_digits(df: float) -> None:
+    rng = np.random.default_rng(0)
+    for t in [*np.exp(rng.uniform(math.log(0.01), math.log(1e4), 200)), 1.7, 1.74, 1.96, 12.706]:
+        truth = stats.t.sf(t, df)
+        if truth > 1e-290:
+            assert t_sf(t, df) == pytest.approx(truth, rel=1e-12)
+            assert t_cdf(-t, df) == t_sf(t, df)
+            assert t_cdf(t, df) == pytest.approx(stats.t.cdf(t, df), rel=1e-12)
+
+
+@pytest.mark.parametrize("t", [0.0, 1e-8, 1e-3, 0.4, 1.0, 1.5, 1.8, 30.0, 1e6])
+def test_the_tail_of_t_has_its_closed_form_for_one_and_two_degrees_of_freedom(t: float) -> None:
+    assert t_sf(t, 1) == pytest.approx(math.atan2(1.0, t) / math.pi, rel=1e-14)
+    root = math.sqrt(2.0 + t * t)
+    assert t_sf(t, 2) == pytest.approx(1.0 / (root * (root + t)), rel=1e-14)
+
+
+@pytest.mark.parametrize("df", DEGREES)
+def test_the_quantile_of_t_is_scipys_to_twelve_digits(df: float) -> None:
+    rng = np.random.default_rng(1)
+    for p in [*rng.uniform(0.001, 0.49, 50), *10 ** rng.uniform(-12, -3, 50), 0.025, 0.25]:
+        truth = stats.t.ppf(p, df)
+        assert t_ppf(p, df) == pytest.approx(truth, rel=1e-12)
+        assert t_ppf(1 - p, df) == pytest.approx(stats.t.ppf(1 - p, df), rel=1e-12)
+
+
+@given(st.floats(1e-250, 0.4999), st.floats(1, 1e6))
+def test_the_quantile_of_t_undoes_the_distribution(p: float, df: float) -> None:
+    assert t_cdf(t_ppf(p, df), df) == pytest.approx(p, rel=1e-11)
+
+
+@pytest.mark.parametrize(("df", "printed"), [(1, 12.706), (9, 2.262), (29, 2.045), (120, 1.980)])
+def test_the_quantile_of_t_is_the_one_in_every_textbook(df: int, printed: float) -> None:
+    assert round(t_ppf(0.975, df), 3) == printed
+
+
+def test_the_ends_of_t_are_infinite_and_its_middle_is_zero() -> None:
+    assert (t_ppf(0, 5), t_ppf(0.5, 5), t_ppf(1, 5)) == (-math.inf, 0.0, math.inf)
+    assert (t_sf(math.inf, 5), t_sf(-math.inf, 5), t_sf(0, 5)) == (0.0, 1.0, 0.5)
+
+
+@given(st.floats(-37, 37))
+def test_the_normal_distribution_is_scipys_in_both_tails(x: float) -> None:
+    assert normal_cdf(x) == pytest.approx(stats.norm.cdf(x), rel=1e-12)
+
+
+@given(st.floats(1e-300, 1, exclude_max=True))
+def test_the_normal_quantile_is_scipys(p: float) -> None:
+    assert normal_ppf(p) == pytest.approx(stats.norm.ppf(p), rel=1e-12, abs=1e-15)
+
+
+def test_the_normal_quantile_is_infinite_at_the_ends() -> None:
+    assert (normal_ppf(0), normal_ppf(1)) == (-math.inf, math.inf)
+
+
+@pytest.mark.parametrize("bad", [-0.1, 1.1, math.nan])
+def test_what_is_no_probability_is_refused(bad: float) -> None:
+    for quantile in (normal_ppf, lambda p: t_ppf(p, 3)):
+        with pytest.raises(ValueError, match="probability"):
+            quantile(bad)
+
+
+@pytest.mark.parametrize("bad", [0, -1, math.inf, math.nan])
+def test_degrees_of_freedom_out_of_range_are_refused(bad: float) -> None:
+    for function in (t_sf, t_cdf, t_ppf):
+        with pytest.raises(ValueError, match="degrees of freedom"):
+            function(0.3, bad)
