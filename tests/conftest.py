@@ -3,6 +3,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# Machines differ in speed, and a deadline is an assertion about time.
+settings.register_profile("ragassay", deadline=None)
+settings.load_profile("ragassay")
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 

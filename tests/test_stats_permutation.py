@@ -104,12 +104,12 @@ def test_it_errs_as_often_as_it_says_when_nothing_differs() -> None:
 
 def test_turns_of_one_conversation_are_not_independent_evidence() -> None:
     rng = np.random.default_rng(0)
-    a = (rng.normal(0, 1, (400, 30, 1)) + rng.normal(0, 1, (400, 30, 5))).reshape(400, -1)
+    a = (rng.normal(0, 1, (1500, 30, 1)) + rng.normal(0, 1, (1500, 30, 5))).reshape(1500, -1)
     b, clusters = np.zeros_like(a), np.repeat(np.arange(30), 5)
     naive = [r.p_value for r in compare_pairs(a, b, n_resamples=1000)]
     clustered = [r.p_value for r in compare_pairs(a, b, n_resamples=1000, clusters=clusters)]
     assert np.mean(np.array(naive) < 0.05) > 0.2
-    assert 0.02 < np.mean(np.array(clustered) < 0.05) < 0.08
+    assert 0.03 < np.mean(np.array(clustered) < 0.05) < 0.07
 
 
 @settings(deadline=None)

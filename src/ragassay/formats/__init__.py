@@ -149,7 +149,7 @@ def from_records(
 
 
 def _mapped(records: Any, mapper: Mapper, unheard: Notes | None) -> Iterator[Sample]:
-    for number, record in enumerate(frames.rows(records), 1):
+    for number, record in frames.rows(records):
         if isinstance(record, Sample):
             mapper.claim(record, number)
             yield record

@@ -14,7 +14,9 @@ from ragassay.errors import InputError, UsageError, did_you_mean
 
 ALIASES: Mapping[str, tuple[str, ...]] = {
     "id": ("query_id", "qid", "question_id", "sample_id", "task_id", "_id"),
-    "query": ("user_input", "question", "input", "prompt", "inputs.question", "inputs.query"),
+    "query": (
+        "user_input", "question", "input", "prompt", "inputs.question", "inputs.query", "input_1",
+    ),
     "system": ("system_id", "system_name", "model_id"),
     "repeat": (),
     "query_run": (),
@@ -22,11 +24,12 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "passages": (
         "retrieved_contexts", "contexts", "context", "retrieval_context", "retrieved_context",
         "retrieved_passages", "retrieved_documents", "documents", "chunks", "ret_psg",
+        "retrieved_context_1",
     ),
     "passage_ids": ("retrieved_context_ids", "retrieved_ids", "doc_ids", "run"),
     "answer": (
         "response", "actual_output", "output", "outputs", "prediction", "predictions",
-        "pred_answer", "generated_answer", "model_response", "outputs.response", "outputs.answer",
+        "pred_answer", "generated_answer", "model_response",
     ),
     "references": (
         "reference", "ground_truth", "ground_truths", "ground_truth_answers", "expected_output",
@@ -66,10 +69,11 @@ _FIRST_WINS = frozenset(
 """Fields where a second name does no harm: it stays in the metadata. For the others, choosing
 wrongly would give wrong numbers, so the user has to choose."""
 
-_SUBSTANCE = (
+SUBSTANCE = (
     "query", "history", "passages", "passage_ids", "answer", "references", "reference_groups",
     "gold", "gold_ids",
 )  # fmt: skip
+"""A record with any of these is a sample; so is one that holds a failure or given values only."""
 
 
 def folded(name: str) -> str:
@@ -85,9 +89,10 @@ FIELD_OF: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """Which key of a record holds which field (``None``: none does), and the keys left over.
+    """Which key of a record holds which field (``None``: none does).
 
     ``answerability`` lists every key that holds the label, since files carry both spellings.
+    ``rest`` are the keys left over, ``missing`` the keys that the user named and the record lacks.
     """
 
     id: str | None = None
@@ -110,6 +115,7 @@ class Plan:
     metadata: str | None = None
     given: str | None = None
     rest: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
 
 
 def canonical(columns: Mapping[str, str] | None) -> dict[str, str]:
@@ -161,7 +167,7 @@ def plan(keys: Iterable[str], columns: Mapping[str, str]) -> Plan:
         labels = (chosen.pop("answerability"),)
     for field, candidates in found.items():
         chosen[field] = _choose(field, candidates)
-    if not any(field in chosen for field in _SUBSTANCE):
+    if not any(field in chosen for field in (*SUBSTANCE, "failure", "given")):
         raise InputError(
             f"no column is known as a query, an answer, passages, references or gold: "
             f"{', '.join(all_keys) or 'there are no columns'}",
@@ -169,7 +175,10 @@ def plan(keys: Iterable[str], columns: Mapping[str, str]) -> Plan:
         )
     used = {*chosen.values(), *labels}
     return Plan(
-        **chosen, answerability=labels, rest=tuple(key for key in all_keys if key not in used)
+        **chosen,
+        answerability=labels,
+        rest=tuple(key for key in all_keys if key not in used),
+        missing=tuple(key for key in columns.values() if key not in all_keys),
     )
 
 

@@ -63,9 +63,9 @@ def references(value: Any, field: str) -> tuple[tuple[str, ...], tuple[tuple[str
         value = [value]
     if not isinstance(value, list):
         raise not_a_list(value, field)
-    nested = [isinstance(item, list) for item in value]
-    if any(nested):
-        if not all(nested):
+    nested = sum(type(item) is list for item in value)
+    if nested:
+        if nested < len(value):
             raise InputError("references mix texts and lists", field=field)
         groups = tuple(tuple(_reference(one, field) for one in group) for group in value)
         return tuple(one for group in groups for one in group), groups
@@ -142,7 +142,7 @@ def _statements(value: Any, field: str) -> tuple[Statement, ...]:
             raise InputError(
                 "a statement has no text", field=field, hint="Give {'text': ..., 'citations': []}."
             )
-        cited = item.get("citations") or ()
+        cited = item.get("citations") or []
         if not isinstance(cited, list):
             raise not_a_list(cited, f"{field}.citations", "passage ids")
         found.append(Statement(item["text"], tuple(needed_identifier(one, field) for one in cited)))

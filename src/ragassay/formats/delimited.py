@@ -31,9 +31,7 @@ def rows(path: Path, delimiter: str | None = None) -> Iterator[tuple[int, Row]]:
     csv.field_size_limit(2**31 - 1)
     lines = files.text_lines(path)
     first = next(lines, "")
-    reader = csv.reader(
-        _again(first, lines), delimiter=delimiter or _delimiter(first, path.suffix), strict=True
-    )
+    reader = csv.reader(_again(first, lines), delimiter=delimiter or _delimiter(first), strict=True)
     number = 1
     try:
         columns = _checked(next(reader, []), path)
@@ -59,19 +57,19 @@ def rows(path: Path, delimiter: str | None = None) -> Iterator[tuple[int, Row]]:
         ) from None
 
 
-def header(path: Path, suffix: str = "") -> tuple[str, ...]:
+def header(path: Path) -> tuple[str, ...]:
     """The names in a table's header; empty where the first line is none."""
     lines = files.text_lines(path)
     try:
         first = next(lines, "")
-        return tuple(next(csv.reader([first], delimiter=_delimiter(first, suffix)), []))
+        return tuple(next(csv.reader([first], delimiter=_delimiter(first)), []))
     except (InputError, csv.Error):
         return ()
     finally:
         lines.close()
 
 
-def _delimiter(header_line: str, suffix: str) -> str:
+def _delimiter(header_line: str) -> str:
     if "\t" in header_line:
         return "\t"
     return max(",;|", key=header_line.count)

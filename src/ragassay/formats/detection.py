@@ -46,5 +46,5 @@ def head(path: Path) -> Head:
     if start.lstrip()[:1] in (b"{", b"["):
         record = files.first_record(path)
         return Head(path, suffix, "json", tuple(record), record, start)
-    columns = delimited.header(path, suffix)
+    columns = delimited.header(path)
     return Head(path, suffix, "table" if columns else "other", columns, start=start)

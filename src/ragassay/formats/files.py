@@ -15,6 +15,7 @@ from typing import IO, Any, cast
 import orjson
 
 from ragassay.errors import InputError, did_you_mean
+from ragassay.formats.aliases import FIELD_OF, SUBSTANCE, folded
 
 _BOM = b"\xef\xbb\xbf"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
@@ -168,7 +169,10 @@ def _reason(error: orjson.JSONDecodeError) -> str:
 def _nearby(path: Path) -> str:
     if not path.parent.is_dir():
         return f"There is no folder {path.parent} either."
-    return did_you_mean(path.name, (entry.name for entry in path.parent.iterdir()))
+    try:
+        return did_you_mean(path.name, [entry.name for entry in path.parent.iterdir()])
+    except OSError:
+        return ""
 
 
 def json_records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -221,13 +225,13 @@ def first_record(path: Path) -> dict[str, Any]:
 
 
 def listed(record: Mapping[str, Any]) -> list[Any] | None:
-    """The list of records inside an object that holds nothing but such a list, under a usual name
+    """The list of records inside an object that is no sample itself, under a usual name
     (RAGChecker: ``results``, ``input_data``)."""
     for name in ("results", "input_data", "data", "samples", "records", "examples", "rows"):
         inner = record.get(name)
         if isinstance(inner, list) and inner and all(isinstance(item, dict) for item in inner):
-            others = [value for key, value in record.items() if key != name]
-            return None if any(isinstance(value, list) for value in others) else inner
+            is_sample = any(FIELD_OF.get(folded(key)) in SUBSTANCE for key in record)
+            return None if is_sample else inner
     return None
 
 

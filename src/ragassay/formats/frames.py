@@ -16,24 +16,33 @@ from ragassay.samples import Sample
 _SLICE = 2048
 
 
-def rows(records: Any) -> Iterator[dict[str, Any] | Sample]:
-    """Each record as plain values: lists for arrays, ``None`` for every kind of missing value.
+def rows(records: Any, first: int = 1) -> Iterator[tuple[int, dict[str, Any] | Sample]]:
+    """Each record with its number, as plain values: lists for arrays, ``None`` for every kind of
+    missing value.
+
+    Args:
+        records: mappings, samples, a frame of pandas or polars, or an Arrow table.
+        first: the number of the first one.
 
     Raises:
-        InputError: these are no records.
+        InputError: these are no records, or one holds an infinite number.
     """
     if isinstance(records, str | bytes):
         raise InputError(
             "a text was given where records are expected", hint="To read a file, use load."
         )
-    for record in _each(records):
+    for number, record in enumerate(_each(records), first):
         if isinstance(record, Sample):
-            yield record
+            yield number, record
         elif isinstance(record, Mapping):
-            yield {str(key): _plain(value, str(key)) for key, value in record.items()}
+            try:
+                yield number, {str(key): _plain(item, str(key)) for key, item in record.items()}
+            except InputError as error:
+                raise error.at(line=number) from None
         else:
             raise InputError(
                 f"a record is {type(record).__name__}, not a mapping",
+                line=number,
                 hint="Give a list of dicts, a frame or samples.",
             )
 

@@ -15,7 +15,6 @@ from ragassay.formats.base import NO, SURE, Format, Head
 from ragassay.formats.records import Mapper
 from ragassay.samples import Sample
 
-_RENAMED = {"input_1": "query", "retrieved_context_1": "passages", "time_id": "timestamp"}
 _USUAL_SEPARATOR = "<<sep>>"
 
 
@@ -27,8 +26,8 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
     rows: Iterator[tuple[int, Any]] = files.json_records(path) if is_json else delimited.rows(path)
     for line, row in rows:
         models = [key for key in row if _is_model(key)]
-        shared = {_RENAMED.get(key, key): value for key, value in row.items() if key not in models}
-        context = shared.get("passages")
+        shared = {key: value for key, value in row.items() if key not in models}
+        context = row.get("retrieved_context_1")
         if mapper.separator is None and isinstance(context, str) and _USUAL_SEPARATOR in context:
             mapper.note(
                 f"contexts with {_USUAL_SEPARATOR!r} in them",

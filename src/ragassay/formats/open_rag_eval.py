@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 from ragassay.errors import InputError
 from ragassay.formats import delimited, values
@@ -63,7 +64,7 @@ def _sample(rows: list[Numbered], mapper: Mapper) -> Sample:
             passages=_passages(rows, mapper),
             answer=None if said is None else Answer(said),
             failure=failure,
-            metadata={"no_answer": True} if said == "" else {},
+            metadata=_metadata(first, no_answer=said == ""),
         )
     except InputError as error:
         raise error.at(path=mapper.path, line=line) from None
@@ -85,6 +86,13 @@ def _said(rows: list[Numbered]) -> tuple[str | None, str | None]:
     if said == _API_ERROR:
         return None, _API_ERROR
     return ("" if said == _NO_ANSWER else said), None
+
+
+def _metadata(row: Row, *, no_answer: bool) -> dict[str, Any]:
+    """Other columns, as they stand in the first row, and the mark of a NO_ANSWER."""
+    known = {*_COLUMNS, *_OPTIONAL}
+    others = {key: cell for key, cell in row.items() if key not in known and cell is not None}
+    return {**others, **({"no_answer": True} if no_answer else {})}
 
 
 def _passages(rows: list[Numbered], mapper: Mapper) -> tuple[Passage, ...] | None:

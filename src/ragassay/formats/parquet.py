@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 
 from ragassay.errors import InputError
 from ragassay.formats import files, frames
 from ragassay.formats.base import NO, SURE, Format, Head
-from ragassay.formats.records import Mapper
+from ragassay.formats.records import Mapper, Record
 from ragassay.samples import Sample
 
 _SLICE = 4096
@@ -24,10 +25,9 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
     scanned = pl.scan_parquet(path, glob=False)
     try:
         n_rows = int(scanned.select(pl.len()).collect().item())
-        number = 0
         for start in range(0, n_rows, _SLICE):
-            for number, row in enumerate(frames.rows(scanned.slice(start, _SLICE)), start + 1):
-                yield mapper.sample(row, number)  # type: ignore[arg-type]
+            for number, row in frames.rows(scanned.slice(start, _SLICE), start + 1):
+                yield mapper.sample(cast("Record", row), number)
     except (pl.exceptions.PolarsError, OSError) as error:
         raise InputError(
             f"this is no readable Parquet file ({str(error).splitlines()[0]})", path=path

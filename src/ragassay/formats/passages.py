@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from ragassay.errors import InputError
@@ -154,8 +154,12 @@ def _passage(item: Any, field: str) -> Passage:
         raise InputError(f"{kind(item)} stands where a passage is expected", field=field)
     keys = tuple(item)
     text_key, id_key, score_key, document_key, start_key, end_key = pick(keys, _PASSAGE_PARTS)
-    words = text(item[text_key], f"{field}.{text_key}") if text_key else None
-    name = identifier(item[id_key], f"{field}.{id_key}") if id_key else None
+    words = item[text_key] if text_key else None
+    if type(words) is not str:
+        words = text(words, f"{field}.{text_key}")
+    name = item[id_key] if id_key else None
+    if type(name) is not str:
+        name = identifier(name, f"{field}.{id_key}")
     number = score(item[score_key], f"{field}.{score_key}") if score_key else None
     if document_key is start_key is end_key is None and "metadata" not in item:
         made = Passage(words, name, number)

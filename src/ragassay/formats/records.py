@@ -136,6 +136,8 @@ class Mapper:
         plan = self.plan(record)
         if self.cells:
             record = _unpacked(record, plan)
+        for column in plan.missing:
+            self.note(f"records without the column {column!r}", "It counts as not given.", line)
         get: Any = record.get
         metadata = self._metadata(record, plan, line)
         query, history, said, label = self._conversation(record, plan, metadata)
@@ -184,12 +186,15 @@ class Mapper:
 
     def _with_dotted(self, record: Record) -> Record:
         """The record with the nested values that have a name of their own (``inputs.question``)."""
-        inner = {
-            name: record[root][key]
-            for name, root, key in self._dotted
-            if name not in record and isinstance(record.get(root), Mapping) and key in record[root]
-        }
-        return {**record, **inner} if inner else record
+        flat = dict(record)
+        for name, root, key in self._dotted:
+            inner = flat.get(root)
+            if name not in record and isinstance(inner, dict) and key in inner:
+                flat[name] = inner[key]
+                flat[root] = {other: value for other, value in inner.items() if other != key}
+                if not flat[root]:
+                    del flat[root]
+        return flat
 
     def _metadata(self, record: Record, plan: Plan, line: int) -> dict[str, Any]:
         metadata: dict[str, Any] = {}
@@ -208,7 +213,7 @@ class Mapper:
                     "They were left out of the metadata.",
                     line,
                 )
-        if plan.given is not None and not isinstance(record[plan.given], Mapping | None):
+        if plan.given is not None and not isinstance(record[plan.given], dict | None):
             metadata[plan.given] = record[plan.given]
         return metadata
 
@@ -237,7 +242,7 @@ class Mapper:
         turns, rules = answers.turns(raw, key)
         if rules:
             metadata.setdefault("system_prompt", "\n".join(rules))
-        if key == "history":  # our own field holds earlier turns only
+        if folded(key) == "history":  # our own field holds earlier turns only
             return query, tuple(turns), None, None
         asked, before, after = answers.split_at_query(turns, query, key)
         label = None

@@ -7,7 +7,7 @@ An answer is a list of sentences with citations; a citation is an index, from 0,
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 

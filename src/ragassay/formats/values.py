@@ -10,7 +10,6 @@ import io
 import math
 import re
 import tokenize
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -185,4 +184,8 @@ def needed_identifier(value: Any, field: str) -> str:
 
 def not_a_list(value: Any, field: str, of: str = "texts or objects") -> InputError:
     """The error for a value that is no list."""
-    return InputError(f"{kind(value)} stands where a list of {of} is expected", field=field)
+    return InputError(
+        f"{kind(value)} stands where a list of {of} is expected",
+        field=field,
+        hint="Should the column mean something else, rename it or name the right one in columns.",
+    )

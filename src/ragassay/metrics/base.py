@@ -47,9 +47,14 @@ def param(default: Any, doc: str, *, minimum: float | None = None) -> Any:
     return dataclasses.field(default=default, metadata={"doc": doc, "minimum": minimum})
 
 
-def cutoff(default: Any = None, doc: str = "rank cut-off (all ranks when left out)") -> Any:
+def cutoff(
+    default: Any = None,
+    doc: str = "rank cut-off (all ranks when left out)",
+    *,
+    minimum: float = 1,
+) -> Any:
     """The parameter written after ``@``. Without a default (``...``) it must be given."""
-    metadata = {"doc": doc, "role": "cutoff", "minimum": 1}
+    metadata = {"doc": doc, "role": "cutoff", "minimum": minimum}
     if default is ...:
         return dataclasses.field(metadata=metadata)
     return dataclasses.field(default=default, metadata=metadata)
@@ -248,7 +253,8 @@ def _spell(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
-        return f"{value:g}"
+        short = f"{value:g}"
+        return short if float(short) == value else repr(value)
     return str(value)
 
 

@@ -34,10 +34,8 @@ from ragassay.metrics.base import (
 )
 from ragassay.metrics.mtrag_aggregate import RBAgg
 from ragassay.metrics.mtrag_given import (
-    ABSTAINABLE,
     ReferenceJudge,
     ReferencelessFaithfulness,
-    abstained_by_accuracy,
     given,
     is_number,
 )
@@ -47,6 +45,9 @@ from ragassay.scores import Outcome, Reason, Score, Unscored
 Rule = Literal["paper", "spec"]
 Idk = float | str | None
 """An ``idk_eval``: 1, 0.5 or 0; any other text, or ``None``, is a reply that was not understood."""
+
+ABSTAINABLE = (Answerability.UNANSWERABLE, Answerability.CONVERSATIONAL)
+"""The labels for which saying "I don't know" is right."""
 
 NO_LABEL = (
     "IDK conditioning needs the task's label: 'answerability' or 'Answerability', in the record or "
@@ -191,10 +192,10 @@ def idk_of(sample: Sample) -> Idk | Unscored:
     if values is not None:
         idk = values[0]
         return idk if is_number(idk) or idk is None else str(idk)
-    abstained = abstained_by_accuracy(given(sample, "conditional_idk"), sample.answerability)
-    if abstained is not None:
-        return float(abstained)
-    return Unscored(Reason.NEEDS_EXTRA, NO_IDK)
+    right, label = given(sample, "conditional_idk"), sample.answerability
+    if right is None or right[0] not in (0, 1) or label in (None, Answerability.UNDERSPECIFIED):
+        return Unscored(Reason.NEEDS_EXTRA, NO_IDK)
+    return float((label in ABSTAINABLE) == bool(right[0]))
 
 
 @register

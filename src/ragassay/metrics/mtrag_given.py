@@ -13,11 +13,8 @@ from typing import Any, ClassVar, Literal
 
 from ragassay.metrics.base import SampleMetric, missing, not_applicable, part, register, scored
 from ragassay.metrics.mtrag import NO_CONTEXTS
-from ragassay.samples import Answerability, Sample
+from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Unscored
-
-ABSTAINABLE = (Answerability.UNANSWERABLE, Answerability.CONVERSATIONAL)
-"""The labels for which saying "I don't know" is the right answer (MT-RAG)."""
 
 
 def given(sample: Sample, *names: str) -> list[Any] | None:
@@ -128,7 +125,14 @@ class _Judged(SampleMetric):
         """The first value, a number."""
         values = given(sample, self.published)
         if values is None:
-            return self.absent(sample)
+            other = ""
+            if self.conditioned in sample.given:
+                other = f"; the record's '{self.conditioned}' is the value after IDK conditioning"
+            return Unscored(
+                Reason.NEEDS_EXTRA,
+                f"{self.published} needs a judge, which is not part of this version; "
+                f"give its value as '{self.published}' in the record's metrics{other}",
+            )
         if not is_number(values[0]):
             return Unscored(
                 Reason.UNDEFINED,
@@ -136,57 +140,22 @@ class _Judged(SampleMetric):
             )
         return scored(values[0])
 
-    def absent(self, sample: Sample) -> Outcome:
-        """What to say where the record has no such value."""
-        found = self.conditioned if self.conditioned in sample.given else ""
-        return Unscored(
-            Reason.NEEDS_EXTRA,
-            f"{self.published} needs a judge, which is not part of this version; "
-            f"give its value as '{self.published}' in the record's metrics"
-            + (f" ('{found}' is the value after IDK conditioning)" if found else ""),
-        )
-
 
 @register
 @dataclass(frozen=True)
 class IdkEval(_Judged):
     """Whether the answer says "I don't know": 1 fully, 0.5 in part, 0 not at all.
 
-    Where the record has only ``conditional_idk`` (see ``answerability_accuracy``), a full "I don't
-    know" follows from it and the label; 0 and 0.5 cannot be told apart and stay unscored.
+    An InspectorRAGet file has only ``conditional_idk`` (see ``answerability_accuracy``), from which
+    a full "I don't know" can be told but not the rest: a mean over those alone would be 1.
     """
 
     name = "idk_eval"
     title = "Does the answer say that it does not know? (MT-RAG idk_eval), as given"
     source = "MT-RAG benchmark, step 2"
     published = "idk_eval"
-    conditioned = "conditional_idk"
+    conditioned = ""
     higher_is_better = None
-
-    def absent(self, sample: Sample) -> Outcome:
-        """1 where that follows from ``conditional_idk``."""
-        values = given(sample, self.conditioned)
-        abstained = abstained_by_accuracy(values, sample.answerability)
-        if abstained:
-            return scored(1.0, "follows from conditional_idk and the label")
-        if abstained is None:
-            return super().absent(sample)
-        return Unscored(
-            Reason.NEEDS_EXTRA,
-            "the record says only that the answer is no full 'I don't know', not whether 0 or 0.5",
-        )
-
-
-def abstained_by_accuracy(values: list[Any] | None, label: Answerability | None) -> bool | None:
-    """Whether an answer fully said "I don't know", by ``conditional_idk`` and its label.
-
-    ``None`` where that cannot be told.
-    """
-    if not values or values[0] not in (0, 1) or label is None:
-        return None
-    if label is Answerability.UNDERSPECIFIED:
-        return None
-    return bool(values[0]) == (label in ABSTAINABLE)
 
 
 @register

@@ -129,9 +129,7 @@ def parse_all(
     Raises:
         UsageError: see `parse`; also a ``ks`` below 1, or no name at all.
     """
-    listed = (
-        _split(names) if isinstance(names, str) else [n for name in names for n in _split(name)]
-    )
+    listed = split(names) if isinstance(names, str) else [n for name in names for n in split(name)]
     if not listed:
         raise UsageError("No metric is named. 'ragassay metrics' lists them.")
     found: dict[Metric, None] = {}
@@ -145,7 +143,7 @@ def parse_all(
     return list(found)
 
 
-def _split(text: str) -> list[str]:
+def split(text: str) -> list[str]:
     """Splits at commas that stand outside parentheses."""
     return [piece.strip() for piece in re.split(r",(?![^()]*\))", text) if piece.strip()]
 

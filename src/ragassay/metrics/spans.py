@@ -50,17 +50,25 @@ def overlaps(
     ``containment``: the share of the gold span's characters that lie in the retrieved span.
     ``iou``: common characters over characters in either. Gold spans must not be empty.
     """
-    starts, ends = (
-        np.minimum.outer([s.end for s in retrieved], [g.end for g in gold]),
-        np.maximum.outer([s.start for s in retrieved], [g.start for g in gold]),
-    )
-    same = np.array([[s.document == g.document for g in gold] for s in retrieved], dtype=np.bool_)
-    common = np.where(same, np.maximum(starts - ends, 0), 0)
-    sizes = np.array([g.end - g.start for g in gold], dtype=np.float64)
+    r_documents, r_starts, r_ends = _columns(retrieved)
+    g_documents, g_starts, g_ends = _columns(gold)
+    common = np.minimum.outer(r_ends, g_ends) - np.maximum.outer(r_starts, g_starts)
+    common = np.where(np.equal.outer(r_documents, g_documents), np.maximum(common, 0), 0)
+    sizes = g_ends - g_starts
     if by == "iou":
-        sizes = np.add.outer([s.end - s.start for s in retrieved], sizes) - common
+        sizes = np.add.outer(r_ends - r_starts, sizes) - common
     share: NDArray[np.float64] = common / sizes
     return share
+
+
+def _columns(
+    spans: Sequence[Span],
+) -> tuple[NDArray[np.str_], NDArray[np.int64], NDArray[np.int64]]:
+    return (
+        np.array([span.document for span in spans], dtype=np.str_),
+        np.array([span.start for span in spans], dtype=np.int64),
+        np.array([span.end for span in spans], dtype=np.int64),
+    )
 
 
 def covered(spans: Iterable[Span]) -> int:

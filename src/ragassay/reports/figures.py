@@ -70,7 +70,8 @@ def distribution(metric: MetricSummary, values: Values) -> Markup:
         for value, offset in zip(shown, offsets, strict=True)
     )
     shapes.append(f'<path class="points" d="{dots}"/>')
-    shapes.append(_line(x(found.low), strip, x(found.high), strip, "whisker"))
+    shapes.append(_line(x(found.low), strip, x(found.q1), strip, "whisker"))
+    shapes.append(_line(x(found.q3), strip, x(found.high), strip, "whisker"))
     shapes.append(
         _rect(x(found.q1), strip - half, max(x(found.q3) - x(found.q1), 1), 2 * half, "box")
     )
@@ -95,7 +96,7 @@ def difference_bar(difference: Difference, extent: float) -> Markup:
     """
     if difference.diff is None:
         return _markup("")
-    width, middle = 220, _BAR_H / 2
+    width, middle = 190, _BAR_H / 2
     x = _Axis(-extent, extent, 6, width - 6)
     shapes = []
     if difference.detectable is not None:
@@ -108,6 +109,23 @@ def difference_bar(difference: Difference, extent: float) -> Markup:
     shapes.append(_circle(x(difference.diff), middle, 4.5, f"dot {kind}"))
     said = f"difference {wording.number(difference.diff, sign=True)}, {difference.verdict}"
     return _svg(width, _BAR_H, shapes, said, fixed=True)
+
+
+def balance(difference: Difference) -> Markup:
+    """On how many queries A is higher, both are equal, and B is higher."""
+    width, height, left = 240, 14, 0.0
+    shapes = []
+    for n, kind in (
+        (difference.wins, "side-a"),
+        (difference.ties, "side-tie"),
+        (difference.losses, "side-b"),
+    ):
+        share = width * n / max(difference.n, 1)
+        if n:
+            shapes.append(_rect(left, 0, max(share - 1, 0.5), height, kind))
+        left += share
+    said = f"{difference.wins} higher, {difference.ties} equal, {difference.losses} lower"
+    return _svg(width, height, shapes, said, fixed=True)
 
 
 class _Axis:

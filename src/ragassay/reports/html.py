@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -25,6 +26,7 @@ from ragassay.samples import Identity
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+    from markupsafe import Markup
 
 _HERE = Path(__file__).parent / "templates"
 _EARLY, _LATE = ("theme.js",), ("browser.js", "details.js", "start.js")
@@ -74,7 +76,7 @@ def write_comparison(comparison: Comparison, a: Result, b: Result, path: str | P
 
 
 class _RunBrowser:
-    """The data of the query browser of a run: chunks first, then the table that points into them."""
+    """What the query browser of a run reads: chunks first, then the table that points to them."""
 
     def __init__(self, result: Result) -> None:
         self._result, self._details = result, Details(result)
@@ -263,7 +265,16 @@ def _environment() -> Environment:
         policy=_policy(early, late),
     )
     environment.filters["raw"] = Markup
+    environment.filters["breakable"] = _breakable
     return environment
+
+
+def _breakable(name: str) -> Markup:
+    """A metric's name that may break after its punctuation."""
+    from markupsafe import Markup, escape
+
+    pieces = re.split(r"(?<=[@.(,=_/])", wording.one_line(name))
+    return Markup("<wbr>").join(escape(piece) for piece in pieces)
 
 
 def _policy(*scripts: str) -> str:

@@ -73,11 +73,14 @@ def _lower_quantile(p: float, df: float) -> float:
     """The quantile for p <= 0.5, by Newton's method in coordinates where it cannot run away."""
     if p == 0.0:
         return -math.inf
+    if p == 0.5:
+        return 0.0
     if p > 0.25:
-        # P(0 < T < t) is concave in t: starting at 0, the steps rise to the root.
-        wanted, t = 0.5 - p, 0.0
+        # P(0 < T < t) is concave in t: from 0, whose first step this is, Newton rises to the root.
+        wanted = 0.5 - p
+        t = wanted * math.sqrt(math.pi * df) / _gamma_ratio(df / 2.0)
         for _ in range(_NEWTON_STEPS):
-            step = (wanted - _centre(t, df)) / _density(t, df)
+            step = (wanted - _centre(t, df)) * t / _density_times_t(t, df)
             t += step
             if abs(step) <= _NEWTON_CLOSE * t:
                 break
@@ -87,7 +90,7 @@ def _lower_quantile(p: float, df: float) -> float:
     for _ in range(_NEWTON_STEPS):
         t = math.exp(log_t)
         tail = _upper_tail(t, df)
-        step = math.log(tail / p) * tail / (t * _density(t, df))
+        step = math.log(tail / p) * tail / _density_times_t(t, df)
         log_t += step
         if abs(step) <= _NEWTON_CLOSE:
             break
@@ -100,22 +103,23 @@ def _upper_tail(t: float, df: float) -> float:
         return 0.0
     if t * t * (df + 2.0) <= 3.0 * df:
         return 0.5 - _centre(t, df)
-    squared = (t / math.sqrt(df)) ** 2
-    x = 1.0 / (1.0 + squared)
-    return 0.5 * _density(t, df) * t / _beta_fraction(df / 2.0, 0.5, x, squared * x)
+    squared = (t / math.sqrt(df)) * (t / math.sqrt(df))
+    x, y = 1.0 / (1.0 + squared), 1.0 / (1.0 + 1.0 / squared)
+    return 0.5 * _density_times_t(t, df) / _beta_fraction(df / 2.0, 0.5, x, y)
 
 
 def _centre(t: float, df: float) -> float:
     """P(0 < T < t) for small t >= 0."""
     y = df / (df + t * t)
-    return 0.5 * _density(t, df) * t / _beta_fraction(0.5, df / 2.0, t * t / (df + t * t), y)
+    return 0.5 * _density_times_t(t, df) / _beta_fraction(0.5, df / 2.0, t * t / (df + t * t), y)
 
 
-def _density(t: float, df: float) -> float:
+def _density_times_t(t: float, df: float) -> float:
+    """t f(t) for t >= 0, which stays a normal float as long as the tail beyond t does."""
     scaled = t / math.sqrt(df)
     power = math.log1p(scaled * scaled) if scaled < 1e8 else 2.0 * math.log(scaled)
-    constant = _gamma_ratio(df / 2.0) / math.sqrt(math.pi * df)
-    return constant * math.exp(-0.5 * (df + 1.0) * power)
+    shape = math.exp(-0.5 * df * power) * scaled / math.hypot(1.0, scaled)
+    return shape * _gamma_ratio(df / 2.0) / math.sqrt(math.pi)
 
 
 def _gamma_ratio(a: float) -> float:

@@ -59,8 +59,9 @@ def bca_bounds(
     # A share of 0 or 1 would move the percentiles to infinity: half a resample is left over.
     bias = normal_ppf(min(max(float(below), 0.5 / resampled.size), 1.0 - 0.5 / resampled.size))
     pull = leave_one_out.mean() - leave_one_out
+    pull /= np.abs(pull).max() or 1.0
     spread = float((pull**2).sum())
-    acceleration = float((pull**3).sum()) / (6.0 * spread**1.5) if spread > 0 else 0.0
+    acceleration = float((pull**3).sum()) / (6.0 * spread**1.5) if spread else 0.0
     shares = []
     for z in (normal_ppf((1.0 - level) / 2.0), normal_ppf((1.0 + level) / 2.0)):
         moved = bias + z

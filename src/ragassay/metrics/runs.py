@@ -1,0 +1,111 @@
+"""Retrieval evaluation as a plain function: qrels and a run in, arrays out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ragassay.errors import UsageError
+from ragassay.metrics import naming, ranking_sources
+from ragassay.metrics.base import Metric
+from ragassay.metrics.ranking_metric import RankingMetric
+from ragassay.metrics.rankings import Floats, Rankings
+
+if TYPE_CHECKING:
+    import polars as pl
+
+DEFAULT_METRICS = ("AP", "RR", "nDCG@10", "P@10", "Recall@100")
+GEOMETRIC_FLOOR = 1e-5
+"""Smaller values count as this in a geometric mean (trec_eval's rule)."""
+
+Qrels = Mapping[str, Mapping[str, int]] | tuple[Sequence[Any], ...] | str | Path
+Run = Mapping[str, Mapping[str, float]] | tuple[Sequence[Any], ...] | str | Path
+
+
+@dataclass(frozen=True)
+class RunScores:
+    """A run's scores.
+
+    Attributes:
+        queries: all judged queries, sorted by code points.
+        values: for each metric, by canonical name, one value a query, shape ``(n_queries,)``.
+        means: each metric over all judged queries (a sum for counts, a geometric mean for GMAP).
+    """
+
+    queries: tuple[str, ...]
+    values: Mapping[str, Floats]
+    means: Mapping[str, float]
+
+
+def evaluate_run(
+    qrels: Qrels | pl.DataFrame,
+    run: Run | pl.DataFrame,
+    metrics: str | Iterable[str | Metric] = DEFAULT_METRICS,
+    *,
+    ks: Sequence[int] | None = None,
+) -> RunScores:
+    """Evaluates a run against qrels, over all judged queries.
+
+    A judged query that the run lacks scores 0; a query of the run that was never judged is left
+    out. Documents are ranked by score, then id, both descending.
+
+    Args:
+        qrels: ``{query: {document: grade}}``, a polars frame with the columns ``query``,
+            ``document`` and ``grade``, three such columns in a tuple, or a TREC or BEIR file.
+        run: the same with scores (``score``), or a TREC run file.
+        metrics: names such as ``nDCG@10``, or metric objects.
+        ks: cut-offs of ``recall``, ``ndcg`` and ``precision``.
+
+    Raises:
+        UsageError: an unknown metric, one that does not work on rankings, or qrels and run of
+            different kinds.
+        InputError: see `ragassay.metrics.ranking_sources`.
+
+    >>> found = evaluate_run({"q": {"a": 1}}, {"q": {"a": 0.3, "b": 0.7}}, "RR,P@1")
+    >>> found.means
+    {'RR': 0.5, 'P@1': 0.0}
+    """
+    chosen = _metrics(metrics, ks)
+    rankings = _rankings(qrels, run)
+    values = {str(metric): metric.values(rankings) for metric in chosen}
+    means = {str(metric): aggregate(metric, values[str(metric)]) for metric in chosen}
+    return RunScores(rankings.queries, values, means)
+
+
+def aggregate(metric: Metric, values: Floats) -> float:
+    """One number for all queries: the mean, the sum or the geometric mean, as the metric says."""
+    if metric.aggregate == "sum":
+        return float(values.sum())
+    if metric.aggregate == "geometric":
+        return float(np.exp(np.log(np.maximum(values, GEOMETRIC_FLOOR)).mean()))
+    return float(values.mean())
+
+
+def _metrics(given: str | Iterable[str | Metric], ks: Sequence[int] | None) -> list[RankingMetric]:
+    found: list[Metric] = []
+    for item in [given] if isinstance(given, str) else given:
+        found += [item] if isinstance(item, Metric) else naming.parse_all(item, ks=ks)
+    chosen = [metric for metric in found if isinstance(metric, RankingMetric)]
+    if len(chosen) < len(found) or not chosen:
+        odd = next((str(m) for m in found if not isinstance(m, RankingMetric)), "Nothing")
+        raise UsageError(f"{odd} is no measure of a ranking with qrels.")
+    return list(dict.fromkeys(chosen))
+
+
+def _rankings(qrels: Any, run: Any) -> Rankings:
+    if isinstance(qrels, str | Path) and isinstance(run, str | Path):
+        return ranking_sources.from_files(Path(qrels), Path(run))[0]
+    if isinstance(qrels, Mapping) and isinstance(run, Mapping):
+        return ranking_sources.from_mappings(qrels, run)
+    if isinstance(qrels, tuple) and isinstance(run, tuple):
+        return ranking_sources.from_arrays(qrels, run)
+    if hasattr(qrels, "columns") and hasattr(run, "columns"):
+        return ranking_sources.from_frames(qrels, run)
+    raise UsageError(
+        "Give qrels and run alike: both dicts of dicts, both polars frames, both tuples of three "
+        "columns, or both files."
+    )

@@ -1,0 +1,235 @@
+"""trec_eval's names for its measures, with their parameters, and the labels that it prints.
+
+``P.5,10`` asks for precision at 5 and 10; without parameters a measure has trec_eval's default
+ones. Measures come in trec_eval's order, whatever the order in which they were named; metrics named
+our own way follow, in the order named.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from operator import itemgetter
+from typing import Any
+
+from ragassay.errors import UsageError, did_you_mean
+from ragassay.metrics import naming
+from ragassay.metrics.base import Metric
+from ragassay.metrics.ranking_metric import RankingMetric
+from ragassay.metrics.retrieval_levels import RelevanceString
+
+OFFICIAL = "official"
+"""What trec_eval prints when no measure is named."""
+
+_DEPTHS = "5,10,15,20,30,100,200,500,1000"
+_TENTHS = "0.0,0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9,1.0"
+
+
+@dataclass(frozen=True)
+class TrecMeasure:
+    """One line of trec_eval's output.
+
+    Attributes:
+        label: what it prints, such as ``P_10``.
+        metric: the metric behind it; ``None`` for ``runid``.
+        per_query, summary: where the line appears.
+    """
+
+    label: str
+    metric: RankingMetric | None
+    per_query: bool = True
+    summary: bool = True
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """How a measure's name and parameters become metrics.
+
+    ``expression`` spells our metric, with ``{}`` for a parameter. With ``default`` each parameter
+    is a measure of its own, otherwise all of them together are one, which ``combine`` spells.
+    """
+
+    expression: str
+    default: str = ""
+    whole: bool = True
+    combine: Callable[[str], str] | None = None
+    per_query: bool = True
+    summary: bool = True
+
+
+def _gains(text: str) -> str:
+    return f"(gains={text.replace('=', ':').replace(',', ';')})"
+
+
+def _utility(text: str) -> str:
+    pieces = text.split(",")
+    if len(pieces) != 4:
+        raise UsageError(f"utility takes four numbers, as in utility.1,-1,0,0, not {text!r}.")
+    pairs = zip(("found", "noise", "missed", "rest"), pieces, strict=True)
+    return f"({','.join(f'{name}={value}' for name, value in pairs)})"
+
+
+def _persistence(fixed: str) -> Callable[[str], str]:
+    def combine(text: str) -> str:
+        if text and not text.startswith("p="):
+            raise UsageError(f"rbp takes p, as in rbp.p=0.8, not {text!r}.")
+        return f"({text or 'p=0.9'},{fixed})"
+
+    return combine
+
+
+_MEASURES = {
+    "runid": _Entry("", per_query=False),
+    "num_q": _Entry("NumQ", per_query=False),
+    "num_ret": _Entry("NumRet"),
+    "num_rel": _Entry("NumRel"),
+    "num_rel_ret": _Entry("NumRelRet"),
+    "map": _Entry("AP"),
+    "gm_map": _Entry("GMAP", per_query=False),
+    "Rprec": _Entry("Rprec"),
+    "bpref": _Entry("Bpref"),
+    "recip_rank": _Entry("RR"),
+    "iprec_at_recall": _Entry("IPrec@{}", _TENTHS, whole=False),
+    "P": _Entry("P@{}", _DEPTHS),
+    "relstring": _Entry("RelString", combine="@{}".format, summary=False),
+    "recall": _Entry("Recall@{}", _DEPTHS),
+    "infAP": _Entry("infAP"),
+    "gm_bpref": _Entry("GMBpref", per_query=False),
+    "Rprec_mult": _Entry("Rprec(mult={})", "0.2,0.4,0.6,0.8,1.0,1.2,1.4,1.6,1.8,2.0", whole=False),
+    "utility": _Entry("Utility", combine=_utility),
+    "11pt_avg": _Entry("AP11", combine=lambda text: f"(levels={text.replace(',', ';')})"),
+    "binG": _Entry("binG"),
+    "G": _Entry("G", combine=_gains),
+    "ndcg": _Entry("nDCG", combine=_gains),
+    "ndcg_rel": _Entry("nDCGRel", combine=_gains),
+    "Rndcg": _Entry("RnDCG", combine=_gains),
+    "ndcg_cut": _Entry("nDCG@{}", _DEPTHS),
+    "map_cut": _Entry("AP@{}", _DEPTHS),
+    "relative_P": _Entry("RelP@{}", _DEPTHS),
+    "success": _Entry("Success@{}", "1,5,10"),
+    "set_P": _Entry("SetP"),
+    "set_relative_P": _Entry("SetRelP"),
+    "set_recall": _Entry("SetR"),
+    "set_map": _Entry("SetAP"),
+    "set_F": _Entry("SetF", combine="(x={})".format),
+    "num_nonrel_judged_ret": _Entry("NumNonrelJudgedRet"),
+    "rbp": _Entry("RBP(p=0.9,graded=true)", combine=_persistence("graded=true")),
+    "rbp_resid": _Entry("RBPResid(p=0.9,published=true)", combine=_persistence("published=true")),
+    "unj": _Entry("Unjudged@{}", "5,10,20"),
+}
+_NAMES = list(_MEASURES)
+_BASIC = ["runid", "num_q", "num_ret", "num_rel", "num_rel_ret"]
+NICKNAMES = {
+    OFFICIAL: _NAMES[: _NAMES.index("P") + 1],
+    "set": [*_BASIC, "utility", "set_P", "set_relative_P", "set_recall", "set_map", "set_F"],
+    "all_trec": _NAMES,
+}
+
+
+def resolve(
+    names: Sequence[str], *, rel: int = 1, ks: Sequence[int] | None = None
+) -> list[TrecMeasure]:
+    """The measures that trec_eval's names, or ours, stand for.
+
+    Args:
+        names: each a trec_eval measure with its parameters (``P.5,10``), a nickname
+            (``official``, ``set``, ``all_trec``), or names of ours joined by commas. Where both
+            know a name, trec_eval's meaning holds, unless ``ks`` is given and it is one of
+            UltraRAG's (``recall``).
+        rel: lowest grade that counts as relevant.
+        ks: cut-offs for UltraRAG's names.
+
+    Raises:
+        UsageError: an unknown name, a parameter out of range, or a metric that is no measure of
+            rankings.
+    """
+    asked: dict[str, list[str]] = {}
+    ours: dict[str, TrecMeasure] = {}
+    for name in names:
+        for piece in [name] if _is_trec(name, ks) else naming.split(name):
+            if _is_trec(piece, ks):
+                head, _, parameters = piece.strip().partition(".")
+                for each in NICKNAMES.get(head, [head]):
+                    asked.setdefault(each, []).append(parameters)
+            else:
+                ours.update((measure.label, measure) for measure in _ours(piece, rel, ks))
+    if not asked and not ours:
+        raise UsageError("No measure is named.")
+    found: dict[str, TrecMeasure] = {}
+    for name in filter(asked.get, _NAMES):
+        # As in trec_eval, parameters win over the defaults that a nickname brings.
+        given = list(filter(None, asked[name])) or [""]
+        measures = [pair for parameters in given for pair in _measures(name, parameters, rel)]
+        found |= {measure.label: measure for _, measure in sorted(measures, key=itemgetter(0))}
+    return [*found.values(), *ours.values()]
+
+
+def _is_trec(name: str, ks: Sequence[int] | None) -> bool:
+    head = name.strip().partition(".")[0]
+    if ks and name.strip() in naming.ULTRARAG_RANKED:
+        return False
+    return head in _MEASURES or head in NICKNAMES
+
+
+def _measures(name: str, parameters: str, rel: int) -> list[tuple[float, TrecMeasure]]:
+    """The measures of one name, each with its place among them."""
+    entry = _MEASURES[name]
+    if entry.default:
+        return [
+            (value, _measure(entry, f"{name}_{shown}", entry.expression.format(exact), rel))
+            for value, exact, shown in _cutoffs(name, parameters or entry.default, entry.whole)
+        ]
+    if not parameters:
+        return [(0.0, _measure(entry, name, entry.expression, rel))]
+    if entry.combine is None:
+        raise UsageError(f"{name} takes no parameters, so {name}.{parameters} makes no sense.")
+    base = entry.expression.partition("(")[0]
+    expression = base + entry.combine(parameters)
+    return [(0.0, _measure(entry, f"{name}_{parameters}", expression, rel))]
+
+
+def _measure(entry: _Entry, label: str, expression: str, rel: int) -> TrecMeasure:
+    metric = _ranking_metric(naming.parse(expression), rel) if expression else None
+    return TrecMeasure(label, metric, entry.per_query, entry.summary)
+
+
+def _cutoffs(name: str, text: str, whole: bool) -> list[tuple[float, str, str]]:
+    """The cut-offs of a list: value, spelling, and the way trec_eval prints it."""
+    found = []
+    for piece in text.split(","):
+        # trec_eval reads 23.4 as 23 where it wants a whole number.
+        match = re.fullmatch(r"\s*(\d*\.?\d*)\s*", piece)
+        if match is None or match[1] in ("", "."):
+            raise UsageError(f"{name}.{text}: {piece!r} is not a number.")
+        value = float(match[1])
+        exact = str(int(value)) if whole else repr(value)
+        found.append((value, exact, exact if whole else f"{value:.2f}"))
+    return found
+
+
+def _ours(text: str, rel: int, ks: Sequence[int] | None) -> list[TrecMeasure]:
+    try:
+        metrics = naming.parse_all(text, ks=ks)
+    except UsageError as error:
+        hint = did_you_mean(text, [*_MEASURES, *NICKNAMES])
+        raise UsageError(f"{error} {hint}".strip()) from None
+    return [
+        TrecMeasure(
+            str(metric),
+            _ranking_metric(metric, rel),
+            per_query=metric.aggregate != "geometric",
+            summary=not isinstance(metric, RelevanceString),
+        )
+        for metric in metrics
+    ]
+
+
+def _ranking_metric(metric: Metric, rel: int) -> RankingMetric:
+    if not isinstance(metric, RankingMetric):
+        raise UsageError(f"{metric} is no measure of a ranking with qrels.")
+    if rel != 1 and getattr(metric, "rel", rel) == 1:
+        changes: dict[str, Any] = {"rel": rel}
+        return dataclasses.replace(metric, **changes)
+    return metric

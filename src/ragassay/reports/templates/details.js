@@ -1,0 +1,112 @@
+// What one row opens to: the conversation, the answer, what was retrieved, and every score with
+// its reason, explanation and parts.
+class Details {
+  constructor(data) {
+    this.data = data;
+    this.chunks = new Map();
+  }
+
+  sample(run, position) {
+    const id = `d${run}-${Math.floor(position / this.data.chunk)}`;
+    if (!this.chunks.has(id)) this.chunks.set(id, JSON.parse(document.getElementById(id).textContent));
+    return this.chunks.get(id)[position % this.data.chunk];
+  }
+
+  render(row) {
+    const runs = this.data.detail[row].map((positions, run) => positions.map((position) => this.sample(run, position)));
+    const first = runs.flat()[0];
+    if (!first) return h("p", {}, "No details were kept.");
+    if (this.data.kind !== "comparison") {
+      return h("div", { class: "opened-row" },
+        h("div", { class: "columns-2" },
+          h("div", {}, this.question(first), this.answer(first), this.references(first), this.labels(first)),
+          this.scores([[first]])),
+        this.passages(first));
+    }
+    const sides = runs.map((samples, run) => h("section", { class: "side" },
+      h("h4", { class: run ? "b" : "a" }, `${"AB"[run]} · ${this.data.runs[run]}`),
+      samples.length ? samples.map((sample) => [this.answer(sample, samples.length > 1), this.passages(sample)]) : h("p", {}, "Not in this run.")));
+    return h("div", { class: "opened-row" }, this.question(first), this.references(first), this.labels(first),
+      h("div", { class: "columns-2" }, sides), this.scores(runs));
+  }
+
+  block(title, ...content) {
+    return h("div", { class: "block" }, h("h5", {}, title), content);
+  }
+
+  text(text) {
+    return h("p", { class: "text" }, text);
+  }
+
+  question(sample) {
+    const history = (sample.history || []).map(([speaker, text]) => h("p", { class: `turn ${speaker === "user" ? "user" : "agent"}` }, h("b", {}, speaker), " ", text));
+    return [
+      history.length ? this.block("Earlier turns", history) : null,
+      this.block("Query", sample.query ? this.text(sample.query) : this.text("–")),
+    ];
+  }
+
+  answer(sample, several) {
+    const title = several ? `Answer, ${[sample.system, `repeat ${sample.repeat}`].filter(Boolean).join(" · ")}` : "Answer";
+    if (sample.statements) {
+      return this.block(title, sample.statements.map(([text, citations]) => h("p", { class: "text" }, text, " ", citations.map((id) => h("span", { class: "chip" }, id)))));
+    }
+    if (sample.answer !== undefined) return this.block(title, this.text(sample.answer));
+    return this.block(title, h("p", { class: "muted" }, sample.failure ? `none: ${sample.failure}` : "none recorded, or empty"));
+  }
+
+  references(sample) {
+    const list = (title, texts) => texts ? this.block(title, texts.map((text) => this.text(text))) : null;
+    return [list("References", sample.references), list("Known to be wrong", sample.negatives)];
+  }
+
+  labels(sample) {
+    const entries = Object.entries(sample.labels || {});
+    return entries.length ? h("p", { class: "labels" }, entries.map(([name, value]) => h("span", { class: "chip" }, `${name}: ${value}`))) : null;
+  }
+
+  passages(sample) {
+    const found = sample.passages || [];
+    const list = found.map(([id, score, source, text, grade], at) => h("li", {}, h("details", {},
+      h("summary", {},
+        h("span", { class: "rank" }, String(at + 1)),
+        id === null ? null : h("code", {}, id),
+        grade === null ? null : h("span", { class: grade > 0 ? "chip good" : "chip" }, grade > 0 ? `gold, grade ${grade}` : `judged, grade ${grade}`),
+        score === null ? null : h("span", { class: "muted" }, `score ${number(score)}`),
+        source === null || source === id ? null : h("span", { class: "muted" }, source),
+        h("span", { class: "preview" }, text)),
+      text ? this.text(text) : h("p", { class: "muted" }, "no text recorded"))));
+    const names = new Set(found.map(([id]) => id));
+    const missed = (sample.gold || []).filter(([id, grade]) => grade > 0 && (id === null || !names.has(id)));
+    return [
+      list.length ? this.block(`Retrieved passages (${list.length})`, h("ol", { class: "passages" }, list)) : null,
+      missed.length ? this.block("Other gold passages", h("ul", { class: "gold" }, missed.map((gold) => h("li", {}, this.gold(gold))))) : null,
+    ];
+  }
+
+  gold([id, grade, source, start, end, text]) {
+    const place = source === null ? null : start === null ? source : `${source} [${start}, ${end})`;
+    return [id === null ? null : h("code", {}, id), " ", place, ` grade ${grade} `, text ? h("span", { class: "muted" }, text) : null];
+  }
+
+  // One line a metric; for a comparison the values of both runs stand side by side.
+  scores(runs) {
+    const samples = runs.map((list) => list[0]).filter(Boolean);
+    const names = [...new Set(samples.flatMap((sample) => Object.keys(sample.scores)))];
+    const two = this.data.kind === "comparison";
+    const head = h("tr", {}, h("th", { scope: "col" }, "Metric"), runs.map((_, run) => h("th", { scope: "col" }, two ? "AB"[run] : "Value")));
+    const body = names.map((name) => h("tr", {}, h("th", { scope: "row" }, h("span", { class: "metric" }, breakable(name))),
+      runs.map((list) => h("td", {}, list.map((sample) => this.score(sample.scores[name]))))));
+    return h("div", { class: "block" }, h("h5", {}, "Scores"), h("table", { class: "scores" }, h("thead", {}, head), h("tbody", {}, body)));
+  }
+
+  score(found) {
+    if (!found) return h("p", { class: "muted" }, "–");
+    const [value, reason, explanation, parts] = found;
+    const shown = value === null ? h("span", { class: "unscored" }, `unscored: ${reason.replaceAll("_", " ")}`)
+      : h("b", {}, typeof value === "number" ? number(value) : String(value));
+    return h("div", { class: "score" }, shown, explanation ? h("span", { class: "why" }, explanation) : null,
+      parts === null ? h("span", { class: "muted" }, "parts are in scores.jsonl")
+        : parts ? h("details", {}, h("summary", {}, "parts"), h("pre", {}, parts.length < 70 ? parts : JSON.stringify(JSON.parse(parts), null, 1))) : null);
+  }
+}

@@ -1,0 +1,162 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ragassay import Answer, InputError, Passage, Reason, Sample, Score, Unscored, suites
+from ragassay.metrics.mtrag_conditioning import Idk, Rule, idk_condition
+from ragassay.samples import Answerability
+
+SUITE = suites.get("mtrag")
+OWN = 0.37
+KNOWN = ("ANSWERABLE", "PARTIAL", "UNANSWERABLE", "CONVERSATIONAL")
+
+
+def sample(label: str | None, **given: Any) -> Sample:
+    return Sample(
+        id="q",
+        answer=Answer("I do not know"),
+        references=("something",),
+        passages=(Passage(text="a"),),
+        answerability=None if label is None else Answerability(label.lower()),
+        given=given,
+    )
+
+
+def outcome(field: str, one: Sample) -> Score | Unscored:
+    return SUITE.resolve([field])[0].score(one)
+
+
+@pytest.mark.parametrize(
+    ("label", "idk", "paper", "spec"),
+    [
+        ("UNANSWERABLE", 1, 1, 1),
+        ("UNANSWERABLE", 0.5, 0, 0),
+        ("UNANSWERABLE", 0, 0, 0),
+        ("UNANSWERABLE", "unknown", OWN, OWN),
+        ("UNANSWERABLE", None, OWN, OWN),
+        ("CONVERSATIONAL", 1, 1, OWN),
+        ("CONVERSATIONAL", 0.5, 0, OWN),
+        ("CONVERSATIONAL", 0, 0, OWN),
+        ("CONVERSATIONAL", "unknown", OWN, OWN),
+        ("ANSWERABLE", 1, 0, OWN),
+        ("ANSWERABLE", 0.5, OWN, OWN),
+        ("ANSWERABLE", 0, OWN, OWN),
+        ("ANSWERABLE", "unknown", OWN, OWN),
+        ("PARTIAL", 1, 0, OWN),
+        ("PARTIAL", 0.5, OWN, OWN),
+        ("PARTIAL", 0, OWN, OWN),
+        ("PARTIAL", None, OWN, OWN),
+    ],
+)
+def test_the_whole_table(label: str, idk: Idk, paper: float, spec: float) -> None:
+    assert idk_condition(OWN, idk, label) == paper
+    assert idk_condition(OWN, idk, label.lower(), "spec") == spec
+    assert idk_condition(OWN, idk, Answerability(label.lower()), "paper") == paper
+
+
+def test_underspecified_queries_follow_their_own_judge() -> None:
+    assert idk_condition(OWN, 0, "UNDERSPECIFIED", underspecified=1) == 1
+    assert idk_condition(OWN, 1, "UNDERSPECIFIED", underspecified=0.5) == 0
+    assert idk_condition(OWN, 1, "UNDERSPECIFIED", "spec") == OWN
+    with pytest.raises(InputError, match="underspecified_eval"):
+        idk_condition(OWN, 1, "UNDERSPECIFIED")
+
+
+@pytest.mark.parametrize("rule", ["paper", "spec"])
+@pytest.mark.parametrize("label", [None, "", "answerabel"])
+def test_a_missing_or_unknown_label_is_an_error(rule: Rule, label: str | None) -> None:
+    with pytest.raises(InputError, match="label"):
+        idk_condition(OWN, 1, label, rule)
+
+
+def test_the_error_names_both_spellings_and_the_enrichments() -> None:
+    with pytest.raises(InputError, match=r"'answerability' or 'Answerability'.*enrichments"):
+        idk_condition(OWN, 1, None)
+
+
+@pytest.mark.parametrize("field", ["RB_agg_idk", "RB_llm_idk", "RL_F_idk"])
+def test_a_missing_label_is_never_taken_for_answerable(field: str) -> None:
+    one = sample(None, idk_eval=[1.0], RL_F=[OWN], RB_llm=[OWN], rl_f=OWN, rb_llm=OWN, rb_agg=OWN)
+    found = outcome(field, one)
+    assert isinstance(found, Unscored) and found.reason is Reason.MISSING_INPUT
+    assert "'answerability' or 'Answerability'" in found.detail
+
+
+@pytest.mark.parametrize("label", KNOWN)
+@pytest.mark.parametrize("idk", [0.0, 0.5, 1.0, "unknown"])
+@pytest.mark.parametrize("rule", ["paper", "spec"])
+def test_metrics_follow_the_pure_function(label: str, idk: Idk, rule: Rule) -> None:
+    one = sample(label, idk_eval=[idk], RL_F=[OWN], RB_llm=0.8)
+    for field, value in (("rl_f_idk", OWN), ("rb_llm_idk", 0.8)):
+        name = field if rule == "paper" else f"{field}(rule=spec)"
+        found = outcome(name, one)
+        assert isinstance(found, Score)
+        assert found.value == idk_condition(value, idk, label, rule)
+
+
+def test_a_known_cell_needs_no_own_value() -> None:
+    assert outcome("RL_F_idk", sample("UNANSWERABLE", idk_eval=1)) == Score(
+        1.0, {}, "UNANSWERABLE, idk_eval 1"
+    )
+    lost = outcome("RL_F_idk", sample("ANSWERABLE", idk_eval=0))
+    assert isinstance(lost, Unscored) and lost.reason is Reason.NEEDS_EXTRA
+
+
+def test_without_a_verdict_nothing_is_conditioned() -> None:
+    for label in KNOWN:
+        found = outcome("RL_F_idk", sample(label, RL_F=[OWN]))
+        assert isinstance(found, Unscored) and "idk_eval" in found.detail
+    kept = outcome("rl_f_idk(rule=spec)", sample("ANSWERABLE", RL_F=[OWN]))
+    assert isinstance(kept, Score) and kept.value == OWN
+
+
+def test_underspecified_samples_need_their_judge() -> None:
+    found = outcome("RL_F_idk", sample("UNDERSPECIFIED", idk_eval=1, RL_F=OWN))
+    assert isinstance(found, Unscored) and "underspecified_eval" in found.detail
+    for said, value in ((1.0, 1.0), (0.5, 0.0), (0.0, 0.0)):
+        one = sample("UNDERSPECIFIED", RL_F=OWN, underspecified_eval=[said])
+        assert outcome("RL_F_idk", one) == Score(
+            value, {}, f"UNDERSPECIFIED, underspecified_eval {said}: in place of 0.37"
+        )
+
+
+def test_inspectorraget_values_are_known_to_be_conditioned() -> None:
+    one = sample("ANSWERABLE", conditional_idk=1, rl_f=0.7, rb_llm=0.9)
+    assert isinstance(outcome("RL_F", one), Unscored)
+    taken = outcome("RL_F_idk", one)
+    assert isinstance(taken, Score) and taken.value == 0.7 and "record" in taken.explanation
+    assert isinstance(outcome("rl_f_idk(rule=spec)", one), Unscored)
+
+
+@pytest.mark.parametrize(
+    ("label", "conditional", "idk"),
+    [("UNANSWERABLE", 1, 1), ("ANSWERABLE", 0, 1), ("UNANSWERABLE", 0, 0), ("ANSWERABLE", 1, 0)],
+)
+def test_conditional_idk_is_enough_to_condition(label: str, conditional: int, idk: int) -> None:
+    one = sample(label, conditional_idk=conditional, RL_F=OWN)
+    found = outcome("RL_F_idk", one)
+    assert isinstance(found, Score) and found.value == idk_condition(OWN, idk, label)
+    assert isinstance(outcome("idk_eval", one), Unscored)
+
+
+@pytest.mark.parametrize("label", KNOWN)
+@pytest.mark.parametrize("idk", [0.0, 0.5, 1.0])
+def test_answerability_accuracy_is_conditional_idk(label: str, idk: float) -> None:
+    found = outcome("conditional_idk", sample(label, idk_eval=[idk]))
+    assert isinstance(found, Score)
+    assert found.value is ((label in ("UNANSWERABLE", "CONVERSATIONAL")) == (idk == 1))
+    for given in (True, 0, 1):
+        taken = outcome("answerability_accuracy", sample(label, conditional_idk=given))
+        assert isinstance(taken, Score) and taken.value is bool(given)
+
+
+def test_answerability_accuracy_leaves_out_what_it_cannot_judge() -> None:
+    for one in (
+        sample(None, idk_eval=1),
+        sample("UNDERSPECIFIED", idk_eval=1),
+        sample("ANSWERABLE"),
+        sample("ANSWERABLE", idk_eval="unknown"),
+    ):
+        assert isinstance(outcome("answerability_accuracy", one), Unscored)

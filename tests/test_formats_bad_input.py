@@ -1,0 +1,250 @@
+"""Bad input gets one sentence that says file, line, field and what to do, and loses nothing."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from ragassay.errors import InputError, RagassayWarning, UsageError
+from ragassay.formats import Notes, detect, load, read
+
+LINE = '{"id": "%d", "query": "q%d", "answer": "a"}\n'
+
+
+def ten_thousand() -> list[str]:
+    return [LINE % (n, n) for n in range(10_000)]
+
+
+def error(path: Path, **options: str) -> str:
+    with pytest.raises(InputError) as caught:
+        load(path, **options)  # type: ignore[arg-type]
+    message = str(caught.value)
+    assert message.startswith(str(path))
+    assert "\n" not in message
+    return message
+
+
+def test_an_invalid_line_among_ten_thousand_is_named_and_not_skipped(tmp_path: Path) -> None:
+    lines = ten_thousand()
+    lines[6788] = '{"id": "6788", "query": "q\n'
+    path = tmp_path / "a.jsonl"
+    path.write_text("".join(lines))
+    message = error(path)
+    assert "line 6789: not valid JSON" in message
+    assert "column" in message
+    stream = read(path)
+    assert [next(stream).id for _ in range(6788)] == [str(n) for n in range(6788)]
+    with pytest.raises(InputError, match="line 6789"):
+        next(stream)
+
+
+def test_duplicate_ids_are_named_with_both_lines(tmp_path: Path) -> None:
+    lines = ten_thousand()
+    lines[9000] = LINE % (17, 17)
+    path = tmp_path / "a.jsonl"
+    path.write_text("".join(lines))
+    message = error(path)
+    assert "line 9001" in message
+    assert "'17'" in message
+    assert "already given in line 18" in message
+
+
+def test_integer_and_text_spellings_of_an_id_are_duplicates(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"id": 7, "query": "a"}\n{"id": "7", "query": "b"}\n')
+    assert "already given in line 1" in error(path)
+
+
+def test_the_same_id_of_another_system_or_repeat_is_no_duplicate(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    rows = [{}, {"system": "B"}, {"repeat": 1}]
+    path.write_text("".join(json.dumps({"id": 1, "query": "a", **row}) + "\n" for row in rows))
+    assert len(load(path)) == 3
+
+
+def test_a_truncated_gzip_file_is_an_error_whatever_was_read(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl.gz"
+    whole = gzip.compress("".join(ten_thousand()).encode())
+    for size in (len(whole) // 2, len(whole) - 4, 12):
+        path.write_bytes(whole[:size])
+        assert "gzip file is damaged or cut off" in error(path)
+
+
+def test_a_damaged_gzip_file_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl.gz"
+    whole = bytearray(gzip.compress("".join(ten_thousand()).encode()))
+    whole[len(whole) // 2] ^= 0xFF
+    path.write_bytes(bytes(whole))
+    message = error(path)
+    assert "damaged" in message or "not valid JSON" in message or "not UTF-8" in message
+
+
+def test_a_gzip_file_of_nothing_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl.gz"
+    path.write_bytes(gzip.compress(b""))
+    assert "holds nothing" in error(path)
+
+
+def test_a_folder_is_an_error(tmp_path: Path) -> None:
+    assert "this is a folder" in error(tmp_path)
+    assert "this is a folder" in error(tmp_path, format="jsonl")
+
+
+@pytest.mark.parametrize("file", ["a.jsonl", "a.csv", "a.parquet", "a"])
+def test_an_empty_file_is_an_error(tmp_path: Path, file: str) -> None:
+    path = tmp_path / file
+    path.write_bytes(b"")
+    assert "the file is empty" in error(path)
+
+
+@pytest.mark.parametrize(
+    ("file", "content"),
+    [("a.jsonl", "\n\n"), ("a.json", "[]"), ("a.csv", "id,query\n"), ("a.csv", "id,query\n\n")],
+)
+def test_a_file_without_records_is_an_error(tmp_path: Path, file: str, content: str) -> None:
+    path = tmp_path / file
+    path.write_text(content)
+    message = error(path, format="csv" if file == "a.csv" else "jsonl")
+    assert "no records" in message or "blank lines" in message
+
+
+def test_a_missing_file_is_an_error_with_the_nearest_name(tmp_path: Path) -> None:
+    (tmp_path / "answers.jsonl").write_text(LINE % (1, 1))
+    message = error(tmp_path / "answer.jsonl")
+    assert "no such file" in message
+    assert "Did you mean 'answers.jsonl'?" in message
+    assert "no folder" in error(tmp_path / "no" / "a.jsonl")
+
+
+def test_a_missing_file_is_found_before_anything_is_read(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no such file"):
+        read(tmp_path / "a.jsonl")
+
+
+@pytest.mark.parametrize("file", ["a.jsonl", "a.csv"])
+def test_a_wrong_encoding_is_named_with_line_and_byte(tmp_path: Path, file: str) -> None:
+    path = tmp_path / file
+    if file == "a.jsonl":
+        lines = ['{"id": 1, "query": "a"}', '{"id": 2, "query": "caffè"}']
+    else:
+        lines = ["id,query", "1,caffè"]
+    path.write_bytes("\n".join(lines).encode("latin-1"))
+    position = lines[1].index("è") + 1
+    message = error(path)
+    assert f"line 2: byte 0xe8 at position {position} of the line is not UTF-8" in message
+    assert "Save the file as UTF-8" in message
+
+
+def test_utf_16_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes("id,query\n1,a\n".encode("utf-16"))
+    assert "the file is UTF-16" in error(path)
+
+
+@pytest.mark.parametrize(
+    ("file", "content"), [("a.jsonl", '{"id": 1, "query": "a"}\n'), ("a.csv", "id,query\n1,a\n")]
+)
+def test_a_byte_order_mark_is_no_part_of_the_data(tmp_path: Path, file: str, content: str) -> None:
+    path = tmp_path / file
+    path.write_bytes(b"\xef\xbb\xbf" + content.encode())
+    assert [(sample.id, sample.query) for sample in load(path)] == [("1", "a")]
+
+
+def test_nan_is_null_where_python_wrote_it(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text(
+        '{"id": 1, "query": "a", "answer": NaN, "Validity": NaN, "metrics": {"RL_F": [NaN]}}\n'
+    )
+    (sample,) = load(path)
+    assert sample.answer is None
+    assert sample.metadata == {"Validity": None}
+    assert sample.given == {"RL_F": [None]}
+
+
+@pytest.mark.parametrize("token", ["NaN", "Infinity", "-Infinity", "1e999"])
+def test_scores_that_are_not_finite_are_an_error(tmp_path: Path, token: str) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text(
+        (LINE % (1, 1))
+        + '{"id": 2, "query": "a", "passages": [{"text": "t", "score": TOKEN}]}'.replace(
+            "TOKEN", token
+        )
+    )
+    message = error(path)
+    assert "line 2" in message
+    assert "score" in message
+    assert "finite" in message
+
+
+def test_infinity_is_an_error_anywhere(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"id": 1, "query": "a", "latency": Infinity}')
+    assert "line 1, field 'latency': the number inf is not finite" in error(path)
+
+
+def test_half_a_character_is_replaced_and_can_be_written_again(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"id": 1, "query": "cut \\ud83d"}')
+    assert load(path)[0].query == "cut \ufffd"
+
+
+def test_a_record_that_is_no_object_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text((LINE % (1, 1)) + '["a"]\n')
+    assert "line 2: a record is list, not an object" in error(path)
+
+
+def test_an_unknown_format_is_a_usage_error_with_the_nearest(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"Unknown format 'jsnol'. Did you mean 'jsonl'"):
+        read(tmp_path / "a.jsonl", format="jsnol")
+
+
+def test_a_file_that_fits_no_format_is_an_error_with_the_list(tmp_path: Path) -> None:
+    path = tmp_path / "a.bin"
+    path.write_bytes(b"just some words\n")
+    message = error(path)
+    assert "no known format fits" in message
+    assert "jsonl" in message
+
+
+def test_a_run_without_judgements_says_what_is_needed(tmp_path: Path) -> None:
+    path = tmp_path / "a.run"
+    path.write_text("q1 Q0 d1 1 2.0 tag\n")
+    assert detect(path).name == "trec_run"
+    assert "Give its qrels as well" in error(path)
+
+
+@pytest.mark.parametrize("limit", [0, -1])
+def test_a_limit_below_one_is_a_usage_error(tmp_path: Path, limit: int) -> None:
+    with pytest.raises(UsageError, match="limit must be at least 1"):
+        read(tmp_path / "a.jsonl", limit=limit)
+
+
+def test_what_is_worth_telling_is_told_once_with_its_count(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text("".join(f'{{"query": "q{n}"}}\n' for n in range(5)))
+    with pytest.warns(RagassayWarning, match="records without an id: 5") as caught:
+        load(path)
+    assert len(caught) == 1
+    notes = Notes()
+    load(path, notes=notes)
+    assert len(notes) == 1
+
+
+def test_detecting_json_lines_imports_no_heavy_library(tmp_path: Path) -> None:
+    import subprocess
+    import sys
+
+    path = tmp_path / "a.jsonl"
+    path.write_text(LINE % (1, 1))
+    code = (
+        "import sys, ragassay.formats as f; f.load(sys.argv[1]); "
+        "print([m for m in ('polars', 'pandas', 'pyarrow') if m in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "[]"

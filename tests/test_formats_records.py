@@ -1,0 +1,471 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragassay.errors import InputError, UsageError
+from ragassay.formats import Notes, aliases, from_records, load
+from ragassay.samples import (
+    Answer,
+    Answerability,
+    GoldPassage,
+    Passage,
+    Sample,
+    Statement,
+    Turn,
+)
+
+# The names of ../shared/reference/peers.md, section 6: field, names, a value, what comes of it.
+PUBLISHED_NAMES: list[tuple[str, str, Any, Any]] = [
+    ("id", "id query_id qid _id sample_id", "x", "x"),
+    ("query", "user_input question query input prompt", "x", "x"),
+    (
+        "passages",
+        "retrieved_contexts contexts context retrieval_context retrieved_context"
+        " retrieved_passages passages documents chunks",
+        ["x"],
+        (Passage("x"),),
+    ),
+    (
+        "passages",
+        "retrieved_context_ids retrieved_ids doc_ids run",
+        ["x"],
+        (Passage(id="x"),),
+    ),
+    (
+        "gold",
+        "reference_contexts ground_truth_context expected_chunks golden_chunks"
+        " reference_context gt_chunks",
+        ["x"],
+        (GoldPassage(text="x"),),
+    ),
+    ("gold", "reference_context_ids retrieval_gt", ["x"], (GoldPassage(id="x"),)),
+    ("gold", "qrels", {"x": 2}, (GoldPassage(id="x", grade=2),)),
+    (
+        "answer",
+        "response answer actual_output output outputs prediction pred_answer generated_answer",
+        "x",
+        Answer("x"),
+    ),
+    (
+        "references",
+        "reference ground_truth ground_truths ground_truth_answers expected_output expected"
+        " expected_response reference_answer gt_answer golden_answers generation_gt target",
+        "x",
+        ("x",),
+    ),
+]
+
+
+def one(record: dict[str, Any], **options: Any) -> Sample:
+    (sample,) = from_records([record], notes=Notes(), **options)
+    return sample
+
+
+@pytest.mark.parametrize(
+    ("field", "name", "value", "expected"),
+    [(f, name, v, e) for f, names, v, e in PUBLISHED_NAMES for name in names.split()],
+)
+def test_every_published_name_is_understood(
+    field: str, name: str, value: Any, expected: Any
+) -> None:
+    others = {key: "y" for key in ("id", "query", "metadata.note") if key != field}
+    assert getattr(one({**others, name: value}), field) == expected
+
+
+def test_no_alias_stands_for_two_fields() -> None:
+    names = [aliases.folded(n) for f, others in aliases.ALIASES.items() for n in (f, *others)]
+    assert len(names) == len(set(names))
+
+
+def test_nested_published_names_are_understood() -> None:
+    sample = one(
+        {
+            "inputs": {"question": "q"},
+            "outputs": {"response": "a"},
+            "expectations": {"expected_response": "r"},
+        }
+    )
+    assert (sample.query, sample.answer, sample.references) == ("q", Answer("a"), ("r",))
+
+
+def test_spelling_and_case_of_a_column_do_not_matter() -> None:
+    sample = one({"ID": 1, "User Input": "q", "Retrieved-Context": ["c"], "Response": "a"})
+    assert (sample.id, sample.query) == ("1", "q")
+    assert (sample.passages, sample.answer) == ((Passage("c"),), Answer("a"))
+
+
+@pytest.mark.parametrize("value", [7, 7.0, "7"])
+def test_ids_of_any_type_are_one_id(value: object) -> None:
+    assert one({"id": value, "query": "q"}).id == "7"
+
+
+@pytest.mark.parametrize("value", [True, 7.5, 2.0**60, ["a"]])
+def test_an_id_that_cannot_be_exact_is_refused(value: object) -> None:
+    with pytest.raises(InputError, match=r"line 1, field 'id'.*id is expected"):
+        one({"id": value, "query": "q"})
+
+
+def test_two_systems_without_ids_agree_on_the_query_and_not_on_its_place() -> None:
+    history = [{"role": "user", "content": "h"}, {"role": "assistant", "content": "i"}]
+    first = {"question": "Who?", "answer": "a"}
+    second = {"question": "Who?", "answer": "b", "history": history}
+    notes = Notes()
+    ids = [s.id for s in from_records([first, second], notes=notes)]
+    turned = [s.id for s in from_records([second, first], notes=notes)]
+    assert ids == turned[::-1]
+    assert ids[0] != ids[1]
+    assert "records without an id: 4 (first: line 1)" in next(iter(notes))
+
+
+def test_ids_made_from_queries_stay_the_same_from_release_to_release() -> None:
+    # printf '["Who wrote Emma?",[]]' | b2sum -l 64
+    assert one({"query": "Who wrote Emma?"}).id == "q-6fcd113e5958c682"
+
+
+def test_records_with_neither_id_nor_query_are_numbered_and_told() -> None:
+    notes = Notes()
+    found = list(from_records([{"pred_ls": "x"}], columns={"pred_ls": "pred_ls"}, notes=notes))
+    assert found[0].id == "row-1"
+    assert "neither an id nor a query" in next(iter(notes))
+
+
+def test_the_same_query_twice_without_ids_is_an_error_that_names_both() -> None:
+    rows = [{"query": "a"}, {"query": "b"}, {"query": "a"}]
+    with pytest.raises(InputError, match=r"line 3.*already given in line 1"):
+        list(from_records(rows, notes=Notes()))
+
+
+def test_a_reference_given_as_text_is_one_reference() -> None:
+    assert one({"id": 1, "query": "q", "reference": "Paris"}).references == ("Paris",)
+
+
+def test_nested_references_are_groups_and_flat() -> None:
+    sample = one({"id": 1, "query": "q", "golden_answers": [["NYC", "New York"], ["LA"]]})
+    assert sample.reference_groups == (("NYC", "New York"), ("LA",))
+    assert sample.references == ("NYC", "New York", "LA")
+
+
+def test_references_as_objects_give_their_text() -> None:
+    sample = one({"id": 1, "query": "q", "targets": [{"speaker": "agent", "text": "r"}]})
+    assert sample.references == ("r",)
+
+
+@pytest.mark.parametrize("value", [[1972], 1972, True, [None], [["a"], "b"], [{"x": 1}]])
+def test_a_reference_that_is_no_text_is_refused(value: object) -> None:
+    with pytest.raises(InputError, match="line 1, field 'references'"):
+        one({"id": 1, "query": "q", "references": value})
+
+
+def test_null_and_empty_answers_stay_apart() -> None:
+    assert one({"id": 1, "query": "q", "answer": None}).answer is None
+    assert one({"id": 1, "query": "q", "answer": ""}).answer == Answer("")
+
+
+@pytest.mark.parametrize("value", [42, True, 1.5, ["a", "b"]])
+def test_an_answer_that_is_no_text_is_refused(value: object) -> None:
+    with pytest.raises(InputError, match="field 'answer'"):
+        one({"id": 1, "query": "q", "answer": value})
+
+
+def test_answers_in_parts_keep_their_citations() -> None:
+    parts = [{"text": "A.", "citations": ["d1", 2]}, {"text": "B."}]
+    answer = Answer("A. B.", (Statement("A.", ("d1", "2")), Statement("B.")))
+    assert one({"id": 1, "query": "q", "answer": parts}).answer == answer
+    assert one({"id": 1, "query": "q", "answer": {"statements": parts}}).answer == answer
+
+
+def test_beside_a_prediction_the_answer_is_the_reference() -> None:
+    sample = one(
+        {
+            "query": "q",
+            "answer": "gold",
+            "prediction": "said",
+            "chunks": [{"id": "c", "title": "t", "text": "x"}],
+            "gt_chunks": [{"title": "t", "fact": "f"}],
+            "error": None,
+        }
+    )
+    assert (sample.answer, sample.references) == (Answer("said"), ("gold",))
+    assert sample.passages == (Passage("x", "c"),)
+    assert sample.gold == (GoldPassage(text="f"),)
+    assert sample.failure is None
+
+
+def test_an_error_message_beside_an_empty_answer_is_a_failure() -> None:
+    sample = one({"query": "q", "answer": "gold", "prediction": "", "error": "timeout"})
+    assert (sample.answer, sample.failure) == (None, "timeout")
+
+
+def test_beside_a_retrieval_context_the_context_is_gold() -> None:
+    sample = one({"input": "q", "retrieval_context": ["r"], "context": ["g"]})
+    assert sample.passages == (Passage("r"),)
+    assert sample.gold == (GoldPassage(text="g"),)
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"query": "q", "response": "a", "output": "b"},
+        {"query": "q", "response": "a", "answer": "b", "ground_truth": "c"},
+        {"query": "q", "contexts": ["a"], "documents": ["b"]},
+    ],
+)
+def test_two_columns_for_one_field_are_an_error_and_not_a_choice(record: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match=r"could each be .* Say which one is: columns="):
+        one(record)
+    field, column = ("answer", "response") if "response" in record else ("passages", "contexts")
+    assert getattr(one(record, columns={field: column}), field) is not None
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (["a", "b"], (Passage("a"), Passage("b"))),
+        ({"d1": "a", "d2": "b"}, (Passage("a", "d1"), Passage("b", "d2"))),
+        ("a", (Passage("a"),)),
+        ([], ()),
+        (None, None),
+        ([{"doc_id": 1, "text": "a", "score": 2}], (Passage("a", "1", 2.0),)),
+        (
+            [{"id": "c", "filename": "f", "start_char_offset": 1, "end_char_offset": 5}],
+            (Passage(None, "c", None, "f", 1, 5),),
+        ),
+        (
+            [{"page_content": "a", "metadata": {"source": "f", "start_index": 3}}],
+            (Passage("a", None, None, "f", 3),),
+        ),
+    ],
+)
+def test_passages_come_in_every_published_shape(value: object, expected: object) -> None:
+    assert one({"id": 1, "query": "q", "passages": value}).passages == expected
+
+
+def test_a_separator_cuts_one_text_into_passages() -> None:
+    record = {"id": 1, "query": "q", "context": "a<<sep>>b<<sep>>"}
+    passages = one(record, separator="<<sep>>").passages
+    assert passages == (Passage("a"), Passage("b"), Passage(""))
+
+
+def test_texts_and_ids_in_two_columns_are_joined_by_rank() -> None:
+    record = {"id": 1, "query": "q", "retrieved_contexts": ["a", "b"]}
+    joined = one({**record, "retrieved_context_ids": ["x", 7]}).passages
+    assert joined == (Passage("a", "x"), Passage("b", "7"))
+    with pytest.raises(InputError, match="1 ids for 2 passages"):
+        one({**record, "retrieved_context_ids": ["x"]})
+
+
+def test_a_run_mapping_is_ranked_by_score_then_id_both_descending() -> None:
+    passages = one({"id": 1, "query": "q", "run": {"a": 0.5, "b": 0.5, "c": 0.9}}).passages
+    assert passages is not None
+    assert [p.id for p in passages] == ["c", "b", "a"]
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), "high", True])
+def test_scores_that_are_no_finite_numbers_are_refused(value: object) -> None:
+    with pytest.raises(InputError, match=r"line 1, field .*score"):
+        one({"id": 1, "query": "q", "passages": [{"text": "a", "score": value}]})
+
+
+@pytest.mark.parametrize("value", [[None], [3], ["a", {"txt": "b"}], 3])
+def test_a_passage_that_is_none_is_refused(value: object) -> None:
+    with pytest.raises(InputError, match="field 'passages'"):
+        one({"id": 1, "query": "q", "passages": value})
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("gold", ["a"], (GoldPassage(text="a"),)),
+        ("gold", {"d1": 2, "d2": 0}, (GoldPassage("d1", grade=2), GoldPassage("d2", grade=0))),
+        ("gold", {"d1": "a"}, (GoldPassage("d1", "a"),)),
+        (
+            "gold",
+            [{"filename": "f", "start_char_offset": 0, "end_char_offset": 9}],
+            (GoldPassage(document="f", start=0, end=9),),
+        ),
+        ("gold", [{"id": 1, "grade": 3}], (GoldPassage("1", grade=3),)),
+        ("retrieval_gt", [["a", "b"], ["c"]], tuple(GoldPassage(x) for x in "abc")),
+        ("gold", [], ()),
+        ("gold", None, None),
+    ],
+)
+def test_gold_comes_in_every_published_shape(name: str, value: object, expected: object) -> None:
+    assert one({"id": 1, "query": "q", name: value}).gold == expected
+
+
+def test_gold_texts_and_ids_are_joined() -> None:
+    record = {"query": "q", "reference_contexts": ["a"], "reference_context_ids": ["x"]}
+    assert one(record).gold == (GoldPassage("x", "a"),)
+
+
+@pytest.mark.parametrize("name", ["input", "user_input", "messages", "conversation_history"])
+def test_the_last_user_turn_is_the_query_and_the_rest_is_history(name: str) -> None:
+    talk = [
+        {"role": "system", "content": "be kind"},
+        {"role": "user", "content": "a"},
+        {"role": "assistant", "content": "b"},
+        {"speaker": "user", "text": "c"},
+    ]
+    sample = one({"id": 1, name: talk, "answer": "x"})
+    assert sample.query == "c"
+    assert sample.history == (Turn("user", "a"), Turn("agent", "b"))
+    assert sample.metadata == {"system_prompt": "be kind"}
+
+
+def test_the_turn_after_the_query_is_the_answer() -> None:
+    talk = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]
+    assert one({"id": 1, "messages": talk}).answer == Answer("b")
+    assert one({"id": 1, "messages": talk, "response": "b"}).answer == Answer("b")
+    with pytest.raises(InputError, match="differs from the turn after its query"):
+        one({"id": 1, "messages": talk, "response": "c"})
+
+
+def test_a_query_that_also_ends_the_history_is_not_counted_twice() -> None:
+    talk = [{"role": "user", "content": "a"}, {"role": "user", "content": "q"}]
+    sample = one({"id": 1, "query": "q", "messages": talk})
+    assert sample.history == (Turn("user", "a"),)
+
+
+@pytest.mark.parametrize(
+    "talk",
+    ["user: hi", ["hi"], [{"role": "tool", "content": "x"}], [{"role": "user"}], [{"text": "x"}]],
+)
+def test_a_conversation_that_is_none_is_refused(talk: object) -> None:
+    with pytest.raises(InputError, match="line 1, field 'messages'"):
+        one({"id": 1, "messages": talk})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("answerability", "UNANSWERABLE"),
+        ("Answerability", ["UNANSWERABLE"]),
+        ("answerability", "unanswerable"),
+        ("answerable", False),
+        ("is_answerable", "false"),
+    ],
+)
+def test_the_answerability_label_is_found_in_every_spelling(name: str, value: object) -> None:
+    label = one({"id": 1, "query": "q", name: value}).answerability
+    assert label is Answerability.UNANSWERABLE
+
+
+def test_the_answerability_label_is_found_inside_the_turn() -> None:
+    turn = {
+        "speaker": "user",
+        "text": "q",
+        "enrichments": {"Answerability": ["PARTIAL"], "Question Type": ["Factoid"]},
+    }
+    sample = one({"task_id": "t", "input": [turn]})
+    assert sample.answerability is Answerability.PARTIAL
+    assert sample.metadata == {"Question Type": ["Factoid"]}
+
+
+def test_answerability_labels_that_disagree_are_an_error() -> None:
+    record = {"id": 1, "query": "q", "answerability": "PARTIAL", "Answerability": ["ANSWERABLE"]}
+    with pytest.raises(InputError, match="labelled PARTIAL in one place and ANSWERABLE"):
+        one(record)
+
+
+@pytest.mark.parametrize("value", ["MAYBE", ["ANSWERABLE", "PARTIAL"], 3])
+def test_an_unknown_answerability_label_is_an_error_with_the_list(value: object) -> None:
+    with pytest.raises(InputError, match="field 'answerability'"):
+        one({"id": 1, "query": "q", "answerability": value})
+
+
+@pytest.mark.parametrize("value", [None, "", []])
+def test_an_empty_answerability_label_is_no_label(value: object) -> None:
+    assert one({"id": 1, "query": "q", "answerability": value}).answerability is None
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [
+        (1700000000, 1700000000.0),
+        ("1700000000.5", 1700000000.5),
+        ("2023-11-14T22:13:20+00:00", 1700000000.0),
+        ("2023-11-14 22:13:20", 1700000000.0),
+        (None, None),
+    ],
+)
+def test_timestamps_are_seconds_or_iso_8601(value: object, seconds: float | None) -> None:
+    assert one({"id": 1, "query": "q", "timestamp": value}).timestamp == seconds
+
+
+@pytest.mark.parametrize("value", ["yesterday", 1700000000000, True])
+def test_a_timestamp_that_is_none_is_refused(value: object) -> None:
+    with pytest.raises(InputError, match="no point in time"):
+        one({"id": 1, "query": "q", "timestamp": value})
+
+
+def test_runs_that_count_from_one_become_repeats_that_count_from_zero() -> None:
+    rows = [{"id": 1, "query": "q", "query_run": n} for n in (1, 2, "3")]
+    assert [s.repeat for s in from_records(rows)] == [0, 1, 2]
+
+
+def test_unknown_fields_become_metadata_and_large_ones_are_told() -> None:
+    notes = Notes()
+    record = {"id": 1, "query": "q", "domain": "law", "tags": ["a"], "raw": {"x": 1}, "n": None}
+    (sample,) = from_records([record], notes=notes)
+    assert sample.metadata == {"domain": "law", "tags": ["a"], "n": None}
+    assert "unknown field 'raw'" in next(iter(notes))
+
+
+def test_metric_values_that_come_along_are_given() -> None:
+    sample = one({"task_id": 1, "query": "q", "metrics": {"RL_F": [0.5], "Length": [3]}})
+    assert sample.given == {"RL_F": [0.5], "Length": [3]}
+
+
+def test_columns_rename_fields_and_key_map_names_mean_the_same() -> None:
+    record = {"nr": 1, "frage": "q", "gold": "ignored", "richtig": ["r"], "gesagt": "a"}
+    named = {"id": "nr", "query": "frage", "references": "richtig", "answer": "gesagt"}
+    key_map = {"id": "nr", "q_ls": "frage", "gt_ls": "richtig", "pred_ls": "gesagt"}
+    sample = one(record, columns=named)
+    assert (sample.id, sample.query, sample.references) == ("1", "q", ("r",))
+    assert sample == one(record, columns=key_map)
+
+
+def test_columns_may_point_inside_an_object() -> None:
+    record = {"id": 1, "data": {"q": "q", "topic": "t"}}
+    sample = one(record, columns={"query": "data.q"})
+    assert sample.query == "q"
+
+
+def test_a_column_that_is_absent_is_an_error_with_the_nearest() -> None:
+    with pytest.raises(
+        InputError, match=r"no column 'qestion'.*Did you mean 'question'.*Found: id"
+    ):
+        one({"id": 1, "question": "q"}, columns={"query": "qestion"})
+
+
+def test_a_column_that_later_records_lack_loses_no_record() -> None:
+    notes = Notes()
+    rows = [{"id": 1, "q": "a"}, {"id": 2, "answer": "x"}]
+    found = list(from_records(rows, columns={"query": "q"}, notes=notes))
+    assert [s.query for s in found] == ["a", None]
+    assert "records without the column 'q': 1" in next(iter(notes))
+
+
+def test_a_field_that_does_not_exist_is_a_usage_error_with_the_nearest() -> None:
+    with pytest.raises(UsageError, match=r"no field 'anwser'.*Did you mean 'answer'"):
+        one({"id": 1}, columns={"anwser": "x"})
+
+
+def test_records_without_any_known_column_are_an_error_that_lists_them() -> None:
+    with pytest.raises(InputError, match=r"no column is known.*id, foo"):
+        one({"id": 1, "foo": "bar"})
+
+
+def test_the_system_is_the_records_own_or_the_one_named() -> None:
+    rows = [{"id": 1, "query": "q", "system": "A"}, {"id": 1, "query": "q", "system": None}]
+    assert [s.system for s in from_records(rows, system="B")] == ["A", "B"]
+
+
+def test_json_texts_that_look_like_lists_stay_texts(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_text(json.dumps({"id": 1, "query": "q", "references": '["a", "b"]'}))
+    assert load(path)[0].references == ('["a", "b"]',)

@@ -1,0 +1,185 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragassay import Answer, Reason, Sample, Score, Unscored, suites
+from ragassay.errors import RagassayWarning
+from ragassay.metrics import naming
+from ragassay.metrics.base import Window
+
+PUBLISHED = ("acc", "em", "stringem", "coverem", "f1", "rouge-1", "rouge-2", "rouge-l")
+MOON = ("14 December 1972 UTC", "December 1972")
+
+
+def sample(answer: str, *references: str, groups: tuple[tuple[str, ...], ...] = ()) -> Sample:
+    flat = references or tuple(alias for group in groups for alias in group)
+    return Sample(id="q", answer=Answer(answer), references=flat, reference_groups=groups)
+
+
+def value(name: str, answer: str, *references: str) -> float:
+    outcome = naming.parse(name).score(sample(answer, *references))
+    assert isinstance(outcome, Score) and outcome.number is not None
+    return outcome.number
+
+
+def unscored(name: str, answer: str, *references: str) -> Unscored:
+    with pytest.warns(RagassayWarning, match="no words"):
+        outcome = naming.parse(name).score(sample(answer, *references))
+    assert isinstance(outcome, Unscored)
+    return outcome
+
+
+@pytest.mark.parametrize(
+    ("answer", "values"),
+    [
+        ("December 14, 1973", (0, 0, 0, 0, 4 / 7, 4 / 7, 0, 0.4)),
+        ("December 1972", (1, 1, 0.5, 1, 1, 1, 1, 1)),
+        ("It was December 1972, i.e. 14 December 1972 UTC", (1, 0, 0, 1, 4 / 7, 4 / 7, 0.5, 4 / 7)),
+    ],
+)
+def test_ultrarags_worked_values(answer: str, values: tuple[float, ...]) -> None:
+    found = [value(name, answer, *MOON) for name in PUBLISHED]
+    assert found == pytest.approx(list(values), abs=1e-12)
+
+
+def test_ultrarags_refusal_example_scores_nothing() -> None:
+    refusal = "I cannot answer this question from the passages."
+    assert [value(name, refusal, "Bobby Scott", "Bob Russell") for name in PUBLISHED] == [0] * 8
+
+
+@pytest.mark.parametrize(
+    ("name", "answer", "reference", "published"),
+    [
+        ("acc", "London is rainy", "The", 1),
+        ("acc", "a party", "art", 1),
+        ("acc", "", "Paris", 0),
+        ("em", "", "A", 1),
+        ("coverem", "york has a new bridge", "new york", 1),
+        ("coverem", "", "The", 1),
+        ("f1", "", "The", 0),
+        ("f1", "anything", "The", 0),
+        ("rouge-l", "北京", "北京", 0),
+        ("em", "True", "yes", 1),
+    ],
+)
+def test_ultrarags_degenerate_cases_are_kept_under_its_names(
+    name: str, answer: str, reference: str, published: float
+) -> None:
+    assert value(name, answer, reference) == published
+
+
+def test_a_degenerate_match_says_so() -> None:
+    outcome = naming.parse("acc").score(sample("London", "Paris", "The"))
+    assert isinstance(outcome, Score) and outcome.value == 1.0
+    assert "reference 1 normalises to nothing" in outcome.explanation
+
+
+@pytest.mark.parametrize("spelling", ["EM", "Acc", "StringEM", "CoverEM", "Rouge_1", "Rouge_L"])
+def test_ultrarags_capitals_are_understood(spelling: str) -> None:
+    assert str(naming.parse(spelling)) in PUBLISHED
+
+
+def test_the_qa_suite_reads_f1_as_token_f1() -> None:
+    suite = suites.get("qa")
+    assert [str(metric) for metric in suite.resolve("F1,ACC,Rouge_2")] == ["f1", "acc", "rouge-2"]
+    assert [str(metric) for metric in suite.resolve()][:8] == list(PUBLISHED)
+
+
+CORRECTED = ("exact_match", "contains_answer", "covers_answer", "token_f1", "alias_groups")
+
+
+@pytest.mark.parametrize("name", CORRECTED)
+@pytest.mark.parametrize("wordless", ["The", "A", "?!", ""])
+def test_a_reference_without_words_is_unscored_with_a_warning(name: str, wordless: str) -> None:
+    outcome = unscored(name, "London is rainy", wordless)
+    assert outcome.reason is Reason.UNDEFINED and "0" in outcome.detail
+
+
+@pytest.mark.parametrize("name", CORRECTED)
+def test_a_reference_without_words_never_helps_the_others(name: str) -> None:
+    with pytest.warns(RagassayWarning):
+        assert value(name, "", "The", "Paris") == value(name, "London", "The", "Paris") == 0
+    with pytest.warns(RagassayWarning):
+        assert value(name, "Paris", "The", "Paris") == 1
+
+
+def test_articles_can_be_kept_for_multiple_choice() -> None:
+    assert value("exact_match(articles=keep)", "A", "A") == 1
+    assert value("exact_match(articles=keep)", "B", "A") == 0
+    assert value("exact_match", "The Beatles", "Beatles") == 1
+
+
+def test_containment_stops_at_token_boundaries() -> None:
+    assert value("acc", "a party", "art") == 1
+    assert value("contains_answer", "a party", "art") == 0
+    assert value("contains_answer", "Modern art, mostly", "art") == 1
+    assert value("contains_answer", "york has a new bridge", "new york") == 0
+
+
+def test_covering_counts_words_as_often_as_they_occur() -> None:
+    assert value("coverem", "New York", "New York New York") == 1
+    assert value("covers_answer", "New York", "New York New York") == 0
+    assert value("covers_answer", "on the 14th of December 1972", "December 14th 1972") == 1
+
+
+@pytest.mark.parametrize("name", CORRECTED)
+@pytest.mark.parametrize("text", ["北京是中国的首都", "東京タワー", "대한민국", "Ελλάδα", "हिन्दी"])
+def test_identical_texts_of_any_script_score_one(name: str, text: str) -> None:
+    assert value(name, text, text) == 1
+
+
+def test_chinese_is_compared_character_by_character() -> None:
+    assert value("contains_answer", "答案是北京市。", "北京") == 1
+    assert value("token_f1", "北京", "北京市") == pytest.approx(0.8)
+    assert value("f1", "北京", "北京市") == 0
+    assert value("exact_match", "ＡＩ", "ai") == 1
+
+
+def test_alias_groups_score_the_share_of_items_named() -> None:
+    groups = (("Barack Obama", "Obama"), ("the Beatles",), ("Lennon", "John Lennon"))
+    outcome = naming.parse("alias_groups").score(
+        sample("Obama met the Beatles; Lennonism was not discussed", groups=groups)
+    )
+    assert isinstance(outcome, Score)
+    assert outcome.value == pytest.approx(2 / 3)
+    assert outcome.parts["found"] == [True, True, False]
+
+
+def test_a_flat_list_is_one_group_of_aliases() -> None:
+    assert value("stringem", "December 1972", *MOON) == 0.5
+    assert value("alias_groups", "December 1972", *MOON) == 1
+    one = sample("Bobby Scott", groups=(("Bobby Scott", "Scott"), ("The", "an")))
+    with pytest.warns(RagassayWarning):
+        outcome = naming.parse("alias_groups").score(one)
+    assert isinstance(outcome, Unscored) and "group 1" in outcome.detail
+
+
+def test_token_f1_has_its_precision_and_recall_as_parts() -> None:
+    outcome = naming.parse("token_f1.r").score(sample("big red bus", "car", "red bus"))
+    assert isinstance(outcome, Score)
+    assert outcome.value == outcome.parts["r"] == 1.0
+    assert outcome.parts["p"] == 2 / 3 and outcome.parts["reference"] == 1
+    assert str(naming.parse("token_f1")) == "token_f1.f"
+
+
+words = st.lists(st.sampled_from(["red", "bus", "The", "a", "北", "京", "x"]), max_size=8)
+
+
+@given(words, st.lists(words, min_size=1, max_size=3))
+@pytest.mark.filterwarnings("ignore::ragassay.errors.RagassayWarning")
+def test_the_corrected_metrics_order_themselves(answer: list[str], golds: list[list[str]]) -> None:
+    one = sample(" ".join(answer), *map(" ".join, golds))
+    window = Window([one])
+    numbers = {}
+    for name in CORRECTED:
+        outcome = window.outcomes(naming.parse(name))[0]
+        if isinstance(outcome, Unscored):
+            assert outcome.reason is Reason.UNDEFINED
+            return
+        assert outcome.number is not None and 0 <= outcome.number <= 1
+        numbers[name] = outcome.number
+    assert numbers["exact_match"] <= numbers["contains_answer"] <= numbers["covers_answer"]
+    assert numbers["exact_match"] <= numbers["token_f1"]
+    assert numbers["contains_answer"] == numbers["alias_groups"]

@@ -1,0 +1,304 @@
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rouge_score.rouge_scorer import RougeScorer
+
+from ragassay import Answer, Passage, Reason, Sample, Score, Unscored, formats, suites
+from ragassay.metrics import naming
+from ragassay.metrics.base import Window
+from ragassay.metrics.mtrag_aggregate import Shares
+
+SUITE = suites.get("mtrag")
+STEP_1 = (
+    "Recall", "RougeL_stemFalse", "BertscoreP", "BertscoreR", "BertKPrec", "Extractiveness_RougeL",
+    "Length", "RB_agg", "RB_agg_zero_denominator",
+)  # fmt: skip
+FIELDS = (*STEP_1, "idk_eval", "RL_F", "RB_llm", "RB_agg_idk", "RB_llm_idk", "RL_F_idk")
+
+
+def score(field: str, sample: Sample, *, published: bool = False) -> Score | Unscored:
+    return SUITE.resolve([field], published=published)[0].score(sample)
+
+
+def scored(field: str, sample: Sample, *, published: bool = False) -> Score:
+    outcome = score(field, sample, published=published)
+    assert isinstance(outcome, Score), outcome
+    return outcome
+
+
+def sample(
+    answer: str | None = "the cat sat",
+    *references: str,
+    passages: tuple[str | None, ...] | None = ("a cat",),
+    given: dict[str, Any] | None = None,
+) -> Sample:
+    return Sample(
+        id="q",
+        answer=None if answer is None else Answer(answer),
+        references=references or ("the cat sat down",),
+        passages=None if passages is None else tuple(Passage(text=text) for text in passages),
+        given=given or {},
+    )
+
+
+def records(path: Path) -> Iterator[tuple[dict[str, Any], Sample]]:
+    raw = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    yield from zip(raw, formats.read(path), strict=True)
+
+
+# --- published values ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("file", "tolerance", "n"),
+    [("llama405b_algorithmic_6.jsonl", 0.0, 6), ("judged_42.jsonl", 1e-10, 42)],
+)
+@pytest.mark.parametrize("field", STEP_1)
+def test_published_step_1_values_are_reproduced(
+    shared: Path, file: str, tolerance: float, n: int, field: str
+) -> None:
+    compared = 0
+    for raw, one in records(shared / "data" / "mtrag" / file):
+        wanted = raw["metrics"][field]
+        found = scored(field, one, published=True)
+        values = found.parts.get("values", [found.value])
+        assert len(values) == len(wanted)
+        for ours, theirs in zip(values, wanted, strict=True):
+            assert abs(ours - theirs) <= tolerance
+        compared += 1
+    assert compared == n
+
+
+def test_rouge_l_of_all_human_evaluated_answers_is_reproduced(shared: Path) -> None:
+    found = list(formats.read(shared / "data" / "mtrag" / "human_evaluations_half.json"))
+    assert len(found) == 279
+    for one in found:
+        assert one.given["RougeL"] == pytest.approx(
+            scored("RougeL_stemFalse", one).number, abs=1e-12
+        )
+
+
+def test_rb_agg_of_all_human_evaluated_answers_follows_from_its_parts(shared: Path) -> None:
+    samples = list(formats.read(shared / "data" / "mtrag" / "human_evaluations_half.json"))
+    outcomes = Window(samples).outcomes(SUITE.resolve(["RB_agg_idk"])[0])
+    conditioned = 0
+    for one, outcome in zip(samples, outcomes, strict=True):
+        assert isinstance(outcome, Score)
+        assert outcome.number == pytest.approx(one.given["rb_agg"], abs=1e-12)
+        conditioned += "in place of" in outcome.explanation
+    assert conditioned == 11 + 10 + 3 + 2
+
+
+def test_judges_values_of_the_record_are_taken_over(shared: Path) -> None:
+    for raw, one in records(shared / "data" / "mtrag" / "judged_42.jsonl"):
+        for field in ("idk_eval", "RL_F", "RB_llm"):
+            assert [scored(field, one).value] == raw["metrics"][field]
+
+
+# --- definitions --------------------------------------------------------------------------------
+
+
+def test_the_suite_has_the_fifteen_published_fields_with_their_steps() -> None:
+    assert SUITE.metrics == FIELDS
+    assert [SUITE.columns[str(metric)] for metric in SUITE.resolve()] == list(FIELDS)
+    steps = [SUITE.steps[field] for field in FIELDS]
+    assert steps == ["algorithmic"] * 9 + ["idk", "ragas", "radbench"] + ["idk_condition"] * 3
+
+
+def test_paper_names_are_aliases_of_the_conditioned_metrics() -> None:
+    found = SUITE.resolve("RBalg,RBllm,RLF")
+    assert [SUITE.columns[str(metric)] for metric in found] == [
+        "RB_agg_idk",
+        "RB_llm_idk",
+        "RL_F_idk",
+    ]
+
+
+def test_length_is_words_unless_the_published_values_are_asked_for() -> None:
+    one = sample("Snow falls,\n  mostly north.", "t1", "t2")
+    assert scored("Length", one).value == 4
+    assert scored("Length", one, published=True).value == 27
+    assert scored("Length", one, published=True).parts["values"] == [27, 27]
+    assert scored("Length", sample("")).value == 0
+
+
+def test_recall_counts_target_words_in_the_answer() -> None:
+    one = sample("The U.S. state-of-the-art art", "art art us", "the a an", "stateoftheart")
+    assert scored("Recall", one).parts["values"] == [2 / 3, 0, 1]
+    assert scored("Recall", one).value == 2 / 3
+
+
+def test_list_metrics_take_the_first_target_and_the_best_passage() -> None:
+    one = sample("red bus", "car", "red bus", passages=("tram", "red bus line", "red"))
+    assert scored("RougeL_stemFalse", one).value == 0
+    assert scored("RougeL_stemFalse", one).parts["values"] == [0, 1]
+    found = scored("Extractiveness_RougeL", one)
+    assert found.value == max(found.parts["values"]) == 1.0
+    assert found.parts["values"] == [0, 0.8, 1.0]
+
+
+def test_published_extractiveness_is_reversed_and_coverage_is_not() -> None:
+    passage = " ".join(f"word{i}" for i in range(180)) + " snow falls in the mountains"
+    copied = sample("Snow falls in the mountains.", passages=(passage,))
+    assert scored("Extractiveness_RougeL", copied).value < 0.06
+    assert scored("extractive_coverage", copied).value == 1.0
+    nothing = sample("Snow falls.", passages=("",))
+    assert scored("Extractiveness_RougeL", nothing).value == 1.0
+    assert scored("extractive_coverage", nothing).value == 0.0
+
+
+def test_coverage_joins_passages_and_can_ask_for_runs() -> None:
+    one = sample("big red bus goes north", passages=("a big red tram", "the bus goes north"))
+    assert scored("extractive_coverage", one).value == 1.0
+    assert scored("extractive_coverage", one).parts["values"] == [0.4, 0.6]
+    assert scored("extractive_coverage(run=3)", one).value == 0.6
+    assert scored("extractive_coverage(run=9)", sample("red bus", passages=("red bus",))).value == 1
+    assert isinstance(score("extractive_coverage", sample("?!")), Unscored)
+
+
+@given(
+    st.lists(st.sampled_from("abcd"), min_size=1, max_size=10),
+    st.lists(st.lists(st.sampled_from("abcd"), max_size=10), min_size=1, max_size=3),
+    st.integers(1, 4),
+)
+def test_coverage_is_a_share_that_shrinks_with_the_run(
+    answer: list[str], passages: list[list[str]], run: int
+) -> None:
+    one = sample(" ".join(answer), passages=tuple(map(" ".join, passages)))
+    wide = scored(f"extractive_coverage(run={run})", one).number
+    narrow = scored(f"extractive_coverage(run={run + 1})", one).number
+    assert wide is not None and narrow is not None and 0 <= narrow <= wide <= 1
+    pool = {token for passage in passages for token in passage}
+    assert scored("extractive_coverage", one).number == pytest.approx(
+        sum(token in pool for token in answer) / len(answer)
+    )
+
+
+texts = st.lists(st.sampled_from(["the", "cat", "sat", "U.S.", "a-b", "\n", "É"])).map(" ".join)
+
+
+@given(texts, texts)
+def test_first_target_rouge_is_rouge_scores(answer: str, target: str) -> None:
+    peer = RougeScorer(["rougeL"], use_stemmer=False).score(target, answer)["rougeL"].fmeasure
+    one = sample(answer, target or "x")
+    if target:
+        assert scored("RougeL_stemFalse", one).value == peer
+
+
+# --- what is missing ----------------------------------------------------------------------------
+
+
+def test_no_contexts_give_explicit_nulls() -> None:
+    empty = sample(passages=(), given={"BertscoreR": [0.5], "BertKPrec": 0.0})
+    for field in ("BertKPrec", "Extractiveness_RougeL", "extractive_coverage"):
+        outcome = score(field, empty)
+        assert isinstance(outcome, Unscored) and outcome.reason is Reason.NOT_APPLICABLE
+
+
+def test_no_contexts_count_as_extractiveness_0() -> None:
+    empty = sample(passages=(), given={"BertscoreR": [0.5], "BertKPrec": 0.0})
+    found = scored("RB_agg", empty)
+    assert found.value == 0.0 and found.parts["extractiveness"] == 0.0
+    assert found.parts["recall"] == 0.75
+    assert scored("RB_agg_zero_denominator", empty).value is False
+    unlike = sample("dog", passages=(), given={"BertscoreR": [0.5]})
+    assert scored("RB_agg_zero_denominator", unlike).value is True
+    assert scored("RB_agg", unlike).value == 0.0
+
+
+def test_unrecorded_contexts_are_not_empty_contexts() -> None:
+    unrecorded = sample(passages=None, given={"BertscoreR": [0.5]})
+    for field in ("Extractiveness_RougeL", "RB_agg"):
+        assert isinstance(score(field, unrecorded), Unscored)
+    textless = sample(passages=("a cat", None))
+    outcome = score("Extractiveness_RougeL", textless)
+    assert isinstance(outcome, Unscored) and "passage 1" in outcome.detail
+
+
+@pytest.mark.parametrize(
+    ("given_values", "named"),
+    [
+        ({}, "BertscoreR"),
+        ({"BertscoreR": [0.5]}, "BertKPrec"),
+        ({"BertKPrec": [0.5]}, "BertscoreR"),
+        ({"BertscoreR": [None], "BertKPrec": [0.5]}, "BertscoreR"),
+        ({"BertscoreR": [0.5], "BertKPrec": [math.nan]}, "BertKPrec"),
+        ({"BertscoreR": [0.5], "BertKPrec": [0.1, 0.2]}, "BertKPrec"),
+    ],
+)
+def test_rb_agg_names_the_part_that_could_not_be_computed(
+    given_values: dict[str, Any], named: str
+) -> None:
+    for field in ("RB_agg", "RB_agg_zero_denominator"):
+        outcome = score(field, sample(given=given_values))
+        assert isinstance(outcome, Unscored) and outcome.detail.startswith(named)
+
+
+def test_given_values_may_be_lists_or_numbers_in_either_spelling() -> None:
+    lists = {"BertscoreP": [0.1], "BertscoreR": [0.2], "BertKPrec": [0.3, 0.4]}
+    numbers = {"Bert-Rec": 0.2, "Bert-KPrec": 0.4}
+    for given_values in (lists, numbers):
+        one = sample(passages=("a", "b"), given=given_values)
+        assert scored("BertscoreR", one).value == 0.2
+        assert scored("BertKPrec", one).value == 0.4
+    assert scored("BertscoreP", sample(given=lists)).value == 0.1
+    assert isinstance(score("BertscoreP", sample(given=numbers)), Unscored)
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_what_needs_a_model_is_unscored_and_says_what_to_give(field: str) -> None:
+    outcome = score(field, replace(sample(), answerability=None))
+    if field in ("Recall", "RougeL_stemFalse", "Extractiveness_RougeL", "Length"):
+        assert isinstance(outcome, Score)
+    elif field.endswith("_idk"):
+        assert isinstance(outcome, Unscored) and outcome.reason is Reason.MISSING_INPUT
+    else:
+        assert isinstance(outcome, Unscored) and outcome.reason is Reason.NEEDS_EXTRA
+        assert "metrics" in outcome.detail
+
+
+def test_a_judges_null_is_unscored_and_never_0() -> None:
+    outcome = score("RL_F", sample(given={"RL_F": [None]}))
+    assert isinstance(outcome, Unscored) and outcome.reason is Reason.UNDEFINED
+    outcome = score("idk_eval", sample(given={"idk_eval": ["unknown"]}))
+    assert isinstance(outcome, Unscored) and outcome.reason is Reason.UNDEFINED
+
+
+def test_a_negative_share_is_unscored() -> None:
+    one = sample(given={"BertscoreR": [-1.5], "BertKPrec": [0.5]})
+    outcome = score("RB_agg", one)
+    assert isinstance(outcome, Unscored) and outcome.reason is Reason.UNDEFINED
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_a_missing_answer_is_missing_input(field: str) -> None:
+    outcome = score(field, replace(sample(None), failure="API_ERROR"))
+    assert isinstance(outcome, Unscored)
+    assert outcome.reason in (Reason.MISSING_INPUT, Reason.NEEDS_EXTRA)
+
+
+share = st.floats(0, 1)
+
+
+@given(share, share, share)
+def test_rb_agg_is_a_harmonic_mean(x: float, y: float, z: float) -> None:
+    found = Shares(x, y, z)
+    if min(found) > 1e-3:
+        assert found.aggregate == pytest.approx(3 / (1 / x + 1 / y + 1 / z))
+    if 0 in found:
+        assert found.aggregate == 0.0
+    assert (found.denominator == 0) == (sorted(found)[1] == 0) or min(found) < 1e-100
+
+
+def test_every_metric_of_the_suite_prints_a_name_that_parses() -> None:
+    for metric in SUITE.resolve():
+        assert naming.parse(str(metric)) == metric

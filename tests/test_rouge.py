@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rouge_score.rouge_scorer import RougeScorer
+
+from ragassay import Answer, Reason, Sample, Score, Unscored, UsageError
+from ragassay.errors import RagassayWarning
+from ragassay.metrics import naming
+from ragassay.metrics.base import Window
+from ragassay.metrics.rouge import MEASURES, PRF, rouge
+from ragassay.metrics.text import ultrarag_normal
+
+WORDS = ["the", "cats", "cat", "running", "runs", "Ran", "easily", "a2", "北京", "é", "-", "."]
+texts = st.lists(st.sampled_from(WORDS), max_size=30).map(" ".join) | st.text(max_size=40)
+SCORERS = {stem: RougeScorer(list(MEASURES), use_stemmer=stem) for stem in (False, True)}
+
+
+def sample(answer: str, *references: str) -> Sample:
+    return Sample(id="q", answer=Answer(answer), references=references)
+
+
+def value(name: str, answer: str, *references: str) -> float:
+    outcome = naming.parse(name).score(sample(answer, *references))
+    assert isinstance(outcome, Score) and isinstance(outcome.value, float)
+    return outcome.value
+
+
+@given(texts, texts, st.booleans())
+def test_values_have_the_same_bits_as_rouge_score(answer: str, reference: str, stem: bool) -> None:
+    theirs = SCORERS[stem].score(reference, answer)
+    for measure, ours in rouge(answer, reference, stem=stem).items():
+        assert tuple(ours) == tuple(theirs[measure])
+
+
+@given(texts, st.lists(texts, min_size=1, max_size=4))
+def test_the_best_reference_is_that_of_rouge_score(answer: str, references: list[str]) -> None:
+    theirs = SCORERS[True].score_multi(references, answer)
+    for measure, ours in rouge(answer, references).items():
+        assert tuple(ours) == tuple(theirs[measure])
+
+
+@given(texts, st.lists(texts, min_size=1, max_size=3), st.booleans())
+def test_metrics_and_plain_function_agree(answer: str, references: list[str], stem: bool) -> None:
+    found = rouge(answer, references, stem=stem)
+    for measure in MEASURES:
+        for part in ("p", "r", "f"):
+            name = f"{measure}(stem={str(stem).lower()}).{part}"
+            assert value(name, answer, *references) == getattr(found[measure], part)
+
+
+@given(texts, st.lists(texts, min_size=1, max_size=3))
+def test_ultrarags_rouge_is_rouge_score_on_its_normal_form(
+    answer: str, references: list[str]
+) -> None:
+    golds = [ultrarag_normal(text) for text in references]
+    theirs = [SCORERS[True].score(gold, ultrarag_normal(answer)) for gold in golds]
+    for ours, measure in (("rouge-1", "rouge1"), ("rouge-2", "rouge2"), ("rouge-l", "rougeL")):
+        assert value(ours, answer, *references) == max(t[measure].fmeasure for t in theirs)
+
+
+def test_datapizzas_worked_value_comes_from_stems() -> None:
+    found = rouge("the cats sat on the mats", "the cat sat on the mat")
+    assert set(found.values()) == {PRF(1.0, 1.0, 1.0)}
+    assert rouge("the cats sat", "the cat sat", stem=False)["rouge1"].f == pytest.approx(2 / 3)
+
+
+def test_a_reference_given_as_a_text_is_one_reference() -> None:
+    assert rouge("a b", "a b")["rouge2"] == rouge("a b", ["a b"])["rouge2"] == PRF(1, 1, 1)
+
+
+def test_names_parse_and_print_alike() -> None:
+    for name in ("rougeL(stem=false).f", "rouge1(tokens=unicode).p", "rouge2.r", "rouge-l"):
+        assert str(naming.parse(name)) == name
+    assert str(naming.parse("rougeL")) == "rougeL.f"
+    for published, ours in (("Rouge_1", "rouge-1"), ("Rouge_2", "rouge-2"), ("ROUGE_L", "rouge-l")):
+        assert str(naming.parse(published)) == ours
+    with pytest.raises(UsageError, match=r"must be one of p, r, f"):
+        naming.parse("rougeL.g")
+    with pytest.raises(UsageError, match="rouge9"):
+        rouge("a", "a", measures=["rouge9"])  # type: ignore[list-item]
+
+
+def test_identical_chinese_texts_score_one_with_words_of_any_script() -> None:
+    assert value("rougeL", "北京是首都", "北京是首都") == 0.0
+    assert value("rougeL(tokens=unicode)", "北京是首都", "北京是首都") == 1.0
+    assert value("rouge2(tokens=unicode)", "北京大学", "北京") == pytest.approx(
+        2 * (1 / 3) / (4 / 3)
+    )
+    outcome = naming.parse("rougeL").score(sample("北京", "北京"))
+    assert isinstance(outcome, Score) and "unicode" in outcome.explanation
+
+
+def test_a_reference_without_words_of_any_script_is_unscored_with_a_warning() -> None:
+    with pytest.warns(RagassayWarning, match="no words"):
+        outcome = naming.parse("rouge1(tokens=unicode)").score(sample("yes", "?!"))
+    assert isinstance(outcome, Unscored) and outcome.reason is Reason.UNDEFINED
+
+
+def test_missing_answers_and_references_are_unscored_and_cost_nobody_else() -> None:
+    window = Window([Sample(id="1", references=("x",)), sample("x"), sample("x", "x")])
+    for name in ("rougeL", "rouge-1", "rouge2(tokens=unicode).p", "BLEU", "em", "token_f1"):
+        lost, bare, good = window.outcomes(naming.parse(name))
+        assert isinstance(lost, Unscored) and lost.reason is Reason.MISSING_INPUT
+        assert isinstance(bare, Unscored) and bare.reason is Reason.NOT_APPLICABLE
+        assert isinstance(good, Score)
+
+
+def test_the_parts_say_which_reference_was_best() -> None:
+    outcome = naming.parse("rouge1.r").score(sample("big red bus", "car", "red bus", "red"))
+    assert isinstance(outcome, Score)
+    assert outcome.value == outcome.parts["r"] == 1.0
+    assert outcome.parts["p"] == 2 / 3 and outcome.parts["reference"] == 1
