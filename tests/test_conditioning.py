@@ -98,7 +98,7 @@ def test_metrics_follow_the_pure_function(label: str, idk: Idk, rule: Rule) -> N
 
 def test_a_known_cell_needs_no_own_value() -> None:
     assert outcome("RL_F_idk", sample("UNANSWERABLE", idk_eval=1)) == Score(
-        1.0, {}, "UNANSWERABLE, idk_eval 1"
+        1.0, {}, "UNANSWERABLE, idk_eval 1.0"
     )
     lost = outcome("RL_F_idk", sample("ANSWERABLE", idk_eval=0))
     assert isinstance(lost, Unscored) and lost.reason is Reason.NEEDS_EXTRA

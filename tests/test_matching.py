@@ -70,6 +70,14 @@ def test_ultrarags_degenerate_cases_are_kept_under_its_names(
     assert value(name, answer, reference) == published
 
 
+@pytest.mark.parametrize("name", [*PUBLISHED, "contains_answer", "BLEU"])
+def test_a_reference_given_as_a_text_is_never_taken_for_its_characters(name: str) -> None:
+    bare = Sample(id="q", answer=Answer("London is rainy"), references="Paris")  # type: ignore[arg-type]
+    assert bare.references == ("Paris",)
+    outcome = naming.parse(name).score(bare)
+    assert isinstance(outcome, Score) and outcome.value == 0
+
+
 def test_a_degenerate_match_says_so() -> None:
     outcome = naming.parse("acc").score(sample("London", "Paris", "The"))
     assert isinstance(outcome, Score) and outcome.value == 1.0

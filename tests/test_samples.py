@@ -43,3 +43,9 @@ def test_an_error_says_where_what_and_what_to_do() -> None:
     error = InputError("is not a number", path="a.csv", line=3, field="score", hint="Mend it.")
     assert str(error) == "a.csv, line 3, field 'score': is not a number. Mend it."
     assert str(InputError("bad").at(path="x", line=2)) == "x, line 2: bad."
+
+
+def test_a_plain_text_is_one_answer_or_one_reference_and_never_its_characters() -> None:
+    sample = Sample(id="q", answer="Rome", references="Rome")  # type: ignore[arg-type]
+    assert sample.answer is not None and sample.answer.text == "Rome"
+    assert sample.references == ("Rome",)

@@ -127,7 +127,8 @@ class Sample:
         repeat: 0, 1, 2 ... where the same query was run several times.
         history: earlier turns, oldest first.
         passages: what was retrieved, best first. ``None``: not recorded; ``()``: nothing found.
-        answer: what was said. ``None``: not recorded, or the system failed (see ``failure``).
+        answer: what was said (a plain text is taken as one). ``None``: not recorded, or the
+            system failed (see ``failure``).
         references: accepted answers, any of which is right.
         reference_groups: set when the references came as a list of lists: each group holds the
             spellings of one required item; ``references`` is then all of them, flat.
@@ -169,6 +170,12 @@ class Sample:
             )
         if self.timestamp is not None and not math.isfinite(self.timestamp):
             raise InputError(f"the timestamp is {self.timestamp}", field="timestamp")
+        for name in ("references", "negative_references"):
+            if isinstance(getattr(self, name), str):
+                # A text is a sequence of characters too, and each would pass for a reference.
+                object.__setattr__(self, name, (getattr(self, name),))
+        if isinstance(self.answer, str):
+            object.__setattr__(self, "answer", Answer(self.answer))
 
     @property
     def identity(self) -> Identity:

@@ -89,7 +89,8 @@ def compare(
     for at, (comparison, (new, old)) in enumerate(zip(found, pairs, strict=True), start=1):
         if output is not None:
             target = output if len(found) == 1 else output.with_stem(f"{output.stem}-{at}")
-            html.write_comparison(comparison, new, old, target)
+            with show.status("writing the comparison"):
+                html.write_comparison(comparison, new, old, target)
             if not json:
                 show.console().print(f"comparison: {target}", soft_wrap=True, markup=False)
         show.warn(comparison.warnings)

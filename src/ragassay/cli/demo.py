@@ -40,7 +40,8 @@ def demo(
         folder.write_reports(results[name])
     comparison = compare(results[NEW], results[OLD])
     page = output / "comparison.html"
-    html.write_comparison(comparison, results[NEW], results[OLD], page)
+    with show.status("writing the comparison"):
+        html.write_comparison(comparison, results[NEW], results[OLD], page)
     if json:
         show.json(comparison.to_json())
         return OK

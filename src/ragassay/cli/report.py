@@ -40,7 +40,8 @@ def report(
     from ragassay.reports import terminal
 
     result = open_run(folder)
-    written = reports.write_reports(result, output or folder, listed(format))
+    with show.status("writing reports"):
+        written = reports.write_reports(result, output or folder, listed(format))
     if json:
         show.json(result.summary.to_json())
         return OK

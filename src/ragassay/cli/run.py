@@ -121,8 +121,9 @@ def run(
         show.warn(found.warnings)
         return OK
     with show.progress("scoring") as progress:
-        result = job.run(progress)
-    reports = folder.write_reports(result) if result.folder is not None else {}
+        result = job.run(progress, keep=False)
+    with show.status("writing reports"):
+        reports = folder.write_reports(result) if result.folder is not None else {}
     verdicts = gates.judge(checks, result.summary)
     if json:
         show.json({**result.summary.to_json(), "gates": [v.to_json() for v in verdicts]})

@@ -78,6 +78,17 @@ def progress(label: str) -> Iterator[Progress]:
         bar.stop()
 
 
+@contextmanager
+def status(label: str) -> Iterator[None]:
+    """A spinner on standard error while something without a count goes on."""
+    out = console(stderr=True)
+    if not out.is_terminal:
+        yield
+        return
+    with out.status(label):
+        yield
+
+
 def _plain(text: str) -> str:
     from rich.markup import escape
 

@@ -121,8 +121,12 @@ class Job:
     source: Source
     plan: Plan
 
-    def run(self, progress: Progress | None = None) -> Result:
-        """Scores and summarises; writes the run folder when the configuration names one."""
+    def run(self, progress: Progress | None = None, *, keep: bool = True) -> Result:
+        """Scores and summarises; writes the run folder when the configuration names one.
+
+        Samples and outcomes of a run without a folder stay in memory, unless ``keep`` is false:
+        then the result has its summary and columns only.
+        """
         config, plan, source = self.config, self.plan, self.source
         collected = _Collected(config, plan)
         windows = []
@@ -134,7 +138,7 @@ class Job:
                 collected.add(samples, outcomes)
                 if writer is not None:
                     writer.add(samples, list(plan.metrics), outcomes)
-                else:
+                elif keep:
                     windows.append((samples, outcomes))
                 if progress is not None:
                     progress(len(collected.columns))

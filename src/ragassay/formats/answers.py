@@ -10,7 +10,7 @@ from ragassay.formats.aliases import pick
 from ragassay.formats.values import kind, needed_identifier, not_a_list, text
 from ragassay.samples import Answer, Answerability, Statement, Turn
 
-_TURN_PARTS = (("text", "content"), ("speaker", "role", "from"))
+_TURN_PARTS = (("text", "content"), ("speaker", "role", "from", "type"))
 _ANSWER_PARTS = (("text", "response", "answer", "content", "output"), ("statements", "parts"))
 
 _SPEAKERS: Mapping[str, str] = {
@@ -196,7 +196,7 @@ def split_at_query(
 def enrichments(conversation: Any) -> Mapping[str, Any]:
     """What MT-RAG says about the query inside its turn."""
     for item in reversed(conversation):
-        if item.get("speaker", item.get("role")) in ("user", "human"):
+        if item.get("speaker") == "user":
             found = item.get("enrichments")
             return found if isinstance(found, dict) else {}
     return {}

@@ -54,7 +54,7 @@ class _Layout:
         return [name for name in self.columns if not name.startswith("_")]
 
 
-_RUN = _Layout("run", ("query", "_q0", "document", "_rank", "score", "tag"), "score", False)
+_RUN = _Layout("run", ("query", "_Q0", "document", "_rank", "score", "tag"), "score", False)
 _QRELS = _Layout("qrels file", ("query", "_iteration", "document", "grade"), "grade", True)
 _BEIR_NAMES = {"query-id": "query", "corpus-id": "document", "score": "grade"}
 _NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
@@ -84,7 +84,11 @@ def read_qrels(path: Path) -> pl.DataFrame:
     """
     if path.is_dir():
         path = _beir_file(path)
-    return _read(path, _beir_layout(path) or _QRELS)
+    layout = _beir_layout(path) or _QRELS
+    _, fields = next(_fields(path, layout), (0, []))
+    if len(fields) >= len(_RUN.columns) and fields[1] == b"Q0" and _NUMBER.fullmatch(fields[4]):
+        raise InputError("this is a run, not qrels", path=path, hint="Name the qrels first.")
+    return _read(path, layout)
 
 
 def read_qrels_by_query(path: Path) -> Mapping[str, Mapping[str, int]]:

@@ -13,6 +13,10 @@ UNDERSPECIFIED                 1 if ``underspecified_eval`` is 1, else 0
 The shorter rule of MT-RAG's metrics page (``rule="spec"``) leaves out two cells: an answerable
 query with an "I don't know" keeps its value, and so does a conversational one. The published code
 treats a missing label as answerable without a word; here it is an error.
+
+A record may bring conditioned values: ``RB_agg_idk`` and its like, or ``rb_agg``, ``rb_llm`` and
+``rl_f`` in an InspectorRAGet file, which are conditioned despite their names. They are taken only
+where nothing can be computed.
 """
 
 from __future__ import annotations
@@ -191,7 +195,9 @@ def idk_of(sample: Sample) -> Idk | Unscored:
     values = given(sample, "idk_eval")
     if values is not None:
         idk = values[0]
-        return idk if is_number(idk) or idk is None else str(idk)
+        if idk is None:
+            return None
+        return float(idk) if isinstance(idk, int | float) else str(idk)
     right, label = given(sample, "conditional_idk"), sample.answerability
     if right is None or right[0] not in (0, 1) or label in (None, Answerability.UNDERSPECIFIED):
         return Unscored(Reason.NEEDS_EXTRA, NO_IDK)

@@ -88,12 +88,13 @@ def from_frames(qrels: pl.DataFrame, run: pl.DataFrame) -> Rankings:
     codes = pl.DataFrame({"query": queries, "code": np.arange(queries.len())})
     gold_code = np.repeat(*_blocks(qrels["query"], codes))
     code, lengths = _blocks(run["query"], codes)
-    judged = code >= 0
+    judged, n_unjudged = code >= 0, 0
     if not judged.all():
         if not judged.any():
             raise trec.no_overlap(str(run["query"][0]), str(queries[0]))
-        run = run.filter(np.repeat(judged, lengths))
-        code, lengths = code[judged], lengths[judged]
+        judged_rows = np.repeat(judged, lengths)
+        n_unjudged = run["query"].filter(~judged_rows).n_unique()
+        run, code, lengths = run.filter(judged_rows), code[judged], lengths[judged]
     row_code = np.repeat(code, lengths)
     gold, row = _matches(qrels, gold_code, run, row_code)
     scores = run["score"].to_numpy()
@@ -111,6 +112,7 @@ def from_frames(qrels: pl.DataFrame, run: pl.DataFrame) -> Rankings:
         grade[gold],
         gold_code,
         grade,
+        n_unjudged,
     )
 
 
@@ -127,7 +129,9 @@ def from_mappings(
     if run and not any(query in qrels for query in run):
         raise trec.no_overlap(str(next(iter(run))), str(next(iter(qrels))))
     queries = sorted(qrels)
-    return from_lists(queries, [qrels[q] for q in queries], [run.get(q) or {} for q in queries])
+    found = from_lists(queries, [qrels[q] for q in queries], [run.get(q) or {} for q in queries])
+    found.n_unjudged_queries = len(run.keys() - qrels.keys())
+    return found
 
 
 def from_lists(

@@ -47,6 +47,7 @@ class Rankings:
         hit_query, hit_rank, hit_grade: the retrieved documents that the qrels name, in any order:
             index of the query, rank from 1, grade (below 0: in the pool, but unjudged).
         gold_query, gold_grade: all documents that the qrels name, in any order.
+        n_unjudged_queries: queries of the run that were left out because they were never judged.
     """
 
     def __init__(
@@ -58,8 +59,10 @@ class Rankings:
         hit_grade: Ints,
         gold_query: Ints,
         gold_grade: Ints,
+        n_unjudged_queries: int = 0,
     ) -> None:
         self.queries = tuple(queries)
+        self.n_unjudged_queries = n_unjudged_queries
         self.n_retrieved = n_retrieved
         order = np.lexsort((hit_rank, hit_query))
         self.hit_query, self.hit_rank = hit_query[order], hit_rank[order]
@@ -102,6 +105,7 @@ class Rankings:
             self.hit_grade[kept],
             self.gold_query,
             self.gold_grade,
+            self.n_unjudged_queries,
         )
 
     def only(self, chosen: Mask) -> Rankings:
@@ -116,6 +120,7 @@ class Rankings:
             self.hit_grade[hits],
             new_index[self.gold_query[gold]],
             self.gold_grade[gold],
+            self.n_unjudged_queries,
         )
 
 

@@ -77,10 +77,9 @@ class ElevenPointAverage(RankingMetric):
 
     def values(self, rankings: Rankings) -> Floats:
         """See the class."""
-        levels = self.read_levels()
-        return np.sum([_interpolated(rankings, at, self.rel) for at in levels], axis=0) / len(
-            levels
-        )
+        each = [_interpolated(rankings, recall, self.rel) for recall in self.read_levels()]
+        mean: Floats = np.mean(each, axis=0)
+        return mean
 
 
 @register

@@ -213,7 +213,7 @@ def _ours(text: str, rel: int, ks: Sequence[int] | None) -> list[TrecMeasure]:
     try:
         metrics = naming.parse_all(text, ks=ks)
     except UsageError as error:
-        hint = did_you_mean(text, [*_MEASURES, *NICKNAMES])
+        hint = "" if "Did you mean" in str(error) else did_you_mean(text, [*_MEASURES, *NICKNAMES])
         raise UsageError(f"{error} {hint}".strip()) from None
     return [
         TrecMeasure(

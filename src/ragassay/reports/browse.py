@@ -6,15 +6,14 @@ fixed budget, so that the file stays shareable however long the run was; what wa
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, TypeVar
 
-import orjson
-
 from ragassay.engine.results import Result, ScoreRow
 from ragassay.reports.rows import Rows, with_samples
+from ragassay.reports.strict import dumps
 from ragassay.samples import Identity, Sample
 
 MAX_ROWS = 20_000
@@ -34,12 +33,11 @@ T = TypeVar("T")
 _ESCAPES = str.maketrans(
     {mark: f"\\u{ord(mark):04x}" for mark in ("<", ">", "&", "\u2028", "\u2029")}
 )
-_JSON = orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_NON_STR_KEYS
 
 
 def script_json(value: Any) -> str:
     """Strict JSON that nothing inside can lead out of a ``<script>`` element."""
-    return _json(value).translate(_ESCAPES)
+    return dumps(value).decode().translate(_ESCAPES)
 
 
 class Details:
@@ -161,7 +159,7 @@ def _detail(
         ]
     labels = {} if sample.answerability is None else {"answerability": str(sample.answerability)}
     entry["labels"] = labels | {
-        str(name): _clip(value if isinstance(value, str) else _json(value), 300)
+        str(name): _clip(value if isinstance(value, str) else dumps(value).decode(), 300)
         for name, value in sample.metadata.items()
     }
     return {name: value for name, value in entry.items() if value not in (None, [], {}, "")}
@@ -169,7 +167,7 @@ def _detail(
 
 def _score(row: ScoreRow, limit: int) -> list[Any]:
     """Value, reason, explanation and parts; parts as text, or ``None`` where they are too long."""
-    parts: str | None = _json(row.parts) if row.parts else ""
+    parts: str | None = dumps(row.parts).decode() if row.parts else ""
     if parts is not None and len(parts) > limit:
         parts = None
     return [row.value, row.reason, _clip(row.explanation, max(limit, 300)), parts]
@@ -184,21 +182,3 @@ def _clip(text: str, limit: int) -> str:
 def _clip_all(texts: Sequence[str], limit: int) -> list[str]:
     each = max(120, limit // max(len(texts), 1))
     return [_clip(text, each) for text in texts]
-
-
-def _json(value: Any) -> str:
-    """Strict JSON; lone surrogates, which have no UTF-8, become question marks."""
-    try:
-        return orjson.dumps(value, default=str, option=_JSON).decode()
-    except TypeError:
-        return orjson.dumps(_clean(value), default=str, option=_JSON).decode()
-
-
-def _clean(value: Any) -> Any:
-    if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode()
-    if isinstance(value, Mapping):
-        return {_clean(key): _clean(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_clean(item) for item in value]
-    return value

@@ -131,7 +131,9 @@ def _entry(cls: type[Metric], name: str, canonical: str | None) -> Entry:
 
 def _parameter(spec: dataclasses.Field[Any]) -> dict[str, Any]:
     role = spec.metadata.get("role")
-    spelling = {"cutoff": f"@{spec.name}", "part": f".{spec.name}"}.get(role, f"({spec.name}=)")
+    spelling = f"({spec.name}=)"
+    if role is not None:
+        spelling = f"{'@' if role == 'cutoff' else '.'}{spec.name}"
     given = spec.default is not dataclasses.MISSING
     return {
         "name": spec.name,
@@ -143,15 +145,17 @@ def _parameter(spec: dataclasses.Field[Any]) -> dict[str, Any]:
 
 
 def _suites_of(cls: type[Metric], canonical: str | None) -> dict[str, str]:
-    """Suites that hold the metric (any parameters, unless ``canonical`` fixes them), with steps."""
-    found = {}
+    """Suites that hold the metric, with their step for it; with any parameters, unless a suite
+    holds exactly the ``canonical`` ones."""
+    exact, any_parameters = {}, {}
     for suite in suites.known().values():
         for metric in suite.resolve():
-            if type(metric) is cls and canonical in (None, str(metric)):
+            if type(metric) is cls:
                 label = suite.columns.get(str(metric), str(metric))
-                found[suite.name] = suite.steps.get(label, "")
-                break
-    return found
+                any_parameters.setdefault(suite.name, suite.steps.get(label, ""))
+                if str(metric) == canonical:
+                    exact[suite.name] = suite.steps.get(label, "")
+    return exact or any_parameters
 
 
 def _every_alias() -> dict[str, str]:

@@ -65,7 +65,7 @@ def thinned(values: Values, limit: int) -> Values:
 
 def spread(n: int) -> Values:
     """``n`` numbers in ``[-0.5, 0.5)`` that set neighbouring points apart; always the same."""
-    return (np.arange(1, n + 1) * _GOLDEN) % 1.0 - 0.5
+    return np.arange(1, n + 1, dtype=np.float64) * _GOLDEN % 1.0 - 0.5
 
 
 def scale(metric: MetricSummary) -> tuple[float, float]:

@@ -11,11 +11,10 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import orjson
-
 from ragassay import files
 from ragassay.engine.results import Result, ScoreRow
 from ragassay.reports.rows import by_sample
+from ragassay.reports.strict import dumps
 
 if TYPE_CHECKING:
     import polars as pl
@@ -35,7 +34,6 @@ LONG = (
 
 _FORMULA = tuple("=+-@\t\r\n＝＋－＠")
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?\Z")
-_JSON = orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_NON_STR_KEYS
 _BATCH = 65_536
 
 
@@ -87,7 +85,7 @@ def write_jsonl(result: Result, path: str | Path) -> None:
     """
     with files.atomic(path) as stream:
         for row in result.scores:
-            stream.write(orjson.dumps(_record(row), option=_JSON | orjson.OPT_APPEND_NEWLINE))
+            stream.write(dumps(_record(row)) + b"\n")
 
 
 def write_parquet(result: Result, path: str | Path) -> None:
@@ -154,4 +152,4 @@ def _cell(value: Any) -> str | float:
 
 
 def _parts(parts: Mapping[str, Any]) -> str:
-    return orjson.dumps(parts, option=_JSON).decode() if parts else ""
+    return dumps(parts).decode() if parts else ""

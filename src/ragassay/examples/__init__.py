@@ -1,0 +1,32 @@
+"""A bundled example: a small town, seven of its documents, and two RAG systems that answer
+queries about them.
+
+Everything in it is invented. It is built by ``examples/town/build.py`` of the repository.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ragassay.errors import UsageError
+
+_TOWN = Path(__file__).parent / "town"
+NAMES = ("keyword", "hybrid", "queries")
+"""The two systems' samples, and the queries alone."""
+
+
+def path_of(name: str) -> Path:
+    """The native JSON Lines file of a system, or the queries without passages and answers.
+
+    Raises:
+        UsageError: there is no such example.
+    """
+    if name not in NAMES:
+        raise UsageError(f"Unknown example {name!r}. There are: {', '.join(NAMES)}.")
+    return _TOWN / f"{name}.jsonl"
+
+
+def documents() -> dict[str, str]:
+    """The documents that gold spans and passages point into, by name."""
+    folder = _TOWN / "documents"
+    return {path.stem: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.md"))}

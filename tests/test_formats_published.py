@@ -1,0 +1,486 @@
+"""Files as published systems write them."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragassay.errors import InputError
+from ragassay.formats import Notes, detect, known, load
+from ragassay.samples import Answer, Answerability, GoldPassage, Passage, Sample, Statement, Turn
+
+
+def jsonl(tmp_path: Path, *records: dict[str, Any]) -> Path:
+    path = tmp_path / "a.jsonl"
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return path
+
+
+def text(tmp_path: Path, content: str, name: str = "a.csv") -> Path:
+    path = tmp_path / name
+    path.write_text(content)
+    return path
+
+
+# --- MT-RAG
+
+
+def test_mtrag_records_are_read_with_their_published_values(shared: Path) -> None:
+    path = shared / "data" / "mtrag" / "judged_42.jsonl"
+    assert detect(path).name == "mtrag"
+    samples = load(path)
+    raw = [json.loads(line) for line in path.read_text().splitlines()]
+    assert len(samples) == len(raw) == 42
+    for sample, record in zip(samples, raw, strict=True):
+        assert sample.id == record["task_id"]
+        assert sample.query == record["input"][-1]["text"]
+        assert [t.text for t in sample.history] == [t["text"] for t in record["input"][:-1]]
+        assert sample.answer == Answer(record["predictions"][0]["text"])
+        assert sample.references == (record["targets"][0]["text"],)
+        assert sample.given == record["metrics"]
+        assert sample.answerability is not None
+        assert sample.answerability.name == record["Answerability"][0]
+        assert sample.metadata["Collection"] == record["Collection"]
+        assert [p.id for p in sample.passages or ()] == [
+            c["document_id"] for c in record["contexts"]
+        ]
+
+
+def test_mtrag_files_with_nan_are_read(shared: Path) -> None:
+    samples = load(shared / "data" / "mtrag" / "llama405b_algorithmic_6.jsonl")
+    assert len(samples) == 6
+    assert samples[0].metadata["Validity"] is None
+    assert samples[0].given["RougeL_stemFalse"] == [1.0]
+
+
+def test_several_predictions_are_told(tmp_path: Path) -> None:
+    turn = {"speaker": "user", "text": "q"}
+    path = jsonl(
+        tmp_path, {"task_id": "1", "input": [turn], "predictions": [{"text": "a"}, {"text": "b"}]}
+    )
+    notes = Notes()
+    assert load(path, notes=notes)[0].answer == Answer("a")
+    assert "several predictions" in next(iter(notes))
+
+
+def test_inspectorraget_gives_one_sample_an_evaluation(shared: Path) -> None:
+    path = shared / "data" / "mtrag" / "human_evaluations_half.json"
+    assert detect(path).name == "inspectorraget"
+    samples = load(path)
+    assert Counter(s.system for s in samples) == {
+        "reference": 93,
+        "llama-3.1-405b-instruct": 93,
+        "gpt-4o": 93,
+    }
+    assert Counter(s.answerability for s in samples) == {
+        Answerability.ANSWERABLE: 78 * 3,
+        Answerability.PARTIAL: 7 * 3,
+        Answerability.UNANSWERABLE: 7 * 3,
+        Answerability.CONVERSATIONAL: 3,
+    }
+    raw = json.loads(path.read_text())
+    texts = {row["document_id"]: row["text"] for row in raw["documents"]}
+    tasks = {row["task_id"]: row for row in raw["tasks"]}
+    for sample, evaluation in zip(samples, raw["evaluations"], strict=True):
+        task = tasks[evaluation["task_id"]]
+        assert sample.id == evaluation["task_id"]
+        assert sample.answer == Answer(evaluation["model_response"])
+        ids = [context["document_id"] for context in task["contexts"]]
+        assert sample.passages == tuple(Passage(texts[key], key) for key in ids)
+        given = evaluation["annotations"]
+        assert sample.given["RougeL"] == given["RougeL"]["system"]["value"]
+        assert sample.given["rb_agg"] == given["rb_agg"]["composite"]["value"]
+        assert "naturalness" not in sample.given
+        assert sample.metadata["annotations"]["naturalness"] == {
+            who: entry["value"] for who, entry in given["naturalness"].items()
+        }
+        assert sample.metadata["Turn"] == task["Turn"]
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"tasks": []}, "line 1, field 'evaluations.task_id'"),
+        ({"documents": []}, "line 1, field 'tasks.contexts'"),
+        ({"documents": None}, "field 'documents': there is no list of objects"),
+    ],
+)
+def test_inspectorraget_tables_that_do_not_fit_are_an_error(
+    tmp_path: Path, change: dict[str, Any], problem: str
+) -> None:
+    content = {
+        "models": [{"model_id": "m"}],
+        "documents": [{"document_id": 1, "text": "d"}],
+        "tasks": [
+            {
+                "task_id": 1,
+                "input": [{"speaker": "user", "text": "q"}],
+                "contexts": [{"document_id": 1}],
+            }
+        ],
+        "evaluations": [{"task_id": 1, "model_id": "m", "model_response": "a", "annotations": {}}],
+    }
+    path = text(tmp_path, json.dumps(content), "a.json")
+    assert load(path)[0].passages == (Passage("d", "1"),)
+    path = text(tmp_path, json.dumps({**content, **change}), "a.json")
+    with pytest.raises(InputError, match=problem):
+        load(path, format="inspectorraget")
+
+
+# --- Open RAG Eval
+
+
+def test_open_rag_eval_reads_its_published_file(shared: Path) -> None:
+    path = shared / "data" / "open_rag_eval" / "connector_results.csv"
+    assert detect(path).name == "open_rag_eval"
+    samples = load(path)
+    assert [(s.id, s.repeat) for s in samples] == [
+        *((f"query_{n}", 0) for n in range(1, 7)),
+        ("query_6", 1),
+    ]
+    assert [len(s.passages or ()) for s in samples] == [3, 1, 2, 2, 5, 1, 2]
+    assert samples[0].answer == Answer(
+        "Black holes are dense [1] They are also big and round [2][3] My name is x[4]"
+    )
+    assert samples[3].answer is not None
+    assert samples[3].answer.text.endswith("\n\nSources: [1], [2]")
+    assert [p.id for p in samples[2].passages or ()] == ["[2]", "[3]"]
+
+
+HEADER = "query_id,query,query_run,passage_id,passage,generated_answer\n"
+
+
+def test_open_rag_eval_keeps_the_order_of_the_file_and_integer_ids(tmp_path: Path) -> None:
+    rows = [f"{n},q{n},1,[1],p,a{n}\n" for n in (10, 2, 1)]
+    assert [s.id for s in load(text(tmp_path, HEADER + "".join(rows)))] == ["10", "2", "1"]
+
+
+def test_open_rag_eval_rows_without_ids_stay_together(tmp_path: Path) -> None:
+    content = (
+        "query,query_run,passage_id,passage,generated_answer\n"
+        "first,1,[1],a,said\nfirst,1,[2],b,\nfirst,2,[1],a,again\nsecond,1,[1],c,other\n"
+    )
+    notes = Notes()
+    samples = load(text(tmp_path, content), notes=notes)
+    assert [(s.query, s.repeat, len(s.passages or ())) for s in samples] == [
+        ("first", 0, 2),
+        ("first", 1, 1),
+        ("second", 0, 1),
+    ]
+    assert samples[0].id == samples[1].id != samples[2].id
+    assert "records without an id: 3" in next(iter(notes))
+
+
+def test_open_rag_eval_keeps_and_counts_failures_and_empty_answers(tmp_path: Path) -> None:
+    content = HEADER + (
+        "1,a,1,[1],p,fine\n"
+        "2,b,1,NA,NA,NO_ANSWER\n"
+        "3,c,1,ERROR,Runtime error: x,API_ERROR\n"
+        "4,d,1,[1],p,NO_ANSWER\n"
+        "4,d,1,[2],r,\n"
+    )
+    notes = Notes()
+    fine, empty, failed, refused = load(text(tmp_path, content), notes=notes)
+    assert (fine.failure, fine.metadata) == (None, {})
+    assert (empty.answer, empty.passages, empty.metadata) == (
+        Answer(""),
+        None,
+        {"no_answer": True},
+    )
+    assert (failed.answer, failed.failure, failed.passages) == (None, "API_ERROR", None)
+    assert (refused.answer, len(refused.passages or ())) == (Answer(""), 2)
+    told = " ".join(notes)
+    assert "NO_ANSWER: 2 (first: line 3)" in told
+    assert "API_ERROR: 1 (first: line 4)" in told
+
+
+def test_open_rag_eval_keeps_duplicate_and_empty_passages_and_tells(tmp_path: Path) -> None:
+    content = HEADER + "1,a,1,[1],p,x\n1,a,1,[1],r,\n1,a,1,[3],,\n"
+    notes = Notes()
+    (sample,) = load(text(tmp_path, content), notes=notes)
+    assert sample.passages == (Passage("p", "[1]"), Passage("r", "[1]"), Passage(None, "[3]"))
+    told = " ".join(notes)
+    assert "occur twice for one query: 1 (first: line 3)" in told
+    assert "without a text: 1 (first: line 4)" in told
+
+
+@pytest.mark.parametrize(
+    ("rows", "problem"),
+    [
+        ("1,a,1,[1],p,x\n2,b,1,[1],p,x\n1,a,1,[2],p,\n", "line 4.*already given in line 2"),
+        ("1,a,1,[1],p,x\n1,a,1,[2],p,y\n", "line 3.*different answers"),
+        ("1,a,1,[1],p,x\n1,b,1,[2],p,\n", "line 3.*query differs from the one in line 2"),
+        ("1,a,0,[1],p,x\n", "line 2, field 'query_run'"),
+        ("1,,1,[1],p,x\n", "line 2, field 'query'"),
+    ],
+)
+def test_open_rag_eval_rows_that_contradict_each_other_are_an_error(
+    tmp_path: Path, rows: str, problem: str
+) -> None:
+    with pytest.raises(InputError, match=problem):
+        load(text(tmp_path, HEADER + rows))
+
+
+def test_open_rag_eval_without_a_needed_column_is_an_error(tmp_path: Path) -> None:
+    path = text(tmp_path, "query_id,query,passage\n1,a,b\n")
+    with pytest.raises(
+        InputError, match=r"no column 'passage_id'.*Found: query_id, query, passage"
+    ):
+        load(path, format="open_rag_eval")
+
+
+# --- TREC RAG
+
+ANSWER = [
+    {"text": "First.", "citations": [1, 0, 1]},
+    {"text": "Second.", "citations": []},
+    {"text": "Third."},
+]
+EXPECTED = Answer(
+    "First. Second. Third.",
+    (Statement("First.", ("d2", "d1")), Statement("Second."), Statement("Third.")),
+)
+
+
+def test_trec_rag_2024_and_2025_are_read_alike(tmp_path: Path) -> None:
+    of_2024 = {
+        "run_id": "r",
+        "topic_id": "2024-1",
+        "topic": "q",
+        "references": ["d1", "d2"],
+        "response_length": 3,
+        "answer": ANSWER,
+    }
+    of_2025 = {
+        "metadata": {
+            "team_id": "t",
+            "run_id": "r",
+            "type": "automatic",
+            "narrative_id": 14,
+            "narrative": "q",
+        },
+        "references": ["d1", "d2"],
+        "answer": ANSWER,
+    }
+    path = jsonl(tmp_path, of_2024, of_2025)
+    assert detect(path).name == "trec_rag"
+    first, second = load(path)
+    assert (first.id, second.id) == ("2024-1", "14")
+    for sample in (first, second):
+        assert (sample.query, sample.system, sample.answer) == ("q", "r", EXPECTED)
+        assert sample.passages == (Passage(id="d1"), Passage(id="d2"))
+        assert sample.references == ()
+    assert first.metadata == {"response_length": 3}
+    assert second.metadata == {"team_id": "t", "type": "automatic"}
+
+
+@pytest.mark.parametrize("citation", [2, -1, 0.5, True])
+def test_a_citation_outside_the_references_is_an_error(tmp_path: Path, citation: object) -> None:
+    record = {
+        "topic_id": 1,
+        "topic": "q",
+        "references": ["d1", "d2"],
+        "answer": [{"text": "a", "citations": [citation]}],
+    }
+    with pytest.raises(InputError, match=r"line 1, field 'answer\.citations'"):
+        load(jsonl(tmp_path, record))
+
+
+def test_citations_given_as_ids_are_taken_as_they_are(tmp_path: Path) -> None:
+    record = {
+        "topic_id": 1,
+        "references": ["d1"],
+        "answer": [{"text": "a", "citations": ["d1", "d9"]}],
+    }
+    (sample,) = load(jsonl(tmp_path, record))
+    assert sample.answer == Answer("a", (Statement("a", ("d1", "d9")),))
+
+
+# --- UltraRAG, ML cube, RAGChecker, ragas, deepeval
+
+
+def test_ultrarag_results_are_read_as_the_spec_prints_them(tmp_path: Path) -> None:
+    record = {
+        "id": 0,
+        "question": "when was the last time anyone was on the moon",
+        "golden_answers": ["14 December 1972 UTC", "December 1972"],
+        "pred_answer": "December 14, 1973",
+    }
+    path = jsonl(tmp_path, record)
+    assert detect(path).name == "ultrarag"
+    expected = Sample(
+        id="0",
+        query=record["question"],
+        answer=Answer("December 14, 1973"),
+        references=("14 December 1972 UTC", "December 1972"),
+    )
+    assert load(path) == [expected]
+    key_map = {"gt_ls": "golden_answers", "q_ls": "question", "pred_ls": "pred_answer"}
+    assert load(path, columns=key_map) == [expected]
+
+
+def test_ultrarag_records_that_lack_a_prediction_do_not_shift_the_others(tmp_path: Path) -> None:
+    rows = [
+        {"id": n, "question": "q", "golden_answers": ["g"], "pred_answer": f"a{n}"}
+        for n in range(3)
+    ]
+    del rows[1]["pred_answer"]
+    found = load(jsonl(tmp_path, *rows))
+    assert [(s.id, s.answer.text if s.answer else None) for s in found] == [
+        ("0", "a0"),
+        ("1", None),
+        ("2", "a2"),
+    ]
+
+
+MLCUBE = "id,time_id,input_1,retrieved_context_1,bot@1.0\n7,1700000000.5,q,a<<sep>>b,said\n"
+
+
+def test_ml_cube_rows_are_cut_at_the_tasks_separator(tmp_path: Path) -> None:
+    path = text(tmp_path, MLCUBE)
+    assert detect(path).name == "mlcube"
+    assert load(path, separator="<<sep>>") == [
+        Sample(
+            id="7",
+            query="q",
+            system="bot@1.0",
+            passages=(Passage("a"), Passage("b")),
+            answer=Answer("said"),
+            timestamp=1700000000.5,
+        )
+    ]
+
+
+def test_ml_cube_rows_with_a_separator_nobody_named_are_told(tmp_path: Path) -> None:
+    notes = Notes()
+    (sample,) = load(text(tmp_path, MLCUBE), notes=notes)
+    assert sample.passages == (Passage("a<<sep>>b"),)
+    assert "name the separator ('<<sep>>')" in next(iter(notes))
+
+
+def test_ml_cube_rows_of_two_models_are_two_samples(tmp_path: Path) -> None:
+    record = {
+        "id": 7,
+        "input_1": "q",
+        "retrieved_context_1": ["a", "b"],
+        "bot@1": "x",
+        "bot@2": None,
+        "session_id": "s",
+    }
+    first, second = load(jsonl(tmp_path, record))
+    assert (first.system, first.answer) == ("bot@1", Answer("x"))
+    assert (second.system, second.answer) == ("bot@2", None)
+    assert first.passages == (Passage("a"), Passage("b"))
+    assert first.metadata == {"session_id": "s"}
+
+
+def test_ml_cubes_words_for_its_columns_are_understood(tmp_path: Path) -> None:
+    path = text(
+        tmp_path, "Id,Timestamp,User Input,Retrieved Context,Response\n1,2023-11-14,q,a|b,r\n"
+    )
+    (sample,) = load(path, separator="|")
+    assert (sample.query, sample.answer) == ("q", Answer("r"))
+    assert sample.passages == (Passage("a"), Passage("b"))
+
+
+@pytest.mark.parametrize("name", ["input_data", "results"])
+def test_ragchecker_files_are_read(tmp_path: Path, name: str) -> None:
+    record = {
+        "query_id": "0",
+        "query": "q",
+        "gt_answer": "g",
+        "response": "r",
+        "retrieved_context": [{"doc_id": "000", "text": "t"}],
+    }
+    path = text(tmp_path, json.dumps({name: [record]}, indent=2), "a.json")
+    assert detect(path).name == "ragchecker"
+    assert load(path) == [
+        Sample(
+            id="0",
+            query="q",
+            passages=(Passage("t", "000"),),
+            answer=Answer("r"),
+            references=("g",),
+        )
+    ]
+
+
+def test_ragas_and_deepeval_records_are_read_alike(tmp_path: Path) -> None:
+    ragas = {
+        "user_input": "q",
+        "retrieved_contexts": ["c"],
+        "reference_contexts": ["g"],
+        "response": "r",
+        "reference": "e",
+    }
+    deepeval = {
+        "input": "q",
+        "retrieval_context": ["c"],
+        "context": ["g"],
+        "actual_output": "r",
+        "expected_output": "e",
+    }
+    found = [load(jsonl(tmp_path, record), notes=Notes())[0] for record in (ragas, deepeval)]
+    assert found[0] == found[1]
+    assert found[0].gold == (GoldPassage(text="g"),)
+    assert found[0].references == ("e",)
+
+
+def test_ragas_conversations_are_read(tmp_path: Path) -> None:
+    talk = [
+        {"content": "a", "type": "human"},
+        {"content": "b", "type": "ai"},
+        {"content": "c", "type": "human"},
+        {"content": "d", "type": "ai"},
+    ]
+    (sample,) = load(jsonl(tmp_path, {"id": 1, "user_input": talk, "reference": "r"}))
+    assert (sample.query, sample.answer) == ("c", Answer("d"))
+    assert sample.history == (Turn("user", "a"), Turn("agent", "b"))
+
+
+# --- the judgements of another file
+
+
+def test_judgements_of_a_qrels_file_become_gold(tmp_path: Path) -> None:
+    qrels = text(tmp_path, "1 0 d1 2\n1 0 d2 0\n9 0 d1 1\n", "qrels.txt")
+    path = jsonl(tmp_path, {"id": 1, "query": "a"}, {"id": 2, "query": "b"})
+    notes = Notes()
+    first, second = load(path, gold=qrels, notes=notes)
+    assert first.gold == (GoldPassage("d1", grade=2), GoldPassage("d2", grade=0))
+    assert second.gold is None
+    assert "judged queries that the data lacks: 1" in next(iter(notes))
+    assert load(path, gold={"1": {"d1": 2, "d2": 0}}, notes=notes)[0] == first
+
+
+def test_a_run_is_read_with_its_judgements(tmp_path: Path) -> None:
+    qrels = text(tmp_path, "1 0 d1 2\n2 0 d1 1\n", "qrels.txt")
+    run = text(tmp_path, "1 Q0 d2 1 0.5 tag\n1 Q0 d1 2 0.7 tag\n", "a.run")
+    first, second = load(run, gold=qrels)
+    assert [p.id for p in first.passages or ()] == ["d1", "d2"]
+    assert (second.id, second.passages) == ("2", ())
+
+
+def test_every_format_has_a_name_a_title_and_a_reader() -> None:
+    formats = known()
+    assert {
+        "jsonl",
+        "csv",
+        "tsv",
+        "parquet",
+        "ultrarag",
+        "mtrag",
+        "inspectorraget",
+        "open_rag_eval",
+        "trec_rag",
+        "mlcube",
+        "ragchecker",
+        "trec_run",
+    } <= formats.keys()
+    for name, one in formats.items():
+        assert one.name == name
+        assert one.title
+        assert all(suffix.startswith(".") for suffix in one.suffixes)

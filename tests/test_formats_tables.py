@@ -1,0 +1,241 @@
+from __future__ import annotations
+
+import csv
+import io
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ragassay.errors import InputError
+from ragassay.formats import Notes, detect, from_records, load
+from ragassay.samples import Answer, GoldPassage, Passage, Sample
+
+ROWS: list[dict[str, Any]] = [
+    {"id": 1, "question": "a", "contexts": ["x", "y"], "answer": "b", "ground_truths": ["c"]},
+    {"id": 2, "question": "d", "contexts": [], "answer": None, "ground_truths": ["e", "f"]},
+]
+SAMPLES = [
+    Sample(
+        id="1",
+        query="a",
+        passages=(Passage("x"), Passage("y")),
+        answer=Answer("b"),
+        references=("c",),
+    ),
+    Sample(id="2", query="d", passages=(), references=("e", "f")),
+]
+
+
+def written(tmp_path: Path, content: str, name: str = "a.csv") -> Path:
+    path = tmp_path / name
+    path.write_bytes(content.encode())
+    return path
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "|", "\t"])
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+def test_tables_are_read_whatever_stands_between_cells(
+    tmp_path: Path, delimiter: str, ending: str
+) -> None:
+    rows = [["id", "query", "answer"], ["1", "line\none", f"with {delimiter}"], ["2", "b", ""]]
+    buffer = io.StringIO()
+    csv.writer(buffer, delimiter=delimiter, lineterminator=ending).writerows(rows)
+    name = "a.tsv" if delimiter == "\t" else "a.csv"
+    path = written(tmp_path, buffer.getvalue(), name)
+    assert detect(path).name == name[2:]
+    assert load(path) == [
+        Sample(id="1", query="line\none", answer=Answer(f"with {delimiter}")),
+        Sample(id="2", query="b"),
+    ]
+
+
+def test_a_table_is_recognised_without_its_suffix(tmp_path: Path) -> None:
+    path = written(tmp_path, "question,answer\na,b\n", "export")
+    assert detect(path).name == "csv"
+
+
+def test_lists_stand_in_cells_as_json_or_as_python_prints_them(tmp_path: Path) -> None:
+    content = (
+        "id,query,contexts,references,gold\n"
+        '1,a,"[""x"", ""y""]","[""c""]","[{""id"": ""g"", ""grade"": 2}]"\n'
+        "2,b,\"['it''s', 'y']\",plain,{'g': 1}\n".replace("''", "\\'")
+    )
+    first, second = load(written(tmp_path, content))
+    assert first.passages == (Passage("x"), Passage("y"))
+    assert first.references == ("c",)
+    assert first.gold == (GoldPassage("g", grade=2),)
+    assert second.passages == (Passage("it's"), Passage("y"))
+    assert second.references == ("plain",)
+    assert second.gold == (GoldPassage("g", grade=1),)
+
+
+@pytest.mark.parametrize(
+    "cell", ["[1] Paris is the capital [2]", "[[Category:Cities]]", "[sic] he said", "{curly}"]
+)
+def test_a_text_that_only_begins_like_a_list_stays_a_text(tmp_path: Path, cell: str) -> None:
+    path = written(tmp_path, f"id,query,contexts\n1,a,{cell}\n")
+    assert load(path)[0].passages == (Passage(cell),)
+
+
+@pytest.mark.parametrize("cell", ["['a' 'b']", "['a'\n 'b']", "['a', ", "[{'text': 'a'"])
+def test_a_broken_list_in_a_cell_is_an_error(tmp_path: Path, cell: str) -> None:
+    path = written(tmp_path, f'id,query,contexts\n1,a,"{cell}"\n')
+    with pytest.raises(InputError, match="line 2, field 'contexts': the cell begins like a list"):
+        load(path)
+
+
+def test_an_empty_cell_is_not_given(tmp_path: Path) -> None:
+    (sample,) = load(written(tmp_path, "id,query,answer,contexts,domain\n1,a,,,\n"))
+    assert (sample.answer, sample.passages, sample.metadata) == (None, None, {"domain": None})
+
+
+def test_cells_longer_than_the_standard_librarys_limit_are_read(tmp_path: Path) -> None:
+    long = "x" * 300_000
+    assert load(written(tmp_path, f"id,query\n1,{long}\n"))[0].query == long
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("id,query\n1,a\n2,b,c\n", "line 3: the row has 3 cells, the header 2"),
+        ("id,query\n1\n", "line 2: the row has 1 cells, the header 2"),
+        ('id,query\n1,"a\n2,b\n', "line 2: this is no valid table"),
+        ('id,query\n1,"a"b\n', "line 2: this is no valid table"),
+        ("id,query,id\n1,a,2\n", "line 1: the header names 'id' more than once"),
+    ],
+)
+def test_a_broken_table_is_an_error_with_its_line(
+    tmp_path: Path, content: str, problem: str
+) -> None:
+    with pytest.raises(InputError, match=problem):
+        load(written(tmp_path, content))
+
+
+def test_the_line_is_the_files_own_also_after_cells_of_several_lines(tmp_path: Path) -> None:
+    path = written(tmp_path, 'id,query,timestamp\n1,"a\nb\nc",1\n\n2,d,noon\n')
+    with pytest.raises(InputError, match="line 6, field 'timestamp'"):
+        load(path)
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.lists(
+        st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1),
+        min_size=1,
+        max_size=5,
+    )
+)
+def test_whatever_stands_in_a_cell_comes_out_of_it(tmp_path: Path, texts: list[str]) -> None:
+    path = tmp_path / "a.csv"
+    with path.open("w", newline="", encoding="utf-8") as stream:
+        csv.writer(stream, quoting=csv.QUOTE_ALL).writerows(
+            [["id", "answer"], *([str(n), text] for n, text in enumerate(texts))]
+        )
+    assert [s.answer.text for s in load(path) if s.answer] == texts
+
+
+def test_frames_tables_and_lists_give_the_same_samples() -> None:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+    for records in (
+        ROWS,
+        pd.DataFrame(ROWS),
+        pl.DataFrame(ROWS),
+        pl.DataFrame(ROWS).lazy(),
+        pa.Table.from_pylist(ROWS),
+    ):
+        assert list(from_records(records)) == SAMPLES
+    assert list(from_records(SAMPLES)) == SAMPLES
+
+
+def test_a_parquet_file_gives_the_same_samples(tmp_path: Path) -> None:
+    import polars as pl
+
+    path = tmp_path / "data"
+    pl.DataFrame(ROWS).write_parquet(path)
+    assert detect(path).name == "parquet"
+    assert load(path) == SAMPLES
+
+
+def test_a_parquet_file_is_read_in_slices_and_its_rows_are_numbered(tmp_path: Path) -> None:
+    import polars as pl
+
+    path = tmp_path / "a.parquet"
+    ids = [*range(10_000), 4]
+    pl.DataFrame({"id": ids, "query": ["q"] * len(ids)}).write_parquet(path, row_group_size=777)
+    with pytest.raises(InputError, match=r"line 10001.*'4'.*already given in line 5"):
+        load(path)
+    assert [s.id for s in load(path, limit=9_000)] == [str(n) for n in range(9_000)]
+
+
+def test_a_damaged_parquet_file_is_an_error(tmp_path: Path) -> None:
+    import polars as pl
+
+    path = tmp_path / "a.parquet"
+    pl.DataFrame(ROWS).write_parquet(path)
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(InputError, match="no readable Parquet file"):
+        load(path)
+
+
+def test_every_missing_value_of_pandas_is_none() -> None:
+    import pandas as pd
+
+    frame = pd.DataFrame(
+        {
+            "id": [1, 2],
+            "query": ["a", "b"],
+            "answer": ["x", float("nan")],
+            "domain": pd.array(["law", pd.NA], dtype="string"),
+            "turn": pd.array([1, None], dtype="Int64"),
+            "timestamp": [pd.Timestamp("2023-11-14T22:13:20Z"), pd.NaT],
+        }
+    )
+    first, second = from_records(frame)
+    assert (first.timestamp, first.metadata) == (1700000000.0, {"domain": "law", "turn": 1})
+    assert (second.answer, second.timestamp) == (None, None)
+    assert second.metadata == {"domain": None, "turn": None}
+
+
+def test_numpy_values_and_dates_become_plain_ones() -> None:
+    import numpy as np
+
+    record = {
+        "id": np.int64(7),
+        "query": "q",
+        "passages": np.array(["a", "b"]),
+        "timestamp": datetime(2023, 11, 14, 22, 13, 20, tzinfo=UTC),
+        "n": np.float32(0.5),
+    }
+    (sample,) = from_records([record])
+    assert (sample.id, sample.timestamp, sample.metadata) == ("7", 1700000000.0, {"n": 0.5})
+    assert sample.passages == (Passage("a"), Passage("b"))
+
+
+def test_lists_that_went_through_a_csv_file_are_lists_again() -> None:
+    import pandas as pd
+
+    frame = pd.read_csv(io.StringIO(pd.DataFrame(ROWS[:1]).to_csv(index=False)))
+    assert list(from_records(frame)) == SAMPLES[:1]
+
+
+@pytest.mark.parametrize("records", ["a.jsonl", {"question": ["a"]}, 3, [3], ["a"]])
+def test_what_is_no_list_of_records_is_an_error(records: object) -> None:
+    with pytest.raises(InputError, match=r"load|Give a list of dicts"):
+        list(from_records(records))
+
+
+def test_a_record_in_memory_is_named_by_its_number() -> None:
+    with pytest.raises(InputError, match="line 2, field 'latency'"):
+        list(
+            from_records(
+                [{"id": 1, "query": "a"}, {"id": 2, "query": "b", "latency": float("inf")}],
+                notes=Notes(),
+            )
+        )

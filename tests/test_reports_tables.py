@@ -1,0 +1,199 @@
+"""Scores as CSV, JSON lines and Parquet."""
+
+from __future__ import annotations
+
+import csv
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragassay.engine.results import ScoreRow
+from ragassay.errors import UsageError
+from ragassay.reports import tables
+from ragassay.reports.rows import by_sample, with_samples
+from ragassay.reports.tables import _cell
+from ragassay.scores import Reason, Score, Unscored
+from reports_examples import HOSTILE, Kind, example, hostile, outcomes, result, samples
+
+
+def read_csv(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def strict(line: str) -> Any:
+    def refuse(name: str) -> None:
+        raise AssertionError(f"{name} is not JSON")
+
+    return json.loads(line, parse_constant=refuse)
+
+
+def test_long_csv_has_every_score_with_its_exact_value(tmp_path: Path) -> None:
+    found = example(20)
+    tables.write_csv(found, tmp_path / "scores.csv")
+    lines = read_csv(tmp_path / "scores.csv")
+    rows = list(found.scores)
+    assert len(lines) == len(rows) == 20 * 7
+    for line, row in zip(lines, rows, strict=True):
+        assert (line["sample"], line["metric"]) == (row.sample, row.metric)
+        if row.value is None:
+            assert (line["value"], line["status"]) == ("", "unscored")
+            assert line["reason"] == "not_applicable"
+        else:
+            assert float(line["value"]) == float(row.value)
+            assert json.loads(line["parts"] or "{}") == row.parts
+
+
+def test_wide_csv_uses_published_names_and_says_what_is_unscored(tmp_path: Path) -> None:
+    found = example(10)
+    path = tmp_path / "wide.csv"
+    tables.write_wide_csv(found, path, columns={"rougeL(stem=false).f": "RougeL_stemFalse"})
+    lines = read_csv(path)
+    assert len(lines) == 10
+    heads = "sample system repeat nDCG@10 Recall@5 AP f1 em RougeL_stemFalse length.words unscored"
+    assert list(lines[0]) == heads.split()
+    unanswerable = next(line for line in lines if line["f1"] == "")
+    assert "f1: not_applicable" in unanswerable["unscored"]
+    assert "em: not_applicable" in unanswerable["unscored"]
+    assert {line["em"] for line in lines} <= {"0", "1", ""}
+
+
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", "＝"])
+def test_a_text_cell_is_never_a_formula(start: str) -> None:
+    assert _cell(f"{start}HYPERLINK(1)") == f"'{start}HYPERLINK(1)"
+
+
+@pytest.mark.parametrize("value", [-0.25, -3, "-5", "+1.5", "-1e-3", "q-1", "plain"])
+def test_numbers_and_plain_texts_stay_as_they_are(value: Any) -> None:
+    assert _cell(value) == value
+
+
+@given(st.text(max_size=12))
+def test_no_text_cell_starts_as_a_formula_unless_it_is_a_number(text: str) -> None:
+    found = str(_cell(text))
+    if found.startswith(("=", "@", "\t", "\r")):
+        raise AssertionError(found)
+    if found.startswith(("+", "-")):
+        float(found)
+
+
+def test_negative_values_stay_numbers_and_hostile_texts_are_tamed(tmp_path: Path) -> None:
+    kind = Kind("delta", "A signed value", "x", (None, None))
+    found = samples(3)
+    table = {"delta": [Score(-0.5), Score(2.0), Unscored(Reason.FAILED, "=1+1")]}
+    tables.write_csv(result(found, table, (kind,)), tmp_path / "signed.csv")
+    lines = read_csv(tmp_path / "signed.csv")
+    assert [line["value"] for line in lines] == ["-0.5", "2.0", ""]
+    assert lines[2]["explanation"] == "'=1+1"
+    tables.write_wide_csv(hostile(), tmp_path / "hostile.csv")
+    heads = list(read_csv(tmp_path / "hostile.csv")[0])
+    assert "'=cmd|' /C calc'!A0" in heads
+
+
+def test_jsonl_is_strict_and_holds_the_contract(tmp_path: Path) -> None:
+    found = hostile()
+    tables.write_jsonl(found, tmp_path / "scores.jsonl")
+    records = [strict(line) for line in (tmp_path / "scores.jsonl").read_text().splitlines()]
+    assert len(records) == len(list(found.scores))
+    assert list(records[0]) == list(tables.LONG)
+    assert {record["status"] for record in records} == {"ok", "unscored"}
+    unscored = next(record for record in records if record["status"] == "unscored")
+    assert unscored["value"] is None and unscored["reason"] == "failed"
+    assert records[0]["explanation"] == HOSTILE
+
+
+def test_a_value_that_is_no_number_is_refused(tmp_path: Path) -> None:
+    found = example(2)
+    bad = ScoreRow("q", "s", 0, "f1", float("nan"), "ok")
+    with pytest.raises(ValueError, match="must be finite"):
+        tables.write_jsonl(replace(found, _rows=lambda: iter([bad])), tmp_path / "x.jsonl")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_parquet_round_trips_values_labels_and_parts(tmp_path: Path) -> None:
+    import polars as pl
+
+    kinds = (Kind("f1", "F1", "x"), Kind("verdict", "A label", "x", (None, None), None))
+    found = samples(3)
+    table = {
+        "f1": [Score(0.25, {"p": 0.5}), Unscored(Reason.NOT_APPLICABLE, "none"), Score(True)],
+        "verdict": [Score("yes"), Score("no"), Score("yes")],
+    }
+    tables.write_parquet(result(found, table, kinds), tmp_path / "scores.parquet")
+    frame = pl.read_parquet(tmp_path / "scores.parquet")
+    assert frame.columns == [*tables.LONG, "label"]
+    f1 = frame.filter(pl.col("metric") == "f1")
+    assert f1["value"].to_list() == [0.25, None, 1.0]
+    assert f1["reason"].to_list() == [None, "not_applicable", None]
+    assert json.loads(f1["parts"][0]) == {"p": 0.5}
+    assert frame.filter(pl.col("metric") == "verdict")["label"].to_list() == ["yes", "no", "yes"]
+
+
+def test_parquet_keeps_every_row_of_many_batches(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import polars as pl
+
+    monkeypatch.setattr(tables, "_BATCH", 7)
+    found = example(30)
+    tables.write_parquet(found, tmp_path / "scores.parquet")
+    frame = pl.read_parquet(tmp_path / "scores.parquet")
+    assert frame["sample"].to_list() == [row.sample for row in found.scores]
+
+
+@pytest.mark.parametrize(
+    "write", [tables.write_csv, tables.write_wide_csv, tables.write_jsonl, tables.write_parquet]
+)
+def test_an_interrupted_write_leaves_the_old_file_and_nothing_else(
+    write: Any, tmp_path: Path
+) -> None:
+    found = example(50)
+    path = tmp_path / "scores.out"
+    path.write_text("old")
+
+    def rows() -> Any:
+        for at, row in enumerate(found.scores):
+            if at == 200:
+                raise KeyboardInterrupt
+            yield row
+
+    with pytest.raises(BaseException):  # noqa: B017 -- polars wraps what its source raises
+        write(replace(found, _rows=rows), path)
+    assert path.read_text() == "old"
+    assert [item.name for item in tmp_path.iterdir()] == ["scores.out"]
+
+
+def test_an_unwritable_folder_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UsageError, match="cannot be written"):
+        tables.write_csv(example(2), tmp_path / "file" / "scores.csv")
+
+
+def test_rows_are_gathered_by_sample_with_their_samples() -> None:
+    found = example(8)
+    gathered = list(with_samples(found))
+    assert [identity for identity, _, _ in gathered] == found.columns.identities
+    assert all(sample and sample.identity == identity for identity, sample, _ in gathered)
+    assert all(list(rows) == found.columns.metrics for _, rows in by_sample(found))
+
+
+def test_rows_without_samples_are_still_gathered() -> None:
+    found = example(3)
+    alone = replace(found, _samples=lambda: iter(()))
+    assert [sample for _, sample, _ in with_samples(alone)] == [None, None, None]
+
+
+def test_lone_surrogates_do_not_stop_a_report(tmp_path: Path) -> None:
+    found = samples(1)
+    table = outcomes(found)
+    table["f1"] = [Score(0.5, {"why \ud800": ["\udfff"]}, "broken \ud800 text")]
+    broken = result(found, table)
+    tables.write_csv(broken, tmp_path / "scores.csv")
+    tables.write_jsonl(broken, tmp_path / "scores.jsonl")
+    for path in tmp_path.iterdir():
+        assert "broken ? text" in path.read_text(encoding="utf-8")
