@@ -44,10 +44,11 @@ KINDS = (
     Kind("length.words", "Words in the answer", "answer", (0.0, None), None),
 )
 HOSTILE = "</script><script>document.title='owned'</script><img src=x onerror=alert(1)>"
-WORDS = (
+TEXT = (
     "the permit is valid for twelve months and must be renewed before it ends unless the council "
     "decides otherwise in which case a written notice explains the reasons and the right to appeal"
-).split()
+)
+WORDS = TEXT.split()
 
 
 def samples(n: int, *, system: str = "hybrid", seed: int = 0) -> list[Sample]:

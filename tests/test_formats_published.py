@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ragassay.errors import InputError
+from ragassay.errors import InputError, UsageError
 from ragassay.formats import Notes, detect, known, load
 from ragassay.samples import Answer, Answerability, GoldPassage, Passage, Sample, Statement, Turn
 
@@ -192,6 +192,7 @@ def test_open_rag_eval_keeps_and_counts_failures_and_empty_answers(tmp_path: Pat
         {"no_answer": True},
     )
     assert (failed.answer, failed.failure, failed.passages) == (None, "API_ERROR", None)
+    assert failed.metadata == {"failure_detail": "Runtime error: x"}
     assert (refused.answer, len(refused.passages or ())) == (Answer(""), 2)
     told = " ".join(notes)
     assert "NO_ANSWER: 2 (first: line 3)" in told
@@ -445,6 +446,13 @@ def test_ragas_conversations_are_read(tmp_path: Path) -> None:
 # --- the judgements of another file
 
 
+@pytest.mark.parametrize("name", ["open_rag_eval", "trec_rag"])
+def test_formats_with_fixed_names_refuse_columns(tmp_path: Path, name: str) -> None:
+    path = text(tmp_path, HEADER)
+    with pytest.raises(UsageError, match="has names of its own"):
+        load(path, format=name, columns={"query": "query"})
+
+
 def test_judgements_of_a_qrels_file_become_gold(tmp_path: Path) -> None:
     qrels = text(tmp_path, "1 0 d1 2\n1 0 d2 0\n9 0 d1 1\n", "qrels.txt")
     path = jsonl(tmp_path, {"id": 1, "query": "a"}, {"id": 2, "query": "b"})
@@ -458,7 +466,7 @@ def test_judgements_of_a_qrels_file_become_gold(tmp_path: Path) -> None:
 
 def test_a_run_is_read_with_its_judgements(tmp_path: Path) -> None:
     qrels = text(tmp_path, "1 0 d1 2\n2 0 d1 1\n", "qrels.txt")
-    run = text(tmp_path, "1 Q0 d2 1 0.5 tag\n1 Q0 d1 2 0.7 tag\n", "a.run")
+    run = text(tmp_path, "# a run\n1 Q0 d2 1 0.5 tag\n1 Q0 d1 2 0.7 tag\n", "a.run")
     first, second = load(run, gold=qrels)
     assert [p.id for p in first.passages or ()] == ["d1", "d2"]
     assert (second.id, second.passages) == ("2", ())

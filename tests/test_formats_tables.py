@@ -174,6 +174,23 @@ def test_a_parquet_file_is_read_in_slices_and_its_rows_are_numbered(tmp_path: Pa
     assert [s.id for s in load(path, limit=9_000)] == [str(n) for n in range(9_000)]
 
 
+def test_fields_that_some_structs_of_a_parquet_file_lack_are_not_given(tmp_path: Path) -> None:
+    import polars as pl
+
+    records = [
+        {"id": "1", "query": "q", "gold": [{"id": "a", "grade": 2}, {"id": "b"}]},
+        {"id": "2", "query": "r", "answer": {"text": "x"}},
+        {"id": "3", "query": "s", "answer": {"statements": [{"text": "y", "citations": ["a"]}]}},
+    ]
+    path = tmp_path / "a.parquet"
+    pl.DataFrame(records, infer_schema_length=None).write_parquet(path)
+    first, second, third = load(path)
+    assert first.gold == (GoldPassage("a", grade=2), GoldPassage("b"))
+    assert (first.answer, second.answer) == (None, Answer("x"))
+    assert third.answer is not None
+    assert third.answer.text == "y"
+
+
 def test_a_damaged_parquet_file_is_an_error(tmp_path: Path) -> None:
     import polars as pl
 

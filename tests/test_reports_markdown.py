@@ -21,8 +21,7 @@ def tables(text: str) -> list[list[str]]:
 def test_the_verdict_comes_first_and_the_numbers_follow() -> None:
     comparison, _, _ = pair()
     text = markdown.comparison(comparison)
-    assert text.startswith("**hybrid against bm25&#58;" if "&#58;" in text else "**hybrid against")
-    assert "better on 3" in text.splitlines()[0]
+    assert text.startswith("**hybrid against bm25: better on 3, no difference shown on 4 of 7")
     for d in comparison.differences:
         assert wording.number(d.diff, sign=True) in text
     assert all(len(row) == 10 for row in tables(text))
@@ -34,7 +33,6 @@ def test_a_summary_shows_coverage_and_reasons_beside_every_mean() -> None:
     cells = [cell.strip() for cell in rows["f1 ↑"]]
     assert cells[1] == wording.number(summary.metrics["f1"].mean)
     assert cells[3:] == ["17/20", "3 not applicable"]
-    assert "0.5484" not in cells
 
 
 def test_an_incomplete_run_says_so_before_its_table() -> None:
@@ -47,13 +45,13 @@ def test_pipes_newlines_and_tags_in_names_cannot_break_the_table() -> None:
     name = "a|b\nc`d`<script>@team#1"
     metric = replace(found.summary.metrics[next(iter(found.summary.metrics))], name=name)
     text = markdown.summary(replace(found.summary, metrics={name: metric}, slices=()))
-    assert "<script" not in text and "<img" not in text and "@team" not in text
+    assert "<script" not in text and "<img" not in text
     assert {len(row) for row in tables(text)} == {5}
-    assert "a&#124;b c&#96;d" in text
+    assert "a\\|b c\\`d\\`&lt;script&gt;@\u200bteam#1" in text
 
 
 @given(st.text(max_size=40))
 def test_escaped_text_has_no_markup_of_its_own(text: str) -> None:
     found = markdown.escape(text)
-    assert not re.search(r"[|<>`*\[\]\n\r]", found)
-    assert "&" not in re.sub(r"&#\d+;", "", found)
+    assert not re.search(r"[<>\n\r]|&(?!amp;|lt;|gt;)", found)
+    assert not re.search(r"[`*_\[\]|~$]", re.sub(r"\\[\\`*_\[\]|~$]", "", found))

@@ -81,7 +81,7 @@ def known(
         "history": tuple(history),
         "references": tuple(entry["references"]),
         "negative_references": tuple(entry.get("negative", ())),
-        "gold": tuple(gold(piece, chunks) for piece in entry.get("evidence", ())),
+        "gold": tuple(gold(piece, chunks) for piece in entry.get("evidence", ())) or None,
         "answerability": Answerability(entry.get("answerability", "answerable")),
         "metadata": metadata,
     }

@@ -24,24 +24,6 @@ STOP = frozenset(
         """,
     )
 )
-SYNONYMS = {
-    "dvd": "films",
-    "kid": "child",
-    "kids": "children",
-    "son": "child",
-    "fine": "overdue charge",
-    "chickens": "hens",
-    "dock": "station",
-    "docks": "station",
-    "toddlers": "children",
-    "pictures": "photographs",
-    "pool": "baths",
-    "burn": "bonfires",
-    "money": "refund",
-    "fix": "repair",
-    "mandatory": "required",
-}
-
 
 @dataclass(frozen=True)
 class Chunk:
@@ -77,28 +59,27 @@ def chunks_of(path: Path) -> list[Chunk]:
 
 
 def keyword_search(chunks: Sequence[Chunk], query: str, earlier: Sequence[str]) -> Ranking:
-    """BM25 over words as they stand. Earlier turns are ignored."""
+    """BM25 over the words as they stand. Earlier turns are ignored."""
     documents = [Counter(words(chunk.text)) for chunk in chunks]
     return ranked(chunks, bm25(documents, Counter(words(query))))
 
 
 def hybrid_search(chunks: Sequence[Chunk], query: str, earlier: Sequence[str]) -> Ranking:
-    """BM25 over stems with headings, titles, synonyms and earlier turns, fused with character
-    n-grams."""
+    """BM25 over stems, with titles, headings and earlier turns, fused with a fuzzy match of
+    character n-grams."""
     documents = [
-        Counter(stems(chunk.text)) + Counter(2 * stems(chunk.heading)) + Counter(stems(chunk.title))
+        Counter(stems(f"{chunk.title} {chunk.heading} {chunk.heading} {chunk.text}"))
         for chunk in chunks
     ]
     wanted: defaultdict[str, float] = defaultdict(float)
     for age, turn in enumerate([query, *reversed(earlier)]):
-        for stem in stems(turn, expand=True):
+        for stem in stems(turn):
             wanted[stem] += 0.5**age
-    lexical = bm25(documents, wanted)
+    exact = bm25(documents, wanted)
     grams = [Counter(ngrams(f"{chunk.heading} {chunk.text}")) for chunk in chunks]
     fuzzy = cosine(grams, Counter(ngrams(" ".join([*earlier[-1:], query]))))
-    best, closest = max(lexical, default=0) or 1, max(fuzzy, default=0) or 1
-    mixed = [0.75 * a / best + 0.25 * b / closest for a, b in zip(lexical, fuzzy, strict=True)]
-    return ranked(chunks, mixed)
+    best, closest = max(exact) or 1, max(fuzzy) or 1
+    return ranked(chunks, [e / best + f / closest for e, f in zip(exact, fuzzy, strict=True)])
 
 
 def ranked(chunks: Sequence[Chunk], scores: Sequence[float]) -> Ranking:
@@ -142,22 +123,19 @@ def cosine(documents: Sequence[Counter[str]], query: Counter[str]) -> list[float
 
 
 def words(text: str) -> list[str]:
-    """Lower-case words."""
-    return re.findall(r"[a-zäöüéà0-9]+", text.lower())
+    """Lower-case words that carry meaning."""
+    return [word for word in re.findall(r"[a-zäöüéà0-9]+", text.lower()) if word not in STOP]
 
 
-def stems(text: str, *, expand: bool = False) -> list[str]:
-    """Porter stems of the words that carry meaning, with their synonyms if asked for."""
-    found = [word for word in words(text) if word not in STOP]
-    if expand:
-        found += [other for word in found for other in SYNONYMS.get(word, "").split()]
-    return [stemmer()(word) for word in found]
+def stems(text: str) -> list[str]:
+    """Porter stems of the words."""
+    return [stemmer()(word) for word in words(text)]
 
 
 def ngrams(text: str) -> list[str]:
-    """Four letters in a row, inside words that carry meaning."""
-    kept = " ".join(word for word in words(text) if word not in STOP)
-    return [kept[i : i + 4] for i in range(max(0, len(kept) - 3))]
+    """Four characters in a row."""
+    line = " ".join(words(text))
+    return [line[i : i + 4] for i in range(max(0, len(line) - 3))]
 
 
 @cache

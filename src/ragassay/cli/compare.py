@@ -93,7 +93,8 @@ def compare(
                 html.write_comparison(comparison, new, old, target)
             if not json:
                 show.console().print(f"comparison: {target}", soft_wrap=True, markup=False)
-        show.warn(comparison.warnings)
+        if json:
+            show.warn(comparison.warnings)
     if fail_if_worse and any(d.verdict == "worse" for c in found for d in c.differences):
         return GATE_FAILED
     return OK if any(d.n for c in found for d in c.differences) else INCOMPLETE

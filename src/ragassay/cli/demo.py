@@ -11,7 +11,10 @@ from ragassay.cli import show
 from ragassay.cli.exits import OK
 
 NEW, OLD = "hybrid", "keyword"
-SUITES = ["retrieval", "chunks", "qa"]
+METRICS = [
+    *("nDCG@10", "RR", "Recall@5", "P@5", "SpanHit@1", "SpanR@5", "CharIoU@5"),
+    *("contains_answer", "exact_match", "token_f1.f", "rougeL(tokens=unicode).f", "BLEU"),
+]
 
 
 def demo(
@@ -36,7 +39,7 @@ def demo(
     results = {}
     for name in (NEW, OLD):
         with show.progress(f"scoring {name}") as progress:
-            results[name] = evaluate(path_of(name), SUITES, save=output / name, progress=progress)
+            results[name] = evaluate(path_of(name), METRICS, save=output / name, progress=progress)
         folder.write_reports(results[name])
     comparison = compare(results[NEW], results[OLD])
     page = output / "comparison.html"

@@ -137,5 +137,6 @@ def run(
             out.print(f"{what}: {path}", soft_wrap=True, markup=False)
         if not reports:
             out.print("Add -o DIR to keep the scores and an HTML report.", style="dim")
-    show.warn(result.summary.warnings)
+    if json:
+        show.warn(result.summary.warnings)
     return gates.exit_code(verdicts, result.summary)

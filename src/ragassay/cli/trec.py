@@ -123,7 +123,10 @@ def _comparable(
     from ragassay.metrics import trec_names
     from ragassay.suites.retrieval import SUITE
 
-    found = trec_names.resolve(names or SUITE.metrics, rel=level, ks=cutoffs)
+    if names:
+        found = trec_names.resolve(names, rel=level, ks=cutoffs)
+    else:
+        found = trec_names.ours(SUITE.metrics, rel=level)
     chosen = [
         m for m in found if m.metric is not None and m.summary and m.metric.aggregate == "mean"
     ]

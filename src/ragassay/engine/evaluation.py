@@ -25,11 +25,11 @@ from ragassay.engine.summarise import (
     slice_summaries,
     summarise,
 )
-from ragassay.engine.summary import Summary
+from ragassay.engine.summary import MetricSummary, Summary
 from ragassay.errors import InputError, RagassayWarning, UsageError
 from ragassay.metrics.base import Metric
 from ragassay.samples import Sample
-from ragassay.scores import Outcome
+from ragassay.scores import Outcome, Unscored
 from ragassay.suites import Suite
 
 Progress = Callable[[int], None]
@@ -213,6 +213,7 @@ class _Collected:
         self._slicer = Slicer(self.config.slice_by)
         self._clusters: list[str] = []
         self._conversations = 0
+        self._first_reason = ""
 
     @property
     def clustered_by(self) -> str | None:
@@ -235,6 +236,8 @@ class _Collected:
         for name, window in zip(self.plan.metrics, outcomes, strict=True):
             for outcome in window:
                 self.columns.add(name, outcome)
+                if isinstance(outcome, Unscored) and not self._first_reason:
+                    self._first_reason = outcome.detail
 
     def summary(self, source: Source, notes: Sequence[str]) -> Summary:
         """Closes the columns and summarises them."""
@@ -263,7 +266,7 @@ class _Collected:
             slices=slice_summaries(columns, self.plan.metrics, options),
             failures=dict(self.failures),
             incomplete=count_incomplete(columns),
-            warnings=(*dict.fromkeys(notes), *self._warnings()),
+            warnings=(*dict.fromkeys(notes), *self._warnings(summary_of)),
         )
 
     def _averaged_over(self, n_queries: int) -> str:
@@ -271,14 +274,23 @@ class _Collected:
         if len(self.columns) != n_queries:
             text = f"all {len(self.columns):,} samples of {n_queries:,} queries"
         if any(metric.family == "retrieval" for metric in self.plan.metrics.values()):
-            text += "; a judged query with nothing retrieved counts 0"
+            text += "; a judged query without relevant or without retrieved passages counts 0"
         if self.clustered_by is not None:
             text += f"; intervals clustered by {self.clustered_by}"
         elif len(self.columns) != n_queries:
             text += "; intervals clustered by query"
         return text
 
-    def _warnings(self) -> Iterator[str]:
+    def _warnings(self, metrics: Mapping[str, MetricSummary]) -> Iterator[str]:
+        if not any(metric.n_scored for metric in metrics.values()):
+            why = self._first_reason or "no metric applies"
+            yield f"Nothing was scored: {why}. 'ragassay validate' shows what the data holds."
+        n = len(self.columns)
+        if self.clustered_by is not None and n > 1 and len(set(self._clusters)) == 1:
+            yield (
+                f"All {n} samples belong to one {self.clustered_by}, so there are no intervals; "
+                "name another column with --cluster-by."
+            )
         if len(self.systems) > 1:
             named = ", ".join(sorted(name or "(none)" for name in self.systems))
             yield (

@@ -31,14 +31,15 @@ def answer(value: Any, field: str) -> Answer | None:
         return None
     if isinstance(value, dict):
         text_key, parts_key = pick(tuple(value), _ANSWER_PARTS)
-        said = text(value[text_key], field) if text_key else None
-        stated = _statements(value[parts_key], field) if parts_key else ()
-        if said is None and not parts_key:
-            if text_key:
-                return None
+        if text_key is None and parts_key is None:
             raise InputError(
                 f"the answer has no text among {', '.join(map(repr, value))}", field=field
             )
+        said = text(value[text_key], field) if text_key else None
+        parts = value[parts_key] if parts_key else None
+        if said is None and parts is None:
+            return None
+        stated = _statements(parts, field)
         return Answer(_joined(stated) if said is None else said, stated)
     if isinstance(value, list) and all(isinstance(item, dict) for item in value):
         stated = _statements(value, field)
@@ -134,6 +135,8 @@ _LABELS: Mapping[str, Answerability] = {
 
 
 def _statements(value: Any, field: str) -> tuple[Statement, ...]:
+    if value is None:
+        return ()
     if not isinstance(value, list):
         raise not_a_list(value, field, "statements")
     found = []

@@ -28,6 +28,7 @@ Numbered = tuple[int, Row]
 
 def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
     """The samples of the file, one for each query and run, in the order of the file."""
+    mapper.refuse_columns("open_rag_eval")
     rows = (_checked(line, row, path) for line, row in delimited.rows(path))
     for _, group in groupby(rows, key=_which):
         yield _sample(list(group), mapper)
@@ -64,7 +65,7 @@ def _sample(rows: list[Numbered], mapper: Mapper) -> Sample:
             passages=_passages(rows, mapper),
             answer=None if said is None else Answer(said),
             failure=failure,
-            metadata=_metadata(first, no_answer=said == ""),
+            metadata=_metadata(first, no_answer=said == "", failed=failure is not None),
         )
     except InputError as error:
         raise error.at(path=mapper.path, line=line) from None
@@ -88,11 +89,18 @@ def _said(rows: list[Numbered]) -> tuple[str | None, str | None]:
     return ("" if said == _NO_ANSWER else said), None
 
 
-def _metadata(row: Row, *, no_answer: bool) -> dict[str, Any]:
-    """Other columns, as they stand in the first row, and the mark of a NO_ANSWER."""
+def _metadata(row: Row, *, no_answer: bool, failed: bool) -> dict[str, Any]:
+    """Other columns, as they stand in the first row, the mark of a NO_ANSWER, and what an API_ERROR
+    says in place of a passage."""
     known = {*_COLUMNS, *_OPTIONAL}
-    others = {key: cell for key, cell in row.items() if key not in known and cell is not None}
-    return {**others, **({"no_answer": True} if no_answer else {})}
+    found: dict[str, Any] = {
+        key: cell for key, cell in row.items() if key not in known and cell is not None
+    }
+    if no_answer:
+        found["no_answer"] = True
+    if failed and row["passage_id"] in _PLACEHOLDERS and row["passage"]:
+        found["failure_detail"] = row["passage"]
+    return found
 
 
 def _passages(rows: list[Numbered], mapper: Mapper) -> tuple[Passage, ...] | None:

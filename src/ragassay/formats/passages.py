@@ -199,15 +199,17 @@ def _gold(item: Any, field: str) -> GoldPassage:
         identifier(item[document_key], f"{field}.{document_key}") if document_key else None,
         whole_number(item[start_key], f"{field}.{start_key}") if start_key else None,
         whole_number(item[end_key], f"{field}.{end_key}") if end_key else None,
-        _grade(item[grade_key], f"{field}.{grade_key}") if grade_key else 1,
+        1 if grade_key is None else _grade(item[grade_key], f"{field}.{grade_key}", 1),
     )
 
 
-def _grade(value: Any, field: str) -> int:
+def _grade(value: Any, field: str, absent: int | None = None) -> int:
     grade = whole_number(value, field)
-    if grade is None:
-        raise InputError("a gold passage has an empty grade", field=field)
-    return grade
+    if grade is not None:
+        return grade
+    if absent is None:
+        raise InputError("a gold passage has no grade", field=field)
+    return absent
 
 
 def _pieces(value: str, separator: str | None) -> list[str]:

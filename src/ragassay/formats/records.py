@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from ragassay.errors import InputError
+from ragassay.errors import InputError, UsageError
 from ragassay.formats import aliases, answers, passages, values
 from ragassay.formats.aliases import Plan, folded
 from ragassay.formats.notes import Notes
@@ -48,6 +48,7 @@ class Mapper:
         self.notes = notes if notes is not None else Notes()
         self.cells = cells
         self._plans: dict[tuple[str, ...], Plan] = {}
+        self._has_begun = False
         self._lines: dict[int, int] = {}
         self._dotted = [
             (name, *name.split(".", 1))
@@ -92,6 +93,18 @@ class Mapper:
             )
         self._lines[key] = line
 
+    def refuse_columns(self, name: str) -> None:
+        """For formats whose names are fixed.
+
+        Raises:
+            UsageError: the user named columns.
+        """
+        if self.columns:
+            raise UsageError(
+                f"The format {name} has names of its own, so columns cannot be chosen. "
+                "Another format can be forced, for example csv or jsonl."
+            )
+
     def note(self, what: str, then: str, line: int | None = None) -> None:
         """Tells a fact that is no error (see `Notes.add`)."""
         self.notes.add(what, then, line=line)
@@ -101,9 +114,10 @@ class Mapper:
         keys = tuple(record)
         known = self._plans.get(keys)
         if known is None:
-            wrong = aliases.absent(self.columns, keys)
-            if wrong is not None and not self._plans:
+            wrong = None if self._has_begun else aliases.absent(self.columns, keys)
+            if wrong is not None:
                 raise wrong
+            self._has_begun = True
             if len(self._plans) >= _MAX_PLANS:
                 self._plans.clear()
             known = self._plans[keys] = aliases.plan(keys, self.columns)

@@ -23,6 +23,7 @@ _TOPIC = ("topic", "narrative", "title")
 
 def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
     """The samples of an answer file, one a topic."""
+    mapper.refuse_columns("trec_rag")
     for line, record in files.json_records(path):
         try:
             sample = _sample(record, mapper, line)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -66,8 +67,14 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
 
 
 def _sniff(head: Head) -> int:
-    fields = head.start.split(b"\n", 1)[0].split()
-    return SURE if len(fields) == 6 and fields[1] in (b"Q0", b"0") else NO
+    lines = (line.split() for line in head.start.splitlines() if not line.startswith(b"#"))
+    fields = next(filter(None, lines), [])
+    is_run = len(fields) == 6 and _INTEGER.fullmatch(fields[3]) and _NUMBER.fullmatch(fields[4])
+    return SURE if head.container in ("table", "other") and is_run else NO
+
+
+_INTEGER = re.compile(rb"-?\d+")
+_NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
 FORMAT = Format(

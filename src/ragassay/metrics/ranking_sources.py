@@ -82,7 +82,7 @@ def from_frames(qrels: pl.DataFrame, run: pl.DataFrame) -> Rankings:
     import polars as pl
 
     qrels, run = _checked(qrels, "qrels", "grade"), _checked(run, "run", "score")
-    queries = qrels["query"].unique().sort()
+    queries = qrels["query"].rle().struct["value"].unique().sort()
     if not queries.len():
         raise InputError("the qrels are empty")
     codes = pl.DataFrame({"query": queries, "code": np.arange(queries.len())})
@@ -104,11 +104,12 @@ def from_frames(qrels: pl.DataFrame, run: pl.DataFrame) -> Rankings:
         return _higher_among_tied(run, row_code, row[hits])
 
     grade = qrels["grade"].to_numpy()
+    place = row if segments.scores is scores else None
     return Rankings(
         queries.to_list(),
         segments.counts,
         gold_code[gold],
-        _ranks(segments, row_code[row], scores[row], tied),
+        _ranks(segments, row_code[row], scores[row], tied, place),
         grade[gold],
         gold_code,
         grade,
@@ -150,37 +151,38 @@ def from_lists(
     grades = _numbers(chain.from_iterable(g.values() for g in gold), int(gold_counts.sum()))
     if (grades != np.trunc(grades)).any():
         raise InputError("a grade is not a whole number", field="grade")
-    hits = [
-        (code, document, grade)
-        for code, (grades_of, scores_of) in enumerate(zip(gold, retrieved, strict=True))
-        if scores_of
-        for document, grade in grades_of.items()
-        if document in scores_of
-    ]
-    hit_query = np.fromiter((hit[0] for hit in hits), np.int64, len(hits))
-    hit_score = np.fromiter((retrieved[hit[0]][hit[1]] for hit in hits), np.float64, len(hits))
+    documents: list[str] = []
+    hit_scores: list[float] = []
+    hit_grades: list[int] = []
+    hit_counts = []
+    for grades_of, scores_of in zip(gold, retrieved, strict=True):
+        common = grades_of.keys() & scores_of.keys()
+        documents.extend(common)
+        hit_scores.extend(map(scores_of.__getitem__, common))
+        hit_grades.extend(map(grades_of.__getitem__, common))
+        hit_counts.append(len(common))
+    hit_query = np.repeat(np.arange(len(queries)), hit_counts)
     starts = np.cumsum(counts) - counts
     segments = _Segments(_descending(scores, starts, counts), starts, counts)
     groups: dict[tuple[int, float], list[str]] = {}
 
-    def tied(chosen: Ints) -> Ints:
+    def tied(hits: Ints) -> Ints:
         found = []
-        for at in chosen.tolist():
-            code, document, _ = hits[at]
-            score = retrieved[code][document]
+        for at in hits.tolist():
+            code, score = int(hit_query[at]), hit_scores[at]
             group = groups.get((code, score))
             if group is None:
                 group = sorted(d for d, s in retrieved[code].items() if s == score)
                 groups[code, score] = group
-            found.append(len(group) - bisect_right(group, document))
+            found.append(len(group) - bisect_right(group, documents[at]))
         return np.array(found, np.int64)
 
     return Rankings(
         queries,
         counts,
         hit_query,
-        _ranks(segments, hit_query, hit_score, tied),
-        np.fromiter((hit[2] for hit in hits), np.int64, len(hits)),
+        _ranks(segments, hit_query, np.array(hit_scores, np.float64), tied),
+        np.array(hit_grades, np.int64),
         np.repeat(np.arange(len(queries)), gold_counts),
         grades.astype(np.int64),
     )
@@ -230,39 +232,40 @@ def _descending(scores: Floats, starts: Ints, counts: Ints) -> Floats:
     return scores
 
 
-def _ranks(segments: _Segments, query: Ints, score: Floats, tied: Callable[[Ints], Ints]) -> Ints:
+def _ranks(
+    segments: _Segments,
+    query: Ints,
+    score: Floats,
+    tied: Callable[[Ints], Ints],
+    place: Ints | None = None,
+) -> Ints:
     """The rank, from 1, of documents with these scores.
 
     ``tied`` tells, for the documents (by index) that share their score with another one, how many
-    of those have a greater id.
+    of those have a greater id. ``place`` is the documents' index in the scores, where it is known.
     """
+    scores = segments.scores
     low, high = segments.starts[query], segments.starts[query] + segments.counts[query]
-    first = _bisect(segments.scores, low, high, score, np.greater)
-    after = _bisect(segments.scores, first, high, score, np.greater_equal)
-    rank = first - low + 1
-    together = np.flatnonzero(after - first > 1)
+    first = _bisect(scores, low, high, score) if place is None else place.copy()
+    is_tied = (scores[np.maximum(first - 1, low)] == score) & (first > low)
+    is_tied |= (scores[np.minimum(first + 1, high - 1)] == score) & (first < high - 1)
+    together = np.flatnonzero(is_tied)
     if len(together):
-        rank[together] += tied(together)
-    return rank
+        first[together] = _bisect(scores, low[together], high[together], score[together])
+        first[together] += tied(together)
+    return first - low + 1
 
 
-def _bisect(
-    scores: Floats,
-    low: Ints,
-    high: Ints,
-    score: Floats,
-    before: Callable[[Floats, Floats], NDArray[np.bool_]],
-) -> Ints:
-    """For each score the first index in ``[low, high)`` whose score does not come before it."""
-    low, high = low.copy(), high.copy()
-    while True:
-        open_ = np.flatnonzero(low < high)
-        if not len(open_):
-            return low
-        middle = (low[open_] + high[open_]) // 2
-        right = before(scores[middle], score[open_])
-        low[open_[right]] = middle[right] + 1
-        high[open_[~right]] = middle[~right]
+def _bisect(scores: Floats, low: Ints, high: Ints, score: Floats) -> Ints:
+    """For each score the first index in ``[low, high)`` that does not hold a higher one; all
+    searches go forward together, by steps that halve."""
+    at = low.copy()
+    step = 1 << int((high - low).max(initial=0)).bit_length()
+    while step := step >> 1:
+        probe = at + step
+        inside = probe <= high
+        at += step * (inside & (scores[np.where(inside, probe, low + 1) - 1] > score))
+    return at
 
 
 def _higher_among_tied(run: pl.DataFrame, code: Ints, rows: Ints) -> Ints:

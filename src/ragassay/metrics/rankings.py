@@ -64,10 +64,10 @@ class Rankings:
         self.queries = tuple(queries)
         self.n_unjudged_queries = n_unjudged_queries
         self.n_retrieved = n_retrieved
-        order = np.lexsort((hit_rank, hit_query))
+        order = _by_query(hit_query, hit_rank)
         self.hit_query, self.hit_rank = hit_query[order], hit_rank[order]
         self.hit_grade = hit_grade[order]
-        order = np.lexsort((-gold_grade, gold_query))
+        order = _by_query(gold_query, -gold_grade)
         self.gold_query, self.gold_grade = gold_query[order], gold_grade[order]
         self._memo: dict[Hashable, Any] = {}
 
@@ -147,6 +147,17 @@ def running(query: Ints, values: Floats | Ints) -> Floats:
     for start, end in zip(first, np.append(first[1:], len(values)), strict=True):
         np.cumsum(values[start:end], out=out[start:end])
     return out
+
+
+def _by_query(query: Ints, key: Ints) -> Ints:
+    """The order by query, then key. One sort of one number is several times faster than two."""
+    if not len(query):
+        return np.zeros(0, np.int64)
+    low, high = int(key.min()), int(key.max())
+    span = high - low + 1
+    if (int(query.max()) + 1) * span < 2**62:
+        return np.argsort(query * span + (key - low))
+    return np.lexsort((key, query))
 
 
 def _relevant(rankings: Rankings, level: int) -> Relevant:

@@ -146,7 +146,7 @@ def resolve(
             rankings.
     """
     asked: dict[str, list[str]] = {}
-    ours: dict[str, TrecMeasure] = {}
+    own: dict[str, TrecMeasure] = {}
     for name in names:
         for piece in [name] if _is_trec(name, ks) else naming.split(name):
             if _is_trec(piece, ks):
@@ -154,8 +154,8 @@ def resolve(
                 for each in NICKNAMES.get(head, [head]):
                     asked.setdefault(each, []).append(parameters)
             else:
-                ours.update((measure.label, measure) for measure in _ours(piece, rel, ks))
-    if not asked and not ours:
+                own.update((measure.label, measure) for measure in ours(piece, rel=rel, ks=ks))
+    if not asked and not own:
         raise UsageError("No measure is named.")
     found: dict[str, TrecMeasure] = {}
     for name in filter(asked.get, _NAMES):
@@ -163,7 +163,29 @@ def resolve(
         given = list(filter(None, asked[name])) or [""]
         measures = [pair for parameters in given for pair in _measures(name, parameters, rel)]
         found |= {measure.label: measure for _, measure in sorted(measures, key=itemgetter(0))}
-    return [*found.values(), *ours.values()]
+    return [*found.values(), *own.values()]
+
+
+def ours(
+    names: str | Sequence[str], *, rel: int = 1, ks: Sequence[int] | None = None
+) -> list[TrecMeasure]:
+    """Metrics named our own way, in the order named. Takes and raises what `resolve` does."""
+    try:
+        metrics = naming.parse_all(names, ks=ks)
+    except UsageError as error:
+        hint = ""
+        if "Did you mean" not in str(error):
+            hint = did_you_mean(str(names), [*_MEASURES, *NICKNAMES])
+        raise UsageError(f"{error} {hint}".strip()) from None
+    return [
+        TrecMeasure(
+            str(metric),
+            _ranking_metric(metric, rel),
+            per_query=metric.aggregate != "geometric",
+            summary=not isinstance(metric, RelevanceString),
+        )
+        for metric in metrics
+    ]
 
 
 def _is_trec(name: str, ks: Sequence[int] | None) -> bool:
@@ -207,23 +229,6 @@ def _cutoffs(name: str, text: str, whole: bool) -> list[tuple[float, str, str]]:
         exact = str(int(value)) if whole else repr(value)
         found.append((value, exact, exact if whole else f"{value:.2f}"))
     return found
-
-
-def _ours(text: str, rel: int, ks: Sequence[int] | None) -> list[TrecMeasure]:
-    try:
-        metrics = naming.parse_all(text, ks=ks)
-    except UsageError as error:
-        hint = "" if "Did you mean" in str(error) else did_you_mean(text, [*_MEASURES, *NICKNAMES])
-        raise UsageError(f"{error} {hint}".strip()) from None
-    return [
-        TrecMeasure(
-            str(metric),
-            _ranking_metric(metric, rel),
-            per_query=metric.aggregate != "geometric",
-            summary=not isinstance(metric, RelevanceString),
-        )
-        for metric in metrics
-    ]
 
 
 def _ranking_metric(metric: Metric, rel: int) -> RankingMetric:

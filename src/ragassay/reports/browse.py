@@ -45,7 +45,7 @@ class Details:
 
     Args:
         result: the run.
-        queries: ids of the queries to list; all when left out, up to `MAX_ROWS` samples.
+        queries: ids of the queries to list; ``None`` takes all, up to `MAX_ROWS` samples.
         budget: characters for all details together.
 
     Attributes (complete once `chunks` is exhausted; one entry a sample, in order):
@@ -55,9 +55,7 @@ class Details:
         reasons: why there is none, by position.
     """
 
-    def __init__(
-        self, result: Result, queries: Collection[str] | None = None, budget: int = TEXT_BUDGET
-    ) -> None:
+    def __init__(self, result: Result, queries: Collection[str] | None, budget: int) -> None:
         self._result, self._wanted, self._budget = result, queries, budget
         self.identities: list[Identity] = []
         self.queries: list[str] = []

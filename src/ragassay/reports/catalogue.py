@@ -147,7 +147,8 @@ def _parameter(spec: dataclasses.Field[Any]) -> dict[str, Any]:
 def _suites_of(cls: type[Metric], canonical: str | None) -> dict[str, str]:
     """Suites that hold the metric, with their step for it; with any parameters, unless a suite
     holds exactly the ``canonical`` ones."""
-    exact, any_parameters = {}, {}
+    exact: dict[str, str] = {}
+    any_parameters: dict[str, str] = {}
     for suite in suites.known().values():
         for metric in suite.resolve():
             if type(metric) is cls:

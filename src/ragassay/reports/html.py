@@ -79,7 +79,7 @@ class _RunBrowser:
     """What the query browser of a run reads: chunks first, then the table that points to them."""
 
     def __init__(self, result: Result) -> None:
-        self._result, self._details = result, Details(result)
+        self._result, self._details = result, Details(result, None, TEXT_BUDGET)
         self.n_total = len(result.columns)
         self.n_rows = min(self.n_total, MAX_ROWS)
 

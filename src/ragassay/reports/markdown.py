@@ -8,7 +8,9 @@ from collections.abc import Iterable, Sequence
 from ragassay.engine.summary import Comparison, Difference, MetricSummary, Slice, Summary
 from ragassay.reports import wording
 
-_SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|~$&@])")
+_SPECIAL = re.compile(r"([\\`*_\[\]|~$])")
+_MENTION = re.compile(r"(?<!\w)@(?=\w)")
+_ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 
 def summary(found: Summary) -> str:
@@ -46,8 +48,9 @@ def comparison(found: Comparison) -> str:
 
 
 def escape(text: str) -> str:
-    """Text that Markdown shows as it is: no markup, no line break, no end of a table cell."""
-    return _SPECIAL.sub(lambda found: f"&#{ord(found[0])};", wording.one_line(text))
+    """Text that Markdown shows as it is: no markup, no end of a table cell, nobody mentioned."""
+    plain = _SPECIAL.sub(r"\\\1", wording.one_line(text).translate(_ENTITIES))
+    return _MENTION.sub("@\u200b", plain)
 
 
 def _headline(found: Summary) -> str:
@@ -77,8 +80,8 @@ def _difference_cells(d: Difference) -> list[str]:
         wording.number(d.b_mean),
         wording.number(d.diff, sign=True),
         wording.bounds(d.low, d.high, sign=True),
-        wording.marked(d).replace("*", "\\*").replace("<", "&lt;"),
-        wording.p_value(d.p_adjusted).replace("<", "&lt;"),
+        escape(wording.marked(d)),
+        escape(wording.p_value(d.p_adjusted)),
         mark + d.verdict,
         f"{d.n:,}",
         wording.number(d.detectable),
@@ -114,5 +117,9 @@ def _table(heads: Sequence[str], align: str, rows: Iterable[Sequence[str]]) -> l
 def _finish(lines: list[str], notes: Iterable[str], warnings: Iterable[str]) -> str:
     for warning in warnings:
         lines += ["", f"> ⚠ {escape(warning)}"]
-    lines += ["", *(f"<sub>{escape(note)}</sub><br>" for note in notes)]
+    first, *rest = [escape(note) for note in notes] or [""]
+    lines += ["", first]
+    if rest:
+        lines += ["", "<details><summary>How this was computed</summary>", ""]
+        lines += [*(f"- {note}" for note in rest), "", "</details>"]
     return "\n".join(lines).rstrip() + "\n"

@@ -1,0 +1,43 @@
+"""docs/formats.md says what is so."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from ragassay.formats import Notes, aliases, detect, known, load, schema
+
+PAGE = (Path(__file__).parents[1] / "docs" / "formats.md").read_text(encoding="utf-8")
+EXAMPLES = re.findall(r"^```(\w+) (\w+)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize(("language", "name", "content"), EXAMPLES)
+def test_every_example_is_read_as_what_it_is_called(
+    tmp_path: Path, language: str, name: str, content: str
+) -> None:
+    path = tmp_path / f"example.{language}"
+    path.write_text(content, encoding="utf-8")
+    assert detect(path).name == name
+    assert load(path, notes=Notes())
+
+
+def test_every_format_in_the_list_is_known_and_shown() -> None:
+    table = PAGE.split("| format | what |")[1].split("\n\n")[0]
+    listed = {name for row in table.splitlines() for name in re.findall(r"`(\w+)`", row[:40])}
+    assert listed <= known().keys()
+    assert listed - {name for _, name, _ in EXAMPLES} == {"parquet", "trec_run"}
+
+
+def test_the_table_of_names_is_the_one_in_force() -> None:
+    table = PAGE.split("| field | other names |")[1].split("\n\n")[0]
+    rows = re.findall(r"^\| `(\w+)` \|(.*)\|$", table, re.MULTILINE)
+    assert {field: tuple(re.findall(r"`([^`]+)`", names)) for field, names in rows} == dict(
+        aliases.ALIASES
+    )
+
+
+def test_the_native_fields_are_all_described() -> None:
+    table = PAGE.split("| field | value |")[1].split("\n\n")[0]
+    assert re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE) == list(schema()["properties"])

@@ -1,0 +1,225 @@
+"""The HTML report in a real browser: Chromium, opened from disk."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragassay.reports import html
+from reports_examples import HOSTILE, comparison, example, hostile, pair
+
+CHROMIUM = Path("/usr/bin/chromium")
+ARGUMENTS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    if not CHROMIUM.exists():
+        pytest.skip(f"no browser at {CHROMIUM}")
+    with sync_api.sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=str(CHROMIUM), args=list(ARGUMENTS))
+        yield found
+        found.close()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Reports of 5,000 queries, and of hostile data."""
+    base = tmp_path_factory.mktemp("reports")
+    compared, a, b = pair(5_000)
+    html.write_report(a, base / "run.html")
+    html.write_comparison(compared, a, b, base / "comparison.html")
+    bad = hostile()
+    html.write_report(bad, base / "hostile.html")
+    html.write_comparison(comparison(bad, bad), bad, bad, base / "hostile-comparison.html")
+    html.write_report(example(12), base / "small.html")
+    return base
+
+
+@pytest.fixture
+def visit(browser: Any, folder: Path) -> Iterator[Any]:
+    """Opens a report; at the end, no request but the file's own and no error may have been seen."""
+    trouble: list[str] = []
+    pages = []
+
+    def visit(name: str, **options: Any) -> Any:
+        page = browser.new_page(viewport={"width": 1280, "height": 900}, **options)
+        pages.append(page)
+        url = (folder / name).as_uri()
+        page.on("request", lambda r: trouble.append(r.url) if r.url != url else None)
+        page.on("console", lambda m: trouble.append(m.text) if m.type != "log" else None)
+        page.on("pageerror", lambda error: trouble.append(str(error)))
+        page.on("dialog", lambda dialog: trouble.append(dialog.message))
+        page.goto(url)
+        page.wait_for_selector("#queries tbody tr")
+        return page
+
+    yield visit
+    for page in pages:
+        page.close()
+    assert trouble == []
+
+
+def first_column(page: Any) -> list[str]:
+    return [cell.inner_text() for cell in page.locator("#queries .expand").all()]
+
+
+def numbers(page: Any, column: int) -> list[float]:
+    cells = page.locator(f"#queries tbody tr td:nth-of-type({column})").all_inner_texts()
+    return [float(cell) for cell in cells if re.fullmatch(r"[+-]?[\d.]+", cell)]
+
+
+def test_5000_queries_can_be_paged_searched_and_filtered(visit: Any) -> None:
+    page = visit("run.html")
+    assert page.locator("#count").inner_text() == "5,000 samples"
+    assert len(first_column(page)) == 50
+    assert page.locator("#page").inner_text() == "Page 1 of 100"
+    page.click("#next")
+    assert first_column(page)[0] == "q0050"
+    page.fill("#search", "number 4321")
+    page.wait_for_function("document.getElementById('count').textContent.startsWith('1 of')")
+    assert first_column(page) == ["q4321"]
+    page.fill("#search", "")
+    page.select_option("#filter", label="unscored: f1")
+    page.wait_for_function("document.getElementById('count').textContent.startsWith('714 of')")
+    assert page.locator("#queries tbody tr").first.locator(".unscored").count() == 3
+    page.select_option("#filter", "")
+    page.select_option("select[data-slice=domain]", label="waste")
+    assert page.locator("#count").inner_text() == "1,250 of 5,000 samples"
+
+
+def test_sorting_puts_values_in_order_and_unscored_last(visit: Any) -> None:
+    page = visit("run.html")
+    head = page.locator("#queries thead th[data-key=m3] button")
+    head.click()
+    assert page.locator("th[data-key=m3]").get_attribute("aria-sort") == "ascending"
+    up = numbers(page, 5)
+    assert up == sorted(up) and len(up) == 50
+    page.locator("#queries thead th[data-key=m3] button").click()
+    down = numbers(page, 5)
+    assert down == sorted(down, reverse=True) and down[0] > up[0]
+    for _ in range(3):
+        page.select_option("#size", "250")
+    page.evaluate("document.getElementById('next').disabled")
+    page.select_option("#filter", label="with anything unscored")
+    assert page.locator("#queries tbody td.unscored").count() == 250 * 3
+
+
+def test_a_row_opens_to_its_conversation_passages_scores_and_parts(visit: Any) -> None:
+    page = visit("run.html")
+    button = page.locator("#queries .expand").nth(2)
+    button.focus()
+    page.keyboard.press("Enter")
+    assert button.get_attribute("aria-expanded") == "true"
+    detail = page.locator("tr.detail")
+    text = detail.inner_text()
+    for said in ("Earlier turns", "Query", "Answer", "References", "Retrieved passages (5)"):
+        assert said in text
+    assert "gold, grade 2" in text and "doc5#9" in text
+    assert "2 of 2 relevant found" in text
+    detail.locator(".passages summary").first.click()
+    assert "(section 1)." in detail.locator(".passages li").first.inner_text()
+    detail.locator(".score summary").first.click()
+    assert "ranks" in detail.locator(".score pre").first.inner_text()
+    page.keyboard.press("Escape")
+    button.click()
+    assert page.locator("tr.detail").count() == 0
+
+
+def test_an_unscored_metric_says_why_in_its_row_and_in_its_detail(visit: Any) -> None:
+    page = visit("small.html")
+    page.select_option("#filter", label="unscored: f1")
+    assert "not applicable" in page.locator("#queries tbody tr").first.inner_text()
+    page.locator("#queries .expand").first.click()
+    detail = page.locator("tr.detail").inner_text()
+    assert "unscored: not applicable" in detail
+    assert "the sample has no reference answer" in detail
+
+
+def test_columns_can_be_chosen(visit: Any) -> None:
+    page = visit("small.html")
+    before = page.locator("#queries thead th").count()
+    page.locator(".columns summary").click()
+    page.locator("#columns input").nth(0).uncheck()
+    assert page.locator("#queries thead th").count() == before - 1
+
+
+def test_a_comparison_sorts_filters_and_opens_side_by_side(visit: Any) -> None:
+    page = visit("comparison.html")
+    differences = numbers(page, 4)
+    assert len(differences) == 50 and differences == sorted(differences)
+    page.select_option("#metric", label="Recall@5")
+    assert "5,000 queries" in page.locator("#readout").inner_text()
+    page.select_option("#filter", label="A higher")
+    assert min(numbers(page, 4)) > 0
+    page.locator("#queries .expand").first.click()
+    sides = page.locator("tr.detail .side")
+    assert sides.count() == 2
+    heads = [sides.nth(at).locator("h4").inner_text() for at in range(2)]
+    assert heads == ["A · hybrid", "B · bm25"]
+    answers = [sides.nth(at).locator(".block p.text").first.inner_text() for at in range(2)]
+    assert answers[0] != answers[1] and all(answers)
+
+
+def test_a_click_in_the_plot_opens_that_query(visit: Any) -> None:
+    page = visit("comparison.html")
+    box = page.locator("#waterfall svg").bounding_box()
+    page.mouse.click(box["x"] + box["width"] - 2, box["y"] + box["height"] / 2)
+    assert page.locator("tr.detail").count() == 1
+    opened = page.locator("tr.opened td").last.inner_text()
+    assert opened.startswith("+")
+    assert page.evaluate("document.activeElement.className") == "expand"
+
+
+def test_the_theme_follows_the_system_until_it_is_chosen(visit: Any) -> None:
+    ground = "getComputedStyle(document.body).backgroundColor"
+    light = visit("small.html", color_scheme="light")
+    dark = visit("small.html", color_scheme="dark")
+    assert light.evaluate(ground) != dark.evaluate(ground)
+    assert light.locator("#theme").inner_text() == "Dark theme"
+    light.click("#theme")
+    assert light.evaluate(ground) == dark.evaluate(ground)
+    assert light.locator("#theme").inner_text() == "Light theme"
+    light.reload()
+    assert light.evaluate(ground) == dark.evaluate(ground)
+
+
+@pytest.mark.parametrize("name", ["hostile.html", "hostile-comparison.html"])
+def test_hostile_data_is_shown_and_never_run(visit: Any, name: str) -> None:
+    page = visit(name)
+    assert "owned" not in page.title() or HOSTILE[:9] in page.title()
+    page.locator("#queries .expand").first.click()
+    for summary in page.locator("tr.detail summary").all():
+        summary.click()
+    assert HOSTILE in page.locator("tr.detail").inner_text()
+    assert page.locator("img").count() == 0
+    assert page.evaluate("document.title") != "owned"
+
+
+@pytest.mark.parametrize("width", [400, 1280])
+@pytest.mark.parametrize("name", ["small.html", "comparison.html", "hostile.html"])
+def test_the_page_never_scrolls_sideways(visit: Any, name: str, width: int) -> None:
+    page = visit(name)
+    page.set_viewport_size({"width": width, "height": 900})
+    page.locator("#queries .expand").first.click()
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_without_scripts_the_numbers_still_show(browser: Any, folder: Path) -> None:
+    page = browser.new_page(java_script_enabled=False)
+    page.goto((folder / "small.html").as_uri())
+    assert "nDCG@10" in page.locator("table.summary").inner_text()
+    assert "scripts are off" in page.locator("#browse ~ noscript").inner_text()
+    page.close()

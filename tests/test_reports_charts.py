@@ -1,0 +1,241 @@
+"""Charts: what is drawn equals what was computed, and data stays data."""
+
+from __future__ import annotations
+
+import json
+import struct
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragassay.engine.results import Result
+from ragassay.errors import UsageError
+from ragassay.reports import charts, comparison_charts, distributions
+from ragassay.scores import Score
+from reports_examples import (
+    HOSTILE,
+    Kind,
+    comparison,
+    example,
+    hostile,
+    outcomes,
+    pair,
+    result,
+    samples,
+)
+
+VALUES = st.lists(
+    st.floats(min_value=-1e6, max_value=1e6, allow_nan=False), min_size=1, max_size=60
+)
+
+
+def walk(spec: Any) -> Any:
+    """Every mapping inside a chart, data included."""
+    if isinstance(spec, dict):
+        yield spec
+        for value in spec.values():
+            yield from walk(value)
+    elif isinstance(spec, list):
+        for value in spec:
+            yield from walk(value)
+
+
+def rows(spec: Any, *fields: str) -> list[dict[str, Any]]:
+    """The rows of data that have these fields."""
+    return [found for found in walk(spec) if set(fields) <= set(found)]
+
+
+def large(n: int) -> Result:
+    """One metric of ``n`` samples, without texts."""
+    found = [replace(sample, passages=None, answer=None) for sample in samples(1)]
+    many = [replace(found[0], id=f"q{at}") for at in range(n)]
+    kind = Kind("f1", "F1", "answer")
+    values = np.random.default_rng(3).beta(2, 1, size=n)
+    return result(many, {"f1": [Score(float(value)) for value in values]}, (kind,))
+
+
+@given(VALUES)
+def test_box_statistics_are_tukeys(numbers: list[float]) -> None:
+    values = np.array(numbers)
+    box = distributions.box(values)
+    assert box is not None
+    assert [box.q1, box.median, box.q3] == np.quantile(values, [0.25, 0.5, 0.75]).tolist()
+    assert values.min() <= box.low <= box.q1 <= box.median <= box.q3 <= box.high <= values.max()
+    reach = 1.5 * (box.q3 - box.q1)
+    assert box.low >= box.q1 - reach and box.high <= box.q3 + reach
+
+
+@given(VALUES)
+def test_a_histogram_counts_every_value_once(numbers: list[float]) -> None:
+    values = np.array(numbers)
+    found = distributions.histogram(values, float(values.min()), float(values.max()))
+    assert sum(found.counts) == values.size
+
+
+@given(VALUES, st.integers(min_value=2, max_value=20))
+def test_thinning_keeps_the_ends_and_is_deterministic(numbers: list[float], limit: int) -> None:
+    values = np.array(numbers)
+    found = distributions.thinned(values, limit)
+    assert found.size == min(limit, values.size)
+    assert (found[0], found[-1]) == (values.min(), values.max())
+    assert found.tolist() == distributions.thinned(values[::-1], limit).tolist()
+    assert set(found.tolist()) <= set(numbers)
+
+
+def test_box_and_interval_marks_hold_our_numbers() -> None:
+    found = example(45)
+    boxes = rows(charts.boxplots(found), "whisker_low", "mean")
+    for name, metric in found.summary.metrics.items():
+        values = found.columns.values(name)[found.columns.scored(name)]
+        box = distributions.box(values)
+        row = next(row for row in boxes if row["row"].startswith(name))
+        assert box is not None
+        assert (row["mean"], row["low"], row["high"]) == (metric.mean, metric.low, metric.high)
+        assert (row["q1"], row["median"], row["q3"]) == (box.q1, box.median, box.q3)
+        assert f"{metric.n_scored}/{metric.n_total} scored" in row["row"]
+
+
+def test_no_statistics_are_left_to_the_chart_library() -> None:
+    comp, a, b = pair(20)
+    for spec in (
+        charts.boxplots([a, b]),
+        charts.histograms(a),
+        comparison_charts.differences(comp, a, b, "f1"),
+        comparison_charts.forest(comp, a),
+    ):
+        for found in walk(spec):
+            assert not {"aggregate", "bin", "transform", "timeUnit"} & set(found)
+            if "mark" in found:
+                kind = found["mark"] if isinstance(found["mark"], str) else found["mark"]["type"]
+                assert kind not in ("boxplot", "errorbar", "errorband")
+
+
+def test_the_menu_that_sends_data_away_is_off_and_nothing_is_fetched() -> None:
+    comp, a, b = pair(10)
+    for spec in (charts.boxplots(a), comparison_charts.differences(comp, a, b, "AP")):
+        assert spec["usermeta"]["embedOptions"]["actions"] is False
+        assert not any("url" in found for found in walk(spec))
+
+
+def test_more_than_5000_rows_are_drawn_and_thinned_points_are_told(tmp_path: Path) -> None:
+    found = large(6_000)
+    spec = charts.boxplots(found)
+    points = rows(spec, "offset", "value")
+    values = found.columns.values("f1")
+    assert len([p for p in points if isinstance(p["value"], float)]) == charts.MAX_POINTS
+    assert "1,000" in " ".join(spec["title"]["subtitle"])
+    assert "6,000" in " ".join(spec["title"]["subtitle"])
+    box = rows(spec, "whisker_low", "mean")[0]
+    assert box["median"] == float(np.median(values))
+    charts.write_boxplots(found, tmp_path / "boxes.png")
+    assert (tmp_path / "boxes.png").stat().st_size > 10_000
+
+
+def test_png_and_svg_are_drawn_offline(tmp_path: Path) -> None:
+    comp, a, b = pair(30)
+    charts.write_boxplots([a, b], tmp_path / "boxes.png")
+    charts.write_distributions(a, tmp_path / "spread.svg")
+    comparison_charts.write_differences(comp, a, b, "nDCG@10", tmp_path / "queries.svg")
+    comparison_charts.write_forest(comp, a, tmp_path / "forest.png")
+    head = (tmp_path / "boxes.png").read_bytes()[:24]
+    assert head.startswith(b"\x89PNG")
+    width, height = struct.unpack(">II", head[16:24])
+    assert width > 1000 and height > 1000
+    assert b"nDCG@10" in (tmp_path / "spread.svg").read_bytes()
+    assert ET.parse(tmp_path / "queries.svg").getroot().tag.endswith("svg")
+    assert (tmp_path / "forest.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_names_with_dots_brackets_quotes_and_tags_are_only_values(tmp_path: Path) -> None:
+    found = hostile()
+    spec = charts.boxplots(found)
+    fields = {
+        row["field"] for row in walk(spec) if "field" in row and isinstance(row["field"], str)
+    }
+    assert fields <= {
+        "row",
+        "run",
+        "value",
+        "offset",
+        "whisker_low",
+        "whisker_high",
+        "q1",
+        "q3",
+        "median",
+        "low",
+        "high",
+        "mean",
+    }
+    charts.save(spec, tmp_path / "hostile.svg")
+    texts = [element.text for element in ET.parse(tmp_path / "hostile.svg").iter() if element.text]
+    assert any("a.b[0]'\"" in text for text in texts)
+    assert "<script" not in (tmp_path / "hostile.svg").read_text()
+
+
+def test_metrics_of_one_range_share_a_scale() -> None:
+    spec = charts.boxplots(example(20))
+    panels = spec["vconcat"]
+    assert len(panels) == 2
+    domains = [
+        {tuple(f["scale"]["domain"]) for f in walk(panel) if f.get("field") == "median"}
+        for panel in panels
+    ]
+    assert all(len(found) == 1 for found in domains)
+    low, high = next(iter(domains[0]))
+    assert low <= 0 and high >= 1
+
+
+def test_differences_are_the_runs_own_sorted(tmp_path: Path) -> None:
+    comp, a, b = pair(25)
+    spec = comparison_charts.differences(comp, a, b, "AP")
+    drawn = [row["value"] for row in rows(spec, "from", "to", "value")]
+    expected = np.sort(a.columns.values("AP") - b.columns.values("AP"))
+    assert drawn == expected.tolist()
+
+
+def test_many_differences_are_thinned_and_told() -> None:
+    a, b = large(5_000), large(5_000)
+    spec = comparison_charts.differences(comparison(a, b), a, b, "f1")
+    assert len(rows(spec, "from", "to", "value")) == comparison_charts.MAX_BARS
+    assert "2,000 of 5,000 bars drawn" in " ".join(spec["title"]["subtitle"])
+
+
+def test_forest_marks_hold_the_comparisons_numbers() -> None:
+    comp, a, _ = pair(25)
+    drawn = rows(comparison_charts.forest(comp, a), "value", "low", "high", "verdict")
+    found = {
+        (row["value"], row["low"], row["high"]) for row in drawn if isinstance(row["value"], float)
+    }
+    assert found == {(d.diff, d.low, d.high) for d in comp.differences}
+
+
+def test_runs_of_one_name_stay_apart() -> None:
+    first, second = example(5), example(5, seed=9)
+    spec = charts.boxplots([first, second])
+    runs = {row["run"] for row in rows(spec, "whisker_low", "run")}
+    assert runs == {"hybrid", "hybrid (2)"}
+
+
+def test_what_cannot_be_drawn_is_one_sentence(tmp_path: Path) -> None:
+    found = samples(3)
+    nothing = result(found, {"x": [Score("label")] * 3}, (Kind("x", "X", "x", (None, None)),))
+    with pytest.raises(UsageError, match="no metric has a number"):
+        charts.write_boxplots(nothing, tmp_path / "x.png")
+    with pytest.raises(UsageError, match=r"Use \.png, \.svg or \.json"):
+        charts.write_boxplots(result(found, outcomes(found)), tmp_path / "x.jpg")
+    comp, a, b = pair(10)
+    with pytest.raises(UsageError, match="not in the comparison"):
+        comparison_charts.differences(comp, a, b, "nope")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_written_spec_is_strict_json(tmp_path: Path) -> None:
+    charts.write_boxplots(hostile(), tmp_path / "spec.json")
+    spec = json.loads((tmp_path / "spec.json").read_text())
+    assert HOSTILE in json.dumps(spec)

@@ -1,0 +1,325 @@
+"""The HTML file as text: complete, self-contained and safe against its own data."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragassay.engine.results import Result
+from ragassay.errors import UsageError
+from ragassay.reports import browse, html, wording
+from ragassay.reports.browse import script_json
+from ragassay.scores import Score
+from reports_examples import (
+    HOSTILE,
+    Kind,
+    comparison,
+    example,
+    hostile,
+    outcomes,
+    pair,
+    result,
+    samples,
+)
+
+TEMPLATES = Path(html.__file__).parent / "templates"
+
+
+class Page(HTMLParser):
+    """The page as a browser's parser sees it."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.scripts: list[tuple[dict[str, str | None], str]] = []
+        self.text: list[str] = []
+        self._inside = ""
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        self._inside = tag
+        if tag == "script":
+            self.scripts.append((dict(attrs), ""))
+
+    def handle_endtag(self, tag: str) -> None:
+        self._inside = ""
+
+    def handle_data(self, data: str) -> None:
+        if self._inside == "script":
+            attributes, before = self.scripts[-1]
+            self.scripts[-1] = (attributes, before + data)
+        elif self._inside != "style":
+            self.text.append(data)
+
+    def json(self, name: str) -> Any:
+        return next(json.loads(body) for attrs, body in self.scripts if attrs.get("id") == name)
+
+    @property
+    def words(self) -> str:
+        return " ".join("".join(self.text).split())
+
+
+def report(found: Result, folder: Path) -> str:
+    html.write_report(found, folder / "report.html")
+    return (folder / "report.html").read_text(encoding="utf-8")
+
+
+def compared(parts: Any, folder: Path) -> str:
+    html.write_comparison(*parts, folder / "comparison.html")
+    return (folder / "comparison.html").read_text(encoding="utf-8")
+
+
+def test_the_numbers_shown_are_the_summarys_own(tmp_path: Path) -> None:
+    found = example(45)
+    page = Page(report(found, tmp_path))
+    for metric in found.summary.metrics.values():
+        assert wording.number(metric.mean) in page.words
+        assert wording.bounds(metric.low, metric.high) in page.words
+    assert "6 not applicable" in page.words
+    assert "39/45" in page.words
+    assert found.summary.averaged_over in page.words
+    for piece in found.summary.slices:
+        assert piece.value in page.words and f"n = {piece.n}" in page.words
+
+
+def test_the_browsers_rows_are_the_scores_exactly(tmp_path: Path) -> None:
+    found = example(120)
+    page = Page(report(found, tmp_path))
+    rows = page.json("rows")
+    assert rows["id"] == [identity[0] for identity in found.columns.identities]
+    for at, metric in enumerate(rows["metrics"]):
+        values, scored = found.columns.values(metric["name"]), found.columns.scored(metric["name"])
+        assert rows["values"][at] == [
+            float(value) if ok else None for value, ok in zip(values, scored, strict=True)
+        ]
+    unscored = rows["reasons"][[m["name"] for m in rows["metrics"]].index("f1")]
+    assert set(unscored.values()) == {"not_applicable"}
+    detail = page.json(f"d0-{100 // browse.CHUNK}")[100 % browse.CHUNK]
+    sample = list(found.samples)[100]
+    assert detail["query"] == sample.query
+    assert sample.answer is not None and detail["answer"] == sample.answer.text
+    assert sample.passages is not None
+    assert [p[3] for p in detail["passages"]] == [p.text for p in sample.passages]
+    assert detail["scores"]["nDCG@10"][2] == "2 of 2 relevant found"
+    assert json.loads(detail["scores"]["nDCG@10"][3]) == {"ranks": [1, 3]}
+
+
+def test_a_comparison_shows_its_numbers_and_both_runs(tmp_path: Path) -> None:
+    parts = pair(45)
+    page = Page(compared(parts, tmp_path))
+    comp, a, b = parts
+    assert wording.verdict_line(comp) in page.words
+    for d in comp.differences:
+        for said in (
+            wording.number(d.a_mean),
+            wording.number(d.b_mean),
+            wording.number(d.diff, sign=True),
+            wording.bounds(d.low, d.high, sign=True),
+            wording.marked(d),
+            wording.p_value(d.p_adjusted),
+            wording.number(d.detectable),
+            d.verdict,
+        ):
+            assert said in page.words
+    rows = page.json("rows")
+    at = [m["name"] for m in rows["metrics"]].index("AP")
+    assert rows["values"][at] == a.columns.values("AP").tolist()
+    assert rows["other"][at] == b.columns.values("AP").tolist()
+    first, second = (page.json(f"d{run}-0")[3] for run in (0, 1))
+    assert first["query"] == second["query"] and first["answer"] != second["answer"]
+
+
+def test_repeats_are_averaged_in_the_rows_and_all_shown_in_the_details(tmp_path: Path) -> None:
+    kind = Kind("f1", "F1", "answer")
+    one = samples(4)
+    repeated = [replace(sample, repeat=n) for sample in one for n in range(2)]
+    a = result(repeated, {"f1": [Score(at / 8) for at in range(8)]}, (kind,))
+    b = result(one, {"f1": [Score(0.5)] * 4}, (kind,))
+    rows = Page(compared((comparison(b, b), a, b), tmp_path)).json("rows")
+    assert rows["values"] == [[1 / 16, 5 / 16, 9 / 16, 13 / 16]]
+    assert rows["detail"] == [[[0, 1], [0]], [[2, 3], [1]], [[4, 5], [2]], [[6, 7], [3]]]
+    tags = Page(report(a, tmp_path)).json("rows")["tag"]
+    assert tags[:2] == ["hybrid", "hybrid · repeat 1"]
+
+
+def test_queries_in_one_run_only_are_left_out_of_the_rows(tmp_path: Path) -> None:
+    a, b = example(6), example(4, seed=2)
+    comp = replace(comparison(b, b), only_a=2)
+    page = Page(compared((comp, a, b), tmp_path))
+    assert page.json("rows")["id"] == ["q0000", "q0001", "q0002", "q0003"]
+    assert "2 queries only in A" in page.words
+
+
+def test_data_cannot_leave_its_place(tmp_path: Path) -> None:
+    found = hostile()
+    for text in (
+        report(found, tmp_path),
+        compared((comparison(found, found), found, found), tmp_path),
+    ):
+        page = Page(text)
+        assert HOSTILE not in text
+        assert "<img" not in text
+        assert len(page.scripts) == text.count("<script")
+        assert {attrs.get("type") for attrs, _ in page.scripts} == {None, "application/json"}
+        assert page.json("d0-0")[0]["query"].startswith(HOSTILE)
+        assert page.json("d0-0")[0]["answer"].startswith("=1+1 " + HOSTILE)
+        assert HOSTILE.split(">")[0] in page.words
+        assert "\u2028" not in text
+
+
+@given(st.recursive(st.text() | st.none(), lambda inner: st.lists(inner, max_size=3)))
+def test_embedded_json_is_the_data_and_holds_no_markup(value: Any) -> None:
+    text = script_json(value)
+    assert json.loads(text) == value
+    assert not re.search("[<>&\u2028\u2029]", text)
+
+
+def test_the_file_loads_nothing_and_its_policy_allows_only_its_own_scripts(tmp_path: Path) -> None:
+    for text in (report(example(5), tmp_path), compared(pair(5), tmp_path)):
+        page = Page(text)
+        assert not re.search(r"https?://", re.sub(r"http://www\.w3\.org/2000/svg", "", text))
+        for tag, attrs in page.tags:
+            assert tag not in ("link", "iframe", "object", "embed", "img", "base")
+            assert "src" not in attrs
+            assert not any(name.startswith("on") for name in attrs)
+            assert attrs.get("href", "#").startswith("#")  # type: ignore[union-attr]
+        policy = next(a["content"] for t, a in page.tags if a.get("http-equiv")) or ""
+        assert "default-src 'none'" in policy and "unsafe-eval" not in policy
+        for attrs, body in page.scripts:
+            if attrs.get("type") is None:
+                digest = base64.b64encode(hashlib.sha256(body.encode()).digest()).decode()
+                assert f"'sha256-{digest}'" in policy
+
+
+def test_the_document_is_well_structured(tmp_path: Path) -> None:
+    for text in (report(example(10), tmp_path), compared(pair(10), tmp_path)):
+        page = Page(text)
+        names = [tag for tag, _ in page.tags]
+        assert names.count("h1") == 1 and names.count("main") == 1
+        assert dict(page.tags)["html"]["lang"] == "en"
+        ids = [attrs["id"] for _, attrs in page.tags if "id" in attrs]
+        assert len(ids) == len(set(ids))
+        targets = {a["href"] for t, a in page.tags if t == "a"}
+        assert {f"#{name}" for name in ids} >= targets
+        for tag, attrs in page.tags:
+            if tag == "th":
+                assert attrs.get("scope")
+            if tag == "svg":
+                assert attrs.get("role") == "img" and attrs.get("aria-label")
+
+
+def test_only_the_first_rows_are_listed_and_the_report_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (browse, html):
+        monkeypatch.setattr(module, "MAX_ROWS", 60)
+    page = Page(report(example(100), tmp_path))
+    assert len(page.json("rows")["id"]) == 60
+    assert len(page.json("d0-1")) == 10
+    assert "The first 60 of 100 samples are listed here" in page.words
+    assert len(next(iter(page.json("rows")["slices"].values()))) == 60
+    page = Page(compared(pair(100), tmp_path))
+    assert len(page.json("rows")["id"]) == 60
+    assert "The first 60 of 100 queries" in page.words
+
+
+def test_long_texts_are_clipped_to_the_budget_and_say_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = samples(200)
+    long = [replace(s, passages=(replace(s.passages[0], text="x" * 50_000),)) for s in found]  # type: ignore[index]
+    big = result(long, outcomes(long))
+    whole = len(report(big, tmp_path))
+    monkeypatch.setattr(html, "TEXT_BUDGET", 400_000)
+    text = report(big, tmp_path)
+    assert whole > 10_000_000
+    assert len(text) < 1_500_000
+    passage = Page(text).json("d0-0")[0]["passages"][0][3]
+    assert re.search(r"x … \[[\d,]+ more characters in the run folder\]$", passage)
+
+
+def test_a_result_without_samples_still_has_its_rows(tmp_path: Path) -> None:
+    found = replace(example(5), _samples=lambda: iter(()))
+    rows = Page(report(found, tmp_path)).json("rows")
+    assert rows["id"] == [identity[0] for identity in found.columns.identities]
+    assert rows["query"] == [""] * 5
+
+
+def test_odd_texts_and_metadata_do_not_stop_the_report(tmp_path: Path) -> None:
+    class Odd:
+        def __str__(self) -> str:
+            return "odd"
+
+    found = [replace(samples(1)[0], query="lone \ud800", metadata={"x": Odd(), "y": [1, "z"]})]
+    detail = Page(report(result(found, outcomes(found)), tmp_path)).json("d0-0")[0]
+    assert detail["query"] == "lone ?"
+    assert detail["labels"]["y"] == '[1,"z"]'
+
+
+def test_incomplete_runs_warnings_labels_and_sums_are_shown(tmp_path: Path) -> None:
+    kinds = (
+        Kind("verdict", "A label", "x", (None, None), None),
+        Kind("num_rel", "A count", "x", (0.0, None), True, "sum"),
+    )
+    table: Any = {"verdict": [Score("yes"), Score("no")], "num_rel": [Score(3), Score(4)]}
+    found = result(samples(2), table, kinds, warnings=("look out",))
+    found = replace(found, summary=replace(found.summary, incomplete=1))
+    page = Page(report(found, tmp_path))
+    for said in ("look out", "Incomplete: 1 score missing by accident", "yes: 1", "sum"):
+        assert said in page.words
+    assert page.json("rows")["values"][0] == ["yes", "no"]
+
+
+def test_an_interrupted_report_leaves_no_half_file(tmp_path: Path) -> None:
+    found = example(200)
+
+    def rows() -> Any:
+        for at, row in enumerate(found.scores):
+            if at == 900:
+                raise KeyboardInterrupt
+            yield row
+
+    with pytest.raises(KeyboardInterrupt):
+        html.write_report(replace(found, _rows=rows), tmp_path / "report.html")
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UsageError, match="cannot be written"):
+        html.write_report(found, tmp_path / "file" / "report.html")
+
+
+def luminance(colour: str) -> float:
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_text_has_the_contrast_that_wcag_aa_asks_for(theme: str) -> None:
+    css = (TEMPLATES / "report.css").read_text()
+    block = css.split('[data-theme="dark"] {')[1] if theme == "dark" else css.split(":root {")[1]
+    colours = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", block.split("}")[0]))
+    texts = ("ink", "muted", "accent", "a", "b")
+    pairs = [(text, ground) for text in texts for ground in ("page", "surface", "sunk")]
+    pairs += [("a", "a-soft"), ("b", "b-soft"), ("warn", "warn-soft"), ("warn", "surface")]
+    for text, ground in pairs:
+        light, dark = sorted((luminance(colours[text]), luminance(colours[ground])), reverse=True)
+        assert (light + 0.05) / (dark + 0.05) >= 4.5, (text, ground)
+
+
+def test_both_dark_palettes_are_the_same() -> None:
+    css = (TEMPLATES / "report.css").read_text()
+    media = css.split('[data-theme="light"]) {')[1].split("}")[0]
+    chosen = css.split(':root[data-theme="dark"] {')[1].split("}")[0]
+    assert media.split() == chosen.split()
