@@ -54,12 +54,12 @@ WORDS = TEXT.split()
 def samples(n: int, *, system: str = "hybrid", seed: int = 0) -> list[Sample]:
     """``n`` plausible samples, some unanswerable, some with a history."""
     rng = np.random.default_rng(seed)
+    pool = [" ".join(rng.choice(WORDS, size=60)).capitalize() for _ in range(200)]
     found = []
     for i in range(n):
         topic = WORDS[i % len(WORDS)]
         texts = [
-            " ".join(rng.choice(WORDS, size=60)).capitalize() + f" (section {j + 1})."
-            for j in range(5)
+            f"{pool[int(k)]} (section {j + 1})." for j, k in enumerate(rng.integers(200, size=5))
         ]
         history = (
             (
@@ -79,7 +79,7 @@ def samples(n: int, *, system: str = "hybrid", seed: int = 0) -> list[Sample]:
                     Passage(text, f"doc{(i + j) % 97}#{j}", score=9.0 - j, document=f"doc{i % 97}")
                     for j, text in enumerate(texts)
                 ),
-                answer=Answer(" ".join(rng.choice(WORDS, size=25)).capitalize() + "."),
+                answer=Answer(f"{pool[int(rng.integers(200))][:150]}."),
                 references=(" ".join(WORDS[:18]).capitalize() + ".",),
                 gold=(GoldPassage(id=f"doc{i % 97}#0", grade=2), GoldPassage(id="doc5#9")),
                 answerability=(

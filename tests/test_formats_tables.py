@@ -235,6 +235,11 @@ def test_numpy_values_and_dates_become_plain_ones() -> None:
     assert sample.passages == (Passage("a"), Passage("b"))
 
 
+def test_half_a_character_in_memory_is_replaced() -> None:
+    (sample,) = from_records([{"id": 1, "query": "cut \ud83d"}])
+    assert sample.query == "cut \ufffd"
+
+
 def test_lists_that_went_through_a_csv_file_are_lists_again() -> None:
     import pandas as pd
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import pytest
@@ -16,6 +17,8 @@ from ragassay.scores import Reason, Score, Unscored
 
 ALL = ("SpanP@3", "SpanR@3", "SpanF1@3", "SpanHit@3", "CharP", "CharR", "CharF1", "CharIoU")
 
+parse = cache(naming.parse)
+
 
 def sample(retrieved: Any, gold: Any) -> Sample:
     return Sample(
@@ -26,7 +29,7 @@ def sample(retrieved: Any, gold: Any) -> Sample:
 
 
 def value(metric: str, one: Sample) -> float:
-    outcome = naming.parse(metric).score(one)
+    outcome = parse(metric).score(one)
     assert isinstance(outcome, Score), outcome
     return float(outcome.value)
 

@@ -25,6 +25,7 @@ STOP = frozenset(
     )
 )
 
+
 @dataclass(frozen=True)
 class Chunk:
     """One paragraph: characters ``[start, end)`` of a document, under a title and a heading."""

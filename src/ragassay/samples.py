@@ -174,8 +174,9 @@ class Sample:
             if isinstance(getattr(self, name), str):
                 # A text is a sequence of characters too, and each would pass for a reference.
                 object.__setattr__(self, name, (getattr(self, name),))
-        if isinstance(self.answer, str):
-            object.__setattr__(self, "answer", Answer(self.answer))
+        given: object = self.answer
+        if isinstance(given, str):
+            object.__setattr__(self, "answer", Answer(given))
 
     @property
     def identity(self) -> Identity:

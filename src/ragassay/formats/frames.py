@@ -70,9 +70,9 @@ def _each(records: Any) -> Iterator[Any]:
 
 
 def _plain(value: Any, key: str) -> Any:
-    if value is None or type(value) in (str, int, bool):
+    if value is None or type(value) in (int, bool):
         return value
-    if type(value) is float:
+    if type(value) in (str, float):
         return mended(value, key)
     if isinstance(value, Mapping):
         return {str(name): _plain(item, str(name)) for name, item in value.items()}

@@ -182,7 +182,9 @@ class Mapper:
         return Sample(
             id=sample_id,
             query=query,
-            system=values.identifier(get(plan.system), plan.system or "") or self.system,
+            system=self.system
+            if plan.system is None
+            else values.identifier(record[plan.system], plan.system) or self.system,
             repeat=_repeat(record, plan),
             history=history,
             passages=self._passages(record, plan),
@@ -192,7 +194,9 @@ class Mapper:
             negative_references=negative,
             gold=self._gold(record, plan),
             answerability=label,
-            timestamp=values.timestamp(get(plan.timestamp), plan.timestamp or ""),
+            timestamp=None
+            if plan.timestamp is None
+            else values.timestamp(record[plan.timestamp], plan.timestamp),
             failure=failure,
             metadata=metadata,
             given=given if isinstance(given, dict) else {},

@@ -88,7 +88,7 @@ def read_qrels(path: Path) -> pl.DataFrame:
     _, fields = next(_fields(path, layout), (0, []))
     if len(fields) >= len(_RUN.columns) and fields[1] == b"Q0" and _NUMBER.fullmatch(fields[4]):
         raise InputError("this is a run, not qrels", path=path, hint="Name the qrels first.")
-    return _read(path, layout)
+    return _read(path, layout).select("query", "document", "grade")
 
 
 def read_qrels_by_query(path: Path) -> Mapping[str, Mapping[str, int]]:
@@ -270,8 +270,8 @@ def _tidy(text: bytes, layout: _Layout) -> bytes:
         while b"  " in text:
             text = text.replace(b"  ", b" ")
         text = text.replace(b" \n", b"\n").replace(b"\n ", b"\n").strip(b" ")
-    if b"#" in text:
-        text = re.sub(rb"(?m)^#.*(\n|\Z)", b"", text)
+        if b"#" in text:
+            text = re.sub(rb"(?m)^#.*(\n|\Z)", b"", text)
     while b"\n\n" in text:
         text = text.replace(b"\n\n", b"\n")
     return text.lstrip(b"\n")
@@ -284,7 +284,8 @@ def _fields(path: Path, layout: _Layout) -> Iterator[tuple[int, list[bytes]]]:
         for raw in stream:
             for line in raw.splitlines():
                 number += 1
-                if not line.strip() or line.lstrip().startswith(b"#"):
+                comment = layout.separator is None and line.lstrip().startswith(b"#")
+                if not line.strip() or comment:
                     continue
                 if header:
                     header = False

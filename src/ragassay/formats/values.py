@@ -19,6 +19,7 @@ from ragassay.errors import InputError
 
 _LIST_CELL = re.compile(r"\s*\[\s*([\"'{\]]|\[\s*[\"'\]]|-?\d+\s*[,\]])")
 _OBJECT_CELL = re.compile(r"\s*\{\s*[\"'}]")
+_EXACT = 2**53  # a JSON reader that holds numbers as doubles knows every integer below it
 _YEAR_9999 = 253402300800.0
 
 
@@ -52,7 +53,7 @@ def identifier(value: Any, field: str) -> str | None:
     """An id. Whole numbers become text, so that 7, 7.0 and "7" are one id."""
     if value is None or type(value) is str:
         return value
-    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+    if isinstance(value, float) and value.is_integer() and abs(value) < _EXACT:
         value = int(value)
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
@@ -67,12 +68,12 @@ def whole_number(value: Any, field: str) -> int | None:
     """An integer, also when it was read as ``"3"`` or ``3.0``."""
     if value is None or value == "":
         return None
-    if isinstance(value, str) and re.fullmatch(r"\s*-?\d{1,18}\s*", value):
+    if isinstance(value, str) and re.fullmatch(r"\s*-?\d{1,15}\s*", value):
         return int(value)
-    if isinstance(value, int) and not isinstance(value, bool):
-        return value
     if isinstance(value, float) and value.is_integer():
-        return int(value)
+        value = int(value)
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) < _EXACT:
+        return value
     raise InputError(f"{kind(value)} stands where a whole number is expected", field=field)
 
 

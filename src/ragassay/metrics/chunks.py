@@ -170,7 +170,7 @@ def _first_ones(labels: Sequence[int]) -> list[int]:
 
 @dataclass(frozen=True)
 class _ChunkMetric(Metric):
-    k: int = cutoff(...)
+    k: int = cutoff(..., "how many ranks count")
     by: Literal["exact", "cosine"] = param("exact", "relevance: the same id or text, or a cosine")
     threshold: float = param(_THRESHOLD, "smallest cosine that is relevant", minimum=-1)
     rel: int = param(1, "smallest grade that is relevant", minimum=1)
@@ -181,6 +181,7 @@ class _ChunkMetric(Metric):
     family = "chunks"
     source = _SOURCE
     needs = ("passages", "gold")
+    uses = ("given",)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -7,6 +7,7 @@ published function raises, is `Unscored`.
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any
@@ -52,6 +53,8 @@ class _Exact(_Published):
 class _Similar(_Published):
     similarity_threshold: float = param(0.8, "smallest cosine that is relevant", minimum=-1)
 
+    uses = ("given",)
+
     def score_sample(self, sample: Sample) -> Outcome:
         """Chunks as the vectors that came with the record."""
         gold = relevant_gold(sample)
@@ -75,16 +78,18 @@ class _Hybrid(_Published):
         super().__post_init__()
         if self.alpha > 1:
             raise UsageError(f"{self.name}: alpha must be at most 1, not {self.alpha:g}.")
+        if not math.isfinite(self.gamma):
+            raise UsageError(f"{self.name}: gamma must be finite.")
 
 
 @dataclass(frozen=True)
 class _ExactAtK(_Exact):
-    k: int = cutoff(...)
+    k: int = cutoff(..., "how many ranks count")
 
 
 @dataclass(frozen=True, kw_only=True)
 class _SimilarAtK(_Similar):
-    k: int = cutoff(...)
+    k: int = cutoff(..., "how many ranks count")
 
 
 @register

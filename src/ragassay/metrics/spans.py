@@ -142,7 +142,7 @@ class _SpanMetric(Metric):
 
 @dataclass(frozen=True, kw_only=True)
 class _Matching(_SpanMetric):
-    k: int = cutoff(...)
+    k: int = cutoff(..., "how many ranks count")
     by: Literal["containment", "iou"] = param(
         "containment", "share of the gold span, or intersection over union"
     )

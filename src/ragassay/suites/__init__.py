@@ -60,7 +60,7 @@ class Suite:
         wanted = names if names is not None else self.metrics
         local = dict(self.aliases)
         if published:
-            local |= {name: replacement for name, replacement in self.published.items()}
+            local |= self.published
         found = naming.parse_all(wanted, ks=ks, local=local)
         if published:
             renamed = [self.published.get(str(metric)) for metric in found]

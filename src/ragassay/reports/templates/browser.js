@@ -134,12 +134,16 @@ class Browser {
   }
 
   update() {
-    const rows = this.rows();
+    this.found = this.rows();
+    this.draw();
+  }
+
+  draw() {
+    const rows = this.found;
     const size = Number(document.getElementById("size").value);
     const pages = Math.max(1, Math.ceil(rows.length / size));
     this.page = Math.min(this.page, pages - 1);
     const first = this.page * size;
-    this.found = rows;
     this.header();
     this.body.replaceChildren(...rows.slice(first, first + size).flatMap((row) => this.row(row)));
     if (!rows.length) this.body.append(h("tr", {}, h("td", { colspan: this.columns().length }, "Nothing matches.")));
@@ -171,7 +175,7 @@ class Browser {
 
   turn(step) {
     this.page += step;
-    this.update();
+    this.draw();
     document.getElementById("queries").scrollIntoView({ block: "start" });
   }
 

@@ -1,0 +1,186 @@
+"""The bundled example keeps its promises: spans, ids, citations, counts, and how it is built."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from collections import Counter
+from itertools import pairwise
+from pathlib import Path
+
+import orjson
+import pytest
+
+from ragassay.errors import UsageError
+from ragassay.examples import NAMES, documents, path_of
+from ragassay.formats import load, native
+from ragassay.metrics.base import Window
+from ragassay.samples import Answerability, Sample
+from ragassay.scores import Score
+from ragassay.suites.chunks import SUITE
+
+SYSTEMS = ("keyword", "hybrid")
+BUILD = Path(__file__).resolve().parents[1] / "examples" / "town" / "build.py"
+
+
+@pytest.fixture(scope="module")
+def samples() -> dict[str, list[Sample]]:
+    return {name: list(load(path_of(name))) for name in NAMES}
+
+
+@pytest.fixture(scope="module")
+def answered(samples) -> list[Sample]:
+    return [sample for name in SYSTEMS for sample in samples[name]]
+
+
+def test_there_is_as_much_as_the_demo_needs(samples) -> None:
+    queries = samples["queries"]
+    labels = Counter(sample.answerability for sample in queries)
+    conversations = {s.metadata["conversation"] for s in queries if s.history}
+    assert len(queries) >= 44
+    assert sum(bool(sample.history) for sample in queries) >= 8
+    assert len(conversations) >= 4
+    assert labels[Answerability.UNANSWERABLE] >= 6
+    assert labels[Answerability.CONVERSATIONAL] in (1, 2)
+    assert labels[Answerability.PARTIAL] >= 1
+    assert sum(len(sample.references) > 1 for sample in queries) > len(queries) / 2
+    assert any(sample.negative_references for sample in queries)
+    assert {"domain", "type", "difficulty", "turn"} <= set.intersection(
+        *(set(sample.metadata) for sample in queries)
+    )
+
+
+def test_the_documents_are_of_a_readable_length() -> None:
+    found = documents()
+    assert len(found) >= 6
+    for name, text in found.items():
+        assert text.startswith("# "), name
+        assert 400 <= len(text.split()) <= 900, name
+
+
+def test_everything_together_stays_below_a_megabyte() -> None:
+    folder = path_of("hybrid").parent
+    assert sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) < 1_000_000
+
+
+def test_ids_are_unique_and_both_systems_have_all_queries(samples) -> None:
+    ids = [sample.id for sample in samples["queries"]]
+    assert len(set(ids)) == len(ids)
+    for name in SYSTEMS:
+        assert [sample.id for sample in samples[name]] == ids
+        assert {sample.system for sample in samples[name]} == {name}
+
+
+def test_what_is_known_about_a_query_is_the_same_in_every_file(samples) -> None:
+    for trio in zip(*(samples[name] for name in NAMES), strict=True):
+        for part in (
+            "query", "history", "references", "negative_references", "gold", "answerability",
+            "metadata",
+        ):  # fmt: skip
+            assert len({repr(getattr(sample, part)) for sample in trio}) == 1, (trio[0].id, part)
+
+
+def test_every_span_holds_the_text_it_claims(answered) -> None:
+    texts = documents()
+    for sample in answered:
+        for piece in (*(sample.passages or ()), *(sample.gold or ())):
+            assert piece.text == texts[piece.document][piece.start : piece.end], sample.id
+
+
+def test_gold_names_the_chunk_that_holds_it(answered) -> None:
+    chunks = {}
+    for sample in answered:
+        for passage in sample.passages or ():
+            assert chunks.setdefault(passage.id, passage.text) == passage.text
+    checked = 0
+    for sample in answered:
+        for gold in sample.gold or ():
+            if gold.id in chunks:
+                assert gold.text in chunks[gold.id]
+                checked += 1
+    assert checked > 100
+
+
+def test_queries_have_gold_exactly_where_the_documents_have_an_answer(samples) -> None:
+    for sample in samples["queries"]:
+        wanted = sample.answerability in (Answerability.ANSWERABLE, Answerability.PARTIAL)
+        assert bool(sample.gold) is wanted, sample.id
+        assert sample.references, sample.id
+
+
+def test_citations_name_retrieved_passages_by_rank(answered) -> None:
+    for sample in answered:
+        assert sample.answer is not None
+        assert sample.passages is not None
+        ids = [passage.id for passage in sample.passages]
+        cited = [c for statement in sample.answer.statements for c in statement.citations]
+        marked = [ids[int(n) - 1] for n in re.findall(r"\[(\d+)\]", sample.answer.text)]
+        assert marked == cited, sample.id
+        bare = re.sub(r" \[\d+\]", "", sample.answer.text)
+        assert bare == " ".join(statement.text for statement in sample.answer.statements)
+
+
+def test_history_is_the_conversation_so_far(samples) -> None:
+    by_id = {}
+    for sample in samples["queries"]:
+        by_id.setdefault(sample.metadata.get("conversation"), []).append(sample)
+    del by_id[None]
+    for turns in by_id.values():
+        assert [sample.metadata["turn"] for sample in turns] == list(range(1, len(turns) + 1))
+        for earlier, later in pairwise(turns):
+            assert later.history[:-2] == earlier.history
+            assert later.history[-2].text == earlier.query
+            assert later.history[-1].text in earlier.references
+
+
+def test_passages_are_ranked_by_score(answered) -> None:
+    for sample in answered:
+        scores = [passage.score for passage in sample.passages or ()]
+        assert scores == sorted(scores, reverse=True), sample.id
+
+
+def test_lines_follow_the_published_schema() -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    validator = jsonschema.Draft202012Validator(native.schema())
+    for name in NAMES:
+        for line in path_of(name).read_bytes().splitlines():
+            validator.validate(orjson.loads(line))
+
+
+def test_chunk_metrics_score_every_query_that_has_gold(samples) -> None:
+    for name in SYSTEMS:
+        window = Window(samples[name])
+        for metric in SUITE.resolve():
+            for sample, outcome in zip(window.samples, window.outcomes(metric), strict=True):
+                assert isinstance(outcome, Score) is bool(sample.gold), (str(metric), sample.id)
+
+
+def test_the_hybrid_system_is_better_but_not_everywhere(samples) -> None:
+    (metric,) = SUITE.resolve("hybrid@5")
+    rows = [
+        [outcome.value for outcome in Window(samples[name]).outcomes(metric)
+         if isinstance(outcome, Score)]
+        for name in ("hybrid", "keyword")
+    ]  # fmt: skip
+    differences = [float(new) - float(old) for new, old in zip(*rows, strict=True)]
+    assert sum(differences) > 0
+    assert min(differences) < 0
+
+
+def test_an_unknown_example_is_a_usage_error() -> None:
+    with pytest.raises(UsageError, match="keyword, hybrid, queries"):
+        path_of("hybird")
+
+
+def test_building_it_again_gives_the_same_files(tmp_path, monkeypatch) -> None:
+    if not BUILD.is_file():
+        pytest.skip("the sources of the example (examples/town) are not here")
+    monkeypatch.syspath_prepend(BUILD.parent)
+    spec = importlib.util.spec_from_file_location("town_build", BUILD)
+    assert spec is not None
+    assert spec.loader is not None
+    build = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(build)
+    build.main(tmp_path)
+    for name in NAMES:
+        assert (tmp_path / f"{name}.jsonl").read_bytes() == path_of(name).read_bytes(), name

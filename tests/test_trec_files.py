@@ -1,0 +1,232 @@
+from __future__ import annotations
+
+import gzip
+import math
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragassay.errors import InputError, RagassayWarning
+from ragassay.formats import trec
+from ragassay.metrics import ranking_sources
+
+RUN = "q1 Q0 a 1 2.5 tag\nq1 Q0 b 2 1.5 tag\nq2 Q0 a 1 -3e-2 tag\n"
+ROWS = [("q1", "a", 2.5), ("q1", "b", 1.5), ("q2", "a", -0.03)]
+QRELS = "q1 0 a 1\nq1 0 c 0\nq2 0 b -1\n"
+
+
+def write(folder: Path, content: str | bytes, name: str = "file") -> Path:
+    path = folder / name
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        pytest.param(RUN, id="single spaces"),
+        pytest.param(RUN.replace(" ", "\t"), id="tabs"),
+        pytest.param(RUN.replace(" ", "\t  "), id="padded columns"),
+        pytest.param(RUN.replace(" a ", "\ta "), id="spaces and tabs"),
+        pytest.param("  " + RUN.replace("\n", "  \n  "), id="blanks around lines"),
+        pytest.param(RUN.replace("\n", "\r\n"), id="CRLF"),
+        pytest.param(RUN.replace("\n", "\r"), id="CR alone"),
+        pytest.param(RUN.rstrip("\n"), id="no last line end"),
+        pytest.param("# about\n" + RUN.replace("\n", "\n\n # more\n"), id="comments, blank lines"),
+        pytest.param(RUN.replace("tag\n", "tag more junk\n", 1), id="junk on the first line"),
+        pytest.param(RUN.replace("tag\nq2", "tag x\tjunk \nq2"), id="junk on another line"),
+        pytest.param(b"\xef\xbb\xbf" + RUN.encode(), id="byte order mark"),
+        pytest.param(gzip.compress(RUN.encode()), id="gzip"),
+        pytest.param(gzip.compress(b"\xef\xbb\xbf" + RUN.encode()), id="gzip with a mark"),
+    ],
+)
+def test_a_run_is_read_however_it_is_laid_out(tmp_path: Path, content: str | bytes) -> None:
+    found = trec.read_run(write(tmp_path, content))
+    assert found.frame.rows() == ROWS
+    assert found.tag == "tag"
+
+
+def test_the_tag_is_that_of_the_last_line(tmp_path: Path) -> None:
+    assert trec.read_run(write(tmp_path, RUN + "q3 Q0 a 1 1 other\n")).tag == "other"
+
+
+def test_quotes_hashes_and_brackets_are_characters_like_any_other(tmp_path: Path) -> None:
+    line = 'q"1 Q0 u#1,2 1 1 t\n'
+    assert trec.read_run(write(tmp_path, line, "run[1]*.txt")).frame.rows() == [('q"1', "u#1,2", 1)]
+
+
+def test_graded_and_negative_grades_are_kept(tmp_path: Path) -> None:
+    path = write(tmp_path, QRELS + "q2 0 d 3 junk\n")
+    assert trec.read_qrels_by_query(path) == {"q1": {"a": 1, "c": 0}, "q2": {"b": -1, "d": 3}}
+
+
+@pytest.mark.parametrize("order", ["query-id\tcorpus-id\tscore", "corpus-id\tquery-id\tscore"])
+def test_beir_qrels_are_known_by_their_header(tmp_path: Path, order: str) -> None:
+    rows = [("q 1", "d 1", "2"), ("q 1", "#d", "0")]
+    names = order.split("\t")
+    fields = [
+        {"query-id": query, "corpus-id": document, "score": grade}
+        for query, document, grade in rows
+    ]
+    text = "\n".join([order, *("\t".join(row[name] for name in names) for row in fields)])
+    found = trec.read_qrels_by_query(write(tmp_path, text + "\r\n"))
+    assert found == {"q 1": {"d 1": 2, "#d": 0}}
+
+
+def test_a_beir_folder_gives_its_test_qrels(tmp_path: Path) -> None:
+    (tmp_path / "qrels").mkdir()
+    header = "query-id\tcorpus-id\tscore\n"
+    write(tmp_path / "qrels", header + "q\td\t1\n", "dev.tsv")
+    assert trec.read_qrels_by_query(tmp_path) == {"q": {"d": 1}}
+    write(tmp_path / "qrels", header + "q\te\t1\n", "train.tsv")
+    with pytest.raises(InputError, match=r"several qrels: dev\.tsv, train\.tsv"):
+        trec.read_qrels(tmp_path)
+    write(tmp_path / "qrels", header + "q\tf\t1\n", "test.tsv")
+    assert trec.read_qrels_by_query(tmp_path) == {"q": {"f": 1}}
+
+
+LONG = "".join(f"q{i} Q0 d 1 1.0 t\n" for i in range(5000))
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "said"),
+    [
+        ("q1 Q0 a 1 2.5\n", 1, "5 columns stand where a run has 6"),
+        (RUN + "q2 Q0 x\n" + RUN, 4, "3 columns"),
+        ("# one\n\nq1 Q0 a 1 2.5 t\nq1 Q0 b 1 high t\n", 4, "'high' is not a number"),
+        ("q1 Q0 a 1 NaN t\n", 1, "'NaN' is not a finite number"),
+        ("q1 Q0 a 1 1.0 t\nq1 Q0 b 1 -inf t\n", 2, "'-inf' is not a finite number"),
+        ("q1 Q0 a 1 1e999 t\n", 1, "'1e999' is not a finite number"),
+        ("q1 Q0 a 1 1_0 t\n", 1, "'1_0' is not a number"),
+        ("q1 Q0 a 1 0x1p3 t\n", 1, "'0x1p3' is not a number"),
+        ("q1 Q0  a 1 2.5\n", 1, "5 columns"),
+        (LONG + "q Q0 d 1 x t\n" + LONG, 5001, "'x' is not a number"),
+        (RUN.encode() + b"q2 Q0 \xff\xfe 1 1 t\n", 4, "not UTF-8"),
+        ("# nothing\n\n", None, "no lines but comments"),
+        ("\n", None, "no lines but comments"),
+        (b"", None, "the file is empty"),
+        (RUN.encode("utf-16"), None, "UTF-16"),
+        (gzip.compress(RUN.encode() * 5000)[:200], None, "damaged or cut off"),
+        (gzip.compress(b""), None, "holds nothing"),
+    ],
+)
+def test_a_faulty_run_is_an_error_that_says_where(
+    tmp_path: Path, content: str | bytes, line: int | None, said: str
+) -> None:
+    path = write(tmp_path, content)
+    with pytest.raises(InputError, match=said) as caught:
+        trec.read_run(path)
+    assert caught.value.path == path
+    assert caught.value.line == line
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "said"),
+    [
+        ("q1 0 a\n", 1, "3 columns stand where a qrels file has 4"),
+        ("q1 0 a 1\nq1 0 b 1.5\n", 2, "'1.5' is not a whole number"),
+        ("q1 0 a relevant\n", 1, "'relevant' is not a whole number"),
+        (RUN, None, "this is a run, not qrels"),
+        ("query-id\tcorpus-id\tscore\nq\t\t1\n", 2, "the field is empty"),
+        ("query-id\tcorpus-id\tscore\nq\td\n", 2, "2 columns stand where a BEIR qrels file has 3"),
+    ],
+)
+def test_faulty_qrels_are_an_error_that_says_where(
+    tmp_path: Path, content: str, line: int | None, said: str
+) -> None:
+    with pytest.raises(InputError, match=said) as caught:
+        trec.read_qrels(write(tmp_path, content))
+    assert caught.value.line == line
+
+
+def test_missing_files_and_folders_are_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no such file"):
+        trec.read_run(tmp_path / "none")
+    with pytest.raises(InputError, match="this is a folder"):
+        trec.read_run(tmp_path)
+    with pytest.raises(InputError, match=r"no qrels/\*\.tsv"):
+        trec.read_qrels(tmp_path)
+
+
+def test_a_document_that_occurs_twice_is_an_error_with_its_line(tmp_path: Path) -> None:
+    qrels = write(tmp_path, QRELS, "qrels")
+    run = write(tmp_path, "# comment\n" + RUN + "q1  Q0 a 9 0.1 tag\n", "run")
+    for read in (
+        lambda: ranking_sources.from_files(qrels, run),
+        lambda: list(trec.read_run_samples(run, qrels)),
+    ):
+        with pytest.raises(InputError, match="'a' occurs a second time for query 'q1'") as caught:
+            read()
+        assert (caught.value.path, caught.value.line) == (run, 5)
+
+
+def test_a_judgement_that_occurs_twice_is_an_error_with_its_line(tmp_path: Path) -> None:
+    qrels = write(tmp_path, QRELS + "q1 0 a 0\n", "qrels")
+    run = write(tmp_path, RUN, "run")
+    for read in (
+        lambda: ranking_sources.from_files(qrels, run),
+        lambda: trec.read_qrels_by_query(qrels),
+    ):
+        with pytest.raises(InputError, match="'a' occurs a second time") as caught:
+            read()
+        assert (caught.value.path, caught.value.line) == (qrels, 4)
+
+
+def test_a_run_without_judged_queries_is_an_error_that_shows_both_spellings(
+    tmp_path: Path,
+) -> None:
+    qrels = write(tmp_path, QRELS, "qrels")
+    run = write(tmp_path, RUN.replace("q", "topic-"), "run")
+    for read in (
+        lambda: ranking_sources.from_files(qrels, run),
+        lambda: list(trec.read_run_samples(run, qrels)),
+    ):
+        with pytest.raises(InputError, match=r"'topic-.*'q1'") as caught:
+            read()
+        assert caught.value.path == run
+
+
+def test_samples_hold_every_judged_query_in_the_order_of_the_qrels(tmp_path: Path) -> None:
+    qrels = write(tmp_path, "q2 0 b 1\nq9 0 x 1\nq1 0 a 1\nq1 0 c 0\n", "qrels")
+    tied = "q1 Q0 b 1 2.5 tag\nq1 Q0 z 1 0.5 tag\nu Q0 b 1 1 tag\n"
+    run = write(tmp_path, "q1 Q0 a 7 2.5 tag\nq2 Q0 a 1 1 tag\n" + tied, "run")
+    with pytest.warns(RagassayWarning, match="1 queries of the run have no judgements"):
+        samples = list(trec.read_run_samples(run, qrels))
+    assert [sample.id for sample in samples] == ["q2", "q9", "q1"]
+    assert {sample.system for sample in samples} == {"tag"}
+    assert samples[1].passages == ()
+    passages = samples[2].passages or ()
+    assert [(p.id, p.score) for p in passages] == [("b", 2.5), ("a", 2.5), ("z", 0.5)]
+    assert [(g.id, g.grade) for g in samples[2].gold or ()] == [("a", 1), ("c", 0)]
+
+
+ids = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(
+    lambda text: not any(c in text for c in " \t\n\r\v\f") and text[0] not in "#\ufeff"
+)
+scores = st.floats(allow_nan=False, allow_infinity=False)
+
+
+@given(
+    rows=st.lists(st.tuples(ids, ids, scores), min_size=1, max_size=8),
+    separator=st.sampled_from([" ", "\t", "  ", " \t"]),
+    end=st.sampled_from(["\n", "\r\n", " \n\n"]),
+    packed=st.booleans(),
+)
+def test_what_was_written_is_read_to_the_last_bit(
+    tmp_path_factory: pytest.TempPathFactory,
+    rows: list[tuple[str, str, float]],
+    separator: str,
+    end: str,
+    packed: bool,
+) -> None:
+    text = "".join(
+        separator.join([query, "Q0", document, "1", repr(score), "t"]) + end
+        for query, document, score in rows
+    ).encode()
+    path = tmp_path_factory.getbasetemp() / "round-trip"
+    path.write_bytes(gzip.compress(text) if packed else text)
+    found = trec.read_run(path).frame.rows()
+    assert found == rows
+    assert [math.copysign(1, row[2]) for row in found] == [math.copysign(1, r[2]) for r in rows]
