@@ -458,6 +458,8 @@ def test_a_field_that_does_not_exist_is_a_usage_error_with_the_nearest() -> None
 def test_records_without_any_known_column_are_an_error_that_lists_them() -> None:
     with pytest.raises(InputError, match=r"no column is known.*id, foo"):
         one({"id": 1, "foo": "bar"})
+    with pytest.raises(InputError, match="no column is known"):
+        one({})
 
 
 def test_the_system_is_the_records_own_or_the_one_named() -> None:

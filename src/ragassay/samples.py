@@ -170,10 +170,11 @@ class Sample:
             )
         if self.timestamp is not None and not math.isfinite(self.timestamp):
             raise InputError(f"the timestamp is {self.timestamp}", field="timestamp")
-        for name in ("references", "negative_references"):
-            if isinstance(getattr(self, name), str):
-                # A text is a sequence of characters too, and each would pass for a reference.
-                object.__setattr__(self, name, (getattr(self, name),))
+        # A text is a sequence of characters too, and each would pass for a reference.
+        if isinstance(self.references, str):
+            object.__setattr__(self, "references", (self.references,))
+        if isinstance(self.negative_references, str):
+            object.__setattr__(self, "negative_references", (self.negative_references,))
         given: object = self.answer
         if isinstance(given, str):
             object.__setattr__(self, "answer", Answer(given))

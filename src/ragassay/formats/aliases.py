@@ -73,7 +73,8 @@ SUBSTANCE = (
     "query", "history", "passages", "passage_ids", "answer", "references", "reference_groups",
     "gold", "gold_ids",
 )  # fmt: skip
-"""A record with any of these is a sample; so is one that holds a failure or given values only."""
+"""A record with any of these is a sample. So is one with a failure or given values, or with an id
+and nothing unknown."""
 
 
 def folded(name: str) -> str:
@@ -167,17 +168,19 @@ def plan(keys: Iterable[str], columns: Mapping[str, str]) -> Plan:
         labels = (chosen.pop("answerability"),)
     for field, candidates in found.items():
         chosen[field] = _choose(field, candidates)
-    if not any(field in chosen for field in (*SUBSTANCE, "failure", "given")):
+    used = {*chosen.values(), *labels}
+    rest = tuple(key for key in all_keys if key not in used)
+    says_something = any(field in chosen for field in (*SUBSTANCE, "failure", "given"))
+    if not says_something and (rest or "id" not in chosen):
         raise InputError(
             f"no column is known as a query, an answer, passages, references or gold: "
-            f"{', '.join(all_keys) or 'there are no columns'}",
+            f"{', '.join(all_keys) or 'there are none'}",
             hint="Name them with columns, for example columns={'query': '<your column>'}.",
         )
-    used = {*chosen.values(), *labels}
     return Plan(
         **chosen,
         answerability=labels,
-        rest=tuple(key for key in all_keys if key not in used),
+        rest=rest,
         missing=tuple(key for key in columns.values() if key not in all_keys),
     )
 

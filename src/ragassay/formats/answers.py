@@ -64,13 +64,12 @@ def references(value: Any, field: str) -> tuple[tuple[str, ...], tuple[tuple[str
         value = [value]
     if not isinstance(value, list):
         raise not_a_list(value, field)
-    nested = sum(type(item) is list for item in value)
-    if nested:
-        if nested < len(value):
-            raise InputError("references mix texts and lists", field=field)
-        groups = tuple(tuple(_reference(one, field) for one in group) for group in value)
-        return tuple(one for group in groups for one in group), groups
-    return tuple([_reference(item, field) for item in value]), ()
+    if list not in map(type, value):
+        return tuple([_reference(item, field) for item in value]), ()
+    if {*map(type, value)} != {list}:
+        raise InputError("references mix texts and lists", field=field)
+    groups = tuple(tuple(_reference(one, field) for one in group) for group in value)
+    return tuple(one for group in groups for one in group), groups
 
 
 def turns(value: Any, field: str) -> tuple[list[Turn], list[str]]:

@@ -152,54 +152,46 @@ class Mapper:
             record = _unpacked(record, plan)
         for column in plan.missing:
             self.note(f"records without the column {column!r}", "It counts as not given.", line)
-        get: Any = record.get
+        parts: dict[str, Any] = {}  # only what the record holds; the rest are Sample's defaults
+        if plan.system is not None:
+            parts["system"] = values.identifier(record[plan.system], plan.system) or self.system
+        elif self.system:
+            parts["system"] = self.system
+        if plan.repeat is not None or plan.query_run is not None:
+            parts["repeat"] = _repeat(record, plan)
+        if plan.passages is not None or plan.passage_ids is not None:
+            parts["passages"] = self._passages(record, plan)
+        if plan.references is not None or plan.reference_groups is not None:
+            parts["references"], groups = _references(record, plan)
+            if groups:
+                parts["reference_groups"] = groups
+        if (key := plan.negative_references) is not None:
+            parts["negative_references"], _ = answers.references(record[key], key)
+        if plan.gold is not None or plan.gold_ids is not None:
+            parts["gold"] = self._gold(record, plan)
+        if (key := plan.timestamp) is not None:
+            parts["timestamp"] = values.timestamp(record[key], key)
         metadata = self._metadata(record, plan, line)
         query, history, said, label = self._conversation(record, plan, metadata)
-
-        answer = said
-        if plan.answer is not None:
-            answer = _one_answer(self._answer(get(plan.answer), plan.answer, line), said, plan)
-        failure = values.failure(get(plan.failure), plan.failure) if plan.failure else None
-        if failure and plan.failure != "failure" and answer is not None and not answer.text:
-            answer = None  # an empty answer beside an error message is none
-
-        references, groups = answers.references(get(plan.references), plan.references or "")
-        if plan.reference_groups is not None:
-            flat, groups = answers.references(get(plan.reference_groups), plan.reference_groups)
-            references = references or flat
-        negative: tuple[str, ...] = ()
-        if plan.negative_references is not None:
-            negative, _ = answers.references(
-                get(plan.negative_references), plan.negative_references
-            )
-
-        sample_id = values.identifier(get(plan.id), plan.id or "id") or self.made_id(
-            query, history, line
-        )
+        if history:
+            parts["history"] = history
+        if metadata:
+            parts["metadata"] = metadata
+        if plan.given is not None and record[plan.given]:
+            parts["given"] = record[plan.given] if isinstance(record[plan.given], dict) else {}
         for key in plan.answerability:
-            label = _agreed(label, answers.answerability(get(key), key), key)
-        given = get(plan.given) if plan.given else None
+            label = _agreed(label, answers.answerability(record[key], key), key)
+        if label is not None:
+            parts["answerability"] = label
+        if plan.failure is not None:
+            parts["failure"] = values.failure(record[plan.failure], plan.failure)
+        answer = self._answer(record, plan, said, line)
+        if answer is not None and not answer.text and plan.failure not in (None, "failure"):
+            # An empty answer beside an error message is none.
+            answer = None if parts["failure"] else answer
+        own_id = None if plan.id is None else values.identifier(record[plan.id], plan.id)
         return Sample(
-            id=sample_id,
-            query=query,
-            system=self.system
-            if plan.system is None
-            else values.identifier(record[plan.system], plan.system) or self.system,
-            repeat=_repeat(record, plan),
-            history=history,
-            passages=self._passages(record, plan),
-            answer=answer,
-            references=references,
-            reference_groups=groups,
-            negative_references=negative,
-            gold=self._gold(record, plan),
-            answerability=label,
-            timestamp=None
-            if plan.timestamp is None
-            else values.timestamp(record[plan.timestamp], plan.timestamp),
-            failure=failure,
-            metadata=metadata,
-            given=given if isinstance(given, dict) else {},
+            id=own_id or self.made_id(query, history, line), query=query, answer=answer, **parts
         )
 
     def _with_dotted(self, record: Record) -> Record:
@@ -272,12 +264,22 @@ class Mapper:
                 metadata.setdefault(name, value)
         return asked, before, after, label
 
-    def _answer(self, value: Any, key: str, line: int) -> Answer | None:
-        if isinstance(value, list) and folded(key) == "predictions":
+    def _answer(self, record: Record, plan: Plan, said: Answer | None, line: int) -> Answer | None:
+        if plan.answer is None:
+            return said
+        value = record[plan.answer]
+        if isinstance(value, list) and folded(plan.answer) == "predictions":
             if len(value) > 1:
                 self.note("records with several predictions", "The first one is used.", line)
             value = value[0] if value else None
-        return answers.answer(value, key)
+        own = answers.answer(value, plan.answer)
+        if own is None or said is None or own.text == said.text:
+            return said if own is None else own
+        raise InputError(
+            "the record's answer differs from the turn after its query",
+            field=plan.answer,
+            hint="Keep one of them.",
+        )
 
     def _passages(self, record: Record, plan: Plan) -> tuple[Any, ...] | None:
         found = ranked = None
@@ -312,14 +314,15 @@ def _unpacked(record: Record, plan: Plan) -> Record:
     return {**record, **{key: values.unpack(record[key], key) for key in keys if key is not None}}
 
 
-def _one_answer(own: Answer | None, said: Answer | None, plan: Plan) -> Answer | None:
-    if own is not None and said is not None and own.text != said.text:
-        raise InputError(
-            "the record's answer differs from the turn after its query",
-            field=plan.answer,
-            hint="Keep one of them.",
-        )
-    return said if own is None else own
+def _references(record: Record, plan: Plan) -> tuple[tuple[str, ...], tuple[Any, ...]]:
+    flat: tuple[str, ...] = ()
+    groups: tuple[Any, ...] = ()
+    if plan.references is not None:
+        flat, groups = answers.references(record[plan.references], plan.references)
+    if plan.reference_groups is not None:
+        inner, groups = answers.references(record[plan.reference_groups], plan.reference_groups)
+        flat = flat or inner
+    return flat, groups
 
 
 def _repeat(record: Record, plan: Plan) -> int:

@@ -159,7 +159,7 @@ def _detail(
         ]
     labels = {} if sample.answerability is None else {"answerability": str(sample.answerability)}
     entry["labels"] = labels | {
-        str(name): _clip(value if isinstance(value, str) else dumps(value).decode(), 300)
+        str(name): _clip(value if isinstance(value, str) else dumps(value).decode(), limits.main)
         for name, value in sample.metadata.items()
     }
     return {name: value for name, value in entry.items() if value not in (None, [], {}, "")}

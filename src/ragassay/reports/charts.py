@@ -143,7 +143,10 @@ def _box_panel(runs: Sequence[Result], names: Sequence[str]) -> alt.LayerChart:
         ),
         alt.Chart(all_boxes)
         .mark_rule(color=MUTED)
-        .encode(x=alt.X("whisker_low:Q", **x), x2="whisker_high:Q", y=y),
+        .encode(x=alt.X("whisker_low:Q", **x), x2="q1:Q", y=y),
+        alt.Chart(all_boxes)
+        .mark_rule(color=MUTED)
+        .encode(x=alt.X("q3:Q", **x), x2="whisker_high:Q", y=y),
         alt.Chart(all_boxes)
         .mark_bar(size=20, fillOpacity=0.25, strokeWidth=1.2)
         .encode(

@@ -30,8 +30,8 @@ def interval_bar(metric: MetricSummary) -> Markup:
     shapes = [_line(6, middle, _BAR_W - 6, middle, "track")]
     if metric.low is not None and metric.high is not None:
         left, right = x(metric.low), x(metric.high)
-        shapes.append(_rect(left, middle - 4, max(right - left, 1), 8, "interval", radius=2))
-    shapes.append(_circle(x(metric.mean), middle, 4.5, "mean"))
+        shapes.append(_rect(left, middle - 5, max(right - left, 3), 10, "interval", radius=2))
+    shapes.append(_line(x(metric.mean), middle - 8, x(metric.mean), middle + 8, "mean"))
     said = f"{wording.number(metric.mean)} on a scale from {low:g} to {high:g}"
     return _svg(_BAR_W, _BAR_H, shapes, said, fixed=True)
 
@@ -105,8 +105,10 @@ def difference_bar(difference: Difference, extent: float) -> Markup:
     shapes.append(_line(x(0), 0, x(0), _BAR_H, "zero"))
     kind = difference.verdict.split()[0]
     if difference.low is not None and difference.high is not None:
-        shapes.append(_line(x(difference.low), middle, x(difference.high), middle, f"iv {kind}"))
-    shapes.append(_circle(x(difference.diff), middle, 4.5, f"dot {kind}"))
+        left, right = x(difference.low), x(difference.high)
+        shapes.append(_line(left, middle, right, middle, f"iv {kind}"))
+        shapes += [_line(end, middle - 4, end, middle + 4, f"iv {kind}") for end in (left, right)]
+    shapes.append(_circle(x(difference.diff), middle, 3.5, f"dot {kind}"))
     said = f"difference {wording.number(difference.diff, sign=True)}, {difference.verdict}"
     return _svg(width, _BAR_H, shapes, said, fixed=True)
 

@@ -175,6 +175,7 @@ def verdict_line(comparison: Comparison) -> str:
 
 def comparison_notes(comparison: Comparison) -> list[str]:
     """Which test, how many resamples, which correction, and what the means run over."""
+    n_tested = sum(d.p_value is not None for d in comparison.differences)
     notes = [
         f"A (new) = {comparison.a}; B (old) = {comparison.b}. Means run over the "
         f"{plural(comparison.n_common, 'query')} that both runs scored; "
@@ -183,7 +184,7 @@ def comparison_notes(comparison: Comparison) -> list[str]:
         f"seed {comparison.seed} (exact where at most {EXACT_UP_TO} "
         "queries differ). * marks a raw p below 0.05.",
         f"p ({correction_name(comparison.correction)}) and the verdict: corrected across the "
-        f"{plural(len(comparison.differences), 'metric')} shown, at the 5 % level.",
+        f"{plural(n_tested, 'metric')} tested, at the 5 % level.",
         f"Interval of the difference: {percent(comparison.level)}, "
         f"{interval_name(comparison.interval)}. Detectable: the smallest true difference that n "
         "queries with this spread find with 80 % power.",

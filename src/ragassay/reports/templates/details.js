@@ -35,7 +35,7 @@ class Details {
   }
 
   text(text) {
-    return h("p", { class: "text" }, text);
+    return h("p", { class: "text" }, text.trim());
   }
 
   question(sample) {
@@ -62,7 +62,12 @@ class Details {
 
   labels(sample) {
     const entries = Object.entries(sample.labels || {});
-    return entries.length ? h("p", { class: "labels" }, entries.map(([name, value]) => h("span", { class: "chip" }, `${name}: ${value}`))) : null;
+    const short = entries.filter(([, value]) => value.length <= 80);
+    const long = entries.filter(([, value]) => value.length > 80);
+    return [
+      short.length ? h("p", { class: "labels" }, short.map(([name, value]) => h("span", { class: "chip" }, `${name}: ${value}`))) : null,
+      long.map(([name, value]) => h("details", { class: "block" }, h("summary", {}, name), h("pre", {}, value))),
+    ];
   }
 
   passages(sample) {

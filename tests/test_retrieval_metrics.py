@@ -1,0 +1,374 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragassay import GoldPassage, InputError, Passage, Reason, Sample, Score, Unscored, UsageError
+from ragassay.metrics import naming, ranking_sources
+from ragassay.metrics.base import Metric
+from ragassay.metrics.ranking_metric import RankingMetric
+from ragassay.metrics.runs import evaluate_run
+from ragassay.suites import retrieval
+
+NUMERIC = [
+    "P@3", "Recall@3", "F1@3", "AP", "AP@2", "RR", "RR@2", "nDCG", "nDCG@3", "nDCG(gain=exp)@3",
+    "nDCG(gains=1:3;2:9)", "Rprec", "Rprec(mult=0.5)", "Bpref", "Success@2", "RBP", "RBP(p=0.9)",
+    "RBP(graded=true)", "RBPResid", "IPrec@0.1", "AP11", "SetP", "SetR", "SetF", "SetAP",
+    "SetRelP", "RelP@3", "Judged@3", "Unjudged@3", "infAP", "G", "binG", "RnDCG", "nDCGRel",
+]  # fmt: skip
+
+gold_sets = st.dictionaries(st.sampled_from("abcdefgh"), st.integers(-1, 3), min_size=1)
+retrieved_lists = st.lists(st.sampled_from("abcdefghijkl"), unique=True, max_size=10)
+
+
+def sample(
+    retrieved: str | list[str], gold: dict[str, int], scores: list[float] | None = None
+) -> Sample:
+    given_scores = scores or [None] * len(retrieved)
+    return Sample(
+        id="q",
+        passages=tuple(
+            Passage(id=name, score=score)
+            for name, score in zip(retrieved, given_scores, strict=True)
+        ),
+        gold=tuple(GoldPassage(id=name, grade=grade) for name, grade in gold.items()),
+    )
+
+
+def value(name: str, retrieved: str | list[str], gold: dict[str, int]) -> float:
+    outcome = naming.parse(name).score(sample(retrieved, gold))
+    assert isinstance(outcome, Score) and outcome.number is not None
+    return outcome.number
+
+
+# Retrieved a to f; relevant: b (grade 1), e (2), and z (3), which was missed; d and f unjudged.
+GOLD = {"a": 0, "b": 1, "c": 0, "e": 2, "z": 3}
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("P@5", 2 / 5),
+        ("P@10", 2 / 10),
+        ("P(rel=2)@5", 1 / 5),
+        ("Recall@2", 1 / 3),
+        ("Recall@5", 2 / 3),
+        ("F1@5", 2 * (2 / 5) * (2 / 3) / (2 / 5 + 2 / 3)),
+        ("AP", (1 / 2 + 2 / 5) / 3),
+        ("AP@2", (1 / 2) / 3),
+        ("RR", 1 / 2),
+        ("RR(rel=2)", 1 / 5),
+        ("RR@1", 0),
+        ("Success@1", 0),
+        ("Success@2", 1),
+        ("Rprec", 1 / 3),
+        # Two irrelevant judged documents (a, c); a stands above b, both stand above e.
+        ("Bpref", ((1 - 1 / 2) + (1 - 2 / 2)) / 3),
+        ("nDCG@5", (1 / math.log2(3) + 2 / math.log2(6)) / (3 + 2 / math.log2(3) + 1 / 2)),
+        (
+            "nDCG(gain=exp)@5",
+            (1 / math.log2(3) + 3 / math.log2(6)) / (7 + 3 / math.log2(3) + 1 / 2),
+        ),
+        (
+            "nDCG(gains=1:5;2:4;3:0)",
+            (5 / math.log2(3) + 4 / math.log2(6)) / (5 + 4 / math.log2(3)),
+        ),
+        ("RBP", 0.2 * (0.8 + 0.8**4)),
+        ("RBP(p=0.5,graded=true)", 0.5 * (0.5 / 3 + 0.5**4 * 2 / 3)),
+        # Unjudged: rank 4, rank 6 and everything below.
+        ("RBPResid(p=0.5)", 0.5 * 0.5**3 + 0.5 * 0.5**5 + 0.5**6),
+        ("IPrec@0", 1 / 2),
+        ("IPrec@0.5", 2 / 5),
+        ("IPrec@1", 0),
+        ("AP11", (5 * 0.5 + 3 * 0.4) / 11 - (3 * 0.5 - 3 * 0.4) / 11 + 0.4 / 11 * 0),
+        ("SetP", 2 / 6),
+        ("SetR", 2 / 3),
+        ("SetF", 2 * (1 / 3) * (2 / 3) / (1 / 3 + 2 / 3)),
+        ("SetF(x=4)", 5 * (1 / 3) * (2 / 3) / (2 / 3 + 4 / 3)),
+        ("SetAP", (2 / 6) * (2 / 3)),
+        ("SetRelP", 2 / 3),
+        ("RelP@2", 1 / 2),
+        ("RelP@6", 2 / 3),
+        ("Judged@5", 4 / 5),
+        ("Judged@10", 4 / 10),
+        ("Unjudged@5", 1 / 5),
+        ("Unjudged@10", 2 / 10),
+        ("Utility(found=2,noise=-1,missed=-3,rest=0.5,collection=100)", 4 - 4 - 3 + 0.5 * 93),
+        ("NumQ", 1),
+        ("NumRet", 6),
+        ("NumRel", 3),
+        ("NumRelRet", 2),
+        ("NumNonrelJudgedRet", 2),
+        ("binG", (1 / math.log2(3) + 1 / math.log2(5)) / 3),
+    ],
+)
+def test_values_worked_out_by_hand(name: str, expected: float) -> None:
+    assert value(name, "abcdef", GOLD) == pytest.approx(expected, rel=1e-12)
+
+
+def test_the_grades_of_a_ranking_can_be_looked_at() -> None:
+    outcome = naming.parse("RelString@8").score(sample("abcdez", GOLD | {"c": -1, "e": 12}))
+    assert isinstance(outcome, Score) and outcome.value == "01.->3"
+
+
+@given(gold_sets, retrieved_lists)
+def test_values_stay_within_the_declared_range(gold: dict[str, int], retrieved: list[str]) -> None:
+    for name in NUMERIC:
+        assert 0.0 <= value(name, retrieved, gold) <= 1.0 + 1e-12, name
+
+
+@given(gold_sets.filter(lambda gold: max(gold.values()) > 0), st.integers(0, 4))
+def test_the_ideal_ranking_scores_1(gold: dict[str, int], junk: int) -> None:
+    ideal = sorted((d for d in gold if gold[d] > 0), key=lambda d: -gold[d])
+    retrieved = ideal + list("uvwxyz")[:junk]
+    always = ["nDCG", "nDCG@1", "nDCG@3", "nDCG(gain=exp)", "AP", "RR", "Rprec", "Bpref", "AP11"]
+    for name in [*always, "G", "nDCGRel", "RnDCG", "SetR", "RelP@3"]:
+        assert value(name, retrieved, gold) == pytest.approx(1.0, rel=1e-12), name
+
+
+@given(gold_sets, retrieved_lists, st.randoms(use_true_random=False))
+def test_with_scores_the_order_of_passages_and_gold_does_not_matter(
+    gold: dict[str, int], retrieved: list[str], random: np.random.RandomState
+) -> None:
+    scores = [float(ord(name) % 3) for name in retrieved]
+    pairs = list(zip(retrieved, scores, strict=True))
+    mixed, mixed_gold = pairs.copy(), list(gold.items())
+    random.shuffle(mixed)
+    random.shuffle(mixed_gold)
+    names = [name for name, _ in mixed]
+    first = sample(retrieved, gold, scores)
+    second = sample(names, dict(mixed_gold), [score for _, score in mixed])
+    for name in NUMERIC:
+        one, two = (naming.parse(name).score(each) for each in (first, second))
+        assert isinstance(one, Score) and isinstance(two, Score)
+        assert one.value == two.value, name
+
+
+@given(gold_sets, retrieved_lists, retrieved_lists)
+def test_a_sample_has_the_same_value_alone_and_among_others(
+    gold: dict[str, int], retrieved: list[str], other: list[str]
+) -> None:
+    from ragassay.metrics.base import Window
+
+    beside = [sample(other, {"c": 3, "k": 1}), sample(retrieved, gold), sample("", {"a": 1})]
+    for name in NUMERIC:
+        together = naming.parse(name).score_window(Window(beside))[1]
+        assert isinstance(together, Score)
+        assert together.value == value(name, retrieved, gold), name
+
+
+def test_without_scores_the_given_order_is_the_ranking() -> None:
+    assert value("RR", "ba", {"a": 1}) == 0.5
+    partly = Sample(
+        id="q",
+        passages=(Passage(id="b", score=0.1), Passage(id="a")),
+        gold=(GoldPassage(id="a"),),
+    )
+    assert naming.parse("RR").score(partly) == Score(
+        0.5, explanation="1 of 1 relevant passages among 2 retrieved, at rank 2"
+    )
+
+
+def test_scores_against_the_given_order_win_and_are_told() -> None:
+    outcome = naming.parse("RR").score(sample("ba", {"a": 1}, [1.0, 2.0]))
+    assert isinstance(outcome, Score) and outcome.value == 1.0
+    assert "ranked by score, which is not the order given" in outcome.explanation
+
+
+def test_a_repeated_passage_counts_once_at_its_best_rank_and_is_told() -> None:
+    outcome = naming.parse("AP").score(sample("aab", {"a": 1, "b": 1}))
+    assert isinstance(outcome, Score) and outcome.value == 1.0
+    assert "1 repeated passage ids ignored" in outcome.explanation
+
+
+def test_the_explanation_says_where_the_relevant_passages_stand() -> None:
+    outcome = naming.parse("P@5").score(sample("abcdef", GOLD))
+    assert isinstance(outcome, Score)
+    assert outcome.explanation == "2 of 3 relevant passages among 6 retrieved, at rank 2, 5"
+
+
+@pytest.mark.parametrize("name", ["AP", "nDCG@10", "P@5", "Bpref", "Success@1", "infAP", "RnDCG"])
+@pytest.mark.parametrize(
+    "gold", [(), (GoldPassage(id="x", grade=0),), (GoldPassage("x", grade=-1),)]
+)
+def test_a_judged_query_without_relevant_passages_scores_0(
+    name: str, gold: tuple[GoldPassage, ...]
+) -> None:
+    outcome = naming.parse(name).score(Sample(id="q", passages=(Passage(id="x"),), gold=gold))
+    assert isinstance(outcome, Score) and outcome.value == 0.0
+
+
+@pytest.mark.parametrize("name", NUMERIC)
+def test_nothing_retrieved_scores_0(name: str) -> None:
+    outcome = naming.parse(name).score(Sample(id="q", passages=(), gold=(GoldPassage(id="x"),)))
+    assert isinstance(outcome, Score)
+    assert outcome.value == (1.0 if name == "RBPResid" else 0.0)
+
+
+@pytest.mark.parametrize(
+    ("broken", "reason", "said"),
+    [
+        (Sample(id="q", gold=(GoldPassage(id="a"),)), Reason.MISSING_INPUT, "no retrieved"),
+        (Sample(id="q", passages=(Passage(id="a"),)), Reason.NOT_APPLICABLE, "no gold"),
+        (
+            Sample(id="q", passages=(Passage(id="a"),), gold=(GoldPassage(text="t"),)),
+            Reason.NOT_APPLICABLE,
+            "'chunks'",
+        ),
+        (
+            Sample(id="q", passages=(Passage(text="t"),), gold=(GoldPassage(id="a"),)),
+            Reason.MISSING_INPUT,
+            "passage 1 has no id",
+        ),
+        (
+            Sample(
+                id="q",
+                passages=(Passage(id="a"),),
+                gold=(GoldPassage(id="a", grade=1), GoldPassage(id="a", grade=2)),
+            ),
+            Reason.UNDEFINED,
+            "graded both 1 and 2",
+        ),
+    ],
+)
+def test_what_cannot_be_scored_says_why(broken: Sample, reason: Reason, said: str) -> None:
+    outcome = naming.parse("AP").score(broken)
+    assert isinstance(outcome, Unscored)
+    assert outcome.reason is reason and said in outcome.detail
+
+
+def test_trec_evals_residual_is_available_beside_the_correct_one() -> None:
+    judged = {"a": 1, "b": 0}
+    assert value("RBPResid(p=0.5)", "ab", judged) == pytest.approx(0.25)
+    assert value("RBPResid(p=0.5,published=true)", "ab", judged) == 0.0
+    assert value("RBPResid(p=0.5,published=true)", "abc", judged) == pytest.approx(0.25)
+
+
+def ranking_metrics() -> list[type[Metric]]:
+    return [cls for cls in naming.known().values() if issubclass(cls, RankingMetric)]
+
+
+def test_every_metric_says_what_it_is() -> None:
+    assert len(ranking_metrics()) > 30
+    for cls in ranking_metrics():
+        assert cls.title and cls.source and cls.recommended_for and cls.__doc__, cls.name
+        assert cls.family == "retrieval" and cls.needs == ("passages", "gold")
+
+
+@pytest.mark.parametrize("name", [*NUMERIC, "RelString@5", "AP11(levels=0.25;0.5)", "SetF(x=0.5)"])
+def test_a_printed_name_reads_back(name: str) -> None:
+    metric = naming.parse(name)
+    assert naming.parse(str(metric)) == metric
+
+
+@pytest.mark.parametrize(
+    ("alias", "name"),
+    [
+        ("MAP", "AP"),
+        ("map@10", "AP@10"),
+        ("MRR", "RR"),
+        ("mrr@5", "RR@5"),
+        ("R@5", "Recall@5"),
+        ("hit_rate@3", "Success@3"),
+        ("HitRate@3", "Success@3"),
+        ("Hit@3", "Success@3"),
+        ("ndcg@10", "nDCG@10"),
+        ("precision@5", "P@5"),
+    ],
+)
+def test_the_fields_other_names_are_understood(alias: str, name: str) -> None:
+    (metric,) = naming.parse_all(alias)
+    assert str(metric) == name
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("P", "needs a cut-off"),
+        ("Success", "needs a cut-off"),
+        ("P@0", "at least 1"),
+        ("nDCG@-5", "at least 1"),
+        ("P(rel=0)@5", "at least 1"),
+        ("RBP(p=1)", "between 0 and 1"),
+        ("RBPResid(p=0)", "between 0 and 1"),
+        ("IPrec@1.5", "between 0 and 1"),
+        ("IPrec@-0.1", "at least 0"),
+        ("AP11(levels=a)", "write numbers"),
+        ("nDCG(gains=1=3)", "grade:gain"),
+        ("nDCG(gains=1:nan)", "finite"),
+        ("nDCG(gain=exp,gains=1:2)", "not both"),
+        ("nDCG(gain=square)", "linear, exp"),
+    ],
+)
+def test_parameters_out_of_range_are_refused(name: str, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        naming.parse(name)
+
+
+def test_the_suite_computes_what_it_lists() -> None:
+    metrics = retrieval.SUITE.resolve()
+    assert [str(metric) for metric in metrics] == list(retrieval.SUITE.metrics)
+    assert all(isinstance(metric, RankingMetric) for metric in metrics)
+
+
+def test_a_run_is_evaluated_over_all_judged_queries() -> None:
+    qrels = {"q2": {"a": 1}, "q1": {"a": 1, "b": 0}}
+    found = evaluate_run(qrels, {"q1": {"a": 1.0}, "unjudged": {"a": 1.0}}, ["RR", "NumRel"])
+    assert found.queries == ("q1", "q2")
+    assert found.values["RR"].tolist() == [1.0, 0.0]
+    assert found.means == {"RR": 0.5, "NumRel": 2.0}
+
+
+def test_whole_numbers_serve_as_ids() -> None:
+    run = ([1, 1, 1], [10, 9, 8], [1.0, 1.0, 1.0])
+    # As texts, "9" comes before "8" before "10" when descending.
+    assert evaluate_run(([1], [10], [1]), run, "RR").means == {"RR": pytest.approx(1 / 3)}
+
+
+@pytest.mark.parametrize(
+    ("qrels", "run", "said"),
+    [
+        ({}, {"q": {"a": 1.0}}, "qrels are empty"),
+        ({"q": {"a": 1}}, {"p": {"a": 1.0}}, r"the run has 'p', the qrels have 'q'"),
+        ({"q": {"a": 1}}, {"q": {"a": math.nan}}, "not finite"),
+        ({"q": {"a": 1}}, {"q": {"a": "high"}}, "not a number"),
+        ({"q": {"a": 1.5}}, {"q": {"a": 1.0}}, "not a whole number"),
+        ((["q"], ["a"], [1]), (["q", "q"], ["a", "a"], [1.0, 2.0]), "'a' occurs twice"),
+        ((["q", "q"], ["a", "a"], [1, 1]), (["q"], ["a"], [1.0]), "'a' occurs twice"),
+        ((["q"], ["a"], [1]), (["q"], ["a"], [math.inf]), "not finite"),
+        ((["q"], ["a"], [1]), (["q"], [None], [1.0]), "no document"),
+        ((["q"], ["a"], [1]), (["q"], ["a", "b"], [1.0]), "the run"),
+        ((["q"], ["a"], ["x"]), (["q"], ["a"], [1.0]), "not a number"),
+        (
+            pl.DataFrame({"query": ["q"], "document": ["a"]}),
+            pl.DataFrame({"query": ["q"], "document": ["a"], "score": [1.0]}),
+            "no column 'grade'",
+        ),
+    ],
+)
+def test_faulty_data_in_memory_is_an_error(qrels: object, run: object, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        evaluate_run(qrels, run)  # type: ignore[arg-type]
+
+
+def test_qrels_and_run_of_different_kinds_are_refused() -> None:
+    with pytest.raises(UsageError, match="alike"):
+        evaluate_run({"q": {"a": 1}}, (["q"], ["a"], [1.0]))
+    with pytest.raises(UsageError, match="f1 is no measure"):
+        evaluate_run({"q": {"a": 1}}, {"q": {"a": 1.0}}, "f1")
+
+
+def test_keys_that_collide_by_chance_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    qrels = (["q", "q"], ["a", "c"], [1, 2])
+    run = (["q", "q", "q"], ["a", "b", "c"], [1.0, 2.0, 3.0])
+    expected = evaluate_run(qrels, run).values
+    monkeypatch.setattr(
+        ranking_sources, "_keys", lambda documents, code: np.zeros(len(code), np.uint64)
+    )
+    found = evaluate_run(qrels, run).values
+    assert {k: v.tolist() for k, v in found.items()} == {k: v.tolist() for k, v in expected.items()}
