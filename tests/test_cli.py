@@ -241,7 +241,7 @@ def test_ctrl_c_exits_130_and_leaves_no_half_file(tmp_path: Path) -> None:
     path, out = tmp_path / "long.jsonl", tmp_path / "out"
     with path.open("w") as stream:
         for n in range(300_000):
-            stream.write('{"id": "%d", "answer": "a b c", "references": ["a b d"]}\n' % n)
+            stream.write(f'{{"id": "{n}", "answer": "a b c", "references": ["a b d"]}}\n')
     command = [sys.executable, "-m", "ragassay", "run", str(path), "-s", "qa", "-o", str(out)]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 60

@@ -155,7 +155,7 @@ def test_slices_come_from_metadata_and_carry_their_n() -> None:
     assert {value: s.n for value, s in topics.items()} == {"x": 2, "y": 2}
     assert topics["x"].metrics["em"].mean == 0.5
     assert topics["y"].metrics["em"].n_scored == 1
-    with pytest.raises(UsageError, match="slicing column 'topik'.*topic"):
+    with pytest.raises(UsageError, match=r"slicing column 'topik'.*topic"):
         ragassay.evaluate(RECORDS, ["em"], slice_by="topik")
 
 
@@ -228,3 +228,9 @@ def test_the_kind_and_level_of_interval_can_be_chosen(interval: str) -> None:
     slim = ragassay.evaluate(RECORDS, ["f1"], interval=interval, level=0.5).summary.metrics["f1"]
     assert wide.interval == interval
     assert wide.low <= slim.low < slim.mean < slim.high <= wide.high
+
+
+def test_half_a_surrogate_pair_does_not_break_a_run_folder(tmp_path: Path) -> None:
+    sample = Sample(id="q", answer="a \ud800 b", references="b", metadata={"x": "\udfff"})  # type: ignore[arg-type]
+    ragassay.evaluate([sample], ["f1"], save=tmp_path / "run")
+    assert open_run(tmp_path / "run").summary.metrics["f1"].n_scored == 1

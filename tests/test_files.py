@@ -27,3 +27,12 @@ def test_a_place_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     with pytest.raises(UsageError, match="cannot be written"):
         files.write_text(tmp_path / "file" / "below.txt", "x")
+
+
+def test_a_link_stays_a_link_and_a_device_or_folder_is_never_replaced(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    files.write_text(tmp_path / "link", "x")
+    assert (tmp_path / "link").is_symlink() and (tmp_path / "real").read_text() == "x"
+    for target in ("/dev/null", tmp_path):
+        with pytest.raises(UsageError, match="not a regular file"):
+            files.write_text(target, "x")

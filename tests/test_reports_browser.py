@@ -168,7 +168,7 @@ def test_a_comparison_sorts_filters_and_opens_side_by_side(visit: Any) -> None:
     page.locator("#queries .expand").first.click()
     sides = page.locator("tr.detail .side")
     assert sides.count() == 2
-    heads = [sides.nth(at).locator("h4").inner_text() for at in range(2)]
+    heads = [sides.nth(at).locator("h3").inner_text() for at in range(2)]
     assert heads == ["A · hybrid", "B · bm25"]
     answers = [sides.nth(at).locator(".block p.text").first.inner_text() for at in range(2)]
     assert answers[0] != answers[1] and all(answers)

@@ -19,6 +19,7 @@ from ragassay.engine.results import Result
 from ragassay.errors import UsageError
 from ragassay.reports import browse, html, wording
 from ragassay.reports.browse import script_json
+from ragassay.samples import GoldPassage, Passage
 from ragassay.scores import Score
 from reports_examples import (
     HOSTILE,
@@ -255,6 +256,26 @@ def test_a_result_without_samples_still_has_its_rows(tmp_path: Path) -> None:
     rows = Page(report(found, tmp_path)).json("rows")
     assert rows["id"] == [identity[0] for identity in found.columns.identities]
     assert rows["query"] == [""] * 5
+
+
+def test_gold_is_marked_by_id_or_by_overlapping_span(tmp_path: Path) -> None:
+    passages = (
+        Passage("one", "p1"),
+        Passage("two", "p2", document="d", start=0, end=10),
+        Passage("three", "p3", document="d", start=10, end=20),
+        Passage("four", "p4"),
+    )
+    gold = (
+        GoldPassage(id="p1", grade=2),
+        GoldPassage(document="d", start=5, end=10),
+        GoldPassage(id="p4", grade=0),
+        GoldPassage(id="elsewhere"),
+        GoldPassage(id="judged elsewhere", grade=0),
+    )
+    found = [replace(samples(1)[0], passages=passages, gold=gold)]
+    detail = Page(report(result(found, outcomes(found)), tmp_path)).json("d0-0")[0]
+    assert [passage[4] for passage in detail["passages"]] == [2, 1, None, 0]
+    assert [entry[0] for entry in detail["gold"]] == ["elsewhere"]
 
 
 def test_odd_texts_and_metadata_do_not_stop_the_report(tmp_path: Path) -> None:

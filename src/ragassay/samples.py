@@ -171,13 +171,15 @@ class Sample:
         if self.timestamp is not None and not math.isfinite(self.timestamp):
             raise InputError(f"the timestamp is {self.timestamp}", field="timestamp")
         # A text is a sequence of characters too, and each would pass for a reference.
-        if isinstance(self.references, str):
-            object.__setattr__(self, "references", (self.references,))
-        if isinstance(self.negative_references, str):
-            object.__setattr__(self, "negative_references", (self.negative_references,))
-        given: object = self.answer
-        if isinstance(given, str):
-            object.__setattr__(self, "answer", Answer(given))
+        answer: object = self.answer
+        references: object = self.references
+        negative: object = self.negative_references
+        if isinstance(answer, str):
+            object.__setattr__(self, "answer", Answer(answer))
+        if isinstance(references, str):
+            object.__setattr__(self, "references", (references,))
+        if isinstance(negative, str):
+            object.__setattr__(self, "negative_references", (negative,))
 
     @property
     def identity(self) -> Identity:

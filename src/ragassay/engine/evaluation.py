@@ -170,7 +170,10 @@ class Plan:
 
 
 def make_plan(
-    config: RunConfig, data_format: str, chosen: Sequence[Suite] = (), objects: Sequence[Metric] = ()
+    config: RunConfig,
+    data_format: str,
+    chosen: Sequence[Suite] = (),
+    objects: Sequence[Metric] = (),
 ) -> Plan:
     """The metrics of a configuration under the names that its suites publish.
 

@@ -20,6 +20,7 @@ from ragassay.errors import InputError, UsageError
 from ragassay.formats.native import to_record
 from ragassay.samples import Sample
 from ragassay.scores import Outcome
+from ragassay.strict import dumps
 
 RUN, SAMPLES, SCORES, SUMMARY = "run.yaml", "samples.jsonl", "scores.jsonl", "summary.json"
 CONTRACT = (RUN, SAMPLES, SCORES, SUMMARY)
@@ -165,7 +166,7 @@ def score_record(row: ScoreRow) -> dict[str, Any]:
 
 def dump_line(record: Mapping[str, Any]) -> bytes:
     """One line of strict JSON."""
-    return orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE | orjson.OPT_SERIALIZE_NUMPY)
+    return dumps(record) + b"\n"
 
 
 def write_summary(folder: Path, summary: Summary) -> None:

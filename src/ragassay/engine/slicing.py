@@ -67,7 +67,8 @@ def facets(sample: Sample) -> dict[str, str]:
         found["answerability"] = str(sample.answerability)
     if sample.system:
         found["system"] = sample.system
-    found.setdefault("turn", "later" if sample.history else "first")
+    if not any(name.casefold() == "turn" for name in found):
+        found["turn"] = "later" if sample.history else "first"
     return found
 
 

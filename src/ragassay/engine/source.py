@@ -9,12 +9,11 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import orjson
-
 from ragassay import formats
 from ragassay.engine.config import RunConfig
 from ragassay.errors import InputError, UsageError
 from ragassay.samples import Sample
+from ragassay.strict import dumps
 
 if TYPE_CHECKING:
     import hashlib as _hashlib
@@ -106,7 +105,7 @@ def _from_memory(data: Iterable[Any], config: RunConfig) -> Iterator[Sample]:
 
 def _hashed(samples: Iterator[Sample], source: Source) -> Iterator[Sample]:
     for sample in samples:
-        source._hash.update(orjson.dumps(formats.to_record(sample)))
+        source._hash.update(dumps(formats.to_record(sample)))
         yield sample
 
 

@@ -28,6 +28,7 @@ import typing
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, ClassVar, Literal, TypeVar, cast
 
 from ragassay.errors import UsageError
@@ -249,6 +250,12 @@ def not_applicable(detail: str) -> Unscored:
     return Unscored(Reason.NOT_APPLICABLE, detail)
 
 
+@cache
+def parameter_types(cls: type[Metric]) -> Mapping[str, Any]:
+    """The declared type of each parameter of a metric class."""
+    return typing.get_type_hints(cls)
+
+
 def _spell(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -263,7 +270,7 @@ def _check_param(metric: Metric, spec: dataclasses.Field[Any], value: Any) -> No
         return
     choices = spec.metadata.get("choices")
     if choices is None:
-        hint = typing.get_type_hints(type(metric)).get(spec.name)
+        hint = parameter_types(type(metric)).get(spec.name)
         if typing.get_origin(hint) is Literal:
             choices = typing.get_args(hint)
     where = f"{metric.name}: {spec.metadata.get('doc', spec.name)}"

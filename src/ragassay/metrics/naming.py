@@ -16,7 +16,7 @@ from functools import cache
 from typing import Any
 
 from ragassay.errors import UsageError, did_you_mean
-from ragassay.metrics.base import Metric, registered
+from ragassay.metrics.base import Metric, parameter_types, registered
 
 DEFAULT_KS = (1, 5, 10, 20, 50, 100)
 """UltraRAG's default cut-offs."""
@@ -191,7 +191,7 @@ def _expand(expression: str) -> tuple[type[Metric], Mapping[str, Any]]:
 
 def _convert(text: str, cls: type[Metric], key: str, value: str) -> Any:
     """A parameter's value from its spelling, by the field's declared type."""
-    hint = typing.get_type_hints(cls)[key]
+    hint = parameter_types(cls)[key]
     kinds = typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
     if bool in kinds and value.casefold() in ("true", "false"):
         return value.casefold() == "true"

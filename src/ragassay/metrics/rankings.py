@@ -9,6 +9,7 @@ retrieved with their ranks, the number of documents retrieved, and the grades th
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
@@ -143,8 +144,8 @@ def running(query: Ints, values: Floats | Ints) -> Floats:
     Summed query by query, so that a query's sums do not depend on the queries beside it.
     """
     out = np.empty(len(values))
-    first = np.flatnonzero(np.diff(query, prepend=-1))
-    for start, end in zip(first, np.append(first[1:], len(values)), strict=True):
+    edges = np.append(np.flatnonzero(np.diff(query, prepend=-1)), len(values))
+    for start, end in pairwise(edges):
         np.cumsum(values[start:end], out=out[start:end])
     return out
 

@@ -30,6 +30,7 @@ class Precision(RankingMetric):
     title = "Precision at k"
     source = "trec_eval P"
     recommended_for = "how clean the first k passages are, as a reader or a prompt sees them"
+    aliases: ClassVar[Mapping[str, str]] = {"Precision": "P"}
 
     def values(self, rankings: Rankings) -> Floats:
         """See the class."""

@@ -77,9 +77,12 @@ class ElevenPointAverage(RankingMetric):
 
     def values(self, rankings: Rankings) -> Floats:
         """See the class."""
-        each = [_interpolated(rankings, recall, self.rel) for recall in self.read_levels()]
-        mean: Floats = np.mean(each, axis=0)
-        return mean
+        levels = self.read_levels()
+        total: Floats = np.zeros(len(rankings))
+        for recall in levels:
+            # One after the other: numpy's own sum rounds differently for one query and for many.
+            total = total + _interpolated(rankings, recall, self.rel)
+        return total / len(levels)
 
 
 @register

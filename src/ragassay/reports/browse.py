@@ -13,8 +13,8 @@ from typing import Any, TypeVar
 
 from ragassay.engine.results import Result, ScoreRow
 from ragassay.reports.rows import Rows, with_samples
-from ragassay.reports.strict import dumps
-from ragassay.samples import Identity, Sample
+from ragassay.strict import dumps
+from ragassay.samples import GoldPassage, Identity, Passage, Sample
 
 MAX_ROWS = 20_000
 """Queries that a report lists; its means and plots are over all of them."""
@@ -145,10 +145,9 @@ def _detail(
     entry["references"] = _clip_all(sample.references, limits.main)
     entry["negatives"] = _clip_all(sample.negative_references, limits.main)
     if sample.passages is not None:
-        grades = {g.id: g.grade for g in sample.gold or () if g.id is not None}
         each = max(120, limits.passages // max(len(sample.passages), 1))
         entry["passages"] = [
-            [p.id, p.score, p.document, _clip(p.text or "", each), grades.get(p.id or "")]
+            [p.id, p.score, p.document, _clip(p.text or "", each), _judged(p, sample.gold or ())]
             for p in sample.passages
         ]
     if sample.gold is not None:
@@ -156,6 +155,7 @@ def _detail(
         entry["gold"] = [
             [g.id, g.grade, g.document, g.start, g.end, _clip(g.text or "", each)]
             for g in sample.gold
+            if g.grade > 0 and not any(_same(p, g) for p in sample.passages or ())
         ]
     labels = {} if sample.answerability is None else {"answerability": str(sample.answerability)}
     entry["labels"] = labels | {
@@ -163,6 +163,24 @@ def _detail(
         for name, value in sample.metadata.items()
     }
     return {name: value for name, value in entry.items() if value not in (None, [], {}, "")}
+
+
+def _judged(passage: Passage, gold: Sequence[GoldPassage]) -> int | None:
+    """The best grade of the gold passages that this one is, or overlaps; ``None``: not judged."""
+    return max((g.grade for g in gold if _same(passage, g)), default=None)
+
+
+def _same(passage: Passage, gold: GoldPassage) -> bool:
+    """Whether the ids are equal, or the spans in one document overlap."""
+    if gold.id is not None and gold.id == passage.id:
+        return True
+    if gold.document is None or gold.document != passage.document:
+        return False
+    ends = (gold.start, gold.end, passage.start, passage.end)
+    if None in ends:
+        return False
+    gold_start, gold_end, start, end = (x or 0 for x in ends)
+    return max(gold_start, start) < min(gold_end, end)
 
 
 def _score(row: ScoreRow, limit: int) -> list[Any]:

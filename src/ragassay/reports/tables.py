@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ragassay import files
 from ragassay.engine.results import Result, ScoreRow
 from ragassay.reports.rows import by_sample
-from ragassay.reports.strict import dumps
+from ragassay.strict import dumps
 
 if TYPE_CHECKING:
     import polars as pl

@@ -24,14 +24,14 @@ class Details {
         this.passages(first));
     }
     const sides = runs.map((samples, run) => h("section", { class: "side" },
-      h("h4", { class: run ? "b" : "a" }, `${"AB"[run]} · ${this.data.runs[run]}`),
+      h("h3", { class: run ? "b" : "a" }, `${"AB"[run]} · ${this.data.runs[run]}`),
       samples.length ? samples.map((sample) => [this.answer(sample, samples.length > 1), this.passages(sample)]) : h("p", {}, "Not in this run.")));
     return h("div", { class: "opened-row" }, this.question(first), this.references(first), this.labels(first),
       h("div", { class: "columns-2" }, sides), this.scores(runs));
   }
 
   block(title, ...content) {
-    return h("div", { class: "block" }, h("h5", {}, title), content);
+    return h("div", { class: "block" }, h("h4", {}, title), content);
   }
 
   text(text) {
@@ -81,8 +81,7 @@ class Details {
         source === null || source === id ? null : h("span", { class: "muted" }, source),
         h("span", { class: "preview" }, text)),
       text ? this.text(text) : h("p", { class: "muted" }, "no text recorded"))));
-    const names = new Set(found.map(([id]) => id));
-    const missed = (sample.gold || []).filter(([id, grade]) => grade > 0 && (id === null || !names.has(id)));
+    const missed = sample.gold || [];
     return [
       list.length ? this.block(`Retrieved passages (${list.length})`, h("ol", { class: "passages" }, list)) : null,
       missed.length ? this.block("Other gold passages", h("ul", { class: "gold" }, missed.map((gold) => h("li", {}, this.gold(gold))))) : null,
@@ -102,7 +101,7 @@ class Details {
     const head = h("tr", {}, h("th", { scope: "col" }, "Metric"), runs.map((_, run) => h("th", { scope: "col" }, two ? "AB"[run] : "Value")));
     const body = names.map((name) => h("tr", {}, h("th", { scope: "row" }, h("span", { class: "metric" }, breakable(name))),
       runs.map((list) => h("td", {}, list.map((sample) => this.score(sample.scores[name]))))));
-    return h("div", { class: "block" }, h("h5", {}, "Scores"), h("table", { class: "scores" }, h("thead", {}, head), h("tbody", {}, body)));
+    return h("div", { class: "block" }, h("h4", {}, "Scores"), h("table", { class: "scores" }, h("thead", {}, head), h("tbody", {}, body)));
   }
 
   score(found) {
