@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import retrieval
 import yaml
 
+import retrieval
 from ragassay.formats import native
 from ragassay.samples import (
     Answer,

@@ -13,8 +13,8 @@ from typing import Any, TypeVar
 
 from ragassay.engine.results import Result, ScoreRow
 from ragassay.reports.rows import Rows, with_samples
-from ragassay.strict import dumps
 from ragassay.samples import GoldPassage, Identity, Passage, Sample
+from ragassay.strict import dumps
 
 MAX_ROWS = 20_000
 """Queries that a report lists; its means and plots are over all of them."""

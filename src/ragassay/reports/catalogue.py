@@ -181,4 +181,4 @@ def _first_paragraph(text: str) -> str:
     """The docstring without its first line (the title says that) up to its first heading."""
     paragraphs = [" ".join(piece.split()) for piece in text.strip().split("\n\n")]
     kept = [p for p in paragraphs[1:] if not p.startswith(("Args:", "Attributes:", "Raises:"))]
-    return " ".join(kept)
+    return " ".join(kept).replace("`", "")
