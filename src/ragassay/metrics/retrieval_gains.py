@@ -15,7 +15,7 @@ import numpy as np
 from ragassay.errors import UsageError
 from ragassay.metrics.base import cutoff, param, register
 from ragassay.metrics.ranking_metric import RankingMetric, level
-from ragassay.metrics.rankings import Floats, Ints, Rankings, nth_of_query, running, share
+from ragassay.metrics.rankings import Floats, Ints, Rankings, by_query, nth_of_query, running, share
 
 Gains = Literal["linear", "exp"] | tuple[tuple[int, float], ...]
 
@@ -272,14 +272,13 @@ def _found(rankings: Rankings, rule: Gains) -> _Gained:
 
 def _ideal(rankings: Rankings, rule: Gains) -> _Gained:
     """The best possible ranking, without what gains nothing."""
-    judged = rankings.gold_grade >= 0
-    gain = _gain(rankings.gold_grade[judged], rule)
-    query = rankings.gold_query[judged][gain > 0]
-    gain = gain[gain > 0]
-    if not isinstance(rule, str):
-        order = np.lexsort((-gain, query))
-        query, gain = query[order], gain[order]
-    return _Gained(query, nth_of_query(query), gain)
+    gain = _gain(rankings.gold_grade, rule)
+    gain[rankings.gold_grade < 0] = 0.0
+    useful = gain > 0
+    query, gain = rankings.gold_query[useful], gain[useful]
+    # Grades are whole numbers, which sort faster; gains of one's own choice may run against them.
+    order = by_query(query, -rankings.gold_grade[useful] if isinstance(rule, str) else -gain)
+    return _Gained(query[order], nth_of_query(query[order]), gain[order])
 
 
 def _discounted(documents: _Gained, k: int | None = None) -> tuple[Ints, Floats]:
