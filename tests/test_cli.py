@@ -96,7 +96,7 @@ def test_gates_decide_the_exit_code(data: Path, capsys) -> None:
     assert run("run", data, "-m", "em", "--fail-under", "em>=0.3") == 0
     assert run("run", data, "-m", "em", "--fail-under", "low(em)>=0.3") == 1
     assert "low(em)>=0.3: FAILED" in capsys.readouterr().out
-    assert "does not compute" in complaint(
+    assert "is not in what this run computes" in complaint(
         capsys, "run", data, "-m", "em", "--fail-under", "f1>=0.3"
     )
 

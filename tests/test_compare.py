@@ -40,10 +40,37 @@ def test_identical_runs_show_no_difference_and_never_a_p_of_zero() -> None:
 
 
 def test_queries_align_by_id_and_not_by_position() -> None:
-    rows = records([True, False, True, True])
-    run, shuffled = ragassay.evaluate(rows, ["em"]), ragassay.evaluate(rows[::-1], ["em"])
-    found = ragassay.compare(run, shuffled)
-    assert found.differences[0].ties == 4 and not found.warnings
+    new = ragassay.evaluate(records([True, False, True, True]), ["em"])
+    old = ragassay.evaluate(records([True, False, False, False])[::-1], ["em"])
+    found = ragassay.compare(new, old)
+    one = found.differences[0]
+    assert (one.wins, one.losses, one.ties) == (2, 0, 2) and not found.warnings
+    assert one.p_value == 0.5
+
+
+def test_a_run_with_several_systems_is_not_averaged_over_them() -> None:
+    one = ragassay.evaluate(records([True, False]), ["em"])
+    two = ragassay.evaluate(
+        records([True, False], system="x") + records([False, False], system="y"), ["em"]
+    )
+    with pytest.raises(UsageError, match=r"holds 2 systems \(x, y\)"):
+        ragassay.compare(two, one)
+
+
+def test_metrics_are_found_by_any_of_their_names() -> None:
+    run = ragassay.evaluate(records([True, False]), ["em", "rougeL(stem=false,tokens=unicode).f"])
+    assert len(ragassay.compare(run, run, metrics="EM").differences) == 1
+    found = ragassay.compare(run, run, metrics="rougeL(stem=false,tokens=unicode).f, em,em")
+    assert [d.name for d in found.differences] == ["rougeL(stem=false,tokens=unicode).f", "em"]
+    with pytest.raises(UsageError, match=r"'bleu' is not in both runs.*There are: em"):
+        ragassay.compare(run, run, metrics=["bleu"])
+
+
+def test_a_label_that_changed_is_said() -> None:
+    changed = records([True], answerability="unanswerable")
+    same = records([True], answerability="answerable")
+    found = ragassay.compare(ragassay.evaluate(changed, ["em"]), ragassay.evaluate(same, ["em"]))
+    assert any("1 common queries differ" in warning for warning in found.warnings)
 
 
 def test_only_common_queries_are_compared_and_the_rest_is_counted() -> None:
@@ -96,6 +123,7 @@ def test_systems_in_one_run_can_be_taken_apart() -> None:
     new, old = by_system(ragassay.evaluate(mixed, ["em"]))
     assert (new.name, new.summary.metrics["em"].mean) == ("new", 1.0)
     assert (old.name, old.summary.metrics["em"].mean, len(list(old.samples))) == ("old", 0.0, 8)
+    assert old.summary.averaged_over == "all 8 queries"
     assert ragassay.compare(new, old).differences[0].verdict == "better"
 
 

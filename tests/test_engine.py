@@ -144,6 +144,102 @@ def test_a_folder_that_is_no_run_is_one_sentence(tmp_path: Path) -> None:
         open_run(tmp_path / "absent")
 
 
+def _saved(tmp_path: Path) -> Path:
+    return ragassay.evaluate(RECORDS, ["em", "f1"]).save(tmp_path / "run")
+
+
+@pytest.mark.parametrize("harm", ["reversed", "line missing", "line too many", "foreign", "torn"])
+def test_a_damaged_run_folder_is_an_error_and_never_a_wrong_number(harm: str, tmp_path) -> None:
+    run = _saved(tmp_path)
+    path = run / "scores.jsonl"
+    lines = path.read_text().splitlines(keepends=True)
+    harmed = {
+        "reversed": lines[::-1],
+        "line missing": lines[:2] + lines[3:],
+        "line too many": [*lines, lines[-1]],
+        "foreign": [lines[0].replace('"em"', '"other"'), *lines[1:]],
+        "torn": [*lines[:-1], lines[-1][:20]],
+    }[harm]
+    path.write_text("".join(harmed))
+    with pytest.raises(InputError, match=r"scores\.jsonl, line \d+"):
+        open_run(run)
+
+
+def test_a_later_minor_contract_reads_and_a_newer_one_says_so(tmp_path: Path) -> None:
+    run = _saved(tmp_path)
+    body = orjson.loads((run / "summary.json").read_bytes())
+    body["added"] = body["metrics"]["em"]["added"] = 1
+    (run / "summary.json").write_bytes(orjson.dumps(body))
+    rows = [orjson.loads(line) | {"added": 1} for line in (run / "scores.jsonl").open("rb")]
+    (run / "scores.jsonl").write_bytes(b"".join(orjson.dumps(row) + b"\n" for row in rows))
+    assert open_run(run).summary.metrics["em"].n_total == 4
+    (run / "summary.json").write_bytes(orjson.dumps(body | {"schema_version": 2, "metrics": []}))
+    with pytest.raises(InputError, match="newer ragassay"):
+        open_run(run)
+
+
+@pytest.mark.parametrize("name", ["summary.json", "run.yaml", "samples.jsonl"])
+def test_a_torn_file_in_a_run_folder_is_one_sentence(name: str, tmp_path: Path) -> None:
+    run = _saved(tmp_path)
+    (run / name).write_text('{"a": [')
+    with pytest.raises(InputError, match=name.replace(".", r"\.")):
+        open_run(run)
+
+
+def test_an_unfinished_folder_does_not_lock_its_owner_out(tmp_path: Path) -> None:
+    run = _saved(tmp_path)
+    (run / "summary.json").unlink()
+    with pytest.raises(InputError, match=r"has no summary\.json"):
+        open_run(run)
+    assert ragassay.evaluate(RECORDS, ["em"], save=run).folder == run
+    assert open_run(run).summary.n_samples == 4
+
+
+def test_a_result_without_rows_refuses_to_be_saved(tmp_path: Path) -> None:
+    from ragassay.engine.config import make_config
+    from ragassay.engine.evaluation import prepare
+
+    result = prepare(make_config(metrics=["em"]), RECORDS).run(keep=False)
+    assert result.summary.metrics["em"].n_scored == 3
+    with pytest.raises(UsageError, match="kept its summary only"):
+        result.save(tmp_path / "run")
+    assert not (tmp_path / "run" / "run.yaml").exists()
+
+
+def test_suites_and_metrics_in_one_list_add_up_and_the_keyword_replaces() -> None:
+    both = ragassay.evaluate(RECORDS, ["qa", Brittle(), "answer_words"])
+    assert {"em", "BLEU", "brittle", "answer_words"} <= both.summary.metrics.keys()
+    assert list(ragassay.evaluate(RECORDS, "qa", metrics="f1").summary.metrics) == ["f1"]
+
+
+def test_gates_work_from_python() -> None:
+    result = ragassay.evaluate(RECORDS, ["em"], fail_under=["em>=0.3", "low(em)>=0.3"])
+    assert [gate.passed for gate in result.gates] == [True, False]
+    with pytest.raises(UsageError, match="is not in what this run computes"):
+        ragassay.evaluate(RECORDS, ["em"], fail_under="f1>=0.3")
+
+
+def test_the_same_identity_twice_is_an_error_in_memory_too() -> None:
+    sample = Sample(id="q", answer="a", references=("a",))
+    with pytest.raises(InputError, match="q"):
+        ragassay.evaluate([sample, sample], ["em"])
+    mixed = ragassay.evaluate([sample, {"id": "p", "answer": "b", "references": ["a"]}], ["em"])
+    assert mixed.summary.n_samples == 2
+
+
+def test_a_clustering_column_that_nobody_has_is_an_error() -> None:
+    with pytest.raises(UsageError, match=r"clustering column 'topik'.*topic"):
+        ragassay.evaluate(RECORDS, ["em"], cluster_by="topik")
+    records = [RECORDS[0] | {"doc": "d"}, *RECORDS[1:]]
+    warnings = ragassay.evaluate(records, ["em"], cluster_by="doc").summary.warnings
+    assert any("3 of 4 samples have no doc" in warning for warning in warnings)
+
+
+def test_a_running_number_is_no_slice() -> None:
+    numbered = [record | {"row": at} for at, record in enumerate(RECORDS)]
+    assert {s.column for s in ragassay.evaluate(numbered, ["em"]).summary.slices} == {"topic"}
+
+
 def test_no_samples_is_an_error() -> None:
     with pytest.raises(InputError, match="no samples"):
         ragassay.evaluate([], ["em"])

@@ -457,7 +457,9 @@ def test_judgements_of_a_qrels_file_become_gold(tmp_path: Path) -> None:
     qrels = text(tmp_path, "1 0 d1 2\n1 0 d2 0\n9 0 d1 1\n", "qrels.txt")
     path = jsonl(tmp_path, {"id": 1, "query": "a"}, {"id": 2, "query": "b"})
     notes = Notes()
-    first, second = load(path, gold=qrels, notes=notes)
+    first, second, absent = load(path, gold=qrels, notes=notes)
+    assert (absent.id, absent.passages, absent.gold) == ("9", (), (GoldPassage("d1"),))
+    assert len(load(path, gold=qrels, limit=2, notes=Notes())) == 2
     assert first.gold == (GoldPassage("d1", grade=2), GoldPassage("d2", grade=0))
     assert second.gold is None
     assert "judged queries that the data lacks: 1" in next(iter(notes))

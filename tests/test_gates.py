@@ -2,21 +2,19 @@ from __future__ import annotations
 
 import pytest
 
-from ragassay.cli import gates
-from ragassay.engine.evaluation import Plan
+from ragassay.cli.exits import exit_code
+from ragassay.engine import gates
 from ragassay.engine.summary import MetricSummary, Summary
 from ragassay.errors import UsageError
-from ragassay.metrics import naming
-from ragassay.suites import get
 
-PLAN = Plan((get("qa"),), {"f1": naming.parse("f1"), "P(rel=2)@5": naming.parse("P(rel=2)@5")})
+COMPUTED = {"f1": "f1", "P(rel=2)@5": "P(rel=2)@5"}
 
 
 def summary(mean: float | None, low: float | None = None, incomplete: int = 0) -> Summary:
     n = 0 if mean is None else 10
     metrics = {
         name: MetricSummary(name, name, "answer", mean, low, None, 0.95, "t", n, 10)
-        for name in PLAN.metrics
+        for name in COMPUTED
     }
     return Summary("t", "qa", "", 10, 10, "all", metrics, incomplete=incomplete)
 
@@ -42,9 +40,17 @@ def test_what_is_no_condition_is_refused(text: str) -> None:
 
 
 def test_a_gate_on_a_metric_that_is_not_computed_is_refused_with_the_nearest() -> None:
-    assert gates.resolve([gates.parse("F1>=0.5")], PLAN)[0].metric == "f1"
-    with pytest.raises(UsageError, match=r"does not compute.*It computes: f1"):
-        gates.resolve([gates.parse("em>=0.5")], PLAN)
+    assert gates.resolve(["F1>=0.5"], COMPUTED, ["qa"])[0].metric == "f1"
+    with pytest.raises(UsageError, match=r"'em' is not in what this run computes.*There are: f1"):
+        gates.resolve(["em>=0.5"], COMPUTED, ["qa"])
+
+
+def test_a_gate_may_use_any_name_of_its_metric() -> None:
+    computed = {"RB_agg": "rb_agg", "RR": "RR"}
+    found = gates.resolve(
+        ["rb_agg>=0.5", "mrr>=0.5", "RBalg<1"], computed | {"x": "rb_agg_idk"}, ["mtrag"]
+    )
+    assert [gate.metric for gate in found] == ["RB_agg", "RR", "x"]
 
 
 @pytest.mark.parametrize(
@@ -61,10 +67,9 @@ def test_a_gate_on_a_metric_that_is_not_computed_is_refused_with_the_nearest() -
     ],
 )
 def test_exit_codes(gate: str, found: Summary, code: int) -> None:
-    verdicts = gates.judge([gates.parse(gate)], found)
-    assert gates.exit_code(verdicts, found) == code
+    assert exit_code(gates.judge([gates.parse(gate)], found), found) == code
 
 
 def test_a_run_in_which_nothing_was_scored_never_exits_zero() -> None:
-    assert gates.exit_code([], summary(None)) == 3
-    assert gates.exit_code([], summary(0.0)) == 0
+    assert exit_code([], summary(None)) == 3
+    assert exit_code([], summary(0.0)) == 0

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragassay.engine.results import ScoreRow
+from ragassay.engine.results import ROW_FIELDS, ScoreRow
 from ragassay.errors import UsageError
 from ragassay.reports import tables
 from ragassay.reports.rows import by_sample, with_samples
@@ -100,7 +100,7 @@ def test_jsonl_is_strict_and_holds_the_contract(tmp_path: Path) -> None:
     tables.write_jsonl(found, tmp_path / "scores.jsonl")
     records = [strict(line) for line in (tmp_path / "scores.jsonl").read_text().splitlines()]
     assert len(records) == len(list(found.scores))
-    assert list(records[0]) == list(tables.LONG)
+    assert list(records[0]) == list(ROW_FIELDS)
     assert {record["status"] for record in records} == {"ok", "unscored"}
     unscored = next(record for record in records if record["status"] == "unscored")
     assert unscored["value"] is None and unscored["reason"] == "failed"
@@ -126,7 +126,7 @@ def test_parquet_round_trips_values_labels_and_parts(tmp_path: Path) -> None:
     }
     tables.write_parquet(result(found, table, kinds), tmp_path / "scores.parquet")
     frame = pl.read_parquet(tmp_path / "scores.parquet")
-    assert frame.columns == [*tables.LONG, "label"]
+    assert frame.columns == [*ROW_FIELDS, "label"]
     f1 = frame.filter(pl.col("metric") == "f1")
     assert f1["value"].to_list() == [0.25, None, 1.0]
     assert f1["reason"].to_list() == [None, "not_applicable", None]

@@ -330,30 +330,41 @@ def test_a_run_is_evaluated_over_all_judged_queries() -> None:
     assert found.means == {"RR": 0.5, "NumRel": 2.0}
 
 
-def test_whole_numbers_serve_as_ids() -> None:
-    run = ([1, 1, 1], [10, 9, 8], [1.0, 1.0, 1.0])
+@pytest.mark.parametrize("kind", [np.array, list])
+@pytest.mark.parametrize("gold", [([10, 9], [10, 10], [1, 1]), (["10", "9"], ["10", "10"], [1, 1])])
+def test_whole_numbers_serve_as_ids_and_tie_as_texts(
+    kind: type, gold: tuple[list[int], ...]
+) -> None:
+    run = tuple(kind(column) for column in ([9, 9, 9, 10], [10, 9, 8, 10], [1.0, 1.0, 1.0, 1.0]))
+    found = evaluate_run(gold, run, "RR")
+    assert found.queries == ("10", "9")
     # As texts, "9" comes before "8" before "10" when descending.
-    assert evaluate_run(([1], [10], [1]), run, "RR").means == {"RR": pytest.approx(1 / 3)}
+    assert found.values["RR"].tolist() == [1.0, 1 / 3]
 
 
 @pytest.mark.parametrize(
     ("qrels", "run", "said"),
     [
-        ({}, {"q": {"a": 1.0}}, "qrels are empty"),
+        ({}, {"q": {"a": 1.0}}, "the qrels: there are no queries"),
+        ({"q": {"a": 1}}, {}, "the run: there are no queries"),
+        ((["q"], ["a"], [1]), ([], [], []), "the run: there are no rows"),
+        ((["q"], ["a"], [1.5]), (["q"], ["a"], [1.0]), "not a whole number"),
         ({"q": {"a": 1}}, {"p": {"a": 1.0}}, r"the run has 'p', the qrels have 'q'"),
         ({"q": {"a": 1}}, {"q": {"a": math.nan}}, "not finite"),
         ({"q": {"a": 1}}, {"q": {"a": "high"}}, "not a number"),
         ({"q": {"a": 1.5}}, {"q": {"a": 1.0}}, "not a whole number"),
+        ({"q": {"a": math.inf}}, {"q": {"a": 1.0}}, "not a whole number"),
+        ((["q"], ["a"], [math.nan]), (["q"], ["a"], [1.0]), "not a whole number"),
         ((["q"], ["a"], [1]), (["q", "q"], ["a", "a"], [1.0, 2.0]), "'a' occurs twice"),
         ((["q", "q"], ["a", "a"], [1, 1]), (["q"], ["a"], [1.0]), "'a' occurs twice"),
         ((["q"], ["a"], [1]), (["q"], ["a"], [math.inf]), "not finite"),
-        ((["q"], ["a"], [1]), (["q"], [None], [1.0]), "no document"),
+        ((["q"], ["a"], [1]), (["q"], [None], [1.0]), "have no document"),
         ((["q"], ["a"], [1]), (["q"], ["a", "b"], [1.0]), "the run"),
         ((["q"], ["a"], ["x"]), (["q"], ["a"], [1.0]), "not a number"),
         (
             pl.DataFrame({"query": ["q"], "document": ["a"]}),
             pl.DataFrame({"query": ["q"], "document": ["a"], "score": [1.0]}),
-            "no column 'grade'",
+            "there is no column 'grade'",
         ),
     ],
 )

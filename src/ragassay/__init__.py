@@ -32,6 +32,7 @@ __all__ = [
     "compare",
     "evaluate",
     "load",
+    "open_run",
 ]
 
 _HOME = {
@@ -53,10 +54,11 @@ _HOME = {
     "compare": "ragassay.engine",
     "evaluate": "ragassay.engine",
     "load": "ragassay.formats",
+    "open_run": "ragassay.engine",
 }
 
 if TYPE_CHECKING:
-    from ragassay.engine import Comparison, Result, compare, evaluate
+    from ragassay.engine import Comparison, Result, compare, evaluate, open_run
     from ragassay.errors import InputError, RagassayError, UsageError
     from ragassay.formats import load
     from ragassay.samples import (

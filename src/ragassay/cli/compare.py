@@ -9,7 +9,6 @@ from cyclopts import Parameter
 
 from ragassay.cli import show
 from ragassay.cli.exits import GATE_FAILED, INCOMPLETE, OK
-from ragassay.cli.words import listed
 from ragassay.errors import UsageError
 
 if TYPE_CHECKING:
@@ -70,7 +69,7 @@ def compare(
         carry_out(
             new,
             old,
-            metrics=listed(metrics),
+            metrics=metrics,
             n_resamples=n_resamples,
             seed=seed,
             level=level,

@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from ragassay.cli import gates, show
-from ragassay.cli.exits import OK
+from ragassay.cli import show
+from ragassay.cli.exits import OK, exit_code
 from ragassay.cli.words import is_config, listed, mapping, numbers
 
 Many = Parameter(consume_multiple=False, negative=())
@@ -109,7 +109,6 @@ def run(
     given = {key: value for key, value in flags.items() if value is not None}
     from_file = configs.read_config(data) if is_config(data) else {"data": str(data)}
     job = prepare(configs.make_config(**(from_file | given)))
-    checks = gates.resolve([gates.parse(text) for text in job.config.fail_under], job.plan)
     out = show.console()
     if dry_run:
         with show.progress("reading") as progress:
@@ -124,19 +123,18 @@ def run(
         result = job.run(progress, keep=False)
     with show.status("writing reports"):
         reports = folder.write_reports(result) if result.folder is not None else {}
-    verdicts = gates.judge(checks, result.summary)
     if json:
-        show.json({**result.summary.to_json(), "gates": [v.to_json() for v in verdicts]})
+        show.json({**result.summary.to_json(), "gates": [g.to_json() for g in result.gates]})
     else:
         out.print(terminal.summary_table(result.summary))
         if job.config.slice_by is not None:
             out.print(terminal.slices_table(result.summary))
-        for verdict in verdicts:
-            out.print(verdict.sentence, markup=False)
+        for gate in result.gates:
+            out.print(gate.sentence, markup=False)
         for what, path in reports.items():
             out.print(f"{what}: {path}", soft_wrap=True, markup=False)
         if not reports:
             out.print("Add -o DIR to keep the scores and an HTML report.", style="dim")
     if json:
         show.warn(result.summary.warnings)
-    return gates.exit_code(verdicts, result.summary)
+    return exit_code(result.gates, result.summary)

@@ -2,7 +2,8 @@
 
 from ragassay.engine.comparison import compare
 from ragassay.engine.evaluation import evaluate
+from ragassay.engine.folder import open_run
 from ragassay.engine.results import Result
 from ragassay.engine.summary import Comparison
 
-__all__ = ["Comparison", "Result", "compare", "evaluate"]
+__all__ = ["Comparison", "Result", "compare", "evaluate", "open_run"]

@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragassay.engine.folder import open_run
+from ragassay.engine.names import shown
 from ragassay.engine.results import Result
 from ragassay.engine.summary import Comparison, Difference
+from ragassay.engine.systems import systems_of
 from ragassay.errors import UsageError
 from ragassay.samples import Sample
 from ragassay.stats import benjamini_hochberg, compare_pairs, holm
@@ -27,7 +29,7 @@ def compare(
     new: Result | str | Path,
     old: Result | str | Path,
     *,
-    metrics: Sequence[str] | None = None,
+    metrics: str | Sequence[str] | None = None,
     n_resamples: int = 10_000,
     seed: int = 0,
     level: float = 0.95,
@@ -50,9 +52,10 @@ def compare(
         interval: ``t``, ``percentile`` or ``bca``.
 
     Raises:
-        UsageError: no common queries or metrics, or an unknown correction.
+        UsageError: no common queries or metrics, an unknown correction, or a run that holds
+            several systems (``ragassay.engine.systems.by_system`` takes it apart).
     """
-    a, b = _result(new), _result(old)
+    a, b = _one_system(new), _one_system(old)
     names = _common_metrics(a, b, metrics)
     rows_a, rows_b = rows_by_query(a), rows_by_query(b)
     common = [query for query in rows_a if query in rows_b]
@@ -161,26 +164,28 @@ def compare_arrays(
     )
 
 
-def _result(run: Result | str | Path) -> Result:
-    return run if isinstance(run, Result) else open_run(run)
+def _one_system(run: Result | str | Path) -> Result:
+    result = run if isinstance(run, Result) else open_run(run)
+    systems = systems_of(result)
+    if len(systems) > 1:
+        raise UsageError(
+            f"{result.name} holds {len(systems)} systems ({', '.join(systems)}): name that folder "
+            "alone to compare them with each other, or run each system by itself."
+        )
+    return result
 
 
-def _common_metrics(a: Result, b: Result, wanted: Sequence[str] | None) -> list[str]:
-    both = [
-        name
+def _common_metrics(a: Result, b: Result, wanted: str | Sequence[str] | None) -> list[str]:
+    both = {
+        name: metric.metric
         for name, metric in a.summary.metrics.items()
         if name in b.summary.metrics and metric.aggregate == "mean"
-    ]
-    if wanted is not None:
-        absent = [name for name in wanted if name not in both]
-        if absent:
-            raise UsageError(
-                f"{absent[0]!r} is not in both runs (as a mean). There are: {', '.join(both)}."
-            )
-        both = list(wanted)
+    }
     if not both:
         raise UsageError(f"{a.name} and {b.name} have no metric in common.")
-    return both
+    if wanted is None:
+        return list(both)
+    return shown(wanted, both, a.config.get("suite", ()), "both runs (as a mean)")
 
 
 def rows_by_query(result: Result) -> Mapping[str, list[int]]:
@@ -254,12 +259,13 @@ def _warnings(
 def _different_queries(a: Result, b: Result, common: set[str]) -> list[str]:
     """Common query ids whose question or labels are not the same in both runs."""
 
-    def facts(samples: Iterable[Sample]) -> dict[str, int]:
-        return {
-            s.id: hash((s.query, s.history, s.references, s.reference_groups, s.gold))
-            for s in samples
-            if s.id in common
-        }
+    def facts(samples: Iterable[Sample]) -> dict[str, set[int]]:
+        found: dict[str, set[int]] = defaultdict(set)
+        for s in samples:
+            if s.id in common:
+                labels = (s.references, s.reference_groups, s.negative_references, s.gold)
+                found[s.id].add(hash((s.query, s.history, s.answerability, *labels)))
+        return found
 
     first, second = facts(a.samples), facts(b.samples)
     return [query for query in sorted(common) if first[query] != second[query]]

@@ -116,11 +116,6 @@ def read_config(path: str | Path) -> dict[str, Any]:
     return found
 
 
-def config_schema() -> dict[str, Any]:
-    """The JSON Schema of the YAML file, for editors."""
-    return RunConfig.model_json_schema()
-
-
 def _fill_in(text: str, path: Path) -> str:
     def value(match: re.Match[str]) -> str:
         name, _, default = match[1].partition(":-")

@@ -13,15 +13,24 @@ from pathlib import Path
 from typing import Any
 
 from ragassay import __version__, suites
+from ragassay.engine import gates
 from ragassay.engine.config import RunConfig, make_config
-from ragassay.engine.folder import FolderWriter, cluster_of, read_rows, read_samples
+from ragassay.engine.folder import (
+    IN_CLUSTER,
+    FolderWriter,
+    cluster_of,
+    read_rows,
+    read_samples,
+)
 from ragassay.engine.results import Result, ScoreColumns, ScoreRow
 from ragassay.engine.scoring import score_stream
-from ragassay.engine.slicing import CONVERSATION_KEYS, Slicer, conversation
+from ragassay.engine.slicing import CONVERSATION_KEYS, Slicer
 from ragassay.engine.source import Data, Source, open_source
 from ragassay.engine.summarise import (
     IntervalOptions,
+    averaged_over,
     count_incomplete,
+    describe,
     slice_summaries,
     summarise,
 )
@@ -34,6 +43,12 @@ from ragassay.suites import Suite
 
 Progress = Callable[[int], None]
 """Called with the number of samples done so far."""
+
+Scored = tuple[Sequence[Sample], Sequence[Sequence[Outcome]]]
+"""A window's samples with one list of outcomes a metric."""
+
+Stored = tuple[Callable[[], Iterator[ScoreRow]], Callable[[], Iterator[Sample]]]
+"""Where a result's rows and samples come from, each time they are asked for."""
 
 DEFAULT_SUITES = {"mtrag": "mtrag", "inspectorraget": "mtrag", "trec_run": "retrieval"}
 """The suite for a format, when none is named; `qa` for all others."""
@@ -52,14 +67,15 @@ def evaluate(
 
     Args:
         data: a path (any known format), an iterable of `Sample`s or mappings, or a data frame.
-        suite: a suite's name (``qa``, ``retrieval``, ``chunks``, ``mtrag``), several of them, or a
-            list of metric names or objects. Left out: what suits the data's format.
-        metrics: names of metrics, to compute these instead of all of the suite's.
+        suite: a suite's name (``qa``, ``retrieval``, ``chunks``, ``mtrag``), or a list of suites,
+            metric names and metric objects. Left out: what suits the data's format.
+        metrics: names of metrics, to compute these instead of all of the suites'.
         save: a run folder to write; samples and scores then stream to disk and do not stay in
             memory.
         progress: called now and then with the number of samples done.
-        options: any field of `RunConfig`: ``columns``, ``format``, ``qrels``, ``ks``, ``limit``,
-            ``slice_by``, ``cluster_by``, ``interval``, ``level``, ``seed``, ``published`` ...
+        options: further fields of `RunConfig`: ``columns``, ``format``, ``qrels``, ``ks``,
+            ``limit``, ``slice_by``, ``cluster_by``, ``interval``, ``level``, ``seed``,
+            ``published``, ``fail_under`` (see `Result.gates`) ...
 
     Returns:
         Scores and summary. Works the same inside a running event loop.
@@ -80,14 +96,17 @@ def evaluate(
             chosen.append(suites.get(item))
         else:
             names.append(item)
-    names += [metrics] if isinstance(metrics, str) else list(metrics or ())
+    if names and chosen and metrics is None:
+        # Names in one list with suites come on top of the suites' own.
+        names = [*(name for each in chosen for name in each.metrics), *names]
+    if metrics is not None:
+        names += [metrics] if isinstance(metrics, str) else metrics
     path = str(data) if isinstance(data, str | Path) else None
     config = make_config(
         data=path,
         suite=[each.name for each in chosen],
         metrics=names,
-        output=None if save is None else str(save),
-        **options,
+        **{"output": None if save is None else str(save), **options},
     )
     return prepare(config, data, chosen=chosen, objects=objects).run(progress)
 
@@ -110,7 +129,10 @@ def prepare(
             raise UsageError("No data is named. Give a file: ragassay run DATA.")
         data = config.data
     source = open_source(data, config)
-    return Job(config, source, make_plan(config, source.format, chosen, objects))
+    plan = make_plan(config, source.format, chosen, objects)
+    shown = {name: str(metric) for name, metric in plan.metrics.items()}
+    checks = gates.resolve(config.fail_under, shown, [suite.name for suite in plan.suites])
+    return Job(config, source, plan, tuple(checks))
 
 
 @dataclass(frozen=True)
@@ -120,6 +142,7 @@ class Job:
     config: RunConfig
     source: Source
     plan: Plan
+    gates: tuple[gates.Gate, ...] = ()
 
     def run(self, progress: Progress | None = None, *, keep: bool = True) -> Result:
         """Scores and summarises; writes the run folder when the configuration names one.
@@ -129,7 +152,7 @@ class Job:
         """
         config, plan, source = self.config, self.plan, self.source
         collected = _Collected(config, plan)
-        windows = []
+        windows: list[Scored] | None = [] if keep and not config.output else None
         with ExitStack() as stack:
             caught = stack.enter_context(warnings.catch_warnings(record=True))
             warnings.simplefilter("always", RagassayWarning)
@@ -138,7 +161,7 @@ class Job:
                 collected.add(samples, outcomes)
                 if writer is not None:
                     writer.add(samples, list(plan.metrics), outcomes)
-                elif keep:
+                if windows is not None:
                     windows.append((samples, outcomes))
                 if progress is not None:
                     progress(len(collected.columns))
@@ -149,11 +172,16 @@ class Job:
             resolved = _resolved(config, plan, source, collected.clustered_by)
             if writer is not None:
                 writer.finish(resolved, summary)
-        if config.output is not None:
-            folder = Path(config.output)
-            stored = partial(read_rows, folder), partial(read_samples, folder)
-            return Result(summary, collected.columns, resolved, folder, *stored)
-        return Result(summary, collected.columns, resolved, None, *_in_memory(plan, windows))
+        for other in caught:
+            if not issubclass(other.category, RagassayWarning):
+                warnings.warn_explicit(other.message, other.category, other.filename, other.lineno)
+        folder = None if config.output is None else Path(config.output)
+        if folder is not None:
+            stored: Stored = (partial(read_rows, folder), partial(read_samples, folder))
+        else:
+            stored = _in_memory(plan, windows)
+        found = tuple(gates.judge(self.gates, summary))
+        return Result(summary, collected.columns, resolved, folder, *stored, gates=found)
 
 
 @dataclass(frozen=True)
@@ -185,14 +213,15 @@ def make_plan(
     used = tuple(chosen) or tuple(suites.get(name) for name in config.suite)
     if not used and not config.metrics and not objects:
         used = (suites.get(DEFAULT_SUITES.get(data_format, "qa")),)
-    found: list[Metric] = list(objects)
+    found: list[Metric] = []
     if config.metrics:
         local = {alias: target for suite in used for alias, target in suite.aliases.items()}
         every = Suite("metrics", "", "", (), aliases=local, published=_published(used))
         found += every.resolve(config.metrics, ks=config.ks, published=config.published)
-    elif not objects:
+    else:
         for suite in used:
             found += suite.resolve(ks=config.ks, published=config.published)
+    found += objects
     columns = {metric: name for suite in reversed(used) for metric, name in suite.columns.items()}
     named: dict[str, Metric] = {}
     for metric in dict.fromkeys(found):
@@ -215,7 +244,7 @@ class _Collected:
         self.failures: Counter[str] = Counter()
         self._slicer = Slicer(self.config.slice_by)
         self._clusters: list[str] = []
-        self._conversations = 0
+        self._clustered = 0
         self._first_reason = ""
 
     @property
@@ -223,7 +252,7 @@ class _Collected:
         """The clustering column: the one asked for, or the conversation where samples name one."""
         if self.config.cluster_by is not None:
             return self.config.cluster_by
-        return CONVERSATION_KEYS[0] if self._conversations else None
+        return CONVERSATION_KEYS[0] if self._clustered else None
 
     def add(self, samples: Sequence[Sample], outcomes: Sequence[Sequence[Outcome]]) -> None:
         """Takes in a window."""
@@ -234,8 +263,9 @@ class _Collected:
             if sample.failure:
                 self.failures[sample.failure] += 1
             self._slicer.add(sample)
-            self._clusters.append(cluster_of(sample, column))
-            self._conversations += conversation(sample) is not None
+            cluster = cluster_of(sample, column)
+            self._clusters.append(cluster)
+            self._clustered += cluster.startswith(IN_CLUSTER)
         for name, window in zip(self.plan.metrics, outcomes, strict=True):
             for outcome in window:
                 self.columns.add(name, outcome)
@@ -255,34 +285,28 @@ class _Collected:
                 f"No sample has the slicing column {sorted(absent)[0]!r}. "
                 f"There are: {', '.join(sorted(self._slicer.seen)) or 'none'}."
             )
+        if config.cluster_by is not None and not self._clustered:
+            raise UsageError(
+                f"No sample has the clustering column {config.cluster_by!r}. "
+                f"There are: {', '.join(sorted(self._slicer.seen)) or 'none'}."
+            )
         options = IntervalOptions(config.interval, config.level, config.n_resamples, config.seed)
-        n_queries = len({identity[0] for identity in columns.identities})
-        summary_of = summarise(columns, self.plan.metrics, options)
+        described = [describe(name, m, config.level) for name, m in self.plan.metrics.items()]
+        families = {metric.family for metric in described}
+        summary_of = summarise(columns, described, options)
         return Summary(
             title=source.title,
             suite=self.plan.title,
             system=next(iter(self.systems)) if len(self.systems) == 1 else "",
             n_samples=len(columns),
-            n_queries=n_queries,
-            averaged_over=self._averaged_over(n_queries),
+            n_queries=len({identity[0] for identity in columns.identities}),
+            averaged_over=averaged_over(columns, families, self.clustered_by),
             metrics=summary_of,
-            slices=slice_summaries(columns, self.plan.metrics, options),
+            slices=slice_summaries(columns, described, options),
             failures=dict(self.failures),
             incomplete=count_incomplete(columns),
             warnings=(*dict.fromkeys(notes), *self._warnings(summary_of)),
         )
-
-    def _averaged_over(self, n_queries: int) -> str:
-        text = f"all {n_queries:,} queries"
-        if len(self.columns) != n_queries:
-            text = f"all {len(self.columns):,} samples of {n_queries:,} queries"
-        if any(metric.family == "retrieval" for metric in self.plan.metrics.values()):
-            text += "; a judged query without relevant or without retrieved passages counts 0"
-        if self.clustered_by is not None:
-            text += f"; intervals clustered by {self.clustered_by}"
-        elif len(self.columns) != n_queries:
-            text += "; intervals clustered by query"
-        return text
 
     def _warnings(self, metrics: Mapping[str, MetricSummary]) -> Iterator[str]:
         if not any(metric.n_scored for metric in metrics.values()):
@@ -293,6 +317,11 @@ class _Collected:
             yield (
                 f"All {n} samples belong to one {self.clustered_by}, so there are no intervals; "
                 "name another column with --cluster-by."
+            )
+        if self.config.cluster_by is not None and self._clustered < n:
+            yield (
+                f"{n - self._clustered} of {n} samples have no {self.config.cluster_by}; "
+                "each of them is a cluster of its own query."
             )
         if len(self.systems) > 1:
             named = ", ".join(sorted(name or "(none)" for name in self.systems))
@@ -312,7 +341,7 @@ def _resolved(
     """The content of ``run.yaml``."""
     import numpy as np
 
-    body = config.model_dump(exclude_defaults=True)
+    body = config.model_dump(exclude_none=True)
     body["suite"] = [suite.name for suite in plan.suites]
     body["metrics"] = [str(metric) for metric in plan.metrics.values()]
     body["cluster_by"] = clustered_by
@@ -327,19 +356,22 @@ def _resolved(
     }
 
 
-def _in_memory(
-    plan: Plan, windows: Sequence[tuple[Sequence[Sample], Sequence[Sequence[Outcome]]]]
-) -> tuple[Callable[[], Iterator[ScoreRow]], Callable[[], Iterator[Sample]]]:
+def _in_memory(plan: Plan, windows: Sequence[Scored] | None) -> Stored:
     names = list(plan.metrics)
 
+    def kept() -> Sequence[Scored]:
+        if windows is None:
+            raise UsageError("This result kept its summary only; evaluate with save=FOLDER.")
+        return windows
+
     def rows() -> Iterator[ScoreRow]:
-        for samples, outcomes in windows:
+        for samples, outcomes in kept():
             for at, sample in enumerate(samples):
                 for name, column in zip(names, outcomes, strict=True):
                     yield ScoreRow.of(sample.identity, name, column[at])
 
     def samples() -> Iterator[Sample]:
-        for window, _ in windows:
+        for window, _ in kept():
             yield from window
 
     return rows, samples

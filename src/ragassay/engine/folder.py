@@ -13,16 +13,19 @@ import orjson
 import yaml
 
 from ragassay import files, formats
-from ragassay.engine.results import Result, ScoreColumns, ScoreRow
+from ragassay.engine.results import ROW_FIELDS, Result, ScoreColumns, ScoreRow
 from ragassay.engine.slicing import CONVERSATION_KEYS, Slicer, conversation
 from ragassay.engine.summary import SCHEMA_VERSION, Summary
 from ragassay.errors import InputError, UsageError
 from ragassay.formats.native import to_record
 from ragassay.samples import Sample
-from ragassay.scores import Outcome
+from ragassay.scores import Outcome, Reason
 from ragassay.strict import dumps
 
 RUN, SAMPLES, SCORES, SUMMARY = "run.yaml", "samples.jsonl", "scores.jsonl", "summary.json"
+IN_CLUSTER = "in "
+"""Begins the cluster of a sample that has one by its data, not only by its id."""
+
 CONTRACT = (RUN, SAMPLES, SCORES, SUMMARY)
 
 
@@ -60,20 +63,31 @@ class FolderWriter:
         self, samples: Sequence[Sample], names: Sequence[str], outcomes: Sequence[Sequence[Outcome]]
     ) -> None:
         """Writes a window's samples and scores."""
-        self._samples.write(b"".join(dump_line(to_record(sample)) for sample in samples))
-        self._scores.write(
-            b"".join(
-                dump_line(score_record(ScoreRow.of(sample.identity, name, column[at])))
-                for at, sample in enumerate(samples)
-                for name, column in zip(names, outcomes, strict=True)
-            )
-        )
+        for at, sample in enumerate(samples):
+            self.add_sample(sample)
+            for name, column in zip(names, outcomes, strict=True):
+                self.add_row(ScoreRow.of(sample.identity, name, column[at]))
+
+    def add_sample(self, sample: Sample) -> None:
+        """Writes one sample."""
+        self._samples.write(dump_line(to_record(sample)))
+
+    def add_row(self, row: ScoreRow) -> None:
+        """Writes one score."""
+        self._scores.write(dump_line(row.to_record()))
 
     def finish(self, config: Mapping[str, Any], summary: Summary) -> None:
-        """Completes the folder: the streamed files get their names, then summary and config."""
+        """Completes the folder.
+
+        ``run.yaml`` comes first (the folder is ours from then on) and ``summary.json`` last, after
+        the old one is gone: a folder that has one is whole.
+        """
+        resolved = yaml.safe_dump(dict(config), sort_keys=False, allow_unicode=True)
+        body = dumps(summary.to_json(), indent=True) + b"\n"
+        files.write_text(self.folder / RUN, resolved)
+        (self.folder / SUMMARY).unlink(missing_ok=True)
         self._files.close()
-        write_summary(self.folder, summary)
-        write_config(self.folder, config)
+        files.write_bytes(self.folder / SUMMARY, body)
 
 
 def check_target(folder: Path) -> None:
@@ -89,25 +103,25 @@ def check_target(folder: Path) -> None:
 
 
 def save(result: Result, folder: str | Path) -> Path:
-    """Writes a result that is in memory as a run folder, and returns the folder."""
-    target = Path(folder)
-    check_target(target)
-    with files.atomic(target / SAMPLES) as stream:
+    """Writes a result as a run folder, and returns the folder.
+
+    Raises:
+        UsageError: the folder cannot be written to, or the result kept no scores.
+    """
+    with FolderWriter(folder) as writer:
         for sample in result.samples:
-            stream.write(dump_line(to_record(sample)))
-    with files.atomic(target / SCORES) as stream:
+            writer.add_sample(sample)
         for row in result.scores:
-            stream.write(dump_line(score_record(row)))
-    write_summary(target, result.summary)
-    write_config(target, result.config)
-    return target
+            writer.add_row(row)
+        writer.finish(result.config, result.summary)
+    return Path(folder)
 
 
 def open_run(folder: str | Path) -> Result:
     """The result that a run folder holds.
 
     Raises:
-        InputError: the folder is not a run folder, is incomplete, or of a newer contract.
+        InputError: the folder is not a run folder, is damaged, or of a newer contract.
     """
     base = Path(folder)
     if not base.is_dir():
@@ -117,17 +131,10 @@ def open_run(folder: str | Path) -> Result:
             raise InputError(
                 f"has no {name}",
                 path=base,
-                hint="It is not a run folder; 'ragassay run DATA -o DIR' makes one.",
+                hint="It is not a (finished) run folder; 'ragassay run DATA -o DIR' makes one.",
             )
-    summary = Summary.from_json(orjson.loads((base / SUMMARY).read_bytes()))
-    if summary.schema_version > SCHEMA_VERSION:
-        raise InputError(
-            f"was written by a newer ragassay (contract {summary.schema_version})",
-            path=base,
-            hint="Upgrade ragassay.",
-        )
-    config: dict[str, Any] = yaml.safe_load((base / RUN).read_text(encoding="utf-8"))
-
+    summary = _read_summary(base / SUMMARY)
+    config = _read_config(base / RUN)
     columns = _columns(list(summary.metrics), base, config)
     return Result(
         summary, columns, config, base, partial(read_rows, base), partial(read_samples, base)
@@ -136,12 +143,7 @@ def open_run(folder: str | Path) -> Result:
 
 def read_rows(folder: Path) -> Iterator[ScoreRow]:
     """The scores of a run folder, streamed. Raises `InputError` for a line that is none."""
-    path = folder / SCORES
-    for number, line in _lines(path):
-        try:
-            yield ScoreRow(**orjson.loads(line))
-        except (TypeError, ValueError) as error:
-            raise InputError(f"is not a score ({error})", path=path, line=number) from error
+    return (row for _, row in _numbered_rows(folder))
 
 
 def read_samples(folder: Path) -> Iterator[Sample]:
@@ -149,48 +151,75 @@ def read_samples(folder: Path) -> Iterator[Sample]:
     return formats.read(folder / SAMPLES, format="jsonl")
 
 
-def score_record(row: ScoreRow) -> dict[str, Any]:
-    """A row as one line of ``scores.jsonl``."""
-    return {
-        "sample": row.sample,
-        "system": row.system,
-        "repeat": row.repeat,
-        "metric": row.metric,
-        "value": row.value,
-        "status": row.status,
-        "reason": row.reason,
-        "explanation": row.explanation,
-        "parts": row.parts,
-    }
-
-
 def dump_line(record: Mapping[str, Any]) -> bytes:
     """One line of strict JSON."""
     return dumps(record) + b"\n"
 
 
-def write_summary(folder: Path, summary: Summary) -> None:
-    """Writes ``summary.json``."""
-    body = orjson.dumps(summary.to_json(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
-    files.write_bytes(folder / SUMMARY, body)
+def _read_summary(path: Path) -> Summary:
+    try:
+        body = orjson.loads(path.read_bytes())
+        version = body["schema_version"]
+        if version > SCHEMA_VERSION:
+            raise InputError(
+                f"was written by a newer ragassay (contract {version})",
+                path=path.parent,
+                hint="Upgrade ragassay.",
+            )
+        return Summary.from_json(body)
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"is not a run's summary ({error})", path=path) from error
 
 
-def write_config(folder: Path, config: Mapping[str, Any]) -> None:
-    """Writes ``run.yaml``."""
-    body = yaml.safe_dump(dict(config), sort_keys=False, allow_unicode=True)
-    files.write_text(folder / RUN, body)
+def _read_config(path: Path) -> dict[str, Any]:
+    try:
+        body = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise InputError("is not YAML", path=path) from error
+    if not isinstance(body, dict):
+        raise InputError("is not a mapping of keys", path=path)
+    return body
+
+
+def _numbered_rows(folder: Path) -> Iterator[tuple[int, ScoreRow]]:
+    path = folder / SCORES
+    with path.open("rb") as stream:
+        for number, line in enumerate(stream, start=1):
+            try:
+                record = orjson.loads(line)
+                row = ScoreRow(**{name: record[name] for name in ROW_FIELDS})
+                if row.value is None:
+                    Reason(row.reason or "")
+            except (KeyError, TypeError, ValueError) as error:
+                raise InputError(f"is not a score ({error})", path=path, line=number) from error
+            yield number, row
 
 
 def _columns(metrics: Sequence[str], folder: Path, config: Mapping[str, Any]) -> ScoreColumns:
+    """The columns of a run folder: each sample must have one score for each metric, in order."""
     columns = ScoreColumns(metrics)
-    for row in read_rows(folder):
-        columns.add(row.metric, row.outcome)
     slicer = Slicer(config.get("slice_by"))
     clusters: list[str] = []
+    rows = _numbered_rows(folder)
+    number = 0
     for sample in read_samples(folder):
         columns.identities.append(sample.identity)
         slicer.add(sample)
         clusters.append(cluster_of(sample, config.get("cluster_by")))
+        for metric in metrics:
+            number, row = next(rows, (number + 1, None))
+            if row is None or row.metric != metric or row.identity != sample.identity:
+                raise InputError(
+                    f"the score of {metric} for sample {sample.id!r} should stand here",
+                    path=folder / SCORES,
+                    line=number,
+                    hint="The folder is damaged; run the evaluation again.",
+                )
+            columns.add(metric, row.outcome)
+    for number, _ in rows:
+        raise InputError(
+            f"there is no sample for this score in {SAMPLES}", path=folder / SCORES, line=number
+        )
     columns.slices = slicer.columns()
     columns.clusters = clusters if config.get("cluster_by") else None
     return columns
@@ -203,9 +232,4 @@ def cluster_of(sample: Sample, column: str | None) -> str:
     else:
         value = sample.metadata.get(column or "")
         found = None if value is None else str(value)
-    return f"id {sample.id}" if found is None else f"in {found}"
-
-
-def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    with path.open("rb") as stream:
-        yield from enumerate(stream, start=1)
+    return f"id {sample.id}" if found is None else f"{IN_CLUSTER}{found}"

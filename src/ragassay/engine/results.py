@@ -1,6 +1,6 @@
 """What an evaluation leaves in memory: scores in columns, rows on demand.
 
-Only eight bytes a value stay in memory; explanations and parts are rows, kept in memory for a small
+Only nine bytes a score stay in memory; explanations and parts are rows, kept in memory for a small
 evaluation and on disk (the run folder) for a large one.
 """
 
@@ -9,13 +9,14 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ragassay.engine.gates import GateResult
 from ragassay.engine.summary import Comparison, Summary
 from ragassay.errors import UsageError
 from ragassay.samples import Identity, Sample
@@ -46,6 +47,15 @@ class ScoreRow:
         return cls(*identity, metric, None, "unscored", str(outcome.reason), outcome.detail)
 
     @property
+    def identity(self) -> Identity:
+        """Query id, system and repeat of the sample."""
+        return (self.sample, self.system, self.repeat)
+
+    def to_record(self) -> dict[str, Any]:
+        """The row as a mapping: one line of ``scores.jsonl``."""
+        return {name: getattr(self, name) for name in ROW_FIELDS}
+
+    @property
     def outcome(self) -> Outcome:
         """The outcome that the row holds."""
         if self.value is None:
@@ -56,6 +66,9 @@ class ScoreRow:
 if TYPE_CHECKING:
     import pandas
     import polars
+
+ROW_FIELDS = tuple(spec.name for spec in fields(ScoreRow))
+"""Keys of a line of ``scores.jsonl``, and columns of the long tables."""
 
 _NUMBER, _LABEL = 0, 1
 _REASONS = tuple(Reason)
@@ -151,6 +164,7 @@ class Result:
         columns: the scores as arrays.
         config: the resolved configuration (``run.yaml``).
         folder: the run folder, where there is one.
+        gates: what the gates (``fail_under``) found.
     """
 
     summary: Summary
@@ -159,6 +173,7 @@ class Result:
     folder: Path | None
     _rows: Callable[[], Iterator[ScoreRow]]
     _samples: Callable[[], Iterator[Sample]]
+    gates: tuple[GateResult, ...] = ()
 
     @property
     def scores(self) -> Iterator[ScoreRow]:

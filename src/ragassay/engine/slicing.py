@@ -20,7 +20,8 @@ class Slicer:
 
     Args:
         wanted: names of metadata columns (or ``answerability``, ``turn``, ``system``); ``None``
-            takes every column that turns out to have between 2 and `MAX_VALUES` values.
+            takes every column that turns out to have between 2 and `MAX_VALUES` values, and at
+            most half as many as there are samples.
     """
 
     def __init__(self, wanted: Sequence[str] | None) -> None:
@@ -53,7 +54,11 @@ class Slicer:
         """The slicing columns, each with one value (or ``None``) a sample."""
         if self._wanted is not None:
             return self._columns
-        return {n: c for n, c in sorted(self._columns.items()) if len(self._distinct[n]) > 1}
+        return {
+            name: column
+            for name, column in sorted(self._columns.items())
+            if 1 < len(self._distinct[name]) <= self._n / 2
+        }
 
 
 def facets(sample: Sample) -> dict[str, str]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ragassay.engine.results import ScoreColumns
+from ragassay.engine.results import Mask, ScoreColumns
 from ragassay.engine.summary import MetricSummary, Slice
 from ragassay.metrics.base import Metric
 from ragassay.scores import Reason
@@ -29,20 +29,38 @@ class IntervalOptions:
     seed: int = 0
 
 
+def describe(name: str, metric: Metric, level: float) -> MetricSummary:
+    """A summary that says what a metric is, without any score yet."""
+    return MetricSummary(
+        name=name,
+        title=metric.title,
+        family=metric.family,
+        mean=None,
+        low=None,
+        high=None,
+        level=level,
+        interval="none",
+        n_scored=0,
+        n_total=0,
+        aggregate=metric.aggregate,
+        higher_is_better=metric.higher_is_better,
+        bounds=(metric.low, metric.high),
+        metric=str(metric),
+        signature=metric.signature,
+    )
+
+
 def summarise(
-    columns: ScoreColumns, metrics: Mapping[str, Metric], options: IntervalOptions
+    columns: ScoreColumns, metrics: Sequence[MetricSummary], options: IntervalOptions
 ) -> dict[str, MetricSummary]:
-    """One summary a metric, by the name it is shown under, over all samples."""
+    """The described metrics with their numbers over all samples, by name."""
     everything = np.ones(len(columns), dtype=np.bool_)
     clusters = cluster_codes(columns)
-    return {
-        name: _metric_summary(columns, name, metric, everything, clusters, options)
-        for name, metric in metrics.items()
-    }
+    return {m.name: _over(columns, m, everything, clusters, options) for m in metrics}
 
 
 def slice_summaries(
-    columns: ScoreColumns, metrics: Mapping[str, Metric], options: IntervalOptions
+    columns: ScoreColumns, metrics: Sequence[MetricSummary], options: IntervalOptions
 ) -> tuple[Slice, ...]:
     """The same for the samples of each value of each slicing column, largest slice first."""
     clusters = cluster_codes(columns)
@@ -55,12 +73,27 @@ def slice_summaries(
         for value, n in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
             mask = labels == value
             chosen = {
-                name: _metric_summary(columns, name, metric, mask, clusters, options)
-                for name, metric in metrics.items()
-                if metric.aggregate == "mean"
+                m.name: _over(columns, m, mask, clusters, options)
+                for m in metrics
+                if m.aggregate == "mean"
             }
             found.append(Slice(column, value, n, chosen))
     return tuple(found)
+
+
+def averaged_over(columns: ScoreColumns, families: Collection[str], cluster_by: str | None) -> str:
+    """In words: what the means of a run go over, and what its intervals are clustered by."""
+    n, n_queries = len(columns), len({identity[0] for identity in columns.identities})
+    text = f"all {n_queries:,} queries"
+    if n != n_queries:
+        text = f"all {n:,} samples of {n_queries:,} queries"
+    if "retrieval" in families:
+        text += "; a judged query without relevant or without retrieved passages counts 0"
+    if cluster_by is not None:
+        text += f"; intervals clustered by {cluster_by}"
+    elif n != n_queries:
+        text += "; intervals clustered by query"
+    return text
 
 
 def cluster_codes(columns: ScoreColumns) -> NDArray[np.int64] | None:
@@ -86,24 +119,22 @@ def count_incomplete(columns: ScoreColumns) -> int:
     )
 
 
-def _metric_summary(
+def _over(
     columns: ScoreColumns,
-    name: str,
-    metric: Metric,
-    mask: NDArray[np.bool_],
+    metric: MetricSummary,
+    mask: Mask,
     clusters: NDArray[np.int64] | None,
     options: IntervalOptions,
 ) -> MetricSummary:
-    chosen = mask & columns.scored(name)
-    values = columns.values(name)[chosen]
+    """A metric with its numbers over the samples of a mask."""
+    chosen = mask & columns.scored(metric.name)
+    values = columns.values(metric.name)[chosen]
     mean, low, high, n_clusters = _aggregate(
         metric, values, None if clusters is None else clusters[chosen], options
     )
-    labels = columns.labels(name, mask)
-    return MetricSummary(
-        name=name,
-        title=metric.title,
-        family=metric.family,
+    labels = columns.labels(metric.name, mask)
+    return replace(
+        metric,
         mean=mean,
         low=low,
         high=high,
@@ -116,18 +147,13 @@ def _metric_summary(
         median=float(np.median(values)) if values.size else None,
         minimum=float(values.min()) if values.size else None,
         maximum=float(values.max()) if values.size else None,
-        aggregate=metric.aggregate,
-        higher_is_better=metric.higher_is_better,
-        bounds=(metric.low, metric.high),
-        unscored=columns.reasons(name, mask),
+        unscored=columns.reasons(metric.name, mask),
         labels=labels,
-        metric=str(metric),
-        signature=metric.signature,
     )
 
 
 def _aggregate(
-    metric: Metric,
+    metric: MetricSummary,
     values: NDArray[np.float64],
     clusters: NDArray[np.int64] | None,
     options: IntervalOptions,
@@ -145,13 +171,13 @@ def _aggregate(
         n_resamples=options.n_resamples,
         seed=options.seed,
     )
-    bounds = [found.mean, found.low, found.high]
+    mean, low, high = found.mean, found.low, found.high
     if geometric:
-        bounds = [None if bound is None else float(np.exp(bound)) for bound in bounds]
+        mean, low, high = (None if x is None else float(np.exp(x)) for x in (mean, low, high))
     # The true mean lies in the metric's range, so cutting the interval there costs no coverage.
-    low, high = bounds[1], bounds[2]
-    if low is not None and metric.low is not None:
-        low = max(low, metric.low)
-    if high is not None and metric.high is not None:
-        high = min(high, metric.high)
-    return bounds[0], low, high, found.n_clusters
+    floor, ceiling = metric.bounds
+    if low is not None and floor is not None:
+        low = max(low, floor)
+    if high is not None and ceiling is not None:
+        high = min(high, ceiling)
+    return mean, low, high, found.n_clusters

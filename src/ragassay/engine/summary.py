@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal
 
 SCHEMA_VERSION = 1
@@ -15,7 +15,7 @@ class MetricSummary:
     """One metric over all samples of a run (or of a slice).
 
     ``name`` is what the suite calls it (``RougeL_stemFalse``), ``metric`` its canonical spelling
-    (``rougeL(stem=false).f``), ``signature`` what two runs must share to be comparable.
+    (``reference_rougeL``), ``signature`` what two runs must share to be comparable.
     ``mean`` is the metric's aggregate (arithmetic mean unless ``aggregate`` says sum or geometric);
     ``low`` and ``high`` bound it at ``level``. All are ``None`` when nothing was scored; the bounds
     also when the interval is undefined (one value only, a sum).
@@ -92,14 +92,15 @@ class Summary:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Summary:
-        """The summary that `to_json` wrote."""
-        fields = dict(data)
-        fields["metrics"] = _metrics(fields["metrics"])
-        fields["slices"] = tuple(
-            Slice(**{**piece, "metrics": _metrics(piece["metrics"])}) for piece in fields["slices"]
+        """The summary that `to_json` wrote; fields that this version does not know are left out."""
+        found = _known(cls, data)
+        found["metrics"] = _metrics(found["metrics"])
+        found["slices"] = tuple(
+            Slice(**{**_known(Slice, piece), "metrics": _metrics(piece["metrics"])})
+            for piece in found["slices"]
         )
-        fields["warnings"] = tuple(fields["warnings"])
-        return cls(**fields)
+        found["warnings"] = tuple(found["warnings"])
+        return cls(**found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +182,10 @@ class Comparison:
 
 def _metrics(data: Mapping[str, Any]) -> dict[str, MetricSummary]:
     return {
-        name: MetricSummary(**{**entry, "bounds": tuple(entry["bounds"])})
+        name: MetricSummary(**{**_known(MetricSummary, entry), "bounds": tuple(entry["bounds"])})
         for name, entry in data.items()
     }
+
+
+def _known(cls: type[Any], data: Mapping[str, Any]) -> dict[str, Any]:
+    return {spec.name: data[spec.name] for spec in fields(cls) if spec.name in data}

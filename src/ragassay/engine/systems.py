@@ -2,42 +2,45 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 
 from ragassay.engine.results import Result, ScoreRow
-from ragassay.engine.summarise import IntervalOptions, count_incomplete, summarise
-from ragassay.metrics import naming
+from ragassay.engine.summarise import (
+    IntervalOptions,
+    averaged_over,
+    count_incomplete,
+    summarise,
+)
 from ragassay.samples import Sample
+
+
+def systems_of(result: Result) -> list[str]:
+    """The systems in a run, in order of first appearance."""
+    return list(dict.fromkeys(system for _, system, _ in result.columns.identities))
 
 
 def by_system(result: Result) -> list[Result]:
     """One result for each system in the data, in order of first appearance.
 
-    Slices are left out; means, intervals and counts are each system's own.
+    Means, intervals and counts are each system's own; slices and warnings are left out.
     """
-    systems = dict.fromkeys(system for _, system, _ in result.columns.identities)
-    return [_only(result, system) for system in systems]
+    return [_only(result, system) for system in systems_of(result)]
 
 
 def _only(result: Result, system: str) -> Result:
     member = [identity[1] == system for identity in result.columns.identities]
     columns = result.columns.take(np.flatnonzero(member))
-    summaries = result.summary.metrics
-    metrics = {name: naming.parse(summary.metric) for name, summary in summaries.items()}
-    level = next(iter(summaries.values())).level if summaries else 0.95
-    summary = replace(
-        result.summary,
-        system=system,
-        title=system or result.summary.title,
-        n_samples=len(columns),
-        n_queries=len({identity[0] for identity in columns.identities}),
-        metrics=summarise(columns, metrics, IntervalOptions(level=level)),
-        slices=(),
-        incomplete=count_incomplete(columns),
-        warnings=(),
+    metrics = list(result.summary.metrics.values())
+    config = result.config
+    options = IntervalOptions(
+        config.get("interval", "t"),
+        config.get("level", 0.95),
+        config.get("n_resamples", 10_000),
+        config.get("seed", 0),
     )
 
     def rows() -> Iterator[ScoreRow]:
@@ -46,4 +49,19 @@ def _only(result: Result, system: str) -> Result:
     def samples() -> Iterator[Sample]:
         return (sample for sample in result.samples if sample.system == system)
 
-    return Result(summary, columns, result.config, None, rows, samples)
+    summary = replace(
+        result.summary,
+        system=system,
+        title=system or result.summary.title,
+        n_samples=len(columns),
+        n_queries=len({identity[0] for identity in columns.identities}),
+        averaged_over=averaged_over(
+            columns, {metric.family for metric in metrics}, config.get("cluster_by")
+        ),
+        metrics=summarise(columns, metrics, options),
+        slices=(),
+        failures=Counter(sample.failure for sample in samples() if sample.failure),
+        incomplete=count_incomplete(columns),
+        warnings=(),
+    )
+    return Result(summary, columns, config, None, rows, samples)

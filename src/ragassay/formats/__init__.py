@@ -6,15 +6,14 @@ format is one file in this package that defines ``FORMAT``.
 
 from __future__ import annotations
 
-import importlib
 import os
-import pkgutil
 from collections.abc import Iterator, Mapping
 from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from ragassay import discovery
 from ragassay.errors import InputError, RagassayWarning, UsageError, did_you_mean
 from ragassay.formats import aliases, detection, frames, trec_run
 from ragassay.formats.base import Format
@@ -29,8 +28,8 @@ from ragassay.samples import Sample
 def known() -> Mapping[str, Format]:
     """Every format by name."""
     found: dict[str, Format] = {}
-    for module in pkgutil.iter_modules(__path__):
-        one = getattr(importlib.import_module(f"{__name__}.{module.name}"), "FORMAT", None)
+    for module in discovery.modules(__name__):
+        one = getattr(module, "FORMAT", None)
         if isinstance(one, Format):
             found[one.name] = one
     return found

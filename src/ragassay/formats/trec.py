@@ -12,7 +12,6 @@ line by line, which finds the culprit.
 
 from __future__ import annotations
 
-import mmap
 import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -57,6 +56,7 @@ class _Layout:
 _RUN = _Layout("run", ("query", "_Q0", "document", "_rank", "score", "tag"), "score", False)
 _QRELS = _Layout("qrels file", ("query", "_iteration", "document", "grade"), "grade", True)
 _BEIR_NAMES = {"query-id": "query", "corpus-id": "document", "score": "grade"}
+_BLOCK = 1 << 18
 _NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _WHOLE_NUMBER = re.compile(rb"[+-]?\d{1,18}")
 _NO_NUMBER = re.compile(rb"[+-]?(nan|inf|infinity)", re.IGNORECASE)
@@ -241,25 +241,21 @@ def _number_type(layout: _Layout) -> pl.DataType:
 def _plain(path: Path) -> tuple[bytes, bytes] | None:
     """Separator and first line, when the file is plainly lines of fields with one space (or one
     tab) between them; ``None`` when it has to be tidied (or unpacked) first."""
-    with path.open("rb") as raw, mmap.mmap(raw.fileno(), 0, access=mmap.ACCESS_READ) as text:
-        if text[0] <= 32 or text[0] >= 0x7F:  # gzip or a byte order mark
-            return None
-        first_line = text[: text.find(b"\n")] if b"\n" in text[:65536] else text[:65536]
+    with path.open("rb", buffering=0) as raw:
+        block = raw.read(_BLOCK)
+        first_line = block.split(b"\n", 1)[0]
         separator, other = (b"\t", b" ") if b"\t" in first_line else (b" ", b"\t")
-        if any(text.find(byte) >= 0 for byte in (other, b"#", b"\r")):
+        if block[0] <= 32 or block[0] >= 0x7F:  # a blank, gzip, a byte order mark
             return None
-        return None if _has_neighbouring_blanks(text) else (separator, first_line)
-
-
-def _has_neighbouring_blanks(text: mmap.mmap) -> bool:
-    """Whether two spaces, tabs or line ends touch: an empty field, a blank line, an indent."""
-    step = 1 << 18
-    with memoryview(text) as view:
-        for start in range(0, len(view), step):
-            blank = np.frombuffer(view[start : start + step + 1], np.uint8) <= 32
-            if (blank[1:] & blank[:-1]).any():
-                return True
-    return False
+        last = b""
+        while block:
+            if other in block or b"#" in block or b"\r" in block:
+                return None
+            blank = np.frombuffer(last + block, np.uint8) <= 32
+            if (blank[1:] & blank[:-1]).any():  # an empty field, a blank line, an indent
+                return None
+            last, block = block[-1:], raw.read(_BLOCK)
+    return separator, first_line
 
 
 def _tidy(text: bytes, layout: _Layout) -> bytes:

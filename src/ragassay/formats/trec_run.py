@@ -22,8 +22,8 @@ def with_gold(
 ) -> Iterator[Sample]:
     """Samples with the judgements of their query as gold; queries without any stay as they are.
 
-    Judged queries that no sample asks are told in the notes, since nothing is scored for them. For
-    a TREC run, each of them is a sample that retrieved nothing (see ``trec.read_run_samples``).
+    A judged query that the data lacks becomes a sample that retrieved nothing (for each system),
+    since a mean over judged queries counts it; the notes tell how many there are.
 
     Args:
         one: the format of the file.
@@ -40,17 +40,22 @@ def with_gold(
 
 
 def _judged(samples: Iterator[Sample], qrels: Qrels, mapper: Mapper) -> Iterator[Sample]:
-    left = dict.fromkeys(qrels)
+    asked: dict[str, set[str]] = {}
     for sample in samples:
+        asked.setdefault(sample.system, set()).add(sample.id)
         grades = qrels.get(sample.id)
-        if grades is None:
-            yield sample
-        else:
-            left.pop(sample.id, None)
-            gold = tuple(GoldPassage(id=key, grade=grade) for key, grade in grades.items())
-            yield dataclasses.replace(sample, gold=gold)
-    for _ in left:
-        mapper.note("judged queries that the data lacks", "They are not counted.")
+        yield sample if grades is None else dataclasses.replace(sample, gold=_gold(grades))
+    for system, queries in asked.items():
+        for query, grades in qrels.items():
+            if query not in queries:
+                mapper.note(
+                    "judged queries that the data lacks", "They count as retrieving nothing."
+                )
+                yield Sample(id=query, system=system, passages=(), gold=_gold(grades))
+
+
+def _gold(grades: Mapping[str, int]) -> tuple[GoldPassage, ...]:
+    return tuple(GoldPassage(id=key, grade=grade) for key, grade in grades.items())
 
 
 def read(path: Path, mapper: Mapper) -> Iterator[Sample]:

@@ -6,8 +6,6 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib
-import pkgutil
 import re
 import types
 import typing
@@ -15,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
+from ragassay import discovery
 from ragassay.errors import UsageError, did_you_mean
 from ragassay.metrics.base import Metric, parameter_types, registered
 
@@ -39,9 +38,8 @@ _GRAMMAR = re.compile(
 @cache
 def known() -> Mapping[str, type[Metric]]:
     """Every metric class, by canonical name. Imports each module of ``ragassay.metrics`` once."""
-    package = importlib.import_module("ragassay.metrics")
-    for module in pkgutil.iter_modules(package.__path__):
-        importlib.import_module(f"ragassay.metrics.{module.name}")
+    for _ in discovery.modules("ragassay.metrics"):
+        pass  # importing a module registers its metrics
     return dict(sorted(registered().items(), key=lambda item: item[0].casefold()))
 
 
@@ -129,7 +127,7 @@ def parse_all(
     Raises:
         UsageError: see `parse`; also a ``ks`` below 1, or no name at all.
     """
-    listed = split(names) if isinstance(names, str) else [n for name in names for n in split(name)]
+    listed = split(names)
     if not listed:
         raise UsageError("No metric is named. 'ragassay metrics' lists them.")
     found: dict[Metric, None] = {}
@@ -143,9 +141,11 @@ def parse_all(
     return list(found)
 
 
-def split(text: str) -> list[str]:
-    """Splits at commas that stand outside parentheses."""
-    return [piece.strip() for piece in re.split(r",(?![^()]*\))", text) if piece.strip()]
+def split(names: str | Iterable[str]) -> list[str]:
+    """The single names in (a list of) comma-separated ones; commas in parentheses do not count."""
+    texts = [names] if isinstance(names, str) else names
+    pieces = (piece.strip() for text in texts for piece in re.split(r",(?![^()]*\))", text))
+    return [piece for piece in pieces if piece]
 
 
 def _resolve(

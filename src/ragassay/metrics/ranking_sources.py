@@ -8,10 +8,10 @@ ids are compared only where scores tie.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, repeat
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from ragassay.errors import InputError
 from ragassay.formats import trec
 from ragassay.metrics.rankings import Floats, Ints, Rankings
+from ragassay.metrics.score_ranks import Segments, descending, ranks, segments_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -81,10 +82,9 @@ def from_frames(qrels: pl.DataFrame, run: pl.DataFrame) -> Rankings:
     """
     import polars as pl
 
-    qrels, run = _checked(qrels, "qrels", "grade"), _checked(run, "run", "score")
-    queries = qrels["query"].rle().struct["value"].unique().sort()
-    if not queries.len():
-        raise InputError("the qrels are empty")
+    qrels, run = _alike(_checked(qrels, "qrels", "grade"), _checked(run, "run", "score"))
+    queries = qrels["query"].rle().struct["value"].unique()
+    queries = queries[queries.cast(pl.String).arg_sort()]
     codes = pl.DataFrame({"query": queries, "code": np.arange(queries.len())})
     gold_code = np.repeat(*_blocks(qrels["query"], codes))
     code, lengths = _blocks(run["query"], codes)
@@ -98,7 +98,7 @@ def from_frames(qrels: pl.DataFrame, run: pl.DataFrame) -> Rankings:
     row_code = np.repeat(code, lengths)
     gold, row = _matches(qrels, gold_code, run, row_code)
     scores = run["score"].to_numpy()
-    segments = _segments(scores, row_code, lengths, queries.len())
+    segments = segments_of(scores, row_code, lengths, queries.len())
 
     def tied(hits: Ints) -> Ints:
         return _higher_among_tied(run, row_code, row[hits])
@@ -106,10 +106,10 @@ def from_frames(qrels: pl.DataFrame, run: pl.DataFrame) -> Rankings:
     grade = qrels["grade"].to_numpy()
     place = row if segments.scores is scores else None
     return Rankings(
-        queries.to_list(),
+        queries.cast(pl.String).to_list(),
         segments.counts,
         gold_code[gold],
-        _ranks(segments, row_code[row], scores[row], tied, place),
+        ranks(segments, row_code[row], scores[row], tied, place),
         grade[gold],
         gold_code,
         grade,
@@ -125,9 +125,9 @@ def from_mappings(
     Raises:
         InputError: no query of the run is judged, or a score or grade is not a finite number.
     """
-    if not qrels:
-        raise InputError("the qrels are empty")
-    if run and not any(query in qrels for query in run):
+    if not qrels or not run:
+        raise InputError(f"the {'run' if qrels else 'qrels'}: there are no queries")
+    if not any(query in qrels for query in run):
         raise trec.no_overlap(str(next(iter(run))), str(next(iter(qrels))))
     queries = sorted(qrels)
     found = from_lists(queries, [qrels[q] for q in queries], [run.get(q) or {} for q in queries])
@@ -149,7 +149,7 @@ def from_lists(
     scores = _numbers(chain.from_iterable(r.values() for r in retrieved), int(counts.sum()))
     gold_counts = np.fromiter(map(len, gold), np.int64, len(queries))
     grades = _numbers(chain.from_iterable(g.values() for g in gold), int(gold_counts.sum()))
-    if (grades != np.trunc(grades)).any():
+    if not (np.isfinite(grades) & (grades == np.trunc(grades))).all():
         raise InputError("a grade is not a whole number", field="grade")
     gold_query = np.repeat(np.arange(len(queries)), gold_counts)
     # What each judged document scores in its run; NaN stands for "not retrieved" here only.
@@ -160,122 +160,70 @@ def from_lists(
     at_gold = np.fromiter(found, np.float64, len(gold_query))
     hits = np.flatnonzero(~np.isnan(at_gold))
     starts = np.cumsum(counts) - counts
-    segments = _Segments(_descending(scores, starts, counts), starts, counts)
+    segments = Segments(descending(scores, starts, counts), starts, counts)
 
     def tied(chosen: Ints) -> Ints:
-        groups: dict[tuple[int, float], list[str]] = {}
+        at = hits[chosen]
         documents = list(chain.from_iterable(gold))
-        higher = []
-        for at in hits[chosen].tolist():
-            code, score = int(gold_query[at]), float(at_gold[at])
-            group = groups.get((code, score))
-            if group is None:
-                group = sorted(d for d, s in retrieved[code].items() if s == score)
-                groups[code, score] = group
-            higher.append(len(group) - bisect_right(group, documents[at]))
-        return np.array(higher, np.int64)
+        return _higher_among_tied_lists(
+            retrieved,
+            gold_query[at].tolist(),
+            at_gold[at].tolist(),
+            [documents[i] for i in at.tolist()],
+        )
 
     return Rankings(
         queries,
         counts,
         gold_query[hits],
-        _ranks(segments, gold_query[hits], at_gold[hits], tied),
+        ranks(segments, gold_query[hits], at_gold[hits], tied),
         grades[hits].astype(np.int64),
         gold_query,
         grades.astype(np.int64),
     )
 
 
-class _Segments(NamedTuple):
-    """Scores, descending within each query: those of query i are ``[start, start + count)``."""
-
-    scores: Floats
-    starts: Ints
-    counts: Ints
-
-
-def _segments(scores: Floats, code: Ints, lengths: Ints, n: int) -> _Segments:
-    """Brings each query's scores together and in order; rows come in blocks of one query each."""
-    counts = np.bincount(code, minlength=n)
-    if len(lengths) > np.count_nonzero(counts):
-        scores = scores[np.argsort(code, kind="stable")]
-        starts = np.cumsum(counts) - counts
-    else:
-        first = np.cumsum(lengths) - lengths
-        starts = np.zeros(n, np.int64)
-        starts[code[first]] = first
-    return _Segments(_descending(scores, starts, counts), starts, counts)
-
-
-def _descending(scores: Floats, starts: Ints, counts: Ints) -> Floats:
-    """Scores sorted within each query; a query that is in order already is left as it is."""
-    if not np.isfinite(scores).all():
-        raise InputError(
-            f"the score {scores[~np.isfinite(scores)][0]} is not finite",
-            field="score",
-            hint="Scores must be finite numbers.",
-        )
-    rises = np.flatnonzero(scores[1:] > scores[:-1]) + 1
-    by_place = np.argsort(starts, kind="stable")
-    by_place = by_place[counts[by_place] > 0]
-    at = np.searchsorted(starts[by_place], rises, side="right") - 1
-    within = rises > starts[by_place][at] if len(rises) else np.zeros(0, np.bool_)
-    unsorted = np.unique(by_place[at[within]])
-    if len(unsorted):
-        scores = scores.copy()
-        for start, count in zip(starts[unsorted], counts[unsorted], strict=True):
-            segment = scores[start : start + count]
-            segment.sort()
-            segment[:] = segment[::-1].copy()
-    return scores
-
-
-def _ranks(
-    segments: _Segments,
-    query: Ints,
-    score: Floats,
-    tied: Callable[[Ints], Ints],
-    place: Ints | None = None,
+def _higher_among_tied_lists(
+    retrieved: Sequence[Mapping[str, float]],
+    query: Sequence[int],
+    score: Sequence[float],
+    document: Sequence[str],
 ) -> Ints:
-    """The rank, from 1, of documents with these scores.
-
-    ``tied`` tells, for the documents (by index) that share their score with another one, how many
-    of those have a greater id. ``place`` is the documents' index in the scores, where it is known.
-    """
-    scores = segments.scores
-    low, high = segments.starts[query], segments.starts[query] + segments.counts[query]
-    first = _bisect(scores, low, high, score) if place is None else place.copy()
-    is_tied = (scores[np.maximum(first - 1, low)] == score) & (first > low)
-    is_tied |= (scores[np.minimum(first + 1, high - 1)] == score) & (first < high - 1)
-    together = np.flatnonzero(is_tied)
-    if len(together):
-        first[together] = _bisect(scores, low[together], high[together], score[together])
-        first[together] += tied(together)
-    return first - low + 1
-
-
-def _bisect(scores: Floats, low: Ints, high: Ints, score: Floats) -> Ints:
-    """For each score the first index in ``[low, high)`` that does not hold a higher one; all
-    searches go forward together, by steps that halve."""
-    at = low.copy()
-    step = 1 << int((high - low).max(initial=0)).bit_length()
-    while step := step >> 1:
-        probe = at + step
-        inside = probe <= high
-        at += step * (inside & (scores[np.where(inside, probe, low + 1) - 1] > score))
-    return at
+    """How many documents with the score (and query) of each of these have a greater id."""
+    groups: dict[int, dict[float, list[str]]] = {}
+    for at, value in zip(query, score, strict=True):
+        groups.setdefault(at, {})[value] = []
+    for at, wanted in groups.items():
+        for name, value in retrieved[at].items():
+            if value in wanted:
+                wanted[value].append(name)
+        for names in wanted.values():
+            names.sort()
+    higher = [
+        len(names) - bisect_right(names, name)
+        for at, value, name in zip(query, score, document, strict=True)
+        for names in [groups[at][value]]
+    ]
+    return np.array(higher, np.int64)
 
 
 def _higher_among_tied(run: pl.DataFrame, code: Ints, rows: Ints) -> Ints:
     """How many documents with the score (and query) of each row have a greater id."""
     import polars as pl
 
-    everything = run.select("document", score=pl.col("score") + 0.0, code=pl.Series(code))
-    asked = everything[rows]
-    groups = asked.select("code", "score").unique()
+    # Most rows share their score with none of these: a coarse hash leaves them out at once.
+    scores = run["score"].to_numpy() + 0.0
+    slots = ((scores.view(np.uint64) ^ code.astype(np.uint64) * _ODD) * _ODD) >> np.uint64(42)
+    concerned = np.zeros(1 << 22, np.bool_)
+    concerned[slots[rows]] = True
+    near = np.flatnonzero(concerned[slots])
+    ids = pl.col("document").cast(pl.String)
+    asked, members = (
+        run[chosen].select(ids, score=pl.Series(scores[chosen]), code=pl.Series(code[chosen]))
+        for chosen in (rows, near)
+    )
     members = (
-        everything.filter(pl.col("code").is_in(groups["code"].unique().to_list()))
-        .join(groups, on=["code", "score"], how="semi")
+        members.join(asked.select("code", "score").unique(), on=["code", "score"], how="semi")
         .sort("code", "score", "document", descending=[False, False, True])
         .with_columns(higher=pl.int_range(pl.len()).over("code", "score"))
     )
@@ -299,23 +247,57 @@ def _matches(
 ) -> tuple[Ints, Ints]:
     """Indices into the qrels and the run of the pairs that stand in both.
 
-    Pairs are matched by a 64-bit key, which is fast; the documents themselves are then compared, so
-    that keys that are equal by chance do no harm.
+    Each row becomes one number: a hash of its pair, whether it is a judgement, and its index.
+    Sorting those of both sides together, which is fast, puts equal pairs side by side. The
+    documents are then compared themselves, so that hashes that are equal by chance do no harm.
     """
+    bits = max(len(code), len(gold_code)).bit_length()
+    shift = np.uint64(bits + 1)
+    both = np.concatenate(
+        [
+            (_keys(frame["document"], codes) >> shift << shift)
+            | np.arange(side << bits, (side << bits) + len(codes), dtype=np.uint64)
+            for side, (frame, codes) in enumerate([(run, code), (qrels, gold_code)])
+        ]
+    )
+    both.sort()
+    near = np.flatnonzero((both[1:] ^ both[:-1]) >> shift == 0)
+    first, second = both[near], both[near + 1]
+    # Two rows of one side with one hash: a repeated document, or chance.
+    crowd = first >> shift
+    crowded = np.isin(crowd, crowd[(first ^ second) >> np.uint64(bits) == 0])
+    index = np.uint64((1 << bits) - 1)
+    # In the order of the run, which is that of the result in most files.
+    pairs = np.sort((first[~crowded] & index) << np.uint64(bits) | second[~crowded] & index)
+    row, gold = (pairs >> np.uint64(bits)).astype(np.int64), (pairs & index).astype(np.int64)
+    same = (run["document"][row] == qrels["document"][gold]).to_numpy()
+    same &= code[row] == gold_code[gold]
+    row, gold = row[same], gold[same]
+    if crowded.any():
+        odd = np.union1d(first[crowded], second[crowded])
+        judged = odd >> np.uint64(bits) & np.uint64(1) == 1
+        odd_index = (odd & index).astype(np.int64)
+        more_gold, more_row = _exact_matches(qrels, odd_index[judged], run, odd_index[~judged])
+        return np.append(gold, more_gold), np.append(row, more_row)
+    return gold, row
+
+
+def _exact_matches(
+    qrels: pl.DataFrame, gold: Ints, run: pl.DataFrame, row: Ints
+) -> tuple[Ints, Ints]:
+    """The pairs that stand in both among some rows of each, found by the ids themselves."""
     import polars as pl
 
-    gold, documents = qrels["document"], run["document"]
-    gold_keys, keys = _keys(gold, gold_code), _keys(documents, code)
-    _refuse_repeats(qrels, gold_keys, "qrels")
-    _refuse_repeats(run, keys, "run")
-    pairs = (
-        pl.DataFrame({"key": keys})
-        .with_row_index("row")
-        .join(pl.DataFrame({"key": gold_keys}).with_row_index("gold"), on="key")
-    )
-    row, at = pairs["row"].to_numpy(), pairs["gold"].to_numpy()
-    same = (documents[row] == gold[at]).to_numpy() & (code[row] == gold_code[at])
-    return at[same].astype(np.int64), row[same].astype(np.int64)
+    ids = ["query", "document"]
+    judged = qrels[gold].select(*ids, gold=pl.Series(gold))
+    retrieved = run[row].select(*ids, row=pl.Series(row))
+    for where, frame in (("qrels", judged), ("run", retrieved)):
+        repeated = frame.filter(frame.select(ids).is_duplicated())
+        if repeated.height:
+            query, document, _ = repeated.row(0)
+            raise RepeatedDocumentError(str(query), str(document), where)
+    pairs = judged.join(retrieved, on=ids)
+    return pairs["gold"].to_numpy(), pairs["row"].to_numpy()
 
 
 def _keys(documents: pl.Series, code: Ints) -> NDArray[np.uint64]:
@@ -323,40 +305,40 @@ def _keys(documents: pl.Series, code: Ints) -> NDArray[np.uint64]:
     return keys
 
 
-def _refuse_repeats(frame: pl.DataFrame, keys: NDArray[np.uint64], where: str) -> None:
-    in_order = np.sort(keys)
-    equal = in_order[1:] == in_order[:-1]
-    if equal.any():
-        suspects = frame.filter(np.isin(keys, in_order[1:][equal])).select("query", "document")
-        found = suspects.filter(suspects.is_duplicated())
-        if found.height:
-            query, document = found.row(0)
-            raise RepeatedDocumentError(query, document, where)
-
-
 def _checked(frame: pl.DataFrame, what: str, number: str) -> pl.DataFrame:
-    """The three columns with ids as texts and numbers as numbers."""
+    """The three columns without gaps, numbers as numbers."""
     import polars as pl
 
     wanted = ["query", "document", number]
     if missing := [name for name in wanted if name not in frame.columns]:
         raise InputError(
-            f"the {what} have no column {missing[0]!r}"
-            if what == "qrels"
-            else f"the {what} has no column {missing[0]!r}",
+            f"the {what}: there is no column {missing[0]!r}",
             hint=f"Name the columns {', '.join(wanted)}.",
         )
-    number_type = pl.Int64 if number == "grade" else pl.Float64
+    if not frame.height:
+        raise InputError(f"the {what}: there are no rows")
+    for name in wanted:
+        if frame[name].has_nulls():
+            raise InputError(f"the {what}: some rows have no {name}", field=name)
+    whole = number == "grade"
     try:
-        found = frame.select(
-            pl.col("query", "document").cast(pl.String), pl.col(number).cast(number_type)
-        )
+        values = frame[number].cast(pl.Float64)
     except pl.exceptions.PolarsError:
         raise InputError(f"the {what}: a {number} is not a number", field=number) from None
-    for name, nulls in zip(wanted, found.null_count().row(0), strict=True):
-        if nulls:
-            raise InputError(f"the {what}: {nulls} rows have no {name}", field=name)
-    return found
+    if whole and not (values.is_finite() & (values == values.floor())).all():
+        raise InputError(f"the {what}: a {number} is not a whole number", field=number)
+    return frame.select("query", "document", values.cast(pl.Int64) if whole else values)
+
+
+def _alike(qrels: pl.DataFrame, run: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Both frames with ids of one type: whole numbers where both have them, else texts."""
+    import polars as pl
+
+    for name in ("query", "document"):
+        numbers = qrels[name].dtype.is_integer() and run[name].dtype.is_integer()
+        kind = pl.Int64 if numbers else pl.String
+        qrels, run = (frame.with_columns(pl.col(name).cast(kind)) for frame in (qrels, run))
+    return qrels, run
 
 
 def _frame(columns: tuple[Sequence[Any], ...], what: str, number: str) -> pl.DataFrame:

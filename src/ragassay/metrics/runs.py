@@ -103,7 +103,7 @@ def _rankings(qrels: Any, run: Any) -> Rankings:
         return ranking_sources.from_mappings(qrels, run)
     if isinstance(qrels, tuple) and isinstance(run, tuple):
         return ranking_sources.from_arrays(qrels, run)
-    if hasattr(qrels, "columns") and hasattr(run, "columns"):
+    if hasattr(qrels, "lazy") and hasattr(run, "lazy"):
         return ranking_sources.from_frames(qrels, run)
     raise UsageError(
         "Give qrels and run alike: both dicts of dicts, both polars frames, both tuples of three "

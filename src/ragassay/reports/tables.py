@@ -12,25 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragassay import files
-from ragassay.engine.results import Result, ScoreRow
+from ragassay.engine.results import ROW_FIELDS, Result, ScoreRow
 from ragassay.reports.rows import by_sample
 from ragassay.strict import dumps
 
 if TYPE_CHECKING:
     import polars as pl
-
-LONG = (
-    "sample",
-    "system",
-    "repeat",
-    "metric",
-    "value",
-    "status",
-    "reason",
-    "explanation",
-    "parts",
-)
-"""Columns of the long form, and keys of a line of ``scores.jsonl``."""
 
 _FORMULA = tuple("=+-@\t\r\n＝＋－＠")
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?\Z")
@@ -38,7 +25,7 @@ _BATCH = 65_536
 
 
 def write_csv(result: Result, path: str | Path) -> None:
-    """One line a score: the columns of `LONG`, ``parts`` as JSON.
+    """One line a score: the columns of `ROW_FIELDS`, ``parts`` as JSON.
 
     A text that a spreadsheet would run as a formula is written with an apostrophe before it; plain
     numbers stay numbers. The exact texts are in the JSON lines and Parquet forms.
@@ -46,7 +33,7 @@ def write_csv(result: Result, path: str | Path) -> None:
     Raises:
         UsageError: the file cannot be written.
     """
-    _write_csv(path, LONG, (_record(row).values() for row in result.scores))
+    _write_csv(path, ROW_FIELDS, (_record(row).values() for row in result.scores))
 
 
 def write_wide_csv(
@@ -89,7 +76,7 @@ def write_jsonl(result: Result, path: str | Path) -> None:
 
 
 def write_parquet(result: Result, path: str | Path) -> None:
-    """One row a score: the columns of `LONG`, ``parts`` as JSON.
+    """One row a score: the columns of `ROW_FIELDS`, ``parts`` as JSON.
 
     ``value`` is a float (a flag is 0 or 1); a value that is a label stands in the further column
     ``label``.
@@ -100,7 +87,7 @@ def write_parquet(result: Result, path: str | Path) -> None:
     import polars as pl
     from polars.io.plugins import register_io_source
 
-    types: dict[str, Any] = {name: pl.String() for name in LONG}
+    types: dict[str, Any] = {name: pl.String() for name in ROW_FIELDS}
     schema = pl.Schema(types | {"repeat": pl.Int64(), "value": pl.Float64(), "label": pl.String()})
 
     def batches(*_: Any) -> Iterator[pl.DataFrame]:
@@ -113,10 +100,10 @@ def write_parquet(result: Result, path: str | Path) -> None:
 
 
 def _record(row: ScoreRow) -> dict[str, Any]:
-    """The row by the names of `LONG`; refuses a value that is no finite number."""
+    """The row by the names of `ROW_FIELDS`; refuses a value that is no finite number."""
     if isinstance(row.value, float) and not math.isfinite(row.value):
         raise ValueError(f"{row.metric} of {row.sample} is {row.value}; scores must be finite")
-    return {name: getattr(row, name) for name in LONG}
+    return row.to_record()
 
 
 def _parquet_row(row: ScoreRow) -> tuple[Any, ...]:

@@ -5,13 +5,12 @@ A suite is one file in this package that defines ``SUITE``.
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from types import MappingProxyType
 
+from ragassay import discovery
 from ragassay.errors import UsageError, did_you_mean
 from ragassay.metrics import naming
 from ragassay.metrics.base import Metric
@@ -75,8 +74,8 @@ class Suite:
 def known() -> Mapping[str, Suite]:
     """Every suite by name."""
     found: dict[str, Suite] = {}
-    for module in pkgutil.iter_modules(__path__):
-        suite = importlib.import_module(f"{__name__}.{module.name}").SUITE
+    for module in discovery.modules(__name__):
+        suite: Suite = module.SUITE
         found[suite.name] = suite
     return found
 
@@ -94,7 +93,4 @@ def get(name: str) -> Suite:
     return suites[name]
 
 
-SuiteOrNames = str | Suite | Sequence[str | Metric]
-"""What ``evaluate`` accepts: a suite, its name, or metric names and objects."""
-
-__all__ = ["Suite", "SuiteOrNames", "get", "known"]
+__all__ = ["Suite", "get", "known"]

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ragassay.cli.exits import GATE_FAILED, INCOMPLETE, OK
-from ragassay.engine.evaluation import Plan
+from ragassay.engine.names import shown
 from ragassay.engine.summary import Summary
-from ragassay.errors import UsageError, did_you_mean
-from ragassay.metrics import naming
+from ragassay.errors import UsageError
 
 _OPERATORS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
 _FORM = re.compile(r"^(?P<left>.+?)\s*(?P<op>>=|<=|>|<)\s*(?P<bound>[-+]?[\d.]+(?:[eE][-+]?\d+)?)$")
@@ -34,7 +32,7 @@ class Gate:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class GateResult:
     """What a gate found. ``passed`` is ``None`` when there was no value to judge."""
 
     gate: str
@@ -74,48 +72,29 @@ def parse(text: str) -> Gate:
         raise UsageError(f"--fail-under {text!r}: {found['bound']} is not a number.") from error
 
 
-def resolve(gates: Sequence[Gate], plan: Plan) -> list[Gate]:
-    """The gates with each metric under the name that the plan shows it by.
+def resolve(texts: Sequence[str], metrics: Mapping[str, str], used: Sequence[str]) -> list[Gate]:
+    """The gates that texts describe, each metric under the name that the run shows it by.
+
+    Args:
+        texts: conditions, see `parse`.
+        metrics: shown name -> canonical name of what the run computes.
+        used: names of the suites whose aliases hold.
 
     Raises:
-        UsageError: a metric is not part of the run.
+        UsageError: no condition, or a metric that the run does not compute.
     """
-    return [Gate(_name(gate.metric, plan), gate.which, gate.op, gate.bound) for gate in gates]
+    gates = []
+    for gate in map(parse, texts):
+        for name in shown([gate.metric], metrics, used, "what this run computes"):
+            gates.append(Gate(name, gate.which, gate.op, gate.bound))
+    return gates
 
 
-def judge(gates: Sequence[Gate], summary: Summary) -> list[Verdict]:
-    """Each gate's verdict on a summary."""
-    verdicts = []
+def judge(gates: Sequence[Gate], summary: Summary) -> list[GateResult]:
+    """What each gate finds in a summary."""
+    results = []
     for gate in gates:
         value: float | None = getattr(summary.metrics[gate.metric], gate.which)
         passed = None if value is None else bool(_OPERATORS[gate.op](value, gate.bound))
-        verdicts.append(Verdict(str(gate), value, passed))
-    return verdicts
-
-
-def exit_code(verdicts: Sequence[Verdict], summary: Summary) -> int:
-    """1 when a gate failed, 3 when something went unscored that should not have, else 0."""
-    if any(verdict.passed is False for verdict in verdicts):
-        return GATE_FAILED
-    nothing = not any(metric.n_scored for metric in summary.metrics.values())
-    if summary.incomplete or nothing or any(verdict.passed is None for verdict in verdicts):
-        return INCOMPLETE
-    return OK
-
-
-def _name(wanted: str, plan: Plan) -> str:
-    if wanted in plan.metrics:
-        return wanted
-    local = {alias: target for suite in plan.suites for alias, target in suite.aliases.items()}
-    try:
-        metric = naming.parse(wanted, local)
-    except UsageError:
-        metric = None
-    for name, other in plan.metrics.items():
-        if other == metric or name.casefold() == wanted.casefold():
-            return name
-    hint = did_you_mean(wanted, plan.metrics)
-    raise UsageError(
-        f"--fail-under names {wanted!r}, which this run does not compute. {hint} "
-        f"It computes: {', '.join(plan.metrics)}."
-    )
+        results.append(GateResult(str(gate), value, passed))
+    return results
