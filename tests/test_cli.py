@@ -128,9 +128,10 @@ def test_compare_prints_the_published_fields(data: Path, tmp_path: Path, capsys)
     assert row["A_mean"] == pytest.approx(2 / 3) and row["B_mean"] == pytest.approx(1 / 3)
     assert row["Diff(A-B)"] == pytest.approx(1 / 3) and row["significant"] is False
     assert {"p_value", "p_adjusted", "low", "high", "n", "verdict"} <= row.keys()
-    page = tmp_path / "c.html"
-    assert run("compare", tmp_path / "new", tmp_path / "old", "-o", page) == 0
-    assert page.stat().st_size > 1000
+    for suffix in ("html", "md", "json", "svg", "png"):
+        page = tmp_path / f"c.{suffix}"
+        assert run("compare", tmp_path / "new", tmp_path / "old", "-o", page) == 0
+        assert page.stat().st_size > 300
     out = capsys.readouterr().out
     for word in ("A_mean", "B_mean", "Diff(A-B)", "p_value"):
         assert word in out
@@ -166,9 +167,9 @@ def test_compare_takes_several_runs_and_several_systems(tmp_path: Path, capsys) 
 
 def test_report_writes_every_format(data: Path, tmp_path: Path, capsys) -> None:
     assert run("run", data, "-m", "em,f1", "-o", tmp_path / "run") == 0
-    formats = "html,markdown,csv,long-csv,jsonl,parquet,png,svg"
+    formats = "html,markdown,csv,long-csv,jsonl,parquet,png,svg,distributions"
     assert run("report", tmp_path / "run", "--format", formats, "-o", tmp_path / "out") == 0
-    assert len(list((tmp_path / "out").iterdir())) == 8
+    assert len(list((tmp_path / "out").iterdir())) == 9
     assert "Did you mean 'parquet'" in complaint(
         capsys, "report", tmp_path / "run", "--format", "parket"
     )

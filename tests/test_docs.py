@@ -54,10 +54,21 @@ def test_the_readme_shows_the_main_commands() -> None:
     assert {"run", "compare", "trec", "report", "validate", "metrics"} <= shown
 
 
-def test_the_python_of_the_readme_runs(desk: Path, capsys) -> None:
-    for _, body in blocks(ROOT / "README.md", "python"):
-        exec(compile(body, "README.md", "exec"), {})
-    assert "em" in capsys.readouterr().out
+@pytest.mark.parametrize("name", ["README.md", "docs/python.md"])
+def test_the_python_of_a_page_runs(name: str, desk: Path, capsys) -> None:
+    found = blocks(ROOT / name, "python")
+    for _, body in found:
+        exec(compile(body, name, "exec"), {})
+    assert found and "em" in capsys.readouterr().out
+
+
+def test_every_public_name_is_there() -> None:
+    import ragassay
+    from ragassay import metrics
+
+    for package in (ragassay, metrics):
+        for name in package.__all__:
+            assert getattr(package, name) is not None
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -12,9 +12,11 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final, TypeVar
 
-from ragassay.errors import InputError
+from ragassay.errors import InputError, did_you_mean
+
+T = TypeVar("T")
 
 
 class Answerability(StrEnum):
@@ -103,6 +105,11 @@ class Statement:
     text: str
     citations: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        if self.citations != ():
+            citations = _tuple_of(self.citations, str, "answer.statements.citations")
+            object.__setattr__(self, "citations", citations)
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:
@@ -110,6 +117,11 @@ class Answer:
 
     text: str
     statements: tuple[Statement, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.statements != ():
+            statements = _tuple_of(self.statements, Statement, "answer.statements")
+            object.__setattr__(self, "statements", statements)
 
 
 Identity = tuple[str, str, int]
@@ -119,6 +131,8 @@ Identity = tuple[str, str, int]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
     """One thing to evaluate: what a system did with one query, and what is known about the query.
+
+    Lists become tuples, and a label's text the label.
 
     Attributes:
         id: the query's id. The same query asked of two systems has the same id.
@@ -131,7 +145,8 @@ class Sample:
             system failed (see ``failure``).
         references: accepted answers, any of which is right.
         reference_groups: set when the references came as a list of lists: each group holds the
-            spellings of one required item; ``references`` is then all of them, flat.
+            spellings of one required item; ``references`` is then all of them, flat (taken from
+            the groups where it is left out).
         negative_references: answers known to be wrong.
         gold: graded passages. ``None``: the query was never judged; ``()``: judged, none relevant.
         answerability: the query's label, where there is one.
@@ -141,7 +156,8 @@ class Sample:
         given: metric values that came with the record, by their published names (``BertscoreR``).
 
     Raises:
-        InputError: an empty id, a negative repeat, or a timestamp that is not finite.
+        InputError: an empty id, a negative repeat, a timestamp that is not finite, an unknown
+            label, or a part of the wrong type.
     """
 
     id: str
@@ -170,21 +186,85 @@ class Sample:
             )
         if self.timestamp is not None and not math.isfinite(self.timestamp):
             raise InputError(f"the timestamp is {self.timestamp}", field="timestamp")
-        # A text is a sequence of characters too, and each would pass for a reference.
+        for name, kind in _LISTS:
+            value = getattr(self, name)
+            if value is None:
+                if name not in _OPTIONAL:
+                    object.__setattr__(self, name, ())
+            elif value or type(value) is not tuple:
+                made = _tuple_of(value, kind, name)
+                if made is not value:
+                    object.__setattr__(self, name, made)
+        if self.reference_groups != ():
+            self._take_groups()
         answer: object = self.answer
-        references: object = self.references
-        negative: object = self.negative_references
-        if isinstance(answer, str):
+        if type(answer) is str:
             object.__setattr__(self, "answer", Answer(answer))
-        if isinstance(references, str):
-            object.__setattr__(self, "references", (references,))
-        if isinstance(negative, str):
-            object.__setattr__(self, "negative_references", (negative,))
+        elif answer is not None and not isinstance(answer, Answer):
+            raise _wrong_type("the answer", answer, Answer, "answer")
+        if self.answerability is not None and type(self.answerability) is not Answerability:
+            object.__setattr__(self, "answerability", _label(self.answerability))
+
+    def _take_groups(self) -> None:
+        groups: list[tuple[str, ...]] = [
+            _tuple_of(group, str, "reference_groups")
+            for group in _tuple_of(self.reference_groups or (), object, "reference_groups")
+        ]
+        object.__setattr__(self, "reference_groups", tuple(groups))
+        if not self.references:
+            flat = tuple(spelling for group in groups for spelling in group)
+            object.__setattr__(self, "references", flat)
 
     @property
     def identity(self) -> Identity:
         """Query id, system and repeat."""
         return (self.id, self.system, self.repeat)
+
+
+_LISTS: Final[tuple[tuple[str, type[Any]], ...]] = (
+    ("history", Turn),
+    ("passages", Passage),
+    ("references", str),
+    ("negative_references", str),
+    ("gold", GoldPassage),
+)
+_OPTIONAL: Final = ("passages", "gold")
+
+
+def _tuple_of(values: object, kind: type[T], field_name: str) -> tuple[T, ...]:
+    """The values as a tuple. A lone text is one text: each of its characters would pass too."""
+    if kind is str and isinstance(values, kind):
+        return (values,)
+    if not isinstance(values, list | tuple):
+        raise InputError(
+            f"a {type(values).__name__} stands where a list is expected", field=field_name
+        )
+    for item in values:
+        if not isinstance(item, kind):
+            raise _wrong_type("an item", item, kind, field_name)
+    return tuple(values)
+
+
+def _wrong_type(what: str, value: object, kind: type[Any], field_name: str) -> InputError:
+    hint = f"Give {kind.__name__} objects, or let ragassay.load read the record."
+    return InputError(
+        f"{what} is a {type(value).__name__}, not a {kind.__name__}",
+        field=field_name,
+        hint="Give texts." if kind is str else hint,
+    )
+
+
+def _label(value: object) -> Answerability:
+    try:
+        return Answerability(str(value).casefold())
+    except ValueError:
+        hint = did_you_mean(str(value), Answerability)
+        labels = ", ".join(label.upper() for label in Answerability)
+        raise InputError(
+            f"{value!r} is no label",
+            field="answerability",
+            hint=f"{hint} There are {labels}.".strip(),
+        ) from None
 
 
 def _check_span(start: int | None, end: int | None, field_name: str) -> None:

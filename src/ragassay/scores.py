@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, cast
 
 Value = float | int | bool | str
 """A score's value: a finite number, a flag, or a label."""
@@ -52,8 +52,11 @@ class Score:
         parts: what the value is made of (per passage, per reference, indices), strict JSON.
         explanation: one sentence for a person, where the value needs one.
 
+    numpy's scalars become Python's.
+
     Raises:
-        ValueError: the value, or a number inside ``parts``, is NaN or infinite.
+        ValueError: the value, or a number inside ``parts``, is NaN or infinite, or of a type that
+            is neither a number, a flag nor a text (in ``parts`` also: nothing, a list, a mapping).
     """
 
     value: Value
@@ -61,10 +64,11 @@ class Score:
     explanation: str = ""
 
     def __post_init__(self) -> None:
-        if isinstance(self.value, float) and not math.isfinite(self.value):
-            raise ValueError(f"a score must be finite, not {self.value}; use Unscored")
+        value = _scalar(self.value, "a score")
+        if value is not self.value:
+            object.__setattr__(self, "value", value)
         if self.parts:
-            _check_finite(self.parts, "parts")
+            object.__setattr__(self, "parts", _plain(self.parts, "parts"))
 
     @property
     def number(self) -> float | None:
@@ -89,13 +93,27 @@ Outcome = Score | Unscored
 """What a metric says about one sample."""
 
 
-def _check_finite(value: Any, where: str) -> None:
-    if isinstance(value, float):
-        if not math.isfinite(value):
-            raise ValueError(f"{where} holds {value}; only finite numbers are scores")
-    elif isinstance(value, Mapping):
-        for key, item in value.items():
-            _check_finite(item, f"{where}.{key}")
-    elif isinstance(value, list | tuple):
-        for index, item in enumerate(value):
-            _check_finite(item, f"{where}[{index}]")
+def _plain(value: Any, where: str) -> Any:
+    """The value in Python's own types, as JSON has them."""
+    if value is None:
+        return None
+    if isinstance(value, Mapping):
+        return {key: _plain(item, f"{where}.{key}") for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        found = [_plain(item, f"{where}[{index}]") for index, item in enumerate(value)]
+        return found if isinstance(value, list) else tuple(found)
+    return _scalar(value, where)
+
+
+def _scalar(value: Any, where: str) -> Value:
+    if type(value) not in _PLAIN and not isinstance(value, str):
+        # A scalar of numpy's, which is not imported for this, gives its Python twin.
+        value = value.item() if getattr(value, "shape", None) == () else value
+        if type(value) not in _PLAIN and not isinstance(value, int | float):
+            raise ValueError(f"{where} holds a {type(value).__name__}; only numbers, flags, texts")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"{where} holds {value}; a number must be finite, else use Unscored")
+    return cast(Value, value)
+
+
+_PLAIN = frozenset({float, int, bool, str})

@@ -1,4 +1,7 @@
-"""The command line: the thinnest possible skin. One file a command."""
+"""The command line: the thinnest possible skin. One file a command.
+
+The files import what they need inside their functions, so that all of them load fast.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +11,17 @@ from collections.abc import Sequence
 from cyclopts import App, CycloptsError
 
 from ragassay import __version__
+from ragassay.cli.compare import compare
+from ragassay.cli.demo import demo
 from ragassay.cli.exits import INTERRUPTED, USAGE
+from ragassay.cli.metrics import metrics
+from ragassay.cli.report import report
+from ragassay.cli.run import run
+from ragassay.cli.trec import trec
+from ragassay.cli.validate import validate
 from ragassay.errors import RagassayError
 
-COMMANDS = {
-    "demo": "Evaluate two bundled systems, compare them and write an HTML report.",
-    "run": "Evaluate a file of samples with one or more suites.",
-    "compare": "Test whether a new run is really better than an old one.",
-    "report": "Write a run folder's reports again, or in other formats.",
-    "trec": "Evaluate TREC runs against qrels, as trec_eval does.",
-    "validate": "Check a data or configuration file without evaluating it.",
-    "metrics": "List the metrics, or explain one.",
-}
+COMMANDS = (demo, run, compare, report, trec, validate, metrics)
 
 app = App(
     name="ragassay",
@@ -33,8 +35,8 @@ app = App(
     help_format="plaintext",
     suppress_keyboard_interrupt=False,
 )
-for _name, _help in COMMANDS.items():
-    app.command(f"ragassay.cli.{_name}:{_name}", name=_name, help=_help)
+for _place, _command in enumerate(COMMANDS):
+    app.command(_command, sort_key=_place, help_format="markdown")
 
 
 def main(argv: Sequence[str] | None = None) -> None:

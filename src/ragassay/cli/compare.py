@@ -39,13 +39,11 @@ def compare(
     and the smallest difference that so many queries could have shown. With more than two runs, each
     is compared with the last. One folder that holds several systems compares those systems.
 
-    Examples:
-
-      ragassay compare runs/new runs/old
-
-      ragassay compare runs/new runs/old -o comparison.html --fail-if-worse
-
-      ragassay compare runs/three-systems --baseline reference
+    ```sh
+    ragassay compare runs/new runs/old
+    ragassay compare runs/new runs/old -o comparison.html --fail-if-worse
+    ragassay compare runs/three-systems --baseline reference
+    ```
 
     Args:
         runs: Run folders, the newest first and the baseline last; or one with several systems.
@@ -57,12 +55,14 @@ def compare(
         level: Confidence level of the intervals.
         correction: For several metrics: Holm, or Benjamini-Hochberg.
         interval: Kind of interval of the difference.
-        output: HTML file to write (with more than two runs: one file each, numbered).
+        output: File to write: .html (everything, query by query), .md (for a pull request), .json,
+            .svg or .png. With more than two runs: one file each, numbered.
         fail_if_worse: Exit with 1 when any metric is significantly worse after correction.
         json: Print the comparison as JSON.
     """
     from ragassay.engine.comparison import compare as carry_out
-    from ragassay.reports import html, terminal
+    from ragassay.reports import terminal
+    from ragassay.reports.folder import write_comparison
 
     pairs = _pairs(runs, baseline)
     found = [
@@ -89,7 +89,7 @@ def compare(
         if output is not None:
             target = output if len(found) == 1 else output.with_stem(f"{output.stem}-{at}")
             with show.status("writing the comparison"):
-                html.write_comparison(comparison, new, old, target)
+                write_comparison(comparison, new, old, target)
             if not json:
                 show.console().print(f"comparison: {target}", soft_wrap=True, markup=False)
         if json:

@@ -23,13 +23,11 @@ def metrics(
     judge), the parts of a sample that it needs and uses, range, direction, parameters, what it is
     recommended for, and its source.
 
-    Examples:
-
-      ragassay metrics
-
-      ragassay metrics nDCG@10
-
-      ragassay metrics --suite mtrag
+    ```sh
+    ragassay metrics
+    ragassay metrics nDCG@10
+    ragassay metrics --suite mtrag
+    ```
 
     Args:
         name: A metric, with or without its parameters.

@@ -22,16 +22,16 @@ def report(
 ) -> int:
     """Show a run folder's summary and write its reports.
 
-    Examples:
-
-      ragassay report runs/new
-
-      ragassay report runs/new --format html,markdown,csv,long-csv,jsonl,parquet,png,svg -o out/
+    ```sh
+    ragassay report runs/new
+    ragassay report runs/new --format html,markdown,csv,long-csv,jsonl,parquet,png,svg -o out/
+    ```
 
     Args:
         folder: A folder that 'ragassay run -o' wrote.
         format: Reports to write, joined with commas: html, markdown, csv (one row a sample),
-            long-csv (one row a score), jsonl, parquet, png, svg. Default: html, markdown, csv.
+            long-csv (one row a score), jsonl, parquet, png and svg (box plots with the points),
+            distributions (an SVG). Default: html, markdown, csv.
         output: Folder to write to (default: the run folder itself).
         json: Print the summary as JSON.
     """

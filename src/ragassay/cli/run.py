@@ -44,15 +44,12 @@ def run(
     DATA is a file of samples (JSONL, CSV, Parquet, MT-RAG, UltraRAG, Open RAG Eval, TREC ...; the
     format is detected) or a YAML file that holds these options as keys.
 
-    Examples:
-
-      ragassay run answers.jsonl --suite qa
-
-      ragassay run answers.csv --suite qa --columns answer=model_output,references=gold -o runs/new
-
-      ragassay run run.trec --qrels qrels.txt --metrics nDCG@10,Recall@100
-
-      ragassay run config.yaml --fail-under 'f1>=0.6' --fail-under 'low(em)>=0.4'
+    ```sh
+    ragassay run answers.jsonl --suite qa
+    ragassay run answers.csv --suite qa --columns answer=model_output,references=gold -o runs/new
+    ragassay run run.trec --qrels qrels.txt --metrics nDCG@10,Recall@100
+    ragassay run config.yaml --fail-under 'f1>=0.6' --fail-under 'low(em)>=0.4'
+    ```
 
     Args:
         data: File or folder with samples, or a YAML configuration.

@@ -46,15 +46,12 @@ def trec(
     With one RUN its measures are printed. With several, each is tested against the LAST one, the
     baseline, as in 'ragassay compare NEW OLD'.
 
-    Examples:
-
-      ragassay trec qrels.txt run.txt
-
-      ragassay trec qrels.txt run.txt -m nDCG@10 -m map -m P.5,10 -c
-
-      ragassay trec qrels.txt run.txt -m all_trec -q --format trec_eval
-
-      ragassay trec qrels.txt new.run baseline.run -m nDCG@10,AP
+    ```sh
+    ragassay trec qrels.txt run.txt
+    ragassay trec qrels.txt run.txt -m nDCG@10 -m map -m P.5,10 -c
+    ragassay trec qrels.txt run.txt -m all_trec -q --format trec_eval
+    ragassay trec qrels.txt new.run baseline.run -m nDCG@10,AP
+    ```
 
     One run is averaged over the queries that stand in both files, as in trec_eval; with -c over all
     judged queries, a missing one counting 0. Several runs are always compared over all judged

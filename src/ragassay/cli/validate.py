@@ -28,11 +28,10 @@ def validate(
 
     The first fault is named with its file, line and field, and the exit code is 2.
 
-    Examples:
-
-      ragassay validate answers.jsonl
-
-      ragassay validate config.yaml
+    ```sh
+    ragassay validate answers.jsonl
+    ragassay validate config.yaml
+    ```
 
     Args:
         data: File or folder with samples, or a YAML configuration.

@@ -7,8 +7,10 @@ from pathlib import Path
 
 from ragassay import files
 from ragassay.engine.results import Result
+from ragassay.engine.summary import Comparison
 from ragassay.errors import UsageError, did_you_mean
-from ragassay.reports import charts, html, markdown, tables
+from ragassay.reports import charts, comparison_charts, html, markdown, tables
+from ragassay.strict import dumps
 
 DEFAULT = ("html", "markdown", "csv")
 
@@ -26,8 +28,29 @@ WRITERS: dict[str, tuple[str, Callable[[Result, Path], None]]] = {
     "parquet": ("scores.parquet", tables.write_parquet),
     "png": ("boxplots.png", charts.write_boxplots),
     "svg": ("boxplots.svg", charts.write_boxplots),
+    "distributions": ("distributions.svg", charts.write_distributions),
 }
 """File name and writer of each report format."""
+
+
+def write_comparison(comparison: Comparison, new: Result, old: Result, path: Path) -> None:
+    """Writes a comparison in the form that the file's suffix names: .html, .md, .json, .svg, .png
+    (the last two: the differences with their intervals).
+
+    Raises:
+        UsageError: another suffix, or a file that cannot be written.
+    """
+    suffix = path.suffix.casefold()
+    if suffix in (".html", ".htm"):
+        html.write_comparison(comparison, new, old, path)
+    elif suffix == ".md":
+        files.write_text(path, markdown.comparison(comparison))
+    elif suffix == ".json":
+        files.write_bytes(path, dumps(comparison.to_json(), indent=True) + b"\n")
+    elif suffix in (".svg", ".png"):
+        comparison_charts.write_forest(comparison, new, path)
+    else:
+        raise UsageError(f"{path}: name a file that ends in .html, .md, .json, .svg or .png.")
 
 
 def write_reports(
