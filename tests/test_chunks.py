@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -92,12 +92,22 @@ def test_the_tolerance_follows_the_precision_of_the_vectors() -> None:
     assert similar(near.astype(np.float32), axis, 0.8).all()
 
 
+@example(np.eye(3, 5), np.full((2, 5), 4.45208414e-160))
 @given(
     hnp.arrays(np.float64, (3, 5), elements=st.floats(-10, 10)),
     hnp.arrays(np.float64, (2, 5), elements=st.floats(-10, 10)),
 )
 def test_cosines_lie_between_minus_one_and_one(left, right) -> None:
     assert (np.abs(cosine_matrix(left, right)) <= 1 + 1e-12).all()
+
+
+@pytest.mark.parametrize("size", [5e-324, 4.45e-160, 1e-30, 1e200, 1.7e308])
+def test_tiny_and_huge_vectors_have_their_cosines_too(size: float) -> None:
+    rows = np.array([[size, 0.0], [size, size]])
+    assert cosine_matrix(rows, np.eye(2)) == pytest.approx(
+        np.array([[1, 0], [np.sqrt(0.5), np.sqrt(0.5)]]), rel=1e-12
+    )
+    assert np.isfinite(cosine_matrix(np.float32([[1e-45, 0], [3e38, 3e38]]), np.eye(2))).all()
 
 
 def test_chunks_are_the_same_by_id_or_by_text_directly_or_through_a_third() -> None:

@@ -124,7 +124,7 @@ def test_compare_prints_the_published_fields(data: Path, tmp_path: Path, capsys)
     assert run("run", data, "-m", "em,f1", "-o", tmp_path / "old") == 0
     capsys.readouterr()
     assert run("compare", tmp_path / "new", tmp_path / "old", "--json") == 0
-    row = json.loads(capsys.readouterr().out)["differences"][0]
+    row = json.loads(capsys.readouterr().out)["comparisons"][0]["differences"][0]
     assert row["A_mean"] == pytest.approx(2 / 3) and row["B_mean"] == pytest.approx(1 / 3)
     assert row["Diff(A-B)"] == pytest.approx(1 / 3) and row["significant"] is False
     assert {"p_value", "p_adjusted", "low", "high", "n", "verdict"} <= row.keys()
@@ -158,7 +158,7 @@ def test_compare_takes_several_runs_and_several_systems(tmp_path: Path, capsys) 
     assert run("run", path, "-m", "em", "-o", tmp_path / "mixed") == 0
     capsys.readouterr()
     assert run("compare", tmp_path / "mixed", "--baseline", "one", "--json") == 0
-    found = json.loads(capsys.readouterr().out)
+    found = json.loads(capsys.readouterr().out)["comparisons"]
     assert [(c["a"], c["b"]) for c in found] == [("two", "one"), ("three", "one")]
     assert "No system is called 'four'" in complaint(
         capsys, "compare", tmp_path / "mixed", "--baseline", "four"

@@ -85,7 +85,7 @@ def test_a_missing_label_is_never_taken_for_answerable(field: str) -> None:
 
 
 @pytest.mark.parametrize("label", KNOWN)
-@pytest.mark.parametrize("idk", [0.0, 0.5, 1.0, "unknown"])
+@pytest.mark.parametrize("idk", [0.0, 0.5, 1.0, "1", "0.5"])
 @pytest.mark.parametrize("rule", ["paper", "spec"])
 def test_metrics_follow_the_pure_function(label: str, idk: Idk, rule: Rule) -> None:
     one = sample(label, idk_eval=[idk], RL_F=[OWN], RB_llm=0.8)
@@ -93,7 +93,23 @@ def test_metrics_follow_the_pure_function(label: str, idk: Idk, rule: Rule) -> N
         name = field if rule == "paper" else f"{field}(rule=spec)"
         found = outcome(name, one)
         assert isinstance(found, Score)
-        assert found.value == idk_condition(value, idk, label, rule)
+        assert found.value == idk_condition(value, float(idk or 0), label, rule)
+
+
+@pytest.mark.parametrize("label", KNOWN)
+@pytest.mark.parametrize("reply", ["unknown", "yes", "", 0.7, 2, None])
+@pytest.mark.parametrize("field", ["RL_F_idk", "answerability_accuracy"])
+def test_a_reply_that_was_not_understood_gives_no_score(label: str, reply: Any, field: str) -> None:
+    found = outcome(field, sample(label, idk_eval=[reply], RL_F=[OWN]))
+    assert isinstance(found, Unscored) and found.reason is Reason.UNDEFINED
+    assert repr(reply) in found.detail and "not understood" in found.detail
+
+
+def test_the_shorter_rule_asks_for_no_verdict_that_it_ignores() -> None:
+    found = outcome("rl_f_idk(rule=spec)", sample("ANSWERABLE", idk_eval="?", RL_F=[OWN]))
+    assert isinstance(found, Score) and found.value == OWN
+    lost = outcome("rl_f_idk(rule=spec)", sample("UNANSWERABLE", idk_eval="?", RL_F=[OWN]))
+    assert isinstance(lost, Unscored)
 
 
 def test_a_known_cell_needs_no_own_value() -> None:
@@ -122,9 +138,28 @@ def test_underspecified_samples_need_their_judge() -> None:
         )
 
 
-def test_inspectorraget_values_are_known_to_be_conditioned() -> None:
-    one = sample("ANSWERABLE", conditional_idk=1, rl_f=0.7, rb_llm=0.9)
-    assert isinstance(outcome("RL_F", one), Unscored)
+def test_an_unread_judge_of_underspecified_queries_gives_no_score() -> None:
+    for said in ("yes", 0.7, None):
+        found = outcome("RL_F_idk", sample("UNDERSPECIFIED", RL_F=OWN, underspecified_eval=[said]))
+        assert isinstance(found, Unscored) and found.reason is Reason.UNDEFINED
+
+
+@pytest.mark.parametrize("name", ["rb_agg", "rb_llm", "rl_f"])
+def test_a_raw_metrics_name_brings_no_conditioned_value(name: str) -> None:
+    found = outcome(f"{name}_idk", sample("ANSWERABLE", **{name: 0.8}))
+    assert isinstance(found, Unscored) and found.reason is Reason.NEEDS_EXTRA
+
+
+@pytest.mark.parametrize("brought", [7, -0.5, "high"])
+def test_a_conditioned_value_outside_the_range_is_unscored(brought: Any) -> None:
+    found = outcome("RB_llm_idk", sample("ANSWERABLE", RB_llm_idk=[brought]))
+    assert isinstance(found, Unscored) and found.reason is Reason.UNDEFINED
+
+
+def test_conditioned_values_of_a_record_are_taken_as_such() -> None:
+    one = sample("ANSWERABLE", conditional_idk=1, rl_f_idk=0.7, rb_llm_idk=0.9)
+    raw = outcome("RL_F", one)
+    assert isinstance(raw, Unscored) and "'rl_f_idk' is the value after" in raw.detail
     taken = outcome("RL_F_idk", one)
     assert isinstance(taken, Score) and taken.value == 0.7 and "record" in taken.explanation
     assert isinstance(outcome("rl_f_idk(rule=spec)", one), Unscored)

@@ -34,6 +34,8 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     for name, body in blocks(ROOT / "README.md", "jsonl"):
         (tmp_path / name).write_text(body)
+    for name, body in blocks(ROOT / "docs" / "configuration.md", "yaml"):
+        (tmp_path / name).write_text(body)
     (tmp_path / "qrels.txt").write_text(QRELS)
     (tmp_path / "run.txt").write_text(RUN)
     (tmp_path / "old.txt").write_text(RUN.replace("d1 0", "d1 9"))
@@ -75,3 +77,10 @@ def test_every_public_name_is_there() -> None:
 def test_links_between_pages_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
         assert (page.parent / target).exists(), target
+
+
+def test_the_configuration_page_lists_every_key_and_no_other() -> None:
+    from ragassay.engine.config import RunConfig
+
+    page = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^\| `(\w+)` \|", page, re.M)) == set(RunConfig.model_fields)

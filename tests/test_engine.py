@@ -330,3 +330,74 @@ def test_half_a_surrogate_pair_does_not_break_a_run_folder(tmp_path: Path) -> No
     sample = Sample(id="q", answer="a \ud800 b", references="b", metadata={"x": "\udfff"})  # type: ignore[arg-type]
     ragassay.evaluate([sample], ["f1"], save=tmp_path / "run")
     assert open_run(tmp_path / "run").summary.metrics["f1"].n_scored == 1
+
+
+def test_a_run_folder_can_be_run_again_from_its_own_configuration(
+    tmp_path: Path, monkeypatch
+) -> None:
+    from ragassay.cli import call
+
+    monkeypatch.chdir(tmp_path)
+    Path("data.jsonl").write_bytes(b"".join(orjson.dumps(r) + b"\n" for r in RECORDS))
+    assert call(["run", "data.jsonl", "-m", "em", "--seed", "3", "-o", "runs/one"]) == 0
+    before = Path("runs/one/summary.json").read_bytes()
+    assert yaml.safe_load(Path("runs/one/run.yaml").read_text())["level"] == 0.95
+    monkeypatch.chdir("/")
+    assert call(["run", str(tmp_path / "runs/one/run.yaml")]) == 0
+    assert (tmp_path / "runs/one/summary.json").read_bytes() == before
+
+
+def test_reports_of_an_older_run_do_not_stay_beside_a_newer_one(tmp_path: Path) -> None:
+    from ragassay.cli import call
+
+    (tmp_path / "data.jsonl").write_bytes(b"".join(orjson.dumps(r) + b"\n" for r in RECORDS))
+    run = ["run", str(tmp_path / "data.jsonl"), "-o", str(tmp_path / "run"), "-m"]
+    assert call([*run, "em"]) == 0
+    assert call(["report", str(tmp_path / "run"), "--format", "parquet,png,long-csv"]) == 0
+    assert call([*run, "f1"]) == 0
+    assert {path.name for path in (tmp_path / "run").iterdir()} == {
+        "run.yaml", "samples.jsonl", "scores.jsonl", "summary.json",
+        "report.html", "report.md", "scores.csv",
+    }  # fmt: skip
+
+
+def test_unanswered_queries_are_said_and_pass_no_gate() -> None:
+    records = [
+        {"id": str(n), "answer": "yes" if n < 5 else None, "references": ["yes"]}
+        | ({"failure": "API_ERROR"} if n >= 5 else {})
+        for n in range(10)
+    ]
+    result = ragassay.evaluate(records, ["em"], fail_under=["em>=0.9", "em>=0.4"])
+    assert result.summary.metrics["em"].mean == 1.0
+    assert [gate.passed for gate in result.gates] == [None, True]
+    assert any("5 of 10 samples have no answer (API_ERROR 5)" in w for w in result.summary.warnings)
+
+
+def test_a_missing_label_is_said_where_a_metric_needs_it() -> None:
+    record = {
+        "id": "q",
+        "answer": "x",
+        "references": ["x"],
+        "metrics": {"idk_eval": [0], "RL_F": [1]},
+    }
+    found = ragassay.evaluate([record], ["rl_f_idk"]).summary
+    assert any("answerability label" in warning for warning in found.warnings)
+
+
+def test_a_word_that_is_neither_suite_nor_metric_names_the_nearest() -> None:
+    with pytest.raises(UsageError, match="neither a suite nor a metric. Did you mean 'qa'"):
+        ragassay.evaluate(RECORDS, "qaa")
+    with pytest.raises(UsageError, match="No suite and no metric"):
+        ragassay.evaluate(RECORDS, [])
+    with pytest.raises(UsageError, match="int is no data"):
+        ragassay.evaluate(5, "qa")  # type: ignore[arg-type]
+
+
+def test_judged_queries_that_the_data_lacks_count_zero(tmp_path: Path) -> None:
+    (tmp_path / "qrels").write_text("a 0 d1 1\nz 0 d1 1\n")
+    records = [{"id": "a", "passages": [{"id": "d1"}]}]
+    (tmp_path / "data.jsonl").write_bytes(b"".join(orjson.dumps(r) + b"\n" for r in records))
+    result = ragassay.evaluate(tmp_path / "data.jsonl", qrels=str(tmp_path / "qrels"))
+    assert result.config["suite"] == ["retrieval"]
+    assert result.summary.metrics["RR"].mean == 0.5
+    assert any("judged queries that the data lacks: 1" in w for w in result.summary.warnings)

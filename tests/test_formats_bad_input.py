@@ -153,6 +153,84 @@ def test_a_byte_order_mark_is_no_part_of_the_data(tmp_path: Path, file: str, con
     assert [(sample.id, sample.query) for sample in load(path)] == [("1", "a")]
 
 
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32"])
+@pytest.mark.parametrize("file", ["a.csv", "a.jsonl"])
+def test_utf_16_without_a_mark_is_named_too(tmp_path: Path, file: str, encoding: str) -> None:
+    path = tmp_path / file
+    content = "id,query\n1,a\n" if file == "a.csv" else LINE % (1, 1)
+    path.write_bytes(content.encode(encoding))
+    assert "the file is UTF-16" in error(path)
+
+
+def test_every_line_that_holds_a_list_of_records_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    batches = [
+        {"batch": batch, "data": [{"id": f"{batch}.{n}", "query": "q"} for n in range(2)]}
+        for batch in range(3)
+    ]
+    path.write_text("".join(json.dumps(batch) + "\n" for batch in batches))
+    notes = Notes()
+    found = [sample.id for sample in load(path, notes=notes)]
+    assert found == ["0.0", "0.1", "1.0", "1.1", "2.0", "2.1"]
+    assert [line.split(".")[0] for line in notes] == [
+        "objects with 'batch' around a list of records: 3"
+    ]
+
+
+def test_a_record_after_lines_that_hold_lists_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"data": [{"query": "q"}, {"answer": "a"}]}\n\n{"answer": "b"}\n')
+    assert [sample.id for sample in load(path, notes=Notes())][1:] == ["row-2", "row-3"]
+
+
+@pytest.mark.parametrize("later", ["garbage {{{", "[1]", '{"data": ['])
+def test_what_follows_a_list_of_records_must_be_json(tmp_path: Path, later: str) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"results": [{"id": 1, "query": "q"}]}\n' + later)
+    assert "line 2" in error(path)
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_two_lists_of_records_in_one_object_are_an_error(
+    tmp_path: Path, indent: int | None
+) -> None:
+    path = tmp_path / "a.json"
+    record = {"id": 1, "query": "q"}
+    path.write_text(json.dumps({"data": [record], "results": [record]}, indent=indent))
+    assert "several lists of records: 'results', 'data'" in error(path)
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_a_document_after_a_document_is_an_error(tmp_path: Path, indent: int | None) -> None:
+    path = tmp_path / "a.json"
+    one = json.dumps([{"id": 1, "query": "q"}], indent=indent)
+    path.write_text(f"{one}\n{one}\n")
+    assert "not valid JSON" in error(path)
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        '{"id": 2, "query": "a", "query": "b"}',
+        '{"id": 2, "query" : "a", "query" : "a"}',
+        '{"id": 2, "query": "a: b", "passages": {"query": "x", "query": "y"}}',
+        '{"id": 2, "query": "a", "gold": [{"query": NaN, "query": 1, "id": "g"}]}',
+    ],
+)
+def test_a_key_that_stands_twice_in_one_object_is_an_error(tmp_path: Path, record: str) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text(LINE % (1, 1) + record)
+    assert "line 2, field 'query': the key 'query' stands twice in one object" in error(path)
+    path.write_text(f"[\n{record}]")
+    assert "the key 'query' stands twice" in error(path)
+
+
+def test_a_colon_written_as_an_escape_is_no_lost_key(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"id": 1, "query": "a\\u003a b: c"}')
+    assert load(path)[0].query == "a: b: c"
+
+
 def test_nan_is_null_where_python_wrote_it(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text(

@@ -93,7 +93,9 @@ def test_inspectorraget_gives_one_sample_an_evaluation(shared: Path) -> None:
         assert sample.passages == tuple(Passage(texts[key], key) for key in ids)
         given = evaluation["annotations"]
         assert sample.given["RougeL"] == given["RougeL"]["system"]["value"]
-        assert sample.given["rb_agg"] == given["rb_agg"]["composite"]["value"]
+        for raw_name in ("rb_agg", "rb_llm", "rl_f"):
+            assert sample.given[f"{raw_name}_idk"] == given[raw_name]["composite"]["value"]
+            assert raw_name not in sample.given
         assert "naturalness" not in sample.given
         assert sample.metadata["annotations"]["naturalness"] == {
             who: entry["value"] for who, entry in given["naturalness"].items()
@@ -106,6 +108,14 @@ def test_inspectorraget_gives_one_sample_an_evaluation(shared: Path) -> None:
     [
         ({"tasks": []}, "line 1, field 'evaluations.task_id'"),
         ({"documents": []}, "line 1, field 'tasks.contexts'"),
+        (
+            {"tasks": [{"task_id": 1}, {"task_id": "1"}]},
+            "line 2, field 'tasks.task_id': the task_id '1' stands in two of the tasks, 1 and 2",
+        ),
+        (
+            {"documents": [{"document_id": name, "text": "d"} for name in (1, 2, 1)]},
+            "line 3, .*the document_id '1' stands in two of the documents, 1 and 3",
+        ),
         ({"documents": None}, "field 'documents': there is no list of objects"),
     ],
 )
@@ -132,6 +142,50 @@ def test_inspectorraget_tables_that_do_not_fit_are_an_error(
 
 
 # --- Open RAG Eval
+
+
+def analytics(tmp_path: Path, **tables: Any) -> Path:
+    content = {
+        "models": [{"model_id": "A"}, {"model_id": "B"}],
+        "documents": [{"document_id": 1, "text": "d"}],
+        "tasks": [{"task_id": 1, "input": "q"}],
+        "evaluations": [{"task_id": 1, "model_id": "A", "model_response": "a"}],
+        **tables,
+    }
+    return text(tmp_path, json.dumps(content), "a.json")
+
+
+@pytest.mark.parametrize(
+    ("table", "rows", "problem"),
+    [
+        ("tasks", [{"task_id": 1, "input": "q"}, {"input": "r"}], "entry 2 .*no task_id"),
+        ("evaluations", [{"task_id": 1, "annotations": {"nat": 3}}], "annotation 'nat'"),
+    ],
+)
+def test_inspectorraget_entries_that_would_be_lost_are_an_error(
+    tmp_path: Path, table: str, rows: list[dict[str, Any]], problem: str
+) -> None:
+    with pytest.raises(InputError, match=problem) as caught:
+        load(analytics(tmp_path, **{table: rows}))
+    assert caught.value.field is not None
+    assert caught.value.field.startswith(table)
+
+
+def test_inspectorraget_annotations_stay_with_their_evaluation(tmp_path: Path) -> None:
+    task = {"task_id": 1, "input": "q", "metadata": {"m": 1}, "annotations": {"nat": {"x": 0}}}
+    evaluations = [
+        {
+            "task_id": 1,
+            "model_id": m,
+            "model_response": "a",
+            "annotations": {"nat": {m: {"value": 1}}},
+        }
+        for m in "AB"
+    ]
+    samples = load(analytics(tmp_path, tasks=[task], evaluations=evaluations))
+    assert [sample.metadata for sample in samples] == [
+        {"m": 1, "annotations": {"nat": {"x": 0, m: 1}}} for m in "AB"
+    ]
 
 
 def test_open_rag_eval_reads_its_published_file(shared: Path) -> None:
@@ -234,6 +288,14 @@ def test_open_rag_eval_without_a_needed_column_is_an_error(tmp_path: Path) -> No
         load(path, format="open_rag_eval")
 
 
+def test_open_rag_eval_columns_that_differ_between_rows_are_told(tmp_path: Path) -> None:
+    content = HEADER.replace("\n", ",score\n") + "1,a,1,[1],p,x,0.9\n1,a,1,[2],r,,0.4\n"
+    notes = Notes()
+    (sample,) = load(text(tmp_path, content), notes=notes)
+    assert sample.metadata == {"score": "0.9"}
+    assert "queries whose rows differ in 'score': 1" in next(iter(notes))
+
+
 # --- TREC RAG
 
 ANSWER = [
@@ -299,6 +361,22 @@ def test_citations_given_as_ids_are_taken_as_they_are(tmp_path: Path) -> None:
     }
     (sample,) = load(jsonl(tmp_path, record))
     assert sample.answer == Answer("a", (Statement("a", ("d1", "d9")),))
+
+
+def test_a_sentence_of_trec_rag_without_a_text_is_an_error(tmp_path: Path) -> None:
+    rows = [
+        {"topic_id": n, "references": ["d1"], "answer": [{name: "a", "citations": [0]}]}
+        for n, name in enumerate(("text", "sentence"))
+    ]
+    with pytest.raises(InputError, match="line 2, field 'answer': a sentence has no 'text'"):
+        load(jsonl(tmp_path, *rows))
+
+
+def test_what_trec_rag_metadata_cannot_hold_is_told(tmp_path: Path) -> None:
+    record = {"topic_id": 1, "references": [], "answer": [], "trace": {"a": 1}}
+    notes = Notes()
+    load(jsonl(tmp_path, record), notes=notes)
+    assert "unknown field 'trace'" in next(iter(notes))
 
 
 # --- UltraRAG, ML cube, RAGChecker, ragas, deepeval
@@ -377,6 +455,15 @@ def test_ml_cube_rows_of_two_models_are_two_samples(tmp_path: Path) -> None:
     assert (second.system, second.answer) == ("bot@2", None)
     assert first.passages == (Passage("a"), Passage("b"))
     assert first.metadata == {"session_id": "s"}
+
+
+@pytest.mark.parametrize("column", ["answer", "response", "system"])
+def test_ml_cube_rows_with_an_answer_or_system_twice_are_an_error(
+    tmp_path: Path, column: str
+) -> None:
+    path = text(tmp_path, f"id,input_1,{column},bot@1\n1,q,a,b\n")
+    with pytest.raises(InputError, match=f"line 2, field '{column}'.*stands beside 'bot@1'"):
+        load(path)
 
 
 def test_ml_cubes_words_for_its_columns_are_understood(tmp_path: Path) -> None:

@@ -212,6 +212,7 @@ def test_beside_a_retrieval_context_the_context_is_gold() -> None:
         {"query": "q", "response": "a", "output": "b"},
         {"query": "q", "response": "a", "answer": "b", "ground_truth": "c"},
         {"query": "q", "contexts": ["a"], "documents": ["b"]},
+        {"query": "q", "response": "a", "Response": "b"},
     ],
 )
 def test_two_columns_for_one_field_are_an_error_and_not_a_choice(record: dict[str, Any]) -> None:
@@ -258,6 +259,41 @@ def test_texts_and_ids_in_two_columns_are_joined_by_rank() -> None:
         one({**record, "retrieved_context_ids": ["x"]})
 
 
+def test_an_empty_list_of_ids_beside_passages_is_an_error() -> None:
+    with pytest.raises(InputError, match="0 ids for 2 passages"):
+        one({"id": 1, "query": "q", "contexts": ["a", "b"], "retrieved_ids": []})
+    with pytest.raises(InputError, match="0 ids for 2 gold passages"):
+        one({"id": 1, "query": "q", "gold": ["a", "b"], "gold_ids": []})
+
+
+@pytest.mark.parametrize(
+    "passages", [[{"id": "a", "text": "x"}, {"id": "b", "text": "y"}], {"a": "x", "b": "y"}]
+)
+def test_ids_in_a_list_must_be_those_of_the_passages(passages: object) -> None:
+    record = {"id": 1, "query": "q", "passages": passages}
+    assert one({**record, "retrieved_ids": ["a", "b"]}).passages == (
+        Passage("x", "a"),
+        Passage("y", "b"),
+    )
+    with pytest.raises(InputError, match="has the id 'a', and 'b' stands for it"):
+        one({**record, "retrieved_ids": ["b", "a"]})
+
+
+def test_texts_beside_a_run_whose_order_is_not_that_of_its_scores_are_an_error() -> None:
+    record = {"id": 1, "query": "q", "passages": ["x", "y"]}
+    assert one({**record, "run": {"a": 0.9, "b": 0.1}}).passages == (
+        Passage("x", "a", 0.9),
+        Passage("y", "b", 0.1),
+    )
+    with pytest.raises(InputError, match="in another order than their scores"):
+        one({**record, "run": {"a": 0.1, "b": 0.9}})
+
+
+def test_a_run_with_a_score_that_is_missing_is_an_error() -> None:
+    with pytest.raises(InputError, match="field 'run': the passage 'a' has no score"):
+        one({"id": 1, "query": "q", "run": {"a": float("nan"), "b": -1.0}})
+
+
 def test_a_run_mapping_is_ranked_by_score_then_id_both_descending() -> None:
     passages = one({"id": 1, "query": "q", "run": {"a": 0.5, "b": 0.5, "c": 0.9}}).passages
     assert passages is not None
@@ -300,6 +336,38 @@ def test_gold_comes_in_every_published_shape(name: str, value: object, expected:
 def test_gold_texts_and_ids_are_joined() -> None:
     record = {"query": "q", "reference_contexts": ["a"], "reference_context_ids": ["x"]}
     assert one(record).gold == (GoldPassage("x", "a"),)
+
+
+def test_grades_of_gold_ids_are_kept_beside_texts() -> None:
+    record = {"id": 1, "query": "q", "gold": ["a", "b"], "gold_ids": {"g1": 0, "g2": 2}}
+    assert one(record).gold == (GoldPassage("g1", "a", grade=0), GoldPassage("g2", "b", grade=2))
+
+
+def test_grades_of_gold_passages_are_kept_beside_ids() -> None:
+    record = {"id": 1, "query": "q", "gold": [{"text": "a", "grade": 2}]}
+    assert one({**record, "gold_ids": ["g"]}).gold == (GoldPassage("g", "a", grade=2),)
+    with pytest.raises(InputError, match="has the grade 2, and 0 stands for it"):
+        one({**record, "gold_ids": {"g": 0}})
+
+
+def test_a_gold_passage_with_two_grades_is_an_error() -> None:
+    twice = [{"id": "g", "grade": 2}, {"id": "g", "grade": 0}]
+    with pytest.raises(InputError, match="'g' has the grades 2 and 0"):
+        one({"id": 1, "query": "q", "gold": twice})
+
+
+def test_citations_beside_the_text_of_an_answer_are_kept() -> None:
+    answer = Answer("A.", (Statement("A.", ("d1",)),))
+    assert one({"id": 1, "query": "q", "answer": {"text": "A.", "citations": ["d1"]}}).answer == (
+        answer
+    )
+
+
+def test_what_an_answer_holds_besides_is_told() -> None:
+    for answer in ({"text": "A.", "sources": ["d1"]}, [{"text": "A.", "sources": ["d1"]}]):
+        notes = Notes()
+        list(from_records([{"id": 1, "query": "q", "answer": answer}], notes=notes))
+        assert "answers with 'sources' in them: 1" in next(iter(notes))
 
 
 @pytest.mark.parametrize("name", ["input", "user_input", "messages", "conversation_history"])
@@ -405,6 +473,20 @@ def test_a_timestamp_that_is_none_is_refused(value: object) -> None:
 def test_runs_that_count_from_one_become_repeats_that_count_from_zero() -> None:
     rows = [{"id": 1, "query": "q", "query_run": n} for n in (1, 2, "3")]
     assert [s.repeat for s in from_records(rows)] == [0, 1, 2]
+
+
+def test_a_run_number_that_contradicts_the_repeat_is_an_error() -> None:
+    assert one({"id": 1, "query": "q", "repeat": 2, "query_run": 3}).repeat == 2
+    with pytest.raises(InputError, match="run number is 3, but repeat is 0"):
+        one({"id": 1, "query": "q", "repeat": 0, "query_run": 3})
+
+
+def test_metadata_that_a_field_of_the_record_replaces_is_told() -> None:
+    notes = Notes()
+    record = {"id": 1, "query": "q", "metadata": {"domain": "law"}, "domain": "tax"}
+    (sample,) = from_records([record], notes=notes)
+    assert sample.metadata == {"domain": "tax"}
+    assert "'domain' differs from that in their 'metadata': 1" in next(iter(notes))
 
 
 def test_unknown_fields_become_metadata_and_large_ones_are_told() -> None:

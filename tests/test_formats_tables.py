@@ -93,6 +93,17 @@ def test_an_empty_cell_is_not_given(tmp_path: Path) -> None:
     assert (sample.answer, sample.passages, sample.metadata) == (None, None, {"domain": None})
 
 
+def test_a_blank_after_each_delimiter_is_no_part_of_the_cells(tmp_path: Path) -> None:
+    path = written(tmp_path, 'id, query, answer\n1, "a, b", "c"\n')
+    assert load(path) == [Sample(id="1", query="a, b", answer=Answer("c"))]
+
+
+def test_a_key_that_stands_twice_in_a_cell_is_an_error(tmp_path: Path) -> None:
+    path = written(tmp_path, 'id,query,gold\n1,a,"{""g"": 1, ""g"": 2}"\n')
+    with pytest.raises(InputError, match="line 2, field 'gold': the key 'g' stands twice"):
+        load(path)
+
+
 def test_cells_longer_than_the_standard_librarys_limit_are_read(tmp_path: Path) -> None:
     long = "x" * 300_000
     assert load(written(tmp_path, f"id,query\n1,{long}\n"))[0].query == long
@@ -199,6 +210,27 @@ def test_a_damaged_parquet_file_is_an_error(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-20])
     with pytest.raises(InputError, match="no readable Parquet file"):
         load(path)
+
+
+def test_a_column_that_stands_twice_in_a_frame_is_an_error() -> None:
+    import pandas as pd
+    import pyarrow as pa
+
+    names = ["id", "query", "query"]
+    table = pa.table([pa.array(["1"]), pa.array(["a"]), pa.array(["b"])], names=names)
+    for records in (pd.DataFrame([["1", "a", "b"]], columns=names), table):
+        with pytest.raises(InputError, match="more than one column 'query'"):
+            list(from_records(records))
+
+
+def test_a_named_index_of_pandas_is_a_column() -> None:
+    import pandas as pd
+
+    frame = pd.DataFrame({"id": [1, 2], "query": ["a", "b"]})
+    expected = [Sample(id="1", query="a"), Sample(id="2", query="b")]
+    assert list(from_records(frame)) == list(from_records(frame.set_index("id"))) == expected
+    with pytest.raises(InputError, match="more than one column 'id'"):
+        list(from_records(frame.set_index("id", drop=False)))
 
 
 def test_every_missing_value_of_pandas_is_none() -> None:

@@ -93,7 +93,7 @@ def test_rb_agg_of_all_human_evaluated_answers_follows_from_its_parts(shared: Pa
     conditioned = 0
     for one, outcome in zip(samples, outcomes, strict=True):
         assert isinstance(outcome, Score)
-        assert outcome.number == pytest.approx(one.given["rb_agg"], abs=1e-12)
+        assert outcome.number == pytest.approx(one.given["rb_agg_idk"], abs=1e-12)
         conditioned += "in place of" in outcome.explanation
     assert conditioned == 11 + 10 + 3 + 2
 
@@ -273,6 +273,53 @@ def test_a_judges_null_is_unscored_and_never_0() -> None:
     assert isinstance(outcome, Unscored) and outcome.reason is Reason.UNDEFINED
 
 
+@pytest.mark.parametrize(
+    ("field", "name", "value"),
+    [
+        ("RB_llm", "RB_llm", 7),
+        ("RL_F", "RL_F", -0.1),
+        ("RL_F", "RL_F", "85"),
+        ("BertscoreR", "BertscoreR", [87.3]),
+        ("BertKPrec", "BertKPrec", [1.1]),
+        ("idk_eval", "idk_eval", 0.7),
+        ("idk_eval", "idk_eval", "yes"),
+    ],
+)
+def test_a_given_value_outside_the_range_is_unscored(field: str, name: str, value: Any) -> None:
+    outcome = score(field, sample(given={name: value}))
+    assert isinstance(outcome, Unscored) and outcome.reason is Reason.UNDEFINED
+    assert name in outcome.detail
+
+
+def test_a_rescaled_bertscore_has_no_lower_bound_and_may_round_beyond_1() -> None:
+    for value in (-3.4, 1.0000004768371582):
+        one = sample(given={"BertscoreR": [value], "BertKPrec": [value]})
+        assert scored("BertscoreR", one).value == scored("BertKPrec", one).value == value
+    assert SUITE.resolve(["BertscoreR"])[0].low is None
+
+
+def test_the_text_of_a_number_is_the_number() -> None:
+    one = sample(given={"RL_F": "0.8", "idk_eval": "0.5", "BertscoreR": ["0.25"]})
+    assert scored("RL_F", one).value == 0.8
+    assert scored("idk_eval", one).value == 0.5
+    assert scored("BertscoreR", one).value == 0.25
+    for text in ("nan", "inf", "good"):
+        assert isinstance(score("RL_F", sample(given={"RL_F": text})), Unscored)
+
+
+def test_passages_in_an_empty_list_are_nothing_retrieved() -> None:
+    one = Sample(
+        id="q",
+        answer=Answer("the cat"),
+        references=("the cat",),
+        passages=[],  # type: ignore[arg-type]
+        given={"BertscoreR": 0.5},
+    )
+    assert scored("RB_agg", one).value == 0.0
+    outcome = score("BertKPrec", one)
+    assert isinstance(outcome, Unscored) and outcome.reason is Reason.NOT_APPLICABLE
+
+
 def test_a_negative_share_is_unscored() -> None:
     one = sample(given={"BertscoreR": [-1.5], "BertKPrec": [0.5]})
     outcome = score("RB_agg", one)
@@ -283,7 +330,8 @@ def test_a_negative_share_is_unscored() -> None:
 def test_a_missing_answer_is_missing_input(field: str) -> None:
     outcome = score(field, replace(sample(None), failure="API_ERROR"))
     assert isinstance(outcome, Unscored)
-    assert outcome.reason in (Reason.MISSING_INPUT, Reason.NEEDS_EXTRA)
+    judged = field in ("idk_eval", "RL_F", "RB_llm")
+    assert outcome.reason is (Reason.NEEDS_EXTRA if judged else Reason.MISSING_INPUT)
 
 
 share = st.floats(0, 1)

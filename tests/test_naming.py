@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 
 from ragassay.errors import UsageError
 from ragassay.metrics import naming
-from ragassay.metrics.base import Metric
+from ragassay.metrics.base import Metric, Need, harmonic, missing
+from ragassay.samples import Answer, Answerability, GoldPassage, Passage, Sample, Turn
+from ragassay.scores import Reason, Score, Unscored
 from ragassay.suites import known as known_suites
 
 
@@ -74,6 +76,7 @@ def test_the_spellings_of_the_design_are_canonical() -> None:
         ("nDCG(gain=steep)@5", "must be one of linear, exp"),
         ("nDCG(depth=3)@5", "has no parameter 'depth'"),
         ("nDCG.f@5", "has no parts"),
+        ("P(rel=2,rel=3)@5", "rel is given twice"),
         ("f1@@3", "is not a metric name"),
         ("", "is not a metric name"),
     ],
@@ -95,3 +98,98 @@ def test_a_list_is_read_once_each_and_commas_inside_parentheses_do_not_split() -
     assert [str(m) for m in naming.parse_all("AP, AP,MAP,RBP(p=0.5)")] == ["AP", "RBP(p=0.5)"]
     with pytest.raises(UsageError, match="No metric is named"):
         naming.parse_all(" , ")
+
+
+def published(suite: str, names: str) -> list[str]:
+    return [str(metric) for metric in known_suites()[suite].resolve(names, published=True)]
+
+
+def test_published_forms_keep_the_cut_off_that_was_asked_for() -> None:
+    assert published("chunks", "ChunkP@5,ChunkP@10,ChunkR@3") == [
+        "precision_at_k_exact@5",
+        "precision_at_k_exact@10",
+        "recall_at_k_exact@3",
+    ]
+    assert published("chunks", "hybrid(alpha=0.3)@5,CharP") == [
+        "hybrid_log_rank_score_exact(alpha=0.3)",
+        "CharP",
+    ]
+    assert published("chunks", "hybrid@5,hybrid@10") == ["hybrid_log_rank_score_exact"]
+    assert published("mtrag", "Length") == published("mtrag", "answer_words")
+    assert published("mtrag", "Length") == ["answer_characters"]
+
+
+@pytest.mark.parametrize("name", ["ChunkP(rel=2)@5", "ChunkF1(by=cosine)@5"])
+def test_what_a_published_form_cannot_do_is_refused(name: str) -> None:
+    with pytest.raises(UsageError, match="has no published form"):
+        published("chunks", name)
+
+
+@pytest.mark.parametrize("suite", known_suites().values(), ids=lambda suite: suite.name)
+def test_published_forms_are_told_by_canonical_names(suite) -> None:
+    for corrected, replaced in suite.published.items():
+        assert corrected in naming.known() and replaced in naming.known()
+
+
+@pytest.mark.parametrize(
+    ("need", "sample"),
+    [
+        ("history", Sample(id="q", given={"x": 1})),
+        ("given", Sample(id="q", history=(Turn("user", "a"),))),
+    ],
+)
+def test_history_and_given_values_can_be_missing(need: Need, sample: Sample) -> None:
+    assert missing(sample, (need,)) is not None
+    assert missing(sample, [other for other in ("history", "given") if other != need]) is None
+
+
+BARE = Sample(
+    id="q",
+    query="a",
+    passages=(Passage(text="a", id="p"),),
+    answer=Answer("a"),
+    references=("a",),
+    gold=(GoldPassage(id="p", text="a"),),
+    answerability=Answerability.ANSWERABLE,
+)
+READ_FROM_THE_RECORD = [
+    *("reference_bertscore.p", "reference_bertscore.r", "passage_bertscore", "rb_agg"),
+    *("rb_agg_zero_denominator", "idk_eval", "rl_f", "rb_llm", "rb_agg_idk", "rb_llm_idk"),
+    *("rl_f_idk", "rl_f_idk(rule=spec)", "answerability_accuracy", "ChunkP(by=cosine)@5"),
+    *("precision_at_k_similarity@5",),
+]
+GIVEN = {
+    "BertscoreP": 0.5,
+    "BertscoreR": 0.5,
+    "BertKPrec": 0.5,
+    "idk_eval": 0,
+    "RL_F": 0.5,
+    "RB_llm": 0.5,
+    "passage_embeddings": [[1.0]],
+    "gold_embeddings": [[1.0]],
+}
+
+
+@pytest.mark.parametrize("name", READ_FROM_THE_RECORD)
+def test_a_metric_tells_which_given_values_it_lacks(name: str) -> None:
+    metric = naming.parse(name)
+    absent = metric.lacks(BARE)
+    assert absent is not None and absent.reason is Reason.NEEDS_EXTRA
+    assert metric.lacks(dataclasses.replace(BARE, given={"something": 1})) is not None
+    full = dataclasses.replace(BARE, given=GIVEN)
+    assert metric.lacks(full) is None and isinstance(metric.score(full), Score)
+
+
+@pytest.mark.parametrize("cls", naming.known().values(), ids=str)
+def test_what_lacks_something_is_never_scored(cls: type[Metric]) -> None:
+    metric = built(cls)
+    empty = Sample(id="q")
+    assert metric.lacks(empty) is not None
+    assert isinstance(metric.score(empty), Unscored)
+    if metric.lacks(BARE) is not None:
+        assert isinstance(metric.score(BARE), Unscored)
+
+
+def test_harmonic_is_zero_where_both_are_zero() -> None:
+    assert harmonic(0.0, 0.0) == 0.0
+    assert harmonic(1.0, 0.5) == pytest.approx(2 / 3)

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from ragassay.engine.results import Result
 from ragassay.errors import UsageError
+from ragassay.metrics import naming
 from ragassay.reports import browse, html, wording
 from ragassay.reports.browse import script_json
 from ragassay.samples import GoldPassage, Passage
@@ -44,18 +45,27 @@ class Page(HTMLParser):
         self.tags: list[tuple[str, dict[str, str | None]]] = []
         self.scripts: list[tuple[dict[str, str | None], str]] = []
         self.text: list[str] = []
+        self.rows: list[list[str]] = []
         self._inside = ""
+        self._in_cell = False
         self.feed(text)
         self.close()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.append((tag, dict(attrs)))
         self._inside = tag
+        if tag == "tr":
+            self.rows.append([])
+        elif tag in ("td", "th"):
+            self.rows[-1].append("")
+            self._in_cell = True
         if tag == "script":
             self.scripts.append((dict(attrs), ""))
 
     def handle_endtag(self, tag: str) -> None:
         self._inside = ""
+        if tag in ("td", "th"):
+            self._in_cell = False
 
     def handle_data(self, data: str) -> None:
         if self._inside == "script":
@@ -63,6 +73,13 @@ class Page(HTMLParser):
             self.scripts[-1] = (attributes, before + data)
         elif self._inside != "style":
             self.text.append(data)
+            if self._in_cell:
+                self.rows[-1][-1] += data
+
+    def row(self, name: str) -> list[str]:
+        """The cells of the first row that a metric heads: the one of the page's main table."""
+        found = next(row for row in self.rows if row and row[0].strip().startswith(name))
+        return [" ".join(cell.split()) for cell in found]
 
     def json(self, name: str) -> Any:
         return next(json.loads(body) for attrs, body in self.scripts if attrs.get("id") == name)
@@ -86,8 +103,11 @@ def test_the_numbers_shown_are_the_summarys_own(tmp_path: Path) -> None:
     found = example(45)
     page = Page(report(found, tmp_path))
     for metric in found.summary.metrics.values():
-        assert wording.number(metric.mean) in page.words
-        assert wording.bounds(metric.low, metric.high) in page.words
+        assert page.row(metric.name)[1:4] == [
+            wording.number(metric.mean),
+            wording.coverage(metric),
+            wording.bounds(metric.low, metric.high),
+        ]
     assert "6 not applicable" in page.words
     assert "39/45" in page.words
     assert found.summary.averaged_over in page.words
@@ -123,17 +143,16 @@ def test_a_comparison_shows_its_numbers_and_both_runs(tmp_path: Path) -> None:
     comp, a, b = parts
     assert wording.verdict_line(comp) in page.words
     for d in comp.differences:
-        for said in (
-            wording.number(d.a_mean),
-            wording.number(d.b_mean),
-            wording.number(d.diff, sign=True),
-            wording.bounds(d.low, d.high, sign=True),
+        cells = page.row(d.name)
+        diff = wording.number(d.diff, sign=True) + wording.bounds(d.low, d.high, sign=True)
+        assert cells[1:4] == [wording.number(d.a_mean), wording.number(d.b_mean), diff]
+        assert cells[5:] == [
             wording.marked(d),
             wording.p_value(d.p_adjusted),
-            wording.number(d.detectable),
             d.verdict,
-        ):
-            assert said in page.words
+            str(d.n),
+            wording.number(d.detectable),
+        ]
     rows = page.json("rows")
     at = [m["name"] for m in rows["metrics"]].index("AP")
     assert rows["values"][at] == a.columns.values("AP").tolist()
@@ -276,6 +295,17 @@ def test_gold_is_marked_by_id_or_by_overlapping_span(tmp_path: Path) -> None:
     detail = Page(report(result(found, outcomes(found)), tmp_path)).json("d0-0")[0]
     assert [passage[4] for passage in detail["passages"]] == [2, 1, None, 0]
     assert [entry[0] for entry in detail["gold"]] == ["elsewhere"]
+
+
+def test_gold_is_marked_by_text_as_the_chunk_metrics_see_it(tmp_path: Path) -> None:
+    passages = (Passage("two  words\n", "p1"), Passage("other", "p2"), Passage("", "p3"))
+    gold = (GoldPassage(text="two words", grade=2), GoldPassage(text=""), GoldPassage(text="new"))
+    found = [replace(samples(1)[0], passages=passages, gold=gold)]
+    detail = Page(report(result(found, outcomes(found)), tmp_path)).json("d0-0")[0]
+    assert [passage[4] for passage in detail["passages"]] == [2, None, None]
+    assert [entry[5] for entry in detail["gold"]] == ["", "new"]
+    hits = naming.parse("ChunkP@3").score(found[0])
+    assert isinstance(hits, Score) and hits.parts["hit_ranks"] == [1]
 
 
 def test_odd_texts_and_metadata_do_not_stop_the_report(tmp_path: Path) -> None:

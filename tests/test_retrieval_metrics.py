@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from functools import cache
 
 import numpy as np
@@ -10,10 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragassay import GoldPassage, InputError, Passage, Reason, Sample, Score, Unscored, UsageError
+from ragassay.engine.ranked_runs import evaluate_run
+from ragassay.errors import RagassayWarning
 from ragassay.metrics import naming, ranking_sources
 from ragassay.metrics.base import Metric, Window
 from ragassay.metrics.ranking_metric import RankingMetric
-from ragassay.metrics.runs import evaluate_run
 from ragassay.suites import retrieval
 
 NUMERIC = [
@@ -184,6 +186,25 @@ def test_scores_against_the_given_order_win_and_are_told() -> None:
     outcome = naming.parse("RR").score(sample("ba", {"a": 1}, [1.0, 2.0]))
     assert isinstance(outcome, Score) and outcome.value == 1.0
     assert "ranked by score, which is not the order given" in outcome.explanation
+
+
+def test_scores_against_the_given_order_are_warned_of_once_with_their_number() -> None:
+    samples = [
+        sample("ba", {"a": 1}, [1.0, 2.0]),
+        sample("abc", {"a": 1}, [3.0, 2.0, 2.0]),
+        sample("ab", {"a": 1}),
+        sample("ab", {"a": 1}, [0.1, 0.9]),
+    ]
+    window = Window(samples)
+    with pytest.warns(RagassayWarning) as caught:
+        for name in ("RR", "AP", "nDCG@5"):
+            window.outcomes(parse(name))
+    (warning,) = (str(one.message) for one in caught)
+    assert "order of their scores: 2." in warning
+    assert "rank them by score" in warning and "leave the scores out" in warning
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Window(samples[1:3]).outcomes(parse("RR"))
 
 
 def test_a_repeated_passage_counts_once_at_its_best_rank_and_is_told() -> None:

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pytest
 
 from ragassay.errors import InputError
-from ragassay.samples import GoldPassage, Passage, Sample
+from ragassay.samples import Answer, Answerability, GoldPassage, Passage, Sample, Statement, Turn
 
 
 @pytest.mark.parametrize("score", [math.nan, math.inf])
@@ -49,3 +50,75 @@ def test_a_plain_text_is_one_answer_or_one_reference_and_never_its_characters() 
     sample = Sample(id="q", answer="Rome", references="Rome")  # type: ignore[arg-type]
     assert sample.answer is not None and sample.answer.text == "Rome"
     assert sample.references == ("Rome",)
+
+
+def test_lists_are_tuples_so_that_nothing_empty_passes_for_something() -> None:
+    listed: dict[str, Any] = {
+        "history": [Turn("user", "a")],
+        "passages": [],
+        "references": ["a", "b"],
+        "reference_groups": [["a"], ["b"]],
+        "negative_references": ["c"],
+        "gold": [GoldPassage(id="g")],
+    }
+    answer = Answer("x", [Statement("x", ["1"])])  # type: ignore[arg-type]
+    sample = Sample(id="q", answer=answer, **listed)
+    assert sample == Sample(
+        id="q",
+        answer=Answer("x", (Statement("x", ("1",)),)),
+        history=(Turn("user", "a"),),
+        passages=(),
+        references=("a", "b"),
+        reference_groups=(("a",), ("b",)),
+        negative_references=("c",),
+        gold=(GoldPassage(id="g"),),
+    )
+    for name in listed:
+        hash(getattr(sample, name))
+    hash(sample.answer)
+
+
+def test_absent_lists_stay_absent_only_where_that_means_something() -> None:
+    sample = Sample(id="q", passages=None, gold=None, references=None)  # type: ignore[arg-type]
+    assert sample.passages is None and sample.gold is None and sample.references == ()
+
+
+@pytest.mark.parametrize("text", ["UNANSWERABLE", "unanswerable", "Unanswerable"])
+def test_the_text_of_a_label_is_the_label(text: Any) -> None:
+    assert Sample(id="q", answerability=text).answerability is Answerability.UNANSWERABLE
+
+
+def test_references_left_out_are_those_of_the_groups() -> None:
+    groups: Any = [["a", "b"], "c"]
+    sample = Sample(id="q", reference_groups=groups)
+    assert sample.reference_groups == (("a", "b"), ("c",))
+    assert sample.references == ("a", "b", "c")
+
+
+@pytest.mark.parametrize(
+    ("parts", "said"),
+    [
+        ({"passages": ("x",)}, "field 'passages': an item is of the type str, not Passage"),
+        ({"passages": "x"}, "field 'passages': a list is expected, not str"),
+        ({"passages": [GoldPassage(id="x")]}, "is of the type GoldPassage, not Passage"),
+        ({"gold": ["g"]}, "field 'gold': an item is of the type str, not GoldPassage"),
+        ({"gold": {"g": 1}}, "field 'gold': a list is expected, not dict"),
+        ({"history": ["hi"]}, "field 'history': an item is of the type str, not Turn"),
+        ({"references": [None]}, "field 'references': an item is of the type NoneType, not str"),
+        ({"references": 3}, "field 'references': a list is expected, not int"),
+        ({"reference_groups": "ab"}, "field 'reference_groups': a list is expected, not str"),
+        ({"reference_groups": [[1]]}, "field 'reference_groups': an item is of the type int"),
+        ({"answer": 3}, "field 'answer': the answer is of the type int"),
+        ({"answerability": "UNANSWERABEL"}, "'UNANSWERABEL' is no label. Did you mean 'unansw"),
+    ],
+)
+def test_a_part_of_the_wrong_type_is_refused_and_named(parts: Any, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        Sample(id="q", **parts)
+
+
+def test_citations_and_statements_are_checked_too() -> None:
+    with pytest.raises(InputError, match="citations"):
+        Statement("x", (1,))  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="statements"):
+        Answer("x", ("y",))  # type: ignore[arg-type]

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -40,6 +42,35 @@ def test_parts_are_refused_exactly_when_a_number_in_them_is_not_finite(parts: di
             Score(0.5, parts)
 
 
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])
+def test_numpy_brings_no_nan_in(kind: Any) -> None:
+    for bad in (math.nan, math.inf):
+        with pytest.raises(ValueError, match="finite"):
+            Score(kind(bad))
+        with pytest.raises(ValueError, match=r"parts\.x\[0\].*finite"):
+            Score(1.0, {"x": [kind(bad)]})
+
+
+def test_numpy_scalars_become_plain_values() -> None:
+    for value, plain in ((np.float32(0.5), 0.5), (np.int64(3), 3), (np.bool_(True), True)):
+        score = Score(value, {"a": value, "b": [value], "c": (value,)})  # type: ignore[arg-type]
+        assert score.value == plain and type(score.value) is type(plain)
+        found = [score.parts["a"], *score.parts["b"], *score.parts["c"]]
+        assert found == [plain] * 3 and {*map(type, found)} == {type(plain)}
+
+
+@pytest.mark.parametrize("odd", [None, [0.5], {"x": 1}, np.zeros(2), 1j, object()])
+def test_what_is_neither_number_flag_nor_label_is_no_score(odd: Any) -> None:
+    with pytest.raises(ValueError, match="a score holds a value of the type"):
+        Score(odd)
+
+
+@pytest.mark.parametrize("odd", [np.array([math.nan]), {1, 2}, 1j, object()])
+def test_parts_hold_json_only(odd: Any) -> None:
+    with pytest.raises(ValueError, match=r"parts\.x holds a value of the type"):
+        Score(0.5, {"x": odd})
+
+
 def test_flags_count_as_numbers_and_labels_do_not() -> None:
     assert Score(True).number == 1.0
     assert Score("yes").number is None
@@ -64,8 +95,6 @@ def test_columns_count_every_outcome_once(outcomes: list, data: st.DataObject) -
     ) == len(outcomes)
     numbers = [o.number for o in outcomes if isinstance(o, Score) and o.number is not None]
     assert columns.values("m")[columns.scored("m")].tolist() == numbers
-    import numpy as np
-
     rows = data.draw(st.lists(st.integers(0, len(outcomes) - 1), unique=True)) if outcomes else []
     some = columns.take(np.array(rows, dtype=np.int64))
     assert some.values("m").tolist() == [columns.values("m")[at] for at in rows]

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragassay.engine.ranked_runs import read_rankings
 from ragassay.errors import InputError, RagassayWarning
 from ragassay.formats import trec
-from ragassay.metrics import ranking_sources
 
 RUN = "q1 Q0 a 1 2.5 tag\nq1 Q0 b 2 1.5 tag\nq2 Q0 a 1 -3e-2 tag\n"
 ROWS = [("q1", "a", 2.5), ("q1", "b", 1.5), ("q2", "a", -0.03)]
@@ -154,7 +154,7 @@ def test_a_document_that_occurs_twice_is_an_error_with_its_line(tmp_path: Path) 
     qrels = write(tmp_path, QRELS, "qrels")
     run = write(tmp_path, "# comment\n" + RUN + "q1  Q0 a 9 0.1 tag\n", "run")
     for read in (
-        lambda: ranking_sources.from_files(qrels, run),
+        lambda: read_rankings(qrels, run),
         lambda: list(trec.read_run_samples(run, qrels)),
     ):
         with pytest.raises(InputError, match="'a' occurs a second time for query 'q1'") as caught:
@@ -166,7 +166,7 @@ def test_a_judgement_that_occurs_twice_is_an_error_with_its_line(tmp_path: Path)
     qrels = write(tmp_path, QRELS + "q1 0 a 0\n", "qrels")
     run = write(tmp_path, RUN, "run")
     for read in (
-        lambda: ranking_sources.from_files(qrels, run),
+        lambda: read_rankings(qrels, run),
         lambda: trec.read_qrels_by_query(qrels),
     ):
         with pytest.raises(InputError, match="'a' occurs a second time") as caught:
@@ -180,7 +180,7 @@ def test_a_run_without_judged_queries_is_an_error_that_shows_both_spellings(
     qrels = write(tmp_path, QRELS, "qrels")
     run = write(tmp_path, RUN.replace("q", "topic-"), "run")
     for read in (
-        lambda: ranking_sources.from_files(qrels, run),
+        lambda: read_rankings(qrels, run),
         lambda: list(trec.read_run_samples(run, qrels)),
     ):
         with pytest.raises(InputError, match=r"'topic-.*'q1'") as caught:

@@ -31,6 +31,7 @@ __all__ = [
     "__version__",
     "compare",
     "evaluate",
+    "evaluate_run",
     "load",
     "open_run",
 ]
@@ -53,12 +54,13 @@ _HOME = {
     "UsageError": "ragassay.errors",
     "compare": "ragassay.engine",
     "evaluate": "ragassay.engine",
+    "evaluate_run": "ragassay.engine",
     "load": "ragassay.formats",
     "open_run": "ragassay.engine",
 }
 
 if TYPE_CHECKING:
-    from ragassay.engine import Comparison, Result, compare, evaluate, open_run
+    from ragassay.engine import Comparison, Result, compare, evaluate, evaluate_run, open_run
     from ragassay.errors import InputError, RagassayError, UsageError
     from ragassay.formats import load
     from ragassay.samples import (

@@ -23,9 +23,9 @@ def atomic(path: str | Path) -> Iterator[BinaryIO]:
     """
     # A link stays a link: what it points to is replaced.
     target = Path(path).resolve()
-    if target.exists() and not target.is_file():
-        raise UsageError(f"{path} is not a regular file. Choose another name with -o.")
     try:
+        if target.exists() and not target.is_file():
+            raise UsageError(f"{path} is not a regular file. Choose another name with -o.")
         target.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     except OSError as error:

@@ -236,9 +236,7 @@ def _tuple_of(values: object, kind: type[T], field_name: str) -> tuple[T, ...]:
     if kind is str and isinstance(values, kind):
         return (values,)
     if not isinstance(values, list | tuple):
-        raise InputError(
-            f"a {type(values).__name__} stands where a list is expected", field=field_name
-        )
+        raise InputError(f"a list is expected, not {type(values).__name__}", field=field_name)
     for item in values:
         if not isinstance(item, kind):
             raise _wrong_type("an item", item, kind, field_name)
@@ -248,7 +246,7 @@ def _tuple_of(values: object, kind: type[T], field_name: str) -> tuple[T, ...]:
 def _wrong_type(what: str, value: object, kind: type[Any], field_name: str) -> InputError:
     hint = f"Give {kind.__name__} objects, or let ragassay.load read the record."
     return InputError(
-        f"{what} is a {type(value).__name__}, not a {kind.__name__}",
+        f"{what} is of the type {type(value).__name__}, not {kind.__name__}",
         field=field_name,
         hint="Give texts." if kind is str else hint,
     )
@@ -258,7 +256,7 @@ def _label(value: object) -> Answerability:
     try:
         return Answerability(str(value).casefold())
     except ValueError:
-        hint = did_you_mean(str(value), Answerability)
+        hint = did_you_mean(str(value), map(str, Answerability))
         labels = ", ".join(label.upper() for label in Answerability)
         raise InputError(
             f"{value!r} is no label",

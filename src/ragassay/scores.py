@@ -110,7 +110,7 @@ def _scalar(value: Any, where: str) -> Value:
         # A scalar of numpy's, which is not imported for this, gives its Python twin.
         value = value.item() if getattr(value, "shape", None) == () else value
         if type(value) not in _PLAIN and not isinstance(value, int | float):
-            raise ValueError(f"{where} holds a {type(value).__name__}; only numbers, flags, texts")
+            raise ValueError(f"{where} holds a value of the type {type(value).__name__}")
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError(f"{where} holds {value}; a number must be finite, else use Unscored")
     return cast(Value, value)

@@ -6,7 +6,7 @@ The files import what they need inside their functions, so that all of them load
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from cyclopts import App, CycloptsError
 
@@ -21,7 +21,7 @@ from ragassay.cli.trec import trec
 from ragassay.cli.validate import validate
 from ragassay.errors import RagassayError
 
-COMMANDS = (demo, run, compare, report, trec, validate, metrics)
+COMMANDS: tuple[Callable[..., int], ...] = (demo, run, compare, report, trec, validate, metrics)
 
 app = App(
     name="ragassay",
@@ -54,7 +54,9 @@ def call(argv: list[str]) -> int:
             result_action="return_value",
         )
     except KeyboardInterrupt:
-        return _complain("Interrupted; nothing half-written was kept.", INTERRUPTED)
+        return _complain(
+            "Interrupted. No file is half-written; run the same command again.", INTERRUPTED
+        )
     except CycloptsError:
         return USAGE
     except RagassayError as error:

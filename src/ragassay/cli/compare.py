@@ -79,8 +79,7 @@ def compare(
         for new, old in pairs
     ]
     if json:
-        bodies = [comparison.to_json() for comparison in found]
-        show.json(bodies[0] if len(bodies) == 1 else bodies)
+        show.json({"comparisons": [comparison.to_json() for comparison in found]})
     else:
         out = show.console()
         for comparison in found:

@@ -119,7 +119,7 @@ def run(
     with show.progress("scoring") as progress:
         result = job.run(progress, keep=False)
     with show.status("writing reports"):
-        reports = folder.write_reports(result) if result.folder is not None else {}
+        reports = folder.write_fresh(result) if result.folder is not None else {}
     if json:
         show.json({**result.summary.to_json(), "gates": [g.to_json() for g in result.gates]})
     else:

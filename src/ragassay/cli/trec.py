@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from ragassay.engine.summary import Comparison
-    from ragassay.metrics.trec_eval import TrecScores
+    from ragassay.engine.trec_eval import TrecScores
     from ragassay.metrics.trec_names import TrecMeasure
 
 _Flag = Parameter(negative=())
@@ -106,10 +106,11 @@ def _scores(
     *,
     complete: bool,
 ) -> TrecScores:
-    from ragassay.metrics import ranking_sources, trec_eval
+    from ragassay.engine import trec_eval
+    from ragassay.engine.ranked_runs import read_rankings
 
     with show.console(stderr=True).status(f"evaluating {run.name}"):
-        rankings, tag = ranking_sources.from_files(qrels, run)
+        rankings, tag = read_rankings(qrels, run)
         return trec_eval.score(rankings, tag, measures, complete=complete, depth=max_docs)
 
 
@@ -167,7 +168,8 @@ def _compare(
         show.json(_comparisons_as_json(found, scored[-1]))
     else:
         out = show.console()
-        out.print(_averaged_over(scored[-1]), markup=False, soft_wrap=True)
+        n = f"{len(scored[-1].queries):,}"
+        out.print(f"mean over all {n} judged queries; one that a run lacks counts 0")
         for comparison in found:
             out.print(comparison_table(comparison))
     show.warn(

@@ -3,7 +3,8 @@
 from ragassay.engine.comparison import compare
 from ragassay.engine.evaluation import evaluate
 from ragassay.engine.folder import open_run
+from ragassay.engine.ranked_runs import evaluate_run
 from ragassay.engine.results import Result
 from ragassay.engine.summary import Comparison
 
-__all__ = ["Comparison", "Result", "compare", "evaluate", "open_run"]
+__all__ = ["Comparison", "Result", "compare", "evaluate", "evaluate_run", "open_run"]

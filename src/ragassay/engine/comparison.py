@@ -83,6 +83,7 @@ def compare(
         only_a=len(rows_a) - len(common),
         only_b=len(rows_b) - len(common),
         warnings=_warnings(a, b, names, common, mask_a, mask_b),
+        clustered_by=a.config.get("cluster_by"),
     )
 
 
@@ -104,6 +105,7 @@ def compare_arrays(
     only_a: int = 0,
     only_b: int = 0,
     warnings: Sequence[str] = (),
+    clustered_by: str | None = None,
 ) -> Comparison:
     """The comparison of two aligned score matrices, shape ``(n_metrics, n_queries)``.
 
@@ -161,6 +163,8 @@ def compare_arrays(
         correction=correction,
         interval=interval,
         warnings=tuple(warnings),
+        clustered_by=None if clusters is None else clustered_by,
+        n_clusters=None if clusters is None else len(np.unique(clusters)),
     )
 
 
@@ -250,6 +254,10 @@ def _warnings(
             f"{one_sided} scores exist in one run only and were left out "
             f"(most of them: {names[worst]}). Unscored answers can make a run look better."
         )
+    for run, other in ((a, b), (b, a)):
+        lacking = len(rows_by_query(run)) - len(common)
+        if lacking:
+            found.append(f"{lacking} queries are in {run.name} only; {other.name} lacks them.")
     for result in (a, b):
         if result.summary.incomplete:
             found.append(f"{result.name} is incomplete: {result.summary.incomplete} scores failed.")

@@ -13,7 +13,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from ragassay.errors import InputError, UsageError, did_you_mean
 
-_PATHS = ("data", "qrels", "output")
+PATHS = ("data", "qrels", "output")
+"""Keys that hold paths; in a file they are relative to it."""
+
+_RECORDED = ("ragassay", "python", "numpy", "fingerprint", "signatures")
+"""Keys that ``run.yaml`` adds to say what happened; a configuration may hold them."""
 
 
 class RunConfig(BaseModel):
@@ -97,6 +101,10 @@ def read_config(path: str | Path) -> dict[str, Any]:
         ) from error
     if not isinstance(body, Mapping):
         raise InputError("is not a mapping of keys", path=source, hint="Begin with 'data: FILE'.")
+    body = {key: value for key, value in body.items() if key not in _RECORDED}
+    if "key_map" in body:
+        # UltraRAG's word for the same mapping.
+        body["columns"] = {**(body.get("columns") or {}), **(body.pop("key_map") or {})}
     for key in body:
         if key not in RunConfig.model_fields:
             raise InputError(
@@ -106,7 +114,7 @@ def read_config(path: str | Path) -> dict[str, Any]:
                 or f"There are: {', '.join(RunConfig.model_fields)}.",
             )
     found = dict(body)
-    for key in _PATHS:
+    for key in PATHS:
         if isinstance(found.get(key), str):
             found[key] = str(source.parent / found[key])
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import warnings
 from collections import Counter
@@ -14,7 +15,7 @@ from typing import Any
 
 from ragassay import __version__, suites
 from ragassay.engine import gates
-from ragassay.engine.config import RunConfig, make_config
+from ragassay.engine.config import PATHS, RunConfig, make_config
 from ragassay.engine.folder import (
     IN_CLUSTER,
     FolderWriter,
@@ -35,7 +36,8 @@ from ragassay.engine.summarise import (
     summarise,
 )
 from ragassay.engine.summary import MetricSummary, Summary
-from ragassay.errors import InputError, RagassayWarning, UsageError
+from ragassay.errors import InputError, RagassayWarning, UsageError, did_you_mean
+from ragassay.metrics import naming
 from ragassay.metrics.base import Metric
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Unscored
@@ -51,7 +53,7 @@ Stored = tuple[Callable[[], Iterator[ScoreRow]], Callable[[], Iterator[Sample]]]
 """Where a result's rows and samples come from, each time they are asked for."""
 
 DEFAULT_SUITES = {"mtrag": "mtrag", "inspectorraget": "mtrag", "trec_run": "retrieval"}
-"""The suite for a format, when none is named; `qa` for all others."""
+"""The suite for a format, when none is named. For all others: `retrieval` with qrels, else `qa`."""
 
 
 def evaluate(
@@ -95,7 +97,9 @@ def evaluate(
         elif item in suites.known():
             chosen.append(suites.get(item))
         else:
-            names.append(item)
+            names.append(_metric_name(item))
+    if suite is not None and not (objects or names or chosen):
+        raise UsageError("No suite and no metric is named. 'ragassay metrics' lists them.")
     if names and chosen and metrics is None:
         # Names in one list with suites come on top of the suites' own.
         names = [*(name for each in chosen for name in each.metrics), *names]
@@ -109,6 +113,15 @@ def evaluate(
         **{"output": None if save is None else str(save), **options},
     )
     return prepare(config, data, chosen=chosen, objects=objects).run(progress)
+
+
+def _metric_name(word: str) -> str:
+    """The word, unless it looks like a misspelt suite and is no metric."""
+    aliases = [None, *(suite.aliases for suite in suites.known().values())]
+    hint = did_you_mean(word, suites.known())
+    if hint and not any(naming.is_known(word, local) for local in aliases):
+        raise UsageError(f"{word!r} is neither a suite nor a metric. {hint}")
+    return word
 
 
 def prepare(
@@ -212,7 +225,8 @@ def make_plan(
     """
     used = tuple(chosen) or tuple(suites.get(name) for name in config.suite)
     if not used and not config.metrics and not objects:
-        used = (suites.get(DEFAULT_SUITES.get(data_format, "qa")),)
+        usual = "retrieval" if config.qrels is not None else "qa"
+        used = (suites.get(DEFAULT_SUITES.get(data_format, usual)),)
     found: list[Metric] = []
     if config.metrics:
         local = {alias: target for suite in used for alias, target in suite.aliases.items()}
@@ -246,6 +260,8 @@ class _Collected:
         self._clusters: list[str] = []
         self._clustered = 0
         self._first_reason = ""
+        self._unanswered = 0
+        self._unlabelled = 0
 
     @property
     def clustered_by(self) -> str | None:
@@ -262,6 +278,8 @@ class _Collected:
             self.systems[sample.system] += 1
             if sample.failure:
                 self.failures[sample.failure] += 1
+            self._unanswered += sample.answer is None
+            self._unlabelled += sample.answerability is None
             self._slicer.add(sample)
             cluster = cluster_of(sample, column)
             self._clusters.append(cluster)
@@ -318,6 +336,18 @@ class _Collected:
                 f"All {n} samples belong to one {self.clustered_by}, so there are no intervals; "
                 "name another column with --cluster-by."
             )
+        needs = {need for metric in self.plan.metrics.values() for need in metric.needs}
+        if self._unanswered and "answer" in needs:
+            said = ", ".join(f"{what} {count}" for what, count in self.failures.most_common())
+            yield (
+                f"{self._unanswered} of {n} samples have no answer{f' ({said})' if said else ''}: "
+                "they are unscored, so the means speak only of the others."
+            )
+        if self._unlabelled and "answerability" in needs:
+            yield (
+                f"{self._unlabelled} samples lack the answerability label that some metrics need: "
+                "give 'answerability' (or 'Answerability') in each record."
+            )
         if self.config.cluster_by is not None and self._clustered < n:
             yield (
                 f"{n - self._clustered} of {n} samples have no {self.config.cluster_by}; "
@@ -342,6 +372,10 @@ def _resolved(
     import numpy as np
 
     body = config.model_dump(exclude_none=True)
+    for key in PATHS:
+        if config.output is not None and body.get(key) is not None:
+            # Paths in a configuration are relative to it, so that run.yaml can be run again.
+            body[key] = os.path.relpath(body[key], config.output)
     body["suite"] = [suite.name for suite in plan.suites]
     body["metrics"] = [str(metric) for metric in plan.metrics.values()]
     body["cluster_by"] = clustered_by

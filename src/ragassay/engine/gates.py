@@ -9,8 +9,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ragassay.engine.names import shown
-from ragassay.engine.summary import Summary
+from ragassay.engine.summary import MetricSummary, Summary
 from ragassay.errors import UsageError
+from ragassay.scores import Reason
 
 _OPERATORS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
 _FORM = re.compile(r"^(?P<left>.+?)\s*(?P<op>>=|<=|>|<)\s*(?P<bound>[-+]?[\d.]+(?:[eE][-+]?\d+)?)$")
@@ -33,17 +34,27 @@ class Gate:
 
 @dataclass(frozen=True)
 class GateResult:
-    """What a gate found. ``passed`` is ``None`` when there was no value to judge."""
+    """What a gate found.
+
+    ``passed`` is ``None`` when it cannot be decided: nothing was scored, or ``unscored`` samples
+    lack something (an answer) without which the gate could not have been passed for certain.
+    """
 
     gate: str
     value: float | None
     passed: bool | None
+    unscored: int = 0
 
     @property
     def sentence(self) -> str:
         """One line for the terminal."""
-        if self.passed is None:
+        if self.passed is None and self.value is None:
             return f"gate {self.gate}: undecided, nothing was scored"
+        if self.passed is None:
+            return (
+                f"gate {self.gate}: undecided at {self.value:.4f}, because {self.unscored} samples "
+                "that should have been scored were not"
+            )
         state = "passed" if self.passed else "FAILED"
         return f"gate {self.gate}: {state} at {self.value:.4f}"
 
@@ -91,10 +102,35 @@ def resolve(texts: Sequence[str], metrics: Mapping[str, str], used: Sequence[str
 
 
 def judge(gates: Sequence[Gate], summary: Summary) -> list[GateResult]:
-    """What each gate finds in a summary."""
+    """What each gate finds in a summary.
+
+    A gate is not passed by leaving samples unscored: where answers are missing, it passes only if
+    it would also pass with the worst possible value for each of them.
+    """
     results = []
     for gate in gates:
-        value: float | None = getattr(summary.metrics[gate.metric], gate.which)
-        passed = None if value is None else bool(_OPERATORS[gate.op](value, gate.bound))
-        results.append(GateResult(str(gate), value, passed))
+        metric = summary.metrics[gate.metric]
+        value: float | None = getattr(metric, gate.which)
+        unscored = sum(n for reason, n in metric.unscored.items() if reason in _OWED)
+        passed = None if value is None else _holds(gate, value)
+        if passed and unscored and not _survives(gate, metric, value or 0.0, unscored):
+            passed = None
+        results.append(GateResult(str(gate), value, passed, unscored))
     return results
+
+
+_OWED = {str(Reason.MISSING_INPUT), str(Reason.FAILED)}
+"""Reasons that do not lie in the nature of the query: a score was owed."""
+
+
+def _holds(gate: Gate, value: float) -> bool:
+    return bool(_OPERATORS[gate.op](value, gate.bound))
+
+
+def _survives(gate: Gate, metric: MetricSummary, value: float, unscored: int) -> bool:
+    """Whether the gate still holds when every owed score is the worst possible one."""
+    worst = metric.bounds[0] if gate.op in (">", ">=") else metric.bounds[1]
+    if worst is None or metric.aggregate != "mean":
+        return False
+    n = metric.n_scored
+    return _holds(gate, (value * n + worst * unscored) / (n + unscored))

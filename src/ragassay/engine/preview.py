@@ -10,7 +10,6 @@ from typing import Any
 
 from ragassay.engine.evaluation import Job, Progress
 from ragassay.errors import RagassayWarning
-from ragassay.metrics.base import missing
 from ragassay.samples import Sample
 
 
@@ -63,7 +62,7 @@ def preview(job: Job, progress: Progress | None = None) -> Preview:
             systems[sample.system or "(none)"] += 1
             parts.update(part for part, has in PARTS.items() if has(sample))
             applicable.update(
-                name for name, m in job.plan.metrics.items() if not missing(sample, m.needs)
+                name for name, m in job.plan.metrics.items() if m.lacks(sample) is None
             )
             if sample.failure:
                 failures[sample.failure] += 1

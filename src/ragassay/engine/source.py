@@ -47,6 +47,11 @@ def open_source(data: Data, config: RunConfig) -> Source:
         InputError: the data cannot be read (some faults show only while it streams).
     """
     if not isinstance(data, str | Path):
+        if not (hasattr(data, "__iter__") or hasattr(data, "columns")):
+            raise UsageError(
+                f"{type(data).__name__} is no data. Give a path, a list of records or samples, or "
+                "a data frame."
+            )
         source = Source(iter(()), "samples in memory", "memory")
         samples = formats.from_records(
             data,

@@ -84,11 +84,12 @@ def slice_summaries(
 def averaged_over(columns: ScoreColumns, families: Collection[str], cluster_by: str | None) -> str:
     """In words: what the means of a run go over, and what its intervals are clustered by."""
     n, n_queries = len(columns), len({identity[0] for identity in columns.identities})
-    text = f"all {n_queries:,} queries"
+    queries = f"{n_queries:,} {'query' if n_queries == 1 else 'queries'}"
+    text = f"the scored among all {queries}"
     if n != n_queries:
-        text = f"all {n:,} samples of {n_queries:,} queries"
+        text = f"the scored among all {n:,} samples of {queries}"
     if "retrieval" in families:
-        text += "; a judged query without relevant or without retrieved passages counts 0"
+        text += "; a judged query without relevant passages, or for which none came back, counts 0"
     if cluster_by is not None:
         text += f"; intervals clustered by {cluster_by}"
     elif n != n_queries:

@@ -149,6 +149,8 @@ class Comparison:
     """Two runs on the same queries.
 
     ``only_a`` and ``only_b`` count queries that the other run lacks; they are not compared.
+    ``clustered_by`` names what belongs together in the test and the intervals (a conversation), and
+    ``n_clusters`` says how many of them there are; both are ``None`` when queries stand alone.
     """
 
     a: str
@@ -163,6 +165,8 @@ class Comparison:
     correction: str
     interval: str
     warnings: tuple[str, ...] = ()
+    clustered_by: str | None = None
+    n_clusters: int | None = None
 
     def to_json(self) -> dict[str, Any]:
         """A mapping of plain values; UltraRAG's field names stand beside ours."""

@@ -224,6 +224,8 @@ def _settle_pair(
 def _choose(field: str, candidates: list[str]) -> str:
     order = {name: rank for rank, name in enumerate((field, *ALIASES[field]))}
     best = sorted(candidates, key=lambda key: order.get(folded(key), 0))
+    if len(best) > 1 and folded(best[0]) == folded(best[1]):
+        raise _ambiguous(field, best[:2])
     if len(best) == 1 or folded(best[0]) == field or field in _FIRST_WINS:
         return best[0]
     raise _ambiguous(field, best)

@@ -39,6 +39,8 @@ def answer(value: Any, field: str) -> Answer | None:
         parts = value[parts_key] if parts_key else None
         if said is None and parts is None:
             return None
+        if parts is None and value.get("citations"):
+            parts = [{"text": said, "citations": value["citations"]}]
         stated = _statements(parts, field)
         return Answer(_joined(stated) if said is None else said, stated)
     if isinstance(value, list) and all(isinstance(item, dict) for item in value):
@@ -49,6 +51,21 @@ def answer(value: Any, field: str) -> Answer | None:
         field=field,
         hint="Give one text, or a list of {'text': ..., 'citations': [...]}.",
     )
+
+
+def unknown(value: Any) -> list[str]:
+    """The keys of an answer and its statements that `answer` does not read."""
+    if not isinstance(value, dict | list):
+        return []
+    found: dict[str, None] = {}
+    parts: Any = value
+    if isinstance(value, dict):
+        text_key, parts_key = pick(tuple(value), _ANSWER_PARTS)
+        found.update(dict.fromkeys(value.keys() - {text_key, parts_key, "citations", "speaker"}))
+        parts = value[parts_key] if parts_key else None
+    for item in parts or ():
+        found.update(dict.fromkeys(item.keys() - {"text", "citations"}))
+    return sorted(found)
 
 
 def references(value: Any, field: str) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:

@@ -31,7 +31,14 @@ def rows(path: Path, delimiter: str | None = None) -> Iterator[tuple[int, Row]]:
     csv.field_size_limit(2**31 - 1)
     lines = files.text_lines(path)
     first = next(lines, "")
-    reader = csv.reader(_again(first, lines), delimiter=delimiter or _delimiter(first), strict=True)
+    between = delimiter or _delimiter(first)
+    reader = csv.reader(
+        _again(first, lines),
+        delimiter=between,
+        # A header with a blank after each delimiter is one that puts it before quotes as well.
+        skipinitialspace=0 < first.count(between) == first.count(f"{between} "),
+        strict=True,
+    )
     number = 1
     try:
         columns = _checked(next(reader, []), path)

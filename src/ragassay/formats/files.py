@@ -7,8 +7,9 @@ import json
 import math
 import re
 import zlib
-from collections.abc import Generator, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from itertools import chain, count
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -48,7 +49,7 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
             start = stream.read(3)
             if not start:
                 raise InputError("the compressed file holds nothing", path=path)
-            if start[:2] in _UTF16:
+            if start[:2] in _UTF16 or 0 in start[:2]:
                 raise InputError("the file is UTF-16", path=path, hint="Save it as UTF-8.")
             if start != _BOM:
                 stream.seek(0)
@@ -110,13 +111,14 @@ def parse_json(raw: bytes, path: Path | None = None, line: int | None = None) ->
     pair becomes U+FFFD.
 
     Raises:
-        InputError: it is not JSON, not UTF-8, or holds an infinite number.
+        InputError: it is not JSON, not UTF-8, names a key twice in one object, or holds an infinite
+            number.
     """
     try:
-        return orjson.loads(raw)
+        value = orjson.loads(raw)
     except orjson.JSONDecodeError as strict:
         try:
-            return mended(json.loads(raw.decode()))
+            return mended(json.loads(raw.decode(), object_pairs_hook=_unique))
         except UnicodeDecodeError as error:
             raise not_utf8(error, path, line) from None
         except InputError as error:
@@ -128,6 +130,40 @@ def parse_json(raw: bytes, path: Path | None = None, line: int | None = None) ->
                 line=line,
                 hint="Mend that line; no record was skipped.",
             ) from None
+    try:
+        refuse_repeats(raw, value)
+    except InputError as error:
+        raise error.at(path=path, line=line) from None
+    return value
+
+
+def refuse_repeats(raw: bytes, value: Any) -> None:
+    """Looks whether an object of the text names a key twice; JSON readers keep the last, silently.
+
+    The value written again has as many colons as the text, unless a key was lost (or a colon was
+    written as an escape). Only then is the text read again, slowly.
+
+    Raises:
+        InputError: a key stands twice in one object.
+    """
+    try:
+        if orjson.dumps(value).count(b":") == raw.count(b":"):
+            return
+    except TypeError:
+        pass  # nested too deeply to be written
+    with suppress(RecursionError):
+        json.loads(raw, object_pairs_hook=_unique)
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InputError(
+            f"the key {twice!r} stands twice in one object", field=twice, hint="Keep one of them."
+        )
+    return found
 
 
 def mended(value: Any, key: str = "") -> Any:
@@ -175,12 +211,23 @@ def _nearby(path: Path) -> str:
         return ""
 
 
-def json_records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+Note = Callable[[str, str], None]
+
+
+def json_records(path: Path, note: Note) -> Iterator[tuple[int, dict[str, Any]]]:
     """Every object of a JSON Lines file, line by line, or of a JSON document that is a list of
     objects or holds one, with its line (in a document: its number).
 
+    Where the first line holds a list of records (RAGChecker, batches), every line may; their
+    records are numbered through.
+
+    Args:
+        path: the file.
+        note: is told of what stands around such a list.
+
     Raises:
-        InputError: something is not JSON, or not an object.
+        InputError: something is not JSON, or not an object; or an object holds several lists of
+            records.
     """
     stream = lines(path)
     first = next(stream, None)
@@ -190,21 +237,19 @@ def json_records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     if _is_document(raw):
         stream.close()
         value = parse_json(whole(path), path)
-        inner = value if isinstance(value, list) else listed(value) or [value]
-        yield from ((index, _object(item, path, index)) for index, item in enumerate(inner, 1))
+        if isinstance(value, list):
+            yield from ((index, _object(item, path, index)) for index, item in enumerate(value, 1))
+        else:
+            yield from _unwrapped([value], path, note)
         return
     record = _object(parse_json(raw, path, number), path, number)
-    wrapped = listed(record)
-    if wrapped is not None:
-        yield from ((index, _object(item, path, index)) for index, item in enumerate(wrapped, 1))
+    if _list_name(record, path) is not None:
+        later = (_object(parse_json(raw, path, at), path, at) for at, raw in stream)
+        yield from _unwrapped(chain([record], later), path, note)
         return
     yield number, record
     for number, raw in stream:
-        try:
-            record = orjson.loads(raw)
-        except orjson.JSONDecodeError:
-            record = parse_json(raw, path, number)
-        yield number, record if type(record) is dict else _object(record, path, number)
+        yield number, _object(parse_json(raw, path, number), path, number)
 
 
 def first_record(path: Path) -> dict[str, Any]:
@@ -224,15 +269,45 @@ def first_record(path: Path) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def listed(record: Mapping[str, Any]) -> list[Any] | None:
-    """The list of records inside an object that is no sample itself, under a usual name
-    (RAGChecker: ``results``, ``input_data``)."""
-    for name in ("results", "input_data", "data", "samples", "records", "examples", "rows"):
-        inner = record.get(name)
-        if isinstance(inner, list) and inner and all(isinstance(item, dict) for item in inner):
-            is_sample = any(FIELD_OF.get(folded(key)) in SUBSTANCE for key in record)
-            return None if is_sample else inner
-    return None
+def _unwrapped(
+    objects: Iterable[dict[str, Any]], path: Path, note: Note
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The records inside each object, or the object itself where it holds none."""
+    numbers = count(1)
+    for outer in objects:
+        name = _list_name(outer, path)
+        if name is None:
+            yield next(numbers), outer
+            continue
+        around = [key for key, value in outer.items() if key != name and value is not None]
+        if around:
+            note(
+                f"objects with {', '.join(map(repr, around))} around a list of records",
+                "The records were read, what stands around them was left out.",
+            )
+        for record in outer[name]:
+            yield next(numbers), record
+
+
+_LISTS = ("results", "input_data", "data", "samples", "records", "examples", "rows")
+
+
+def _list_name(record: Mapping[str, Any], path: Path) -> str | None:
+    """The usual name under which an object that is no sample itself holds a list of records."""
+    found = [name for name in _LISTS if _is_list_of_objects(record.get(name))]
+    if not found or any(FIELD_OF.get(folded(key)) in SUBSTANCE for key in record):
+        return None
+    if len(found) > 1:
+        raise InputError(
+            f"an object holds several lists of records: {', '.join(map(repr, found))}",
+            path=path,
+            hint="Keep one list in a file.",
+        )
+    return found[0]
+
+
+def _is_list_of_objects(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value)
 
 
 def _is_document(first_line: bytes) -> bool:

@@ -52,12 +52,16 @@ def _each(records: Any) -> Iterator[Any]:
         records = records.collect()  # a lazy frame of polars
     if hasattr(records, "iter_rows"):  # polars
         yield from records.iter_rows(named=True)
-    elif hasattr(records, "iloc"):  # pandas
-        names = [str(name) for name in records.columns]
+    elif hasattr(records, "iloc") and hasattr(records, "columns"):  # pandas
+        names = _distinct([str(name) for name in records.columns])
+        if any(name is not None for name in records.index.names):
+            yield from _each(_with_index(records, names))
+            return
         for start in range(0, len(records), _SLICE):
             for row in records.iloc[start : start + _SLICE].itertuples(index=False, name=None):
                 yield dict(zip(names, row, strict=True))
     elif hasattr(records, "to_batches"):  # Arrow
+        _distinct(records.schema.names)
         for batch in records.to_batches(max_chunksize=_SLICE):
             yield from batch.to_pylist()
     elif isinstance(records, Mapping) or not hasattr(records, "__iter__"):
@@ -67,6 +71,24 @@ def _each(records: Any) -> Iterator[Any]:
         )
     else:
         yield from records
+
+
+def _with_index(frame: Any, names: list[str]) -> Any:
+    """A frame of pandas with its named index as columns: it is often the id."""
+    index = [str(name) for name in frame.index.names if name is not None]
+    _distinct([*index, *names])
+    return frame.reset_index()
+
+
+def _distinct(names: list[str]) -> list[str]:
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(
+                f"there is more than one column {name!r}",
+                field=name,
+                hint="Rename or drop all but one.",
+            )
+    return names
 
 
 def _plain(value: Any, key: str) -> Any:

@@ -7,6 +7,7 @@ become given metrics; people's labels become ``metadata['annotations']``, by met
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ from ragassay.formats.records import Mapper
 from ragassay.samples import Sample
 
 _COMPUTED = ("system", "composite")
+_CONDITIONED = {"rb_agg": "rb_agg_idk", "rb_llm": "rb_llm_idk", "rl_f": "rl_f_idk"}
+"""MT-RAG's analytics call values after IDK conditioning by the names of the raw metrics."""
 
 
 def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
@@ -47,12 +50,19 @@ def _record(
     number: int,
 ) -> dict[str, Any]:
     computed: dict[str, Any] = {}
-    annotations: dict[str, Any] = dict(task.get("annotations") or {})
+    annotations: dict[str, Any] = deepcopy(task.get("annotations") or {})
     for metric, by_author in (evaluation.get("annotations") or {}).items():
+        if not isinstance(by_author, dict):
+            raise InputError(
+                f"the annotation {metric!r} is no object of annotators",
+                path=path,
+                line=number,
+                field="evaluations.annotations",
+            )
         for author, entry in by_author.items():
             value = entry.get("value") if isinstance(entry, dict) else entry
             if author in _COMPUTED:
-                computed[metric] = value
+                computed[_CONDITIONED.get(metric, metric)] = value
             else:
                 annotations.setdefault(metric, {})[author] = value
     record = {key: value for key, value in task.items() if key not in ("annotations", "contexts")}
@@ -62,7 +72,8 @@ def _record(
     record["model_id"] = evaluation.get("model_id")
     record["model_response"] = evaluation.get("model_response")
     record["metrics"] = computed
-    record["metadata"] = {"annotations": annotations} if annotations else {}
+    if annotations:
+        record["metadata"] = {**(task.get("metadata") or {}), "annotations": annotations}
     return record
 
 
@@ -83,7 +94,27 @@ def _context(
 
 
 def _by(content: dict[str, Any], table: str, key: str, path: Path) -> dict[str, dict[str, Any]]:
-    return {str(row.get(key)): row for row in _rows(content, table, path)}
+    found: dict[str, dict[str, Any]] = {}
+    lines: dict[str, int] = {}
+    for number, row in enumerate(_rows(content, table, path), 1):
+        if row.get(key) is None:
+            raise InputError(
+                f"entry {number} of the {table} has no {key}",
+                path=path,
+                line=number,
+                field=f"{table}.{key}",
+            )
+        name = str(row[key])
+        if name in found:
+            raise InputError(
+                f"the {key} {name!r} stands in two of the {table}, {lines[name]} and {number}",
+                path=path,
+                line=number,
+                field=f"{table}.{key}",
+                hint="Give each its own id, or remove one.",
+            )
+        found[name], lines[name] = row, number
+    return found
 
 
 def _rows(content: dict[str, Any], table: str, path: Path) -> list[dict[str, Any]]:

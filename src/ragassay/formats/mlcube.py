@@ -10,7 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from ragassay.errors import InputError
 from ragassay.formats import delimited, files
+from ragassay.formats.aliases import FIELD_OF, folded
 from ragassay.formats.base import NO, SURE, Format, Head
 from ragassay.formats.records import Mapper
 from ragassay.samples import Sample
@@ -23,7 +25,9 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
     mapper.cells = True
     with files.opened(path) as stream:
         is_json = stream.read(64).lstrip()[:1] in (b"{", b"[")
-    rows: Iterator[tuple[int, Any]] = files.json_records(path) if is_json else delimited.rows(path)
+    rows: Iterator[tuple[int, Any]] = (
+        files.json_records(path, mapper.note) if is_json else delimited.rows(path)
+    )
     for line, row in rows:
         models = [key for key in row if _is_model(key)]
         shared = {key: value for key, value in row.items() if key not in models}
@@ -36,6 +40,16 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
             )
         if not models:
             yield mapper.sample(shared, line)
+        for other in shared if models else ():
+            if FIELD_OF.get(folded(other)) in ("answer", "system"):
+                raise InputError(
+                    f"{other!r} stands beside {models[0]!r}, which holds the answer and names the "
+                    "system",
+                    path=path,
+                    line=line,
+                    field=other,
+                    hint="Rename or remove one of them.",
+                )
         for model in models:
             yield mapper.sample({**shared, "system": model, "answer": row[model]}, line)
 

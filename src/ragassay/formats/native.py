@@ -26,7 +26,7 @@ from ragassay.samples import GoldPassage, Passage, Sample
 def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
     """The samples of a JSON Lines file (or a JSON list), one by one."""
     sample = mapper.sample
-    for line, record in files.json_records(path):
+    for line, record in files.json_records(path, mapper.note):
         yield sample(record, line)
 
 

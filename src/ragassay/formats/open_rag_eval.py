@@ -53,6 +53,15 @@ def _sample(rows: list[Numbered], mapper: Mapper) -> Sample:
         if run is not None and run < 1:
             raise InputError(f"the run is {run}", field="query_run", hint="Runs count from 1.")
         said, failure = _said(rows)
+        for column in first:
+            if column not in (*_COLUMNS, *_OPTIONAL) and any(
+                row[column] != first[column] for _, row in rows
+            ):
+                mapper.note(
+                    f"queries whose rows differ in {column!r}",
+                    "The value of the first row is kept in the metadata.",
+                    line,
+                )
         if said == "":
             mapper.note("answers that say NO_ANSWER", "They are kept as empty answers.", line)
         if failure:

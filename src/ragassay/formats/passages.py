@@ -60,32 +60,40 @@ def ranking(value: Any, field: str) -> tuple[Passage, ...] | None:
     if value is None:
         return None
     if isinstance(value, dict):
-        scored = [(score(item, field), str(key)) for key, item in value.items()]
-        ranked = sorted(scored, key=lambda pair: (pair[0] or 0.0, pair[1]), reverse=True)
-        return tuple(Passage(id=key, score=number) for number, key in ranked)
+        scored = []
+        for key, item in value.items():
+            number = score(item, field)
+            if number is None:
+                raise InputError(f"the passage {key!r} has no score", field=field)
+            scored.append((number, str(key)))
+        return tuple(Passage(id=key, score=number) for number, key in sorted(scored, reverse=True))
     if isinstance(value, list):
         return tuple(Passage(id=needed_identifier(item, field)) for item in value)
     raise not_a_list(value, field, "ids")
 
 
-def with_ids(
-    found: tuple[Passage, ...] | None, ranked: tuple[Passage, ...] | None, field: str
-) -> tuple[Passage, ...] | None:
-    """Texts and ids that came in two columns, joined rank by rank."""
-    if not ranked:
-        return found if found is not None else ranked
-    if found is None:
-        return ranked
+def with_ids(found: tuple[Passage, ...] | None, ids: Any, field: str) -> tuple[Passage, ...] | None:
+    """Texts and ids (see `ranking`) that came in two columns, joined rank by rank."""
+    ranked = ranking(ids, field)
+    if ranked is None or found is None:
+        return found if ranked is None else ranked
     if len(found) != len(ranked):
         raise InputError(
             f"there are {len(ranked)} ids for {len(found)} passages",
             field=field,
             hint="Give one id for each passage.",
         )
+    if isinstance(ids, dict) and [str(key) for key in ids] != [one.id for one in ranked]:
+        raise InputError(
+            "the ids stand in another order than their scores, so nobody can tell which passage "
+            "each is of",
+            field=field,
+            hint="Put 'id' and 'score' into each passage.",
+        )
     return tuple(
         Passage(
-            p.text, other.id, p.score if other.score is None else other.score, p.document, p.start,
-            p.end,
+            p.text, _either(p.id, other.id, "id", field),
+            _either(p.score, other.score, "score", field), p.document, p.start, p.end,
         )
         for p, other in zip(found, ranked, strict=True)
     )  # fmt: skip
@@ -97,7 +105,7 @@ def gold(value: Any, field: str, separator: str | None) -> tuple[GoldPassage, ..
     if value is None:
         return None
     if isinstance(value, list):
-        return tuple(_gold(item, field) for item in value)
+        return _of_one_mind(tuple(_gold(item, field) for item in value), field)
     if isinstance(value, dict):
         return tuple(
             GoldPassage(id=str(key), text=item)
@@ -125,23 +133,60 @@ def gold_ids(value: Any, field: str) -> tuple[GoldPassage, ...] | None:
 
 
 def gold_with_ids(
-    found: tuple[GoldPassage, ...] | None, named: tuple[GoldPassage, ...] | None, field: str
+    found: tuple[GoldPassage, ...] | None, ids: Any, field: str
 ) -> tuple[GoldPassage, ...] | None:
-    """Gold texts and gold ids that came in two columns, joined one by one."""
-    if not named:
-        return found if found is not None else named
-    if found is None:
-        return named
+    """Gold texts and gold ids (see `gold_ids`) that came in two columns, joined one by one. Where
+    the ids are a mapping, their grades count."""
+    named = gold_ids(ids, field)
+    if named is None or found is None:
+        return found if named is None else named
     if len(found) != len(named):
         raise InputError(
             f"there are {len(named)} ids for {len(found)} gold passages",
             field=field,
             hint="Give one id for each gold passage.",
         )
+    graded = isinstance(ids, dict)
     return tuple(
-        GoldPassage(other.id, g.text, g.document, g.start, g.end, g.grade)
+        GoldPassage(
+            _either(g.id, other.id, "id", field), _either(g.text, other.text, "text", field),
+            g.document, g.start, g.end,
+            # 1 is also the grade of a passage that was given none.
+            _either(None if g.grade == 1 else g.grade, other.grade, "grade", field)
+            if graded else g.grade,
+        )
         for g, other in zip(found, named, strict=True)
-    )
+    )  # fmt: skip
+
+
+def _either(own: Any, named: Any, what: str, field: str) -> Any:
+    """The value of a passage or of the list beside it.
+
+    Raises:
+        InputError: they differ.
+    """
+    if own is not None and named is not None and own != named:
+        raise InputError(
+            f"a passage has the {what} {own!r}, and {named!r} stands for it in this list",
+            field=field,
+            hint="Keep the one that is right.",
+        )
+    return own if named is None else named
+
+
+def _of_one_mind(found: tuple[GoldPassage, ...], field: str) -> tuple[GoldPassage, ...]:
+    """The gold passages, none of which has two grades."""
+    grades: dict[str, int] = {}
+    for one in found:
+        if one.id is None or one.text is not None or one.document is not None:
+            continue
+        if grades.setdefault(one.id, one.grade) != one.grade:
+            raise InputError(
+                f"the gold passage {one.id!r} has the grades {grades[one.id]} and {one.grade}",
+                field=field,
+                hint="Keep the one that is right.",
+            )
+    return found
 
 
 def _passage(item: Any, field: str) -> Passage:

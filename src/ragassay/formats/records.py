@@ -215,6 +215,12 @@ class Mapper:
             elif given is not None:
                 metadata[plan.metadata] = given
         for key in plan.rest:
+            if metadata.get(key, record[key]) != record[key]:
+                self.note(
+                    f"records whose {key!r} differs from that in their {plan.metadata!r}",
+                    "The record's own is kept.",
+                    line,
+                )
             if values.is_small(record[key]):
                 metadata[key] = record[key]
             else:
@@ -273,6 +279,8 @@ class Mapper:
                 self.note("records with several predictions", "The first one is used.", line)
             value = value[0] if value else None
         own = answers.answer(value, plan.answer)
+        for name in answers.unknown(value):
+            self.note(f"answers with {name!r} in them", "It was left out.", line)
         if own is None or said is None or own.text == said.text:
             return said if own is None else own
         raise InputError(
@@ -282,21 +290,19 @@ class Mapper:
         )
 
     def _passages(self, record: Record, plan: Plan) -> tuple[Any, ...] | None:
-        found = ranked = None
+        found = None
         if plan.passages is not None:
             found = passages.passages(record[plan.passages], plan.passages, self.separator)
         if plan.passage_ids is not None:
-            ranked = passages.ranking(record[plan.passage_ids], plan.passage_ids)
-            return passages.with_ids(found, ranked, plan.passage_ids)
+            return passages.with_ids(found, record[plan.passage_ids], plan.passage_ids)
         return found
 
     def _gold(self, record: Record, plan: Plan) -> tuple[Any, ...] | None:
-        found = named = None
+        found = None
         if plan.gold is not None:
             found = passages.gold(record[plan.gold], plan.gold, self.separator)
         if plan.gold_ids is not None:
-            named = passages.gold_ids(record[plan.gold_ids], plan.gold_ids)
-            return passages.gold_with_ids(found, named, plan.gold_ids)
+            return passages.gold_with_ids(found, record[plan.gold_ids], plan.gold_ids)
         return found
 
 
@@ -326,16 +332,24 @@ def _references(record: Record, plan: Plan) -> tuple[tuple[str, ...], tuple[Any,
 
 
 def _repeat(record: Record, plan: Plan) -> int:
+    repeat = run = None
     if plan.repeat is not None:
-        return values.whole_number(record[plan.repeat], plan.repeat) or 0
+        repeat = values.whole_number(record[plan.repeat], plan.repeat)
     if plan.query_run is not None:
         run = values.whole_number(record[plan.query_run], plan.query_run)
         if run is not None and run < 1:
             raise InputError(
                 f"the run number is {run}", field=plan.query_run, hint="Runs count from 1."
             )
-        return run - 1 if run is not None else 0
-    return 0
+    if run is None:
+        return repeat or 0
+    if repeat not in (None, run - 1):
+        raise InputError(
+            f"the run number is {run}, but {plan.repeat} is {repeat}",
+            field=plan.query_run,
+            hint="Runs count from 1 and repeats from 0; keep one of them.",
+        )
+    return run - 1
 
 
 def _agreed(

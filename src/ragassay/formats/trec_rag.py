@@ -24,7 +24,7 @@ _TOPIC = ("topic", "narrative", "title")
 def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
     """The samples of an answer file, one a topic."""
     mapper.refuse_columns("trec_rag")
-    for line, record in files.json_records(path):
+    for line, record in files.json_records(path, mapper.note):
         try:
             sample = _sample(record, mapper, line)
         except InputError as error:
@@ -35,8 +35,10 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
 
 def _sample(record: dict[str, Any], mapper: Mapper, line: int) -> Sample:
     inner = record.get("metadata")
-    about = {**(inner if isinstance(inner, dict) else {}), **record}
-    about.pop("metadata", None)
+    about = dict(record)
+    if isinstance(inner, dict):
+        del about["metadata"]
+        about = {**inner, **about}
     listed = about.pop("references", None)
     if not isinstance(listed, list):
         raise values.not_a_list(listed, "references", "passage ids")
@@ -49,8 +51,20 @@ def _sample(record: dict[str, Any], mapper: Mapper, line: int) -> Sample:
         system=values.identifier(about.pop("run_id", None), "run_id") or mapper.system,
         passages=tuple(cited),
         answer=_answer(about.pop("answer", None), [passage.id or "" for passage in cited]),
-        metadata={key: value for key, value in about.items() if values.is_small(value)},
+        metadata=_metadata(about, mapper, line),
     )
+
+
+def _metadata(about: dict[str, Any], mapper: Mapper, line: int) -> dict[str, Any]:
+    """What is left of the record; large and nested values are left out and told."""
+    for key, value in about.items():
+        if not values.is_small(value):
+            mapper.note(
+                f"values of the unknown field {key!r} that are large or nested",
+                "They were left out of the metadata.",
+                line,
+            )
+    return {key: value for key, value in about.items() if values.is_small(value)}
 
 
 def _first(about: dict[str, Any], names: Sequence[str]) -> Any:
@@ -76,6 +90,12 @@ def _answer(value: Any, references: Sequence[str]) -> Answer | None:
     for item in value:
         if not isinstance(item, dict):
             raise values.not_a_list(item, "answer", "{'text': ..., 'citations': [...]}")
+        if "text" not in item:
+            raise InputError(
+                f"a sentence has no 'text' among {', '.join(map(repr, item)) or 'no keys'}",
+                field="answer",
+                hint="Sentences are {'text': ..., 'citations': [...]}.",
+            )
         said = values.text(item.get("text"), "answer.text") or ""
         cited = item.get("citations") or []
         if not isinstance(cited, list):

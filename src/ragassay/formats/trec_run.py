@@ -34,9 +34,12 @@ def with_gold(
     from ragassay.formats import trec
 
     if one is FORMAT and not isinstance(gold, Mapping):
-        return trec.read_run_samples(path, Path(gold))
+        return _run(path, Path(gold), mapper)
     qrels = gold if isinstance(gold, Mapping) else trec.read_qrels_by_query(Path(gold))
     return _judged(one.read(path, mapper), qrels, mapper)
+
+
+_ABSENT = ("judged queries that the data lacks", "They count as retrieving nothing.")
 
 
 def _judged(samples: Iterator[Sample], qrels: Qrels, mapper: Mapper) -> Iterator[Sample]:
@@ -48,10 +51,17 @@ def _judged(samples: Iterator[Sample], qrels: Qrels, mapper: Mapper) -> Iterator
     for system, queries in asked.items():
         for query, grades in qrels.items():
             if query not in queries:
-                mapper.note(
-                    "judged queries that the data lacks", "They count as retrieving nothing."
-                )
+                mapper.note(*_ABSENT)
                 yield Sample(id=query, system=system, passages=(), gold=_gold(grades))
+
+
+def _run(path: Path, gold: Path, mapper: Mapper) -> Iterator[Sample]:
+    from ragassay.formats import trec
+
+    for sample in trec.read_run_samples(path, gold):
+        if not sample.passages:
+            mapper.note(*_ABSENT)
+        yield sample
 
 
 def _gold(grades: Mapping[str, int]) -> tuple[GoldPassage, ...]:

@@ -16,6 +16,7 @@ from typing import Any
 import orjson
 
 from ragassay.errors import InputError
+from ragassay.formats.files import refuse_repeats
 
 _LIST_CELL = re.compile(r"\s*\[\s*([\"'{\]]|\[\s*[\"'\]]|-?\d+\s*[,\]])")
 _OBJECT_CELL = re.compile(r"\s*\{\s*[\"'}]")
@@ -126,9 +127,15 @@ def unpack(value: Any, field: str) -> Any:
     if not _LIST_CELL.match(value) and not _OBJECT_CELL.match(value):
         return value
     try:
-        return orjson.loads(value)
+        found = orjson.loads(value)
     except orjson.JSONDecodeError:
         pass
+    else:
+        try:
+            refuse_repeats(value.encode(), found)
+        except InputError as error:
+            raise InputError(error.problem, field=field, hint=error.hint) from None
+        return found
     if re.match(r"\s*\[\s*\d+\s*\]\s*\S", value):
         return value
     try:

@@ -13,7 +13,6 @@ __all__ = [
     "corpus_bleu",
     "corpus_bleu_score",
     "corpus_rouge_scores",
-    "evaluate_run",
     "f1_at_k_exact",
     "f1_at_k_similarity",
     "hybrid_log_rank_score_exact",
@@ -31,7 +30,6 @@ __all__ = [
 
 _HOME = dict.fromkeys(__all__, "chunks_datapizza") | {
     "corpus_bleu": "bleu",
-    "evaluate_run": "runs",
     "idk_condition": "mtrag_conditioning",
     "parse": "naming",
     "sentence_bleu": "bleu",
@@ -56,7 +54,6 @@ if TYPE_CHECKING:
     )
     from ragassay.metrics.mtrag_conditioning import idk_condition
     from ragassay.metrics.naming import parse
-    from ragassay.metrics.runs import evaluate_run
 
 
 def __getattr__(name: str) -> Any:

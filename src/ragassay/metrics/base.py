@@ -140,6 +140,13 @@ class Metric(ABC):
         """One outcome for each sample of the window, in its order. Never raises for a bad sample:
         what cannot be scored is `Unscored` with a reason."""
 
+    def lacks(self, sample: Sample) -> Unscored | None:
+        """What the sample does not bring, found without scoring it; ``None`` when it has all.
+
+        A metric that reads single values of ``given`` says here which.
+        """
+        return missing(sample, self.needs)
+
     def score(self, sample: Sample) -> Outcome:
         """The outcome for a single sample."""
         return self.score_window(Window([sample]))[0]
@@ -171,25 +178,24 @@ class Metric(ABC):
 class SampleMetric(Metric):
     """A metric that looks at one sample at a time.
 
-    Samples that lack a part listed in ``needs`` never reach ``score_sample``.
+    Samples that lack something (see `Metric.lacks`) never reach ``score_sample``.
     """
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
         """Scores each sample by itself."""
-        return [
-            missing(sample, self.needs) or self.score_sample(sample) for sample in window.samples
-        ]
+        return [self.lacks(sample) or self.score_sample(sample) for sample in window.samples]
 
     @abstractmethod
     def score_sample(self, sample: Sample) -> Outcome:
-        """The outcome for one sample that has everything in ``needs``."""
+        """The outcome for one sample that lacks nothing."""
 
 
 def missing(sample: Sample, needs: Sequence[Need]) -> Unscored | None:
     """The first needed part that the sample lacks, as an `Unscored`; ``None`` when it has all.
 
-    A missing answer or retrieval is ``MISSING_INPUT``; a missing label (references, gold,
-    answerability) means that the metric does not apply.
+    A missing answer, retrieval or given value is ``MISSING_INPUT``. A missing label (references,
+    gold, answerability) means that the metric does not apply, and so does a first turn, which has
+    no history.
     """
     for need in needs:
         if need == "answer" and sample.answer is None:
@@ -205,6 +211,10 @@ def missing(sample: Sample, needs: Sequence[Need]) -> Unscored | None:
             return Unscored(Reason.NOT_APPLICABLE, "the sample has no gold passages")
         if need == "answerability" and sample.answerability is None:
             return Unscored(Reason.NOT_APPLICABLE, "the sample has no answerability label")
+        if need == "history" and not sample.history:
+            return Unscored(Reason.NOT_APPLICABLE, "the sample has no earlier turns")
+        if need == "given" and not sample.given:
+            return Unscored(Reason.MISSING_INPUT, "the record brings no values under 'given'")
     return None
 
 
@@ -243,6 +253,12 @@ def registered() -> Mapping[str, type[Metric]]:
 def scored(value: float | bool | str, explanation: str = "", **parts: Any) -> Score:
     """A `Score` with its parts given as keywords."""
     return Score(value, parts, explanation)
+
+
+def harmonic(precision: float, recall: float) -> float:
+    """F1 of a precision and a recall, 0 where both are 0."""
+    total = precision + recall
+    return 2 * precision * recall / total if total else 0.0
 
 
 def not_applicable(detail: str) -> Unscored:

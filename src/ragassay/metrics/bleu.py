@@ -89,12 +89,8 @@ def sentence_bleu(
 class BLEU(ReferenceMetric[Pair]):
     """Sentence BLEU against all references at once, with effective order."""
 
-    tokenize: Literal["13a", "intl", "zh", "char", "none"] = param(
-        "13a", "sacrebleu's tokeniser; zh for Chinese"
-    )
-    smooth: Literal["exp", "floor", "add-k", "none"] = param(
-        "exp", "sacrebleu's smoothing of n-grams that never match"
-    )
+    tokenize: Tokenize = param("13a", "sacrebleu's tokeniser; zh for Chinese")
+    smooth: Smooth = param("exp", "sacrebleu's smoothing of n-grams that never match")
     lowercase: bool = param(False, "ignore case")
 
     name = "BLEU"

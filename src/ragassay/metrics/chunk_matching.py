@@ -137,6 +137,10 @@ def _free_gold(
 
 
 def _unit(matrix: NDArray[np.floating]) -> NDArray[np.floating]:
+    # The squares of tiny and of huge components leave the range of a float. Scaling by a power of
+    # two is exact, so no other cosine changes.
+    _, exponents = np.frexp(np.abs(matrix).max(axis=1, keepdims=True, initial=0))
+    matrix = np.ldexp(matrix, -exponents)
     lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
     lengths[lengths == 0] = 1
     unit: NDArray[np.floating] = matrix / lengths

@@ -30,6 +30,7 @@ Relevance = Literal["exact", "cosine"]
 Duplicates = Literal["miss", "drop"]
 _SOURCE = "datapizza-ai, docs/metrics.md, with one-to-one hits"
 _THRESHOLD: Final = 0.8
+_EMBEDDINGS: Final = ("passage_embeddings", "gold_embeddings")
 
 
 def log_rank_scores(ranks: ArrayLike, depth: int, gamma: float = 1.0) -> NDArray[np.float64]:
@@ -105,6 +106,17 @@ def comparable(passages: Sequence[Passage], gold: Sequence[GoldPassage]) -> Unsc
     )
 
 
+def no_embeddings(sample: Sample) -> Unscored | None:
+    """`Unscored` where the record brings no vectors (see `given_embeddings`)."""
+    for key in _EMBEDDINGS:
+        if sample.given.get(key) is None:
+            return Unscored(
+                Reason.NEEDS_EXTRA,
+                f"cosine relevance needs vectors: give '{key}' under 'given' in the record",
+            )
+    return None
+
+
 def given_embeddings(
     sample: Sample, rel: int
 ) -> tuple[NDArray[np.floating], NDArray[np.floating]] | Unscored:
@@ -113,14 +125,12 @@ def given_embeddings(
     They stand in ``given`` as ``passage_embeddings`` and ``gold_embeddings``: one list of numbers
     for each passage and for each gold passage, in the sample's order.
     """
+    absent = no_embeddings(sample)
+    if absent is not None:
+        return absent
     found = []
-    for key, chunks in (("passage_embeddings", sample.passages), ("gold_embeddings", sample.gold)):
-        rows, n = sample.given.get(key), len(chunks or ())
-        if rows is None:
-            return Unscored(
-                Reason.NEEDS_EXTRA,
-                f"cosine relevance needs vectors: give '{key}' under 'given' in the record",
-            )
+    for key, chunks in zip(_EMBEDDINGS, (sample.passages, sample.gold), strict=True):
+        rows, n = sample.given[key], len(chunks or ())
         if not isinstance(rows, list | tuple | np.ndarray) or len(rows) != n:
             return Unscored(Reason.MISSING_INPUT, f"'{key}' does not hold {n} vectors")
         try:
@@ -171,12 +181,10 @@ def _first_ones(labels: Sequence[int]) -> list[int]:
 @dataclass(frozen=True)
 class _ChunkMetric(Metric):
     k: int = cutoff(..., "how many ranks count")
-    by: Literal["exact", "cosine"] = param("exact", "relevance: the same id or text, or a cosine")
+    by: Relevance = param("exact", "relevance: the same id or text, or a cosine")
     threshold: float = param(_THRESHOLD, "smallest cosine that is relevant", minimum=-1)
     rel: int = param(1, "smallest grade that is relevant", minimum=1)
-    duplicates: Literal["miss", "drop"] = param(
-        "miss", "copies of a chunk: a miss at their rank, or dropped"
-    )
+    duplicates: Duplicates = param("miss", "copies of a chunk: a miss at their rank, or dropped")
 
     family = "chunks"
     source = _SOURCE
@@ -189,6 +197,10 @@ class _ChunkMetric(Metric):
             raise UsageError(f"{self.name}: threshold goes with by=cosine.")
         if self.threshold > 1:
             raise UsageError(f"{self.name}: a cosine is at most 1, not {self.threshold:g}.")
+
+    def lacks(self, sample: Sample) -> Unscored | None:
+        """Passages, gold, and vectors where chunks are compared by cosine."""
+        return super().lacks(sample) or (no_embeddings(sample) if self.by == "cosine" else None)
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
         """Counts the hits once for all chunk metrics with the same notion of relevance."""

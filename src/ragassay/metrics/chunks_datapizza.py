@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ragassay.metrics.base import harmonic
 from ragassay.metrics.chunk_matching import cosine_matrix
 from ragassay.metrics.rouge import MEASURES, PRF, rouge
 
@@ -101,7 +102,7 @@ def f1_at_k_exact(
     retrieved_chunks: Sequence[str], ground_truth_chunks: Sequence[str], k: int
 ) -> float:
     """Harmonic mean of `precision_at_k_exact` and `recall_at_k_exact`; raises what they raise."""
-    return _harmonic(
+    return harmonic(
         precision_at_k_exact(retrieved_chunks, ground_truth_chunks, k),
         recall_at_k_exact(retrieved_chunks, ground_truth_chunks, k),
     )
@@ -115,7 +116,7 @@ def f1_at_k_similarity(
 ) -> float:
     """Harmonic mean of the similarity variants of precision and recall; raises what they raise."""
     inputs = (retrieved_embeddings, ground_truth_embeddings, k, similarity_threshold)
-    return _harmonic(precision_at_k_similarity(*inputs), recall_at_k_similarity(*inputs))
+    return harmonic(precision_at_k_similarity(*inputs), recall_at_k_similarity(*inputs))
 
 
 def log_rank_score(rank: int, n: int, gamma: float = 1.0) -> float:
@@ -262,11 +263,6 @@ def _hybrid(ranks: Sequence[int], n_gold: int, n: int, gamma: float, alpha: floa
     recall = len(ranks) / n_gold
     rank_quality = sum(log_rank_score(rank, n, gamma) for rank in ranks) / n_gold
     return alpha * recall + (1 - alpha) * rank_quality
-
-
-def _harmonic(precision: float, recall: float) -> float:
-    total = precision + recall
-    return 2 * precision * recall / total if total else 0.0
 
 
 def _check_k(k: int) -> None:

@@ -16,7 +16,7 @@ from ragassay.errors import UsageError
 from ragassay.metrics import chunks_datapizza as published
 from ragassay.metrics.base import SampleMetric, cutoff, param, register
 from ragassay.metrics.chunk_matching import same_chunks
-from ragassay.metrics.chunks import comparable, given_embeddings, relevant_gold
+from ragassay.metrics.chunks import comparable, given_embeddings, no_embeddings, relevant_gold
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 
@@ -54,6 +54,10 @@ class _Similar(_Published):
     similarity_threshold: float = param(0.8, "smallest cosine that is relevant", minimum=-1)
 
     uses = ("given",)
+
+    def lacks(self, sample: Sample) -> Unscored | None:
+        """Passages, gold and vectors."""
+        return super().lacks(sample) or no_embeddings(sample)
 
     def score_sample(self, sample: Sample) -> Outcome:
         """Chunks as the vectors that came with the record."""

@@ -57,7 +57,7 @@ def _shares(
     lacking = missing(sample, ("answer", "references"))
     if lacking is not None:
         return lacking
-    if sample.passages == ():
+    if sample.passages is not None and not sample.passages:
         knowledge = Score(-1.0)
     numbers = []
     for name, part in (
@@ -84,6 +84,13 @@ class _Aggregate(Metric):
     needs = ("answer", "references")
     uses = ("passages", "given")
     source = "Katsis et al. 2025, MTRAG; MT-RAG benchmark, step 1"
+
+    def lacks(self, sample: Sample) -> Unscored | None:
+        """Answer, references, and the BERTScores that go in."""
+        lacking = super().lacks(sample) or ReferenceBertScore(part="r").lacks(sample)
+        if lacking is not None or (sample.passages is not None and not sample.passages):
+            return lacking
+        return PassageBertScore().lacks(sample)
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
         """Derived from other metrics' scores."""

@@ -14,16 +14,19 @@ The shorter rule of MT-RAG's metrics page (``rule="spec"``) leaves out two cells
 query with an "I don't know" keeps its value, and so does a conversational one. The published code
 treats a missing label as answerable without a word; here it is an error.
 
-A record may bring conditioned values: ``RB_agg_idk`` and its like, or ``rb_agg``, ``rb_llm`` and
-``rl_f`` in an InspectorRAGet file, which are conditioned despite their names. They are taken only
-where nothing can be computed.
+That is the pure function. The metrics score no reply that was not understood: where ``idk_eval`` (or
+``underspecified_eval``) is given and is none of 0, 0.5 and 1, they are `Unscored`, because nobody
+knows then whether the value or a 0 or 1 should stand. A number's text is that number.
+
+A record may bring conditioned values as ``RB_agg_idk`` or ``rb_agg_idk`` and their like. They are
+taken only where nothing can be computed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from ragassay.errors import InputError
 from ragassay.metrics.base import (
@@ -41,7 +44,8 @@ from ragassay.metrics.mtrag_given import (
     ReferenceJudge,
     ReferencelessFaithfulness,
     given,
-    is_number,
+    in_range,
+    verdict,
 )
 from ragassay.samples import Answerability, Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
@@ -134,9 +138,16 @@ def _label(answerability: Answerability | str | None) -> Answerability:
         ) from None
 
 
+class _Cell(NamedTuple):
+    """The table's entry (``None``: the metric's own value stands), and how it was found."""
+
+    value: float | None
+    why: str
+
+
 @dataclass(frozen=True)
 class _Conditioned(Metric):
-    rule: Literal["paper", "spec"] = param(
+    rule: Rule = param(
         "paper", "paper: the whole table; spec: the shorter rule of the metrics page"
     )
 
@@ -148,6 +159,16 @@ class _Conditioned(Metric):
     uses = ("given",)
     source = "Katsis et al. 2025, MTRAG; MT-RAG benchmark, step 5"
 
+    def lacks(self, sample: Sample) -> Unscored | None:
+        """Answer, label and verdict, and the metric's own value where that would stand."""
+        lacking = missing(sample, ("answer",))
+        if lacking is not None or self._brought(sample) is not None:
+            return lacking
+        cell = self._cell(sample)
+        if isinstance(cell, Unscored):
+            return cell
+        return self.base.lacks(sample) if cell.value is None else None
+
     def score_window(self, window: Window) -> Sequence[Outcome]:
         """The base metric's outcomes, each sent through the table."""
         return [
@@ -156,48 +177,63 @@ class _Conditioned(Metric):
         ]
 
     def _condition(self, sample: Sample, value: Outcome) -> Outcome:
-        if sample.answerability is None:
-            return Unscored(Reason.MISSING_INPUT, NO_LABEL)
-        found = self._by_table(sample, sample.answerability, value)
-        if isinstance(found, Score) or self.rule != "paper":
+        found = self._by_table(self._cell(sample), value)
+        if isinstance(found, Score):
             return found
-        brought = given(sample, *self.published)
-        if brought is None or not is_number(brought[0]):
+        brought = self._brought(sample)
+        if brought is None:
             return found
-        return scored(brought[0], "the conditioned value that the record brings")
+        values = in_range(self, self.published[0], brought)
+        if isinstance(values, Unscored):
+            return values
+        return scored(values[0], "the conditioned value that the record brings")
 
-    def _by_table(self, sample: Sample, label: Answerability, value: Outcome) -> Outcome:
-        idk, said = idk_of(sample), given(sample, "underspecified_eval")
+    def _brought(self, sample: Sample) -> list[Any] | None:
+        """The conditioned value that the record brings; it follows the paper's table."""
+        if sample.answerability is None or self.rule != "paper":
+            return None
+        values = given(sample, *self.published, self.name)
+        return None if values is None else values[:1]
+
+    def _cell(self, sample: Sample) -> _Cell | Unscored:
+        label = sample.answerability
+        if label is None:
+            return Unscored(Reason.MISSING_INPUT, NO_LABEL)
         if label is Answerability.UNDERSPECIFIED and self.rule == "paper":
+            said = verdict(sample, "underspecified_eval")
             if said is None:
                 return Unscored(Reason.NEEDS_EXTRA, NO_UNDERSPECIFIED)
-            cell = idk_cell(None, label, underspecified=float(said[0] == 1))
-            why = f"underspecified_eval {said[0]}"
-        else:
-            if isinstance(idk, Unscored):
-                if self.rule == "paper" or label is Answerability.UNANSWERABLE:
-                    return idk
-                return value
-            cell = idk_cell(idk, label, self.rule)
-            why = f"idk_eval {idk}"
+            if isinstance(said, Unscored):
+                return said
+            value = idk_cell(None, label, underspecified=said)
+            return _Cell(value, f"{label.upper()}, underspecified_eval {said}")
+        if self.rule == "spec" and label is not Answerability.UNANSWERABLE:
+            return _Cell(None, f"{label.upper()}, which the shorter rule leaves alone")
+        idk = idk_of(sample)
+        if isinstance(idk, Unscored):
+            return idk
+        return _Cell(idk_cell(idk, label, self.rule), f"{label.upper()}, idk_eval {idk}")
+
+    @staticmethod
+    def _by_table(cell: _Cell | Unscored, value: Outcome) -> Outcome:
+        if isinstance(cell, Unscored):
+            return cell
         if isinstance(value, Unscored):
-            return value if cell is None else scored(cell, f"{label.upper()}, {why}")
-        own = "the metric's own value stands" if cell is None else f"in place of {value.value:.4g}"
-        return Score(value.value if cell is None else cell, {}, f"{label.upper()}, {why}: {own}")
+            return value if cell.value is None else scored(cell.value, cell.why)
+        if cell.value is None:
+            return scored(value.value, f"{cell.why}: the metric's own value stands")
+        return scored(cell.value, f"{cell.why}: in place of {value.value:.4g}")
 
 
-def idk_of(sample: Sample) -> Idk | Unscored:
+def idk_of(sample: Sample) -> float | Unscored:
     """The record's ``idk_eval``, or what follows from its ``conditional_idk`` and label.
 
     From the latter only a full "I don't know" can be told; 0 then stands for 0 or 0.5, which the
     table treats alike.
     """
-    values = given(sample, "idk_eval")
-    if values is not None:
-        idk = values[0]
-        if idk is None:
-            return None
-        return float(idk) if isinstance(idk, int | float) else str(idk)
+    idk = verdict(sample, "idk_eval")
+    if idk is not None:
+        return idk
     right, label = given(sample, "conditional_idk"), sample.answerability
     if right is None or right[0] not in (0, 1) or label in (None, Answerability.UNDERSPECIFIED):
         return Unscored(Reason.NEEDS_EXTRA, NO_IDK)
@@ -213,7 +249,7 @@ class RBAggIdk(_Conditioned):
     title = "RB_agg, 1 for a right 'I don't know' and 0 for a wrong one (MT-RAG RB_agg_idk, RBalg)"
     recommended_for = "benchmarks with unanswerable queries, without a judge of quality"
     base = RBAgg()
-    published = ("RB_agg_idk", "RB_agg_idk_underspecified", "rb_agg")
+    published = ("RB_agg_idk", "RB_agg_idk_underspecified")
 
 
 @register
@@ -226,7 +262,7 @@ class RBLlmIdk(_Conditioned):
     kind = "judge"
     recommended_for = "benchmarks with unanswerable queries: MT-RAG's main figure"
     base = ReferenceJudge()
-    published = ("RB_llm_idk", "RB_llm_idk_underspecified", "rb_llm")
+    published = ("RB_llm_idk", "RB_llm_idk_underspecified")
 
 
 @register
@@ -239,7 +275,7 @@ class RLFIdk(_Conditioned):
     kind = "judge"
     recommended_for = "faithfulness where queries may be unanswerable"
     base = ReferencelessFaithfulness()
-    published = ("RL_F_idk", "RL_F_idk_underspecified", "rl_f")
+    published = ("RL_F_idk", "RL_F_idk_underspecified")
 
 
 @register
@@ -260,13 +296,16 @@ class AnswerabilityAccuracy(SampleMetric):
     kind = "judge"
     recommended_for = "knowing when not to answer"
 
-    def score_sample(self, sample: Sample) -> Outcome:
-        """True or false."""
+    def lacks(self, sample: Sample) -> Unscored | None:
+        """Answer, a label that asks for an answer or for none, and the verdict."""
+        lacking = super().lacks(sample)
+        if lacking is not None:
+            return lacking
         if sample.answerability is Answerability.UNDERSPECIFIED:
             return not_applicable("the label UNDERSPECIFIED asks for a question back")
         idk = idk_of(sample)
-        if isinstance(idk, Unscored):
-            return idk
-        if not is_number(idk):
-            return Unscored(Reason.UNDEFINED, f"the idk_eval {idk!r} was not understood")
-        return scored((idk == 1) == (sample.answerability in ABSTAINABLE))
+        return idk if isinstance(idk, Unscored) else None
+
+    def score_sample(self, sample: Sample) -> Outcome:
+        """True or false."""
+        return scored((idk_of(sample) == 1) == (sample.answerability in ABSTAINABLE))

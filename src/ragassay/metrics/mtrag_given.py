@@ -1,88 +1,165 @@
 """MT-RAG's values that need a model or a judge, read from the record that brings them.
 
 A record carries them among its ``metrics`` (as a list or a number), or as annotations of an
-InspectorRAGet file. Where it does not, the score is `Unscored`, and says so.
+InspectorRAGet file. Where it does not, or where the value lies outside the metric's range, the score
+is `Unscored`, and says so.
 """
 
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from ragassay.metrics.base import SampleMetric, missing, not_applicable, part, register, scored
+from ragassay.metrics.base import (
+    Metric,
+    Need,
+    SampleMetric,
+    missing,
+    not_applicable,
+    part,
+    register,
+    scored,
+)
 from ragassay.metrics.mtrag import NO_CONTEXTS
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Unscored
+
+_ROUNDING = 1e-6
+"""How far single precision may carry a value beyond its range."""
 
 
 def given(sample: Sample, *names: str) -> list[Any] | None:
     """The values that came with the record under the first of ``names`` that it has.
 
-    A lone value is a list of one. ``None`` where it has none of them, or null or an empty list.
+    A lone value is a list of one, and the text of a number (as a table's cell holds it) that
+    number. ``None`` where the record has none of them, or null or an empty list.
     """
     for name in names:
         value = sample.given.get(name)
         values = list(value) if isinstance(value, list | tuple) else [value]
         if value is not None and values:
-            return values
+            return [_number(one) if isinstance(one, str) else one for one in values]
     return None
 
 
-def is_number(value: Any) -> bool:
+def in_range(metric: Metric, name: str, values: Sequence[Any]) -> list[float] | Unscored:
+    """The values given under ``name``, where all are finite numbers in the metric's range."""
+    low = -math.inf if metric.low is None else metric.low - _ROUNDING
+    high = math.inf if metric.high is None else metric.high + _ROUNDING
+    for value in values:
+        if not _is_number(value):
+            return Unscored(
+                Reason.UNDEFINED, f"the given {name} holds {value!r}, which is not a number"
+            )
+        if not low <= value <= high:
+            bound = f"above {metric.high:g}" if value > high else f"below {metric.low:g}"
+            return Unscored(
+                Reason.UNDEFINED, f"the given {name} holds {value:g}, which cannot be {bound}"
+            )
+    return list(values)
+
+
+def verdict(sample: Sample, name: str) -> float | Unscored | None:
+    """A judge's 1, 0.5 or 0 that came with the record; ``None`` where it has none.
+
+    Anything else is a reply that was not understood, hence no verdict.
+    """
+    values = given(sample, name)
+    if values is None:
+        return None
+    if values[0] in (0, 0.5, 1):
+        return float(values[0])
+    return Unscored(
+        Reason.UNDEFINED,
+        f"the given {name} is {values[0]!r}, none of 0, 0.5 and 1: the judge's reply was not "
+        "understood",
+    )
+
+
+def _number(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _is_number(value: Any) -> bool:
     """Whether a given value is a finite number (flags are not)."""
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
 @dataclass(frozen=True)
-class _BertScore(SampleMetric):
-    """A BERTScore that the record brings, rescaled with the benchmark's baseline."""
+class _Given(SampleMetric):
+    """A value that the record brings, because computing it takes a model or a judge."""
+
+    maker: ClassVar[str]
 
     family = "mtrag"
-    needs = ("given",)
-    low = -1.0
+    needs: ClassVar[tuple[Need, ...]] = ("given",)
+
+    def lacks(self, sample: Sample) -> Unscored | None:
+        """The sample's parts, and a value under one of the published names."""
+        lacking = missing(sample, tuple(need for need in self.needs if need != "given"))
+        if lacking is not None or given(sample, *self.names) is not None:
+            return lacking
+        return Unscored(
+            Reason.NEEDS_EXTRA,
+            f"{self.maker}, which is not part of this version; "
+            f"give its value as '{self.names[0]}' in the record's metrics",
+        )
+
+    @property
+    @abstractmethod
+    def names(self) -> Sequence[str]:
+        """What the value is called in a record; the first that is there counts."""
+
+
+@dataclass(frozen=True)
+class _BertScore(_Given):
+    """A BERTScore that the record brings, rescaled with the benchmark's baseline.
+
+    Rescaling stretches the cosine's -1 to a value that depends on the model, so there is no lower
+    bound.
+    """
+
+    maker = "BERTScore needs a model"
+    low = None
     kind = "model"
     source = "Zhang et al. 2020, BERTScore; MT-RAG benchmark, step 1"
 
-    def _take(self, names: Sequence[str], sample: Sample, n: int | None) -> list[Any] | Unscored:
-        """The finite numbers given under one of ``names``, ``n`` of them or a lone one."""
-        values = given(sample, *names)
-        if values is None:
-            return Unscored(
-                Reason.NEEDS_EXTRA,
-                f"BERTScore needs a model, which is not part of this version; "
-                f"give its values as '{names[0]}' in the record's metrics",
-            )
-        if not all(map(is_number, values)):
-            return Unscored(Reason.UNDEFINED, f"the given {names[0]} does not hold numbers only")
+    def _take(self, sample: Sample, n: int | None) -> list[float] | Unscored:
+        """The values: ``n`` of them, or a lone one."""
+        values = given(sample, *self.names) or []
         if n is not None and len(values) not in (1, n):
             return Unscored(
-                Reason.UNDEFINED, f"the given {names[0]} has {len(values)} values for {n} texts"
+                Reason.UNDEFINED,
+                f"the given {self.names[0]} has {len(values)} values for {n} texts",
             )
-        return values
+        return in_range(self, self.names[0], values)
 
 
 @register
 @dataclass(frozen=True)
 class ReferenceBertScore(_BertScore):
-    """BERTScore of the answer against the first target: precision or recall.
-
-    Rescaled with a baseline, so a value may lie slightly beyond -1..1.
-    """
+    """BERTScore of the answer against the first target: precision or recall."""
 
     part: Literal["p", "r"] = part("r", ("p", "r"), "precision or recall")
 
     name = "reference_bertscore"
     title = "BERTScore against the first target (MT-RAG BertscoreP, BertscoreR), as given"
+    needs = ("answer", "references", "given")
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The spellings of the benchmark's records and of its analytics."""
+        return {"p": ("BertscoreP", "Bert-Prec"), "r": ("BertscoreR", "Bert-Rec")}[self.part]
 
     def score_sample(self, sample: Sample) -> Outcome:
         """The first target's value; all of them as parts."""
-        names = {"p": ("BertscoreP", "Bert-Prec"), "r": ("BertscoreR", "Bert-Rec")}[self.part]
-        lacking = missing(sample, ("answer", "references"))
-        if lacking is not None:
-            return lacking
-        values = self._take(names, sample, len(sample.references))
+        values = self._take(sample, len(sample.references))
         return values if isinstance(values, Unscored) else scored(values[0], values=values)
 
 
@@ -97,48 +174,46 @@ class PassageBertScore(_BertScore):
 
     name = "passage_bertscore"
     title = "BERTScore precision against the nearest passage (MT-RAG BertKPrec), as given"
+    needs = ("answer", "given")
+    names = ("BertKPrec", "Bert-KPrec")
+
+    def lacks(self, sample: Sample) -> Unscored | None:
+        """Something retrieved, an answer, and the value."""
+        if sample.passages is not None and not sample.passages:
+            return not_applicable(NO_CONTEXTS)
+        return super().lacks(sample)
 
     def score_sample(self, sample: Sample) -> Outcome:
         """Highest value; those of all passages as parts."""
-        if sample.passages == ():
-            return not_applicable(NO_CONTEXTS)
-        lacking = missing(sample, ("answer",))
-        if lacking is not None:
-            return lacking
-        n = None if sample.passages is None else len(sample.passages)
-        values = self._take(("BertKPrec", "Bert-KPrec"), sample, n)
+        values = self._take(sample, None if sample.passages is None else len(sample.passages))
         return values if isinstance(values, Unscored) else scored(max(values), values=values)
 
 
 @dataclass(frozen=True)
-class _Judged(SampleMetric):
+class _Judged(_Given):
     """A judge's value that the record brings."""
 
     published: ClassVar[str]
-    conditioned: ClassVar[str]
 
-    family = "mtrag"
-    needs = ("given",)
     kind = "judge"
 
+    @property
+    def names(self) -> Sequence[str]:
+        """The published name."""
+        return (self.published,)
+
+    def lacks(self, sample: Sample) -> Unscored | None:
+        """The value; one after IDK conditioning, which has another name, is not it."""
+        lacking, conditioned = super().lacks(sample), f"{self.name}_idk"
+        if lacking is None or conditioned not in sample.given:
+            return lacking
+        other = f"; the record's '{conditioned}' is the value after IDK conditioning"
+        return Unscored(lacking.reason, lacking.detail + other)
+
     def score_sample(self, sample: Sample) -> Outcome:
-        """The first value, a number."""
-        values = given(sample, self.published)
-        if values is None:
-            other = ""
-            if self.conditioned in sample.given:
-                other = f"; the record's '{self.conditioned}' is the value after IDK conditioning"
-            return Unscored(
-                Reason.NEEDS_EXTRA,
-                f"{self.published} needs a judge, which is not part of this version; "
-                f"give its value as '{self.published}' in the record's metrics{other}",
-            )
-        if not is_number(values[0]):
-            return Unscored(
-                Reason.UNDEFINED,
-                f"the given {self.published} is not a number: the judge's reply was not understood",
-            )
-        return scored(values[0])
+        """The first value."""
+        values = in_range(self, self.published, (given(sample, self.published) or [])[:1])
+        return values if isinstance(values, Unscored) else scored(values[0])
 
 
 @register
@@ -146,16 +221,22 @@ class _Judged(SampleMetric):
 class IdkEval(_Judged):
     """Whether the answer says "I don't know": 1 fully, 0.5 in part, 0 not at all.
 
-    An InspectorRAGet file has only ``conditional_idk`` (see ``answerability_accuracy``), from which
-    a full "I don't know" can be told but not the rest: a mean over those alone would be 1.
+    Any other value is a reply that was not understood, and unscored. An InspectorRAGet file has
+    only ``conditional_idk`` (see ``answerability_accuracy``), from which a full "I don't know" can
+    be told but not the rest: a mean over those alone would be 1.
     """
 
     name = "idk_eval"
     title = "Does the answer say that it does not know? (MT-RAG idk_eval), as given"
     source = "MT-RAG benchmark, step 2"
     published = "idk_eval"
-    conditioned = ""
+    maker = "idk_eval needs a judge"
     higher_is_better = None
+
+    def score_sample(self, sample: Sample) -> Outcome:
+        """1, 0.5 or 0."""
+        found = verdict(sample, self.published)
+        return found if isinstance(found, Unscored) else scored(found or 0.0)
 
 
 @register
@@ -167,7 +248,7 @@ class ReferencelessFaithfulness(_Judged):
     title = "Faithfulness to the passages by a judge (MT-RAG RL_F), as given"
     source = "Es et al. 2024, RAGAS; MT-RAG benchmark, step 3"
     published = "RL_F"
-    conditioned = "rl_f"
+    maker = "RL_F needs a judge"
 
 
 @register
@@ -179,4 +260,4 @@ class ReferenceJudge(_Judged):
     title = "Overall rating against the reference by a judge (MT-RAG RB_llm), as given"
     source = "Kuo et al. 2024, RAD-Bench; MT-RAG benchmark, step 4"
     published = "RB_llm"
-    conditioned = "rb_llm"
+    maker = "RB_llm needs a judge"

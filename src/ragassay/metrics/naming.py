@@ -71,6 +71,7 @@ def parse(text: str, local: Mapping[str, str] | None = None) -> Metric:
     given = dict(given)
     specs = {spec.name: spec for spec in dataclasses.fields(cls)}
     by_role = {spec.metadata.get("role"): spec.name for spec in specs.values()}
+    written: set[str] = set()
     for item in filter(None, (found["params"] or "").split(",")):
         key, sep, value = (piece.strip() for piece in item.partition("="))
         if not sep or key not in specs or specs[key].metadata.get("role") is not None:
@@ -79,6 +80,9 @@ def parse(text: str, local: Mapping[str, str] | None = None) -> Metric:
                 f"{text}: {cls.name} has no parameter {key!r}; "
                 + (f"it takes {', '.join(names)}." if names else "it takes none.")
             )
+        if key in written:
+            raise UsageError(f"{text}: {key} is given twice.")
+        written.add(key)
         given[key] = _convert(text, cls, key, value)
     for role, value in (("part", found["part"]), ("cutoff", found["cut"])):
         if value is None:
@@ -111,6 +115,14 @@ def find(text: str, local: Mapping[str, str] | None = None) -> tuple[type[Metric
         cls, _ = _resolve(found["name"], text, local or {})
         return cls, cls.name
     return type(metric), str(metric)
+
+
+def is_known(text: str, local: Mapping[str, str] | None = None) -> bool:
+    """Whether ``text`` names a metric (or several, as UltraRAG's ``recall`` does)."""
+    try:
+        return bool(parse_all(text, local=local))
+    except UsageError:
+        return False
 
 
 def parse_all(

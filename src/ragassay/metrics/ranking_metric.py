@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
 
+from ragassay.errors import RagassayWarning
 from ragassay.metrics.base import Metric, Window, missing, not_applicable, param
 from ragassay.metrics.ranking_sources import from_lists
 from ragassay.metrics.rankings import Floats, Rankings
@@ -15,6 +17,12 @@ from ragassay.samples import Passage, Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 
 SHOWN_RANKS = 10
+_BY_SCORE = "ranked by score, which is not the order given"
+_CONTRADICTED = (
+    "Samples whose passages do not stand in the order of their scores: {}. The retrieval metrics "
+    "rank them by score, highest first; chunks and spans keep the order given. If the order given "
+    "is right (a reranker's, or by distance, where lower is better), leave the scores out."
+)
 
 
 def level() -> Any:
@@ -71,6 +79,9 @@ def tabulate(window: Window) -> Table:
         scores, note = _scores(sample.passages or ())
         retrieved.append(scores)
         notes.append(note)
+    contradicted = sum(_BY_SCORE in note for note in notes)
+    if contradicted:
+        warnings.warn(_CONTRADICTED.format(contradicted), RagassayWarning, stacklevel=2)
     gold = [{str(g.id): g.grade for g in sample.gold or ()} for sample in usable]
     return Table(from_lists([s.id for s in usable], gold, retrieved), problems, notes)
 
@@ -104,7 +115,7 @@ def _scores(passages: Sequence[Passage]) -> tuple[dict[str, float], str]:
     if len(scores) < len(given):
         scores = [-float(rank) for rank in range(len(given))]
     elif any(after > before for before, after in pairwise(scores)):
-        notes.append("ranked by score, which is not the order given")
+        notes.append(_BY_SCORE)
     best: dict[str, float] = {}
     for passage, score in zip(passages, scores, strict=True):
         name = str(passage.id)

@@ -1,4 +1,4 @@
-"""Rankings from what holds qrels and runs: frames, arrays, mappings, files, samples.
+"""Rankings from what holds qrels and runs: frames, arrays, mappings, samples.
 
 One tie rule for all of them (trec_eval's): score descending, then document id descending by code
 points. Only the ranks of judged documents are needed, so nothing is sorted but scores, and document
@@ -10,7 +10,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, repeat
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,24 +36,6 @@ class RepeatedDocumentError(InputError):
             path=f"the {where}",
             hint="Give each document of a query once.",
         )
-
-
-def from_files(qrels: Path, run: Path) -> tuple[Rankings, str]:
-    """The rankings of a TREC run by qrels files, and the run's tag.
-
-    Raises:
-        InputError: see `ragassay.formats.trec`; also a document that occurs twice for one query
-            (with its line), or a run none of whose queries is judged.
-    """
-    found = trec.read_run(run)
-    try:
-        return from_frames(trec.read_qrels(qrels), found.frame), found.tag
-    except RepeatedDocumentError as error:
-        in_run = error.where == "run"
-        path = run if in_run else qrels
-        raise trec.repeated(path, error.query, error.document, run=in_run) from None
-    except InputError as error:
-        raise error.at(path=run) from None
 
 
 def from_arrays(

@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from ragassay.errors import UsageError
-from ragassay.metrics.base import Window, param, part, register
+from ragassay.metrics.base import Window, harmonic, param, part, register
 from ragassay.metrics.references import ReferenceMetric, Tokens, coded, tokeniser
 from ragassay.metrics.text import encode, ultrarag_normal
 from ragassay.scores import Outcome, Reason, Score, Unscored
@@ -86,7 +86,7 @@ def compare(measure: Measure, answer: str, reference: str) -> PRF:
 def prf(hits: int, n_answer: int, n_reference: int) -> PRF:
     """Precision, recall and F of ``hits`` common items; 0 where there are none."""
     p, r = hits / max(n_answer, 1), hits / max(n_reference, 1)
-    return PRF(p, r, 2 * p * r / (p + r) if p + r > 0 else 0.0)
+    return PRF(p, r, harmonic(p, r))
 
 
 def overlap(left: Sequence[Any], right: Sequence[Any]) -> int:

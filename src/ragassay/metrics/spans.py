@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragassay.errors import UsageError
-from ragassay.metrics.base import Metric, Window, cutoff, missing, param, register
+from ragassay.metrics.base import Metric, Window, cutoff, harmonic, missing, param, register
 from ragassay.metrics.chunk_matching import credited
 from ragassay.metrics.chunks import relevant_gold
 from ragassay.samples import GoldPassage, Passage, Sample
@@ -143,9 +143,7 @@ class _SpanMetric(Metric):
 @dataclass(frozen=True, kw_only=True)
 class _Matching(_SpanMetric):
     k: int = cutoff(..., "how many ranks count")
-    by: Literal["containment", "iou"] = param(
-        "containment", "share of the gold span, or intersection over union"
-    )
+    by: Overlap = param("containment", "share of the gold span, or intersection over union")
     threshold: float = param(0.5, "smallest share that is a match", minimum=0)
 
     def __post_init__(self) -> None:
@@ -219,7 +217,7 @@ class SpanF1(_Matching):
 
     def value(self, match: NDArray[np.bool_]) -> float:
         """``2 P R / (P + R)``, 0 where both are 0."""
-        return _harmonic(self.precision(match), self.recall(match))
+        return harmonic(self.precision(match), self.recall(match))
 
 
 @register
@@ -311,8 +309,3 @@ class CharIoU(_Characters):
     def value(self, common: int, retrieved: int, gold: int) -> float:
         """Common over union."""
         return common / (retrieved + gold - common)
-
-
-def _harmonic(precision: float, recall: float) -> float:
-    total = precision + recall
-    return 2 * precision * recall / total if total else 0.0

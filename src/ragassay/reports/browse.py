@@ -12,6 +12,7 @@ from itertools import islice
 from typing import Any, TypeVar
 
 from ragassay.engine.results import Result, ScoreRow
+from ragassay.metrics.chunk_matching import same_chunks
 from ragassay.reports.rows import Rows, with_samples
 from ragassay.samples import GoldPassage, Identity, Passage, Sample
 from ragassay.strict import dumps
@@ -144,18 +145,19 @@ def _detail(
     entry["failure"] = sample.failure
     entry["references"] = _clip_all(sample.references, limits.main)
     entry["negatives"] = _clip_all(sample.negative_references, limits.main)
+    matches = _matches(sample.passages or (), sample.gold or ())
     if sample.passages is not None:
         each = max(120, limits.passages // max(len(sample.passages), 1))
         entry["passages"] = [
-            [p.id, p.score, p.document, _clip(p.text or "", each), _judged(p, sample.gold or ())]
-            for p in sample.passages
+            [p.id, p.score, p.document, _clip(p.text or "", each), _judged(sample.gold, found)]
+            for p, found in zip(sample.passages, matches, strict=True)
         ]
     if sample.gold is not None:
         each = max(120, limits.main // max(len(sample.gold), 1))
         entry["gold"] = [
             [g.id, g.grade, g.document, g.start, g.end, _clip(g.text or "", each)]
-            for g in sample.gold
-            if g.grade > 0 and not any(_same(p, g) for p in sample.passages or ())
+            for at, g in enumerate(sample.gold)
+            if g.grade > 0 and not any(at in found for found in matches)
         ]
     labels = {} if sample.answerability is None else {"answerability": str(sample.answerability)}
     entry["labels"] = labels | {
@@ -165,15 +167,23 @@ def _detail(
     return {name: value for name, value in entry.items() if value not in (None, [], {}, "")}
 
 
-def _judged(passage: Passage, gold: Sequence[GoldPassage]) -> int | None:
-    """The best grade of the gold passages that this one is, or overlaps; ``None``: not judged."""
-    return max((g.grade for g in gold if _same(passage, g)), default=None)
+def _matches(passages: Sequence[Passage], gold: Sequence[GoldPassage]) -> list[set[int]]:
+    """Which gold passages each passage is (as the chunk metrics see it) or overlaps in its span."""
+    labels = same_chunks([*passages, *gold])
+    names = labels[len(passages) :]
+    return [
+        {at for at, g in enumerate(gold) if names[at] == label or _overlap(passage, g)}
+        for passage, label in zip(passages, labels, strict=False)
+    ]
 
 
-def _same(passage: Passage, gold: GoldPassage) -> bool:
-    """Whether the ids are equal, or the spans in one document overlap."""
-    if gold.id is not None and gold.id == passage.id:
-        return True
+def _judged(gold: Sequence[GoldPassage] | None, matches: Collection[int]) -> int | None:
+    """The best grade of the gold passages that a passage matches; ``None``: not judged."""
+    return max(((gold or ())[at].grade for at in matches), default=None)
+
+
+def _overlap(passage: Passage, gold: GoldPassage) -> bool:
+    """Whether the spans lie in one document and have characters in common."""
     if gold.document is None or gold.document != passage.document:
         return False
     ends = (gold.start, gold.end, passage.start, passage.end)

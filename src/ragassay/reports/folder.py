@@ -53,6 +53,15 @@ def write_comparison(comparison: Comparison, new: Result, old: Result, path: Pat
         raise UsageError(f"{path}: name a file that ends in .html, .md, .json, .svg or .png.")
 
 
+def write_fresh(result: Result) -> dict[str, Path]:
+    """Writes the default reports of a new run into its folder; those of an older run go first."""
+    if result.folder is not None:
+        for name, (file_name, _) in WRITERS.items():
+            if name != "jsonl":  # that is the run's own scores.jsonl
+                (result.folder / file_name).unlink(missing_ok=True)
+    return write_reports(result)
+
+
 def write_reports(
     result: Result, folder: Path | None = None, formats: Sequence[str] | None = None
 ) -> dict[str, Path]:

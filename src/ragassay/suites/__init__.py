@@ -5,6 +5,7 @@ A suite is one file in this package that defines ``SUITE``.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -28,8 +29,8 @@ class Suite:
         aliases: published names that hold inside this suite only, with what they stand for.
         columns: the published column name of a metric, by the metric's canonical name. Metrics
             without one are shown under their own name.
-        published: what ``--published`` changes: names with their replacement; a name without
-            parameters stands for the metric with any, a full name (``ChunkP@5``) for that one.
+        published: what ``--published`` changes: canonical names of metrics (without parameters)
+            with the one that takes its place. Parameters that both have are kept.
         steps: a published step for metrics that have one, by the name used in ``metrics``.
         notes: what a reader of the numbers should know.
     """
@@ -54,20 +55,31 @@ class Suite:
         """The metrics to compute: those named, or all of the suite's.
 
         Raises:
-            UsageError: an unknown name, or a parameter out of range.
+            UsageError: an unknown name, a parameter out of range, or one that a published form
+                does not have.
         """
         wanted = names if names is not None else self.metrics
-        local = dict(self.aliases)
+        found = naming.parse_all(wanted, ks=ks, local=self.aliases)
         if published:
-            local |= self.published
-        found = naming.parse_all(wanted, ks=ks, local=local)
-        if published:
-            renamed = [self.published.get(str(metric)) for metric in found]
-            found = [
-                naming.parse(name, local) if name else metric
-                for name, metric in zip(renamed, found, strict=True)
-            ]
+            found = list(dict.fromkeys(map(self._as_published, found)))
         return found
+
+    def _as_published(self, metric: Metric) -> Metric:
+        if metric.name not in self.published:
+            return metric
+        cls = naming.known()[self.published[metric.name]]
+        shared = {spec.name for spec in dataclasses.fields(cls)}
+        carried = {}
+        for spec in dataclasses.fields(metric):
+            value = getattr(metric, spec.name)
+            if spec.name in shared:
+                carried[spec.name] = value
+            elif value != spec.default and spec.metadata.get("role") != "cutoff":
+                raise UsageError(
+                    f"{metric} has no published form: {cls.name} takes no {spec.name!r}. Name the "
+                    "published metric that you want, or leave out --published."
+                )
+        return cls(**carried)
 
 
 @cache

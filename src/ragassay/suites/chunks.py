@@ -22,13 +22,15 @@ SUITE = Suite(
     ),
     aliases={"bleu_score": "BLEU"},
     published={
-        "ChunkP@5": "precision_at_k_exact@5",
-        "ChunkR@5": "recall_at_k_exact@5",
-        "ChunkF1@5": "f1_at_k_exact@5",
-        "hybrid@5": "hybrid_log_rank_score_exact",
+        "ChunkP": "precision_at_k_exact",
+        "ChunkR": "recall_at_k_exact",
+        "ChunkF1": "f1_at_k_exact",
+        "hybrid": "hybrid_log_rank_score_exact",
     },
     notes=(
         "A retrieved chunk is a gold chunk when it has its id, or its text up to whitespace.",
+        "Ranks are the order given, also where scores contradict it; the suite 'retrieval' ranks by "
+        "score.",
         "Hits are one to one. Copies of a chunk are misses; duplicates=drop takes them out.",
         "By cosine: ChunkP(by=cosine,threshold=0.6)@5 and so on, from 'passage_embeddings' and "
         "'gold_embeddings' under 'given' in each record.",

@@ -39,7 +39,7 @@ SUITE = Suite(
     aliases={field: metric for field, (metric, _) in _FIELDS.items()} | _OTHER_NAMES,
     columns={metric: field for field, (metric, _) in _FIELDS.items()}
     | {"answer_characters": "Length"},
-    published={"Length": "answer_characters"},
+    published={"answer_words": "answer_characters"},
     steps={field: step for field, (_, step) in _FIELDS.items()},
     notes=(
         "A score is the first target's value, or the highest of the passages; the published lists "

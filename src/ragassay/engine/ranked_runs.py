@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ragassay.errors import UsageError
+from ragassay.engine.summarise import GEOMETRIC_FLOOR
+from ragassay.errors import InputError, UsageError
+from ragassay.formats import trec
 from ragassay.metrics import naming, ranking_sources
 from ragassay.metrics.base import Metric
 from ragassay.metrics.ranking_metric import RankingMetric
@@ -19,8 +21,6 @@ if TYPE_CHECKING:
     import polars as pl
 
 DEFAULT_METRICS = ("AP", "RR", "nDCG@10", "P@10", "Recall@100")
-GEOMETRIC_FLOOR = 1e-5
-"""Smaller values count as this in a geometric mean (trec_eval's rule)."""
 
 Qrels = Mapping[str, Mapping[str, int]] | tuple[Sequence[Any], ...] | str | Path
 Run = Mapping[str, Mapping[str, float]] | tuple[Sequence[Any], ...] | str | Path
@@ -63,7 +63,7 @@ def evaluate_run(
     Raises:
         UsageError: an unknown metric, one that does not work on rankings, or qrels and run of
             different kinds.
-        InputError: see `ragassay.metrics.ranking_sources`.
+        InputError: see `ragassay.metrics.ranking_sources` and `read_rankings`.
 
     >>> found = evaluate_run({"q": {"a": 1}}, {"q": {"a": 0.3, "b": 0.7}}, "RR,P@1")
     >>> found.means
@@ -74,6 +74,24 @@ def evaluate_run(
     values = {str(metric): metric.values(rankings) for metric in chosen}
     means = {str(metric): aggregate(metric, values[str(metric)]) for metric in chosen}
     return RunScores(rankings.queries, values, means)
+
+
+def read_rankings(qrels: Path, run: Path) -> tuple[Rankings, str]:
+    """The rankings of a TREC run by qrels files, and the run's tag.
+
+    Raises:
+        InputError: see `ragassay.formats.trec`; also a document that occurs twice for one query
+            (with its line), or a run none of whose queries is judged.
+    """
+    found = trec.read_run(run)
+    try:
+        return ranking_sources.from_frames(trec.read_qrels(qrels), found.frame), found.tag
+    except ranking_sources.RepeatedDocumentError as error:
+        in_run = error.where == "run"
+        path = run if in_run else qrels
+        raise trec.repeated(path, error.query, error.document, run=in_run) from None
+    except InputError as error:
+        raise error.at(path=run) from None
 
 
 def aggregate(metric: Metric, values: Floats) -> float:
@@ -98,7 +116,7 @@ def _metrics(given: str | Iterable[str | Metric], ks: Sequence[int] | None) -> l
 
 def _rankings(qrels: Any, run: Any) -> Rankings:
     if isinstance(qrels, str | Path) and isinstance(run, str | Path):
-        return ranking_sources.from_files(Path(qrels), Path(run))[0]
+        return read_rankings(Path(qrels), Path(run))[0]
     if isinstance(qrels, Mapping) and isinstance(run, Mapping):
         return ranking_sources.from_mappings(qrels, run)
     if isinstance(qrels, tuple) and isinstance(run, tuple):

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ragassay.engine.ranked_runs import aggregate
 from ragassay.metrics.ranking_metric import RankingMetric
 from ragassay.metrics.rankings import Mask, Rankings
 from ragassay.metrics.retrieval_levels import RelevanceString
 from ragassay.metrics.retrieval_sets import NumQueries, NumRelevant
-from ragassay.metrics.runs import aggregate
 from ragassay.metrics.trec_names import TrecMeasure
 
 Value = float | int | str

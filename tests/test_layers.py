@@ -1,0 +1,69 @@
+"""The layers of docs/architecture.md: imports go down, and never in a circle."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import ragassay
+
+ROOT = Path(ragassay.__file__).parent
+GROUND = {"errors", "samples", "scores", "files", "strict", "discovery"}
+LAYERS = ["formats", "stats", "metrics", "suites", "engine", "reports", "cli"]
+BESIDE = {("formats", "stats"), ("stats", "formats")}
+"""Two layers at one height, which do not know each other."""
+
+
+def layer(module: str) -> str:
+    return module.split(".")[1] if "." in module else ""
+
+
+def imports() -> Iterator[tuple[str, str]]:
+    """Every import inside the package, also those inside functions: (importer, imported)."""
+    for path in ROOT.rglob("*.py"):
+        name = ".".join(["ragassay", *path.relative_to(ROOT).with_suffix("").parts])
+        name = name.removesuffix(".__init__")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("ragassay"):
+                for alias in node.names:
+                    below = f"{node.module}.{alias.name}"
+                    is_module = (ROOT.parent / Path(*below.split("."))).with_suffix(".py").exists()
+                    yield name, below if is_module else str(node.module)
+            elif isinstance(node, ast.Import):
+                yield from ((name, a.name) for a in node.names if a.name.startswith("ragassay"))
+
+
+def test_every_import_goes_down_or_stays_in_its_layer() -> None:
+    wrong = []
+    for importer, imported in imports():
+        one, other = layer(importer), layer(imported)
+        if one not in LAYERS and one not in GROUND:
+            continue  # the package's face, __main__ and the bundled example stand outside
+        if one in GROUND:
+            allowed = other in GROUND | {""}
+        else:
+            allowed = other in GROUND | {"", "examples"} or (
+                other in LAYERS
+                and LAYERS.index(other) <= LAYERS.index(one)
+                and (one, other) not in BESIDE
+            )
+        if not allowed:
+            wrong.append(f"{importer} imports {imported}")
+    assert not wrong
+
+
+def test_metrics_and_statistics_read_and_write_nothing() -> None:
+    for name in ("metrics", "stats"):
+        for path in (ROOT / name).glob("*.py"):
+            source = path.read_text(encoding="utf-8")
+            for word in ("open(", "read_text", "write_text", "pathlib", "print("):
+                assert word not in source, f"{path.name} has {word}"
+
+
+def test_the_page_names_every_layer_in_order() -> None:
+    page = (ROOT.parents[1] / "docs" / "architecture.md").read_text(encoding="utf-8")
+    picture = page[page.index("```") :]
+    places = [picture.index(f"\n{name}/") for name in reversed(LAYERS)]
+    assert places == sorted(places)
+    assert all(f"{name}.py" in picture for name in GROUND)
