@@ -401,3 +401,17 @@ def test_judged_queries_that_the_data_lacks_count_zero(tmp_path: Path) -> None:
     assert result.config["suite"] == ["retrieval"]
     assert result.summary.metrics["RR"].mean == 0.5
     assert any("judged queries that the data lacks: 1" in w for w in result.summary.warnings)
+
+
+def test_the_number_of_samples_is_known_ahead_where_that_is_cheap(tmp_path: Path) -> None:
+    import gzip
+
+    from ragassay.engine.config import make_config
+    from ragassay.engine.source import open_source
+
+    body = b"".join(orjson.dumps(record) + b"\n" for record in RECORDS)
+    (tmp_path / "a.jsonl").write_bytes(body)
+    (tmp_path / "b.jsonl").write_bytes(gzip.compress(body, mtime=0))
+    assert open_source(tmp_path / "a.jsonl", make_config()).count() == 4
+    assert open_source(tmp_path / "b.jsonl", make_config()).count() is None
+    assert open_source(RECORDS, make_config()).count() is None

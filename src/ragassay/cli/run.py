@@ -108,7 +108,7 @@ def run(
     job = prepare(configs.make_config(**(from_file | given)))
     out = show.console()
     if dry_run:
-        with show.progress("reading") as progress:
+        with show.progress("reading", job.source.count) as progress:
             found = preview(job, progress)
         if json:
             show.json(found.to_json())
@@ -116,7 +116,7 @@ def run(
             out.print(preview_table(found))
         show.warn(found.warnings)
         return OK
-    with show.progress("scoring") as progress:
+    with show.progress("scoring", job.source.count) as progress:
         result = job.run(progress, keep=False)
     with show.status("writing reports"):
         reports = folder.write_fresh(result) if result.folder is not None else {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -48,17 +48,29 @@ def warn(sentences: Iterable[str]) -> None:
 
 
 @contextmanager
-def progress(label: str) -> Iterator[Progress]:
-    """A callback that shows a live count on standard error once the work takes a while."""
+def progress(label: str, total: Callable[[], int | None] = lambda: None) -> Iterator[Progress]:
+    """A callback that shows a live bar on standard error once the work takes a while.
+
+    ``total`` is asked only then; without it the bar is a count.
+    """
+    from rich.progress import (
+        BarColumn,
+        SpinnerColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
     from rich.progress import Progress as Bar
-    from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
     out = console(stderr=True)
     bar = Bar(
         SpinnerColumn(),
         TextColumn("{task.description}"),
+        BarColumn(),
         TextColumn("{task.completed:,.0f} samples, {task.fields[rate]:,.0f}/s"),
         TimeElapsedColumn(),
+        TextColumn("left:"),
+        TimeRemainingColumn(),
         console=out,
         transient=True,
         disable=not out.is_terminal,
@@ -68,8 +80,10 @@ def progress(label: str) -> Iterator[Progress]:
 
     def done(n: int) -> None:
         elapsed = time.monotonic() - begun
-        if elapsed > PATIENCE_S:
-            bar.start()
+        if elapsed > PATIENCE_S and out.is_terminal:
+            if not bar.live.is_started:
+                bar.update(task, total=total())
+                bar.start()
             bar.update(task, completed=n, rate=n / elapsed)
 
     try:

@@ -58,8 +58,9 @@ def validate(
     }
     given = {key: value for key, value in flags.items() if value is not None}
     from_file = read_config(data) if is_config(data) else {"data": str(data)}
-    with show.progress("reading") as progress:
-        found = preview(prepare(make_config(**(from_file | given))), progress)
+    job = prepare(make_config(**(from_file | given)))
+    with show.progress("reading", job.source.count) as progress:
+        found = preview(job, progress)
     if json:
         show.json(found.to_json())
     else:

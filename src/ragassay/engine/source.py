@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,9 @@ Data = str | Path | Iterable[Any]
 """A path, an iterable of `Sample`s or mappings, or a data frame."""
 
 
+_ONE_A_LINE = {"jsonl", "ultrarag", "mtrag", "trec_rag", "csv", "tsv", "mlcube"}
+
+
 @dataclass
 class Source:
     """Samples that can be streamed once."""
@@ -30,6 +33,17 @@ class Source:
     path: Path | None = None
     qrels: Path | None = None
     _hash: hashlib._Hash = field(default_factory=hashlib.sha256)
+
+    def count(self) -> int | None:
+        """How many samples there are to come at most, where that is cheap to know: one a line."""
+        if self.path is None or self.format not in _ONE_A_LINE or not self.path.is_file():
+            return None
+        with self.path.open("rb") as stream:
+            blocks = iter(partial(stream.read, 1 << 20), b"")
+            if next(blocks, b"").startswith(b"\x1f\x8b"):
+                return None
+            stream.seek(0)
+            return sum(block.count(b"\n") for block in blocks)
 
     @cached_property
     def fingerprint(self) -> str:

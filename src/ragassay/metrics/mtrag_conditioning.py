@@ -14,9 +14,9 @@ The shorter rule of MT-RAG's metrics page (``rule="spec"``) leaves out two cells
 query with an "I don't know" keeps its value, and so does a conversational one. The published code
 treats a missing label as answerable without a word; here it is an error.
 
-That is the pure function. The metrics score no reply that was not understood: where ``idk_eval`` (or
-``underspecified_eval``) is given and is none of 0, 0.5 and 1, they are `Unscored`, because nobody
-knows then whether the value or a 0 or 1 should stand. A number's text is that number.
+That is the pure function. The metrics score no reply that was not understood: where ``idk_eval``
+(or ``underspecified_eval``) is given and is none of 0, 0.5 and 1, they are `Unscored`, because
+nobody knows then whether the value or a 0 or 1 should stand. A number's text is that number.
 
 A record may bring conditioned values as ``RB_agg_idk`` or ``rb_agg_idk`` and their like. They are
 taken only where nothing can be computed.
