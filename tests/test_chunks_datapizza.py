@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragassay.metrics import chunks_datapizza
 from ragassay.metrics.chunks_datapizza import (
     bleu_score,
     corpus_bleu_score,
@@ -262,3 +263,17 @@ def test_corpus_rouge_picks_by_recall_and_averages_all_three() -> None:
         kind: {"precision": 0.0, "recall": 0.0, "fmeasure": 0.0}
         for kind in ("rouge1", "rouge2", "rougeL")
     }
+
+
+def test_a_text_is_never_taken_for_a_list_of_its_characters() -> None:
+    for call in (
+        lambda: chunks_datapizza.precision_at_k_exact(["P"], "Paris", 1),
+        lambda: chunks_datapizza.recall_at_k_exact("Paris", ["P", "a"], 2),
+        lambda: chunks_datapizza.f1_at_k_exact("Paris", ["P"], 2),
+        lambda: chunks_datapizza.hybrid_log_rank_score_exact("AB", "AB"),
+        lambda: chunks_datapizza.bleu_score("a", "a b c"),
+        lambda: chunks_datapizza.corpus_bleu_score("ab", ["a"]),
+        lambda: chunks_datapizza.corpus_rouge_scores(["a"], "ab"),
+    ):
+        with pytest.raises(ValueError, match="not as one text"):
+            call()

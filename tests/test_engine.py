@@ -385,7 +385,7 @@ def test_a_missing_label_is_said_where_a_metric_needs_it() -> None:
 
 
 def test_a_word_that_is_neither_suite_nor_metric_names_the_nearest() -> None:
-    with pytest.raises(UsageError, match="neither a suite nor a metric. Did you mean 'qa'"):
+    with pytest.raises(UsageError, match=r"neither a suite nor a metric\. Did you mean 'qa'"):
         ragassay.evaluate(RECORDS, "qaa")
     with pytest.raises(UsageError, match="No suite and no metric"):
         ragassay.evaluate(RECORDS, [])
@@ -415,3 +415,12 @@ def test_the_number_of_samples_is_known_ahead_where_that_is_cheap(tmp_path: Path
     assert open_source(tmp_path / "a.jsonl", make_config()).count() == 4
     assert open_source(tmp_path / "b.jsonl", make_config()).count() is None
     assert open_source(RECORDS, make_config()).count() is None
+
+
+def test_a_warning_that_every_window_gives_is_one_sentence_with_the_sum() -> None:
+    passages = [{"id": "a", "score": 0.1}, {"id": "b", "score": 0.9}]
+    records = [
+        {"id": str(n), "passages": passages, "gold": [{"id": "a"}]} for n in range(2_500)
+    ]
+    warnings = ragassay.evaluate(records, ["RR"]).summary.warnings
+    assert [w for w in warnings if "order of their scores: 2500." in w] == list(warnings)

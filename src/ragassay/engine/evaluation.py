@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
@@ -180,13 +181,15 @@ class Job:
                     progress(len(collected.columns))
             if not collected.columns.identities:
                 raise InputError("holds no samples", path=source.path or source.title)
-            notes = [str(w.message) for w in caught if issubclass(w.category, RagassayWarning)]
+            notes = _summed(
+                str(w.message) for w in caught if issubclass(w.category, RagassayWarning)
+            )
             summary = collected.summary(source, notes)
             resolved = _resolved(config, plan, source, collected.clustered_by)
             if writer is not None:
                 writer.finish(resolved, summary)
         for other in caught:
-            if not issubclass(other.category, RagassayWarning):
+            if other not in ours:
                 warnings.warn_explicit(other.message, other.category, other.filename, other.lineno)
         folder = None if config.output is None else Path(config.output)
         if folder is not None:
@@ -323,7 +326,7 @@ class _Collected:
             slices=slice_summaries(columns, described, options),
             failures=dict(self.failures),
             incomplete=count_incomplete(columns),
-            warnings=(*dict.fromkeys(notes), *self._warnings(summary_of)),
+            warnings=(*notes, *self._warnings(summary_of)),
         )
 
     def _warnings(self, metrics: Mapping[str, MetricSummary]) -> Iterator[str]:
@@ -359,6 +362,22 @@ class _Collected:
                 f"The data holds {len(self.systems)} systems ({named}); the means mix them. "
                 "See the slices, or compare them with 'ragassay compare DIR'."
             )
+
+
+def _summed(sentences: Iterable[str]) -> list[str]:
+    """Sentences, each once. Those that differ only in their count ("...: 3. ...", told once a
+    window) become one with the sum."""
+    counts: Counter[tuple[str, str]] = Counter()
+    for sentence in sentences:
+        found = _COUNTED.match(sentence)
+        if found is None:
+            counts.setdefault((sentence, ""), 0)
+        else:
+            counts[found["before"], found["after"]] += int(found["count"])
+    return [before if not after else f"{before}{n}{after}" for (before, after), n in counts.items()]
+
+
+_COUNTED = re.compile(r"(?P<before>[^:]+: )(?P<count>\d+)(?P<after>\. .*)", re.S)
 
 
 def _published(used: Sequence[Suite]) -> dict[str, str]:

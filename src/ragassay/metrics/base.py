@@ -289,7 +289,7 @@ def _check_param(metric: Metric, spec: dataclasses.Field[Any], value: Any) -> No
         hint = parameter_types(type(metric)).get(spec.name)
         if typing.get_origin(hint) is Literal:
             choices = typing.get_args(hint)
-    where = f"{metric.name}: {spec.metadata.get('doc', spec.name)}"
+    where = f"{metric.name}: {spec.name}"
     if choices is not None and value not in choices:
         raise UsageError(f"{where} must be one of {', '.join(map(str, choices))}, not {value!r}.")
     minimum = spec.metadata.get("minimum")

@@ -37,6 +37,7 @@ def precision_at_k_exact(
     Raises:
         ValueError: ``k`` is below 1, or there are chunks but no gold.
     """
+    _check_list(retrieved_chunks, ground_truth_chunks)
     _check_k(k)
     if not retrieved_chunks:
         return 0.0
@@ -71,6 +72,7 @@ def recall_at_k_exact(
     Raises:
         ValueError: ``k`` is below 1, or there are chunks but no gold.
     """
+    _check_list(retrieved_chunks, ground_truth_chunks)
     _check_k(k)
     if not retrieved_chunks:
         return 0.0
@@ -153,6 +155,7 @@ def hybrid_log_rank_score_exact(
     Raises:
         ValueError: there is no gold, or alpha or gamma is out of range.
     """
+    _check_list(retrieved_chunks, ground_truth_chunks)
     _check_gold(ground_truth_chunks)
     first: dict[str, int] = {}
     for rank, chunk in enumerate(retrieved_chunks, 1):
@@ -189,6 +192,7 @@ def bleu_score(retrieved_chunk: str, ground_truth_chunks: Sequence[str]) -> floa
     sacrebleu's defaults: ``case:mixed|eff:yes|tok:13a|smooth:exp``. No reference gives 0; an empty
     text gives 1 when all references are empty and 0 otherwise.
     """
+    _check_list(ground_truth_chunks)
     if not ground_truth_chunks:
         return 0.0
     if not retrieved_chunk:
@@ -204,6 +208,7 @@ def corpus_bleu_score(retrieved_chunks: Sequence[str], ground_truth_chunks: Sequ
     Raises:
         ValueError: there is no gold.
     """
+    _check_list(retrieved_chunks, ground_truth_chunks)
     _check_gold(ground_truth_chunks)
     best = [
         max((bleu_score(chunk, [gold]) for chunk in retrieved_chunks), default=0.0)
@@ -231,6 +236,7 @@ def corpus_rouge_scores(
     Raises:
         ValueError: there are chunks but no gold.
     """
+    _check_list(retrieved_chunks, ground_truth_chunks)
     totals: dict[str, dict[str, float]] = {
         kind: {"precision": 0.0, "recall": 0.0, "fmeasure": 0.0} for kind in MEASURES
     }
@@ -268,6 +274,12 @@ def _hybrid(ranks: Sequence[int], n_gold: int, n: int, gamma: float, alpha: floa
 def _check_k(k: int) -> None:
     if k < 1:
         raise ValueError(f"k must be at least 1, not {k}")
+
+
+def _check_list(*lists: Sequence[str]) -> None:
+    """A text is a sequence of characters, each of which would pass for a chunk."""
+    if any(isinstance(each, str) for each in lists):
+        raise ValueError("chunks come as a list of texts, not as one text")
 
 
 def _check_gold(gold: Sequence[Any] | NDArray[Any]) -> None:

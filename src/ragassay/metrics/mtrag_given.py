@@ -1,8 +1,8 @@
 """MT-RAG's values that need a model or a judge, read from the record that brings them.
 
 A record carries them among its ``metrics`` (as a list or a number), or as annotations of an
-InspectorRAGet file. Where it does not, or where the value lies outside the metric's range, the score
-is `Unscored`, and says so.
+InspectorRAGet file. Where it does not, or where the value lies outside the metric's range, the
+score is `Unscored`, and says so.
 """
 
 from __future__ import annotations

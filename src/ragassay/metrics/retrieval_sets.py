@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -197,6 +199,7 @@ class NumQueries(_Count):
     name = "NumQ"
     title = "Judged queries"
     source = "trec_eval num_q"
+    aliases: ClassVar[Mapping[str, str]] = {"num_q": "NumQ"}
 
     def values(self, rankings: Rankings) -> Floats:
         """See the class."""
@@ -211,6 +214,7 @@ class NumRetrieved(_Count):
     name = "NumRet"
     title = "Documents retrieved"
     source = "trec_eval num_ret"
+    aliases: ClassVar[Mapping[str, str]] = {"num_ret": "NumRet"}
 
     def values(self, rankings: Rankings) -> Floats:
         """See the class."""
@@ -227,6 +231,7 @@ class NumRelevant(_Count):
     name = "NumRel"
     title = "Relevant documents known"
     source = "trec_eval num_rel"
+    aliases: ClassVar[Mapping[str, str]] = {"num_rel": "NumRel"}
 
     def values(self, rankings: Rankings) -> Floats:
         """See the class."""
@@ -243,6 +248,7 @@ class NumRelevantRetrieved(_Count):
     name = "NumRelRet"
     title = "Relevant documents retrieved"
     source = "trec_eval num_rel_ret"
+    aliases: ClassVar[Mapping[str, str]] = {"num_rel_ret": "NumRelRet"}
 
     def values(self, rankings: Rankings) -> Floats:
         """See the class."""
@@ -259,6 +265,7 @@ class NumIrrelevantJudgedRetrieved(_Count):
     name = "NumNonrelJudgedRet"
     title = "Judged irrelevant documents retrieved"
     source = "trec_eval num_nonrel_judged_ret"
+    aliases: ClassVar[Mapping[str, str]] = {"num_nonrel_judged_ret": "NumNonrelJudgedRet"}
 
     def values(self, rankings: Rankings) -> Floats:
         """See the class."""

@@ -29,8 +29,8 @@ SUITE = Suite(
     },
     notes=(
         "A retrieved chunk is a gold chunk when it has its id, or its text up to whitespace.",
-        "Ranks are the order given, also where scores contradict it; the suite 'retrieval' ranks by "
-        "score.",
+        "Chunks and spans rank in the order given, also where scores contradict it; the suite "
+        "'retrieval' ranks by score.",
         "Hits are one to one. Copies of a chunk are misses; duplicates=drop takes them out.",
         "By cosine: ChunkP(by=cosine,threshold=0.6)@5 and so on, from 'passage_embeddings' and "
         "'gold_embeddings' under 'given' in each record.",
