@@ -181,9 +181,8 @@ class Job:
                     progress(len(collected.columns))
             if not collected.columns.identities:
                 raise InputError("holds no samples", path=source.path or source.title)
-            notes = _summed(
-                str(w.message) for w in caught if issubclass(w.category, RagassayWarning)
-            )
+            ours = [w for w in caught if issubclass(w.category, RagassayWarning)]
+            notes = _summed(str(w.message) for w in ours)
             summary = collected.summary(source, notes)
             resolved = _resolved(config, plan, source, collected.clustered_by)
             if writer is not None:
