@@ -4,44 +4,27 @@ from __future__ import annotations
 
 import os
 import platform
-import re
 import warnings
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from ragassay import __version__, suites
 from ragassay.engine import gates
+from ragassay.engine.collecting import Collector, summed
 from ragassay.engine.config import PATHS, RunConfig, make_config
-from ragassay.engine.folder import (
-    IN_CLUSTER,
-    FolderWriter,
-    cluster_of,
-    read_rows,
-    read_samples,
-)
-from ragassay.engine.results import Result, ScoreColumns, ScoreRow
+from ragassay.engine.folder import FolderWriter, read_rows, read_samples
+from ragassay.engine.results import Result, ScoreRow
 from ragassay.engine.scoring import score_stream
-from ragassay.engine.slicing import CONVERSATION_KEYS, Slicer
 from ragassay.engine.source import Data, Source, open_source
-from ragassay.engine.summarise import (
-    IntervalOptions,
-    averaged_over,
-    count_incomplete,
-    describe,
-    slice_summaries,
-    summarise,
-)
-from ragassay.engine.summary import MetricSummary, Summary
 from ragassay.errors import InputError, RagassayWarning, UsageError, did_you_mean
 from ragassay.metrics import naming
 from ragassay.metrics.base import Metric
 from ragassay.samples import Sample
-from ragassay.scores import Outcome, Unscored
+from ragassay.scores import Outcome
 from ragassay.suites import Suite
 
 Progress = Callable[[int], None]
@@ -165,7 +148,7 @@ class Job:
         then the result has its summary and columns only.
         """
         config, plan, source = self.config, self.plan, self.source
-        collected = _Collected(config, plan)
+        collected = Collector(config, plan.metrics)
         windows: list[Scored] | None = [] if keep and not config.output else None
         with ExitStack() as stack:
             caught = stack.enter_context(warnings.catch_warnings(record=True))
@@ -182,8 +165,8 @@ class Job:
             if not collected.columns.identities:
                 raise InputError("holds no samples", path=source.path or source.title)
             ours = [w for w in caught if issubclass(w.category, RagassayWarning)]
-            notes = _summed(str(w.message) for w in ours)
-            summary = collected.summary(source, notes)
+            notes = summed(str(w.message) for w in ours)
+            summary = collected.summary(source.title, plan.title, notes)
             resolved = _resolved(config, plan, source, collected.clustered_by)
             if writer is not None:
                 writer.finish(resolved, summary)
@@ -244,139 +227,6 @@ def make_plan(
         name = columns.get(str(metric), str(metric))
         named[name if name not in named else str(metric)] = metric
     return Plan(used, named)
-
-
-@dataclass
-class _Collected:
-    """What stays in memory while samples stream past."""
-
-    config: RunConfig
-    plan: Plan
-    columns: ScoreColumns = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.columns = ScoreColumns(self.plan.metrics)
-        self.systems: Counter[str] = Counter()
-        self.failures: Counter[str] = Counter()
-        self._slicer = Slicer(self.config.slice_by)
-        self._clusters: list[str] = []
-        self._clustered = 0
-        self._first_reason = ""
-        self._unanswered = 0
-        self._unlabelled = 0
-
-    @property
-    def clustered_by(self) -> str | None:
-        """The clustering column: the one asked for, or the conversation where samples name one."""
-        if self.config.cluster_by is not None:
-            return self.config.cluster_by
-        return CONVERSATION_KEYS[0] if self._clustered else None
-
-    def add(self, samples: Sequence[Sample], outcomes: Sequence[Sequence[Outcome]]) -> None:
-        """Takes in a window."""
-        column = self.config.cluster_by or CONVERSATION_KEYS[0]
-        for sample in samples:
-            self.columns.identities.append(sample.identity)
-            self.systems[sample.system] += 1
-            if sample.failure:
-                self.failures[sample.failure] += 1
-            self._unanswered += sample.answer is None
-            self._unlabelled += sample.answerability is None
-            self._slicer.add(sample)
-            cluster = cluster_of(sample, column)
-            self._clusters.append(cluster)
-            self._clustered += cluster.startswith(IN_CLUSTER)
-        for name, window in zip(self.plan.metrics, outcomes, strict=True):
-            for outcome in window:
-                self.columns.add(name, outcome)
-                if isinstance(outcome, Unscored) and not self._first_reason:
-                    self._first_reason = outcome.detail
-
-    def summary(self, source: Source, notes: Sequence[str]) -> Summary:
-        """Closes the columns and summarises them."""
-        columns, config = self.columns, self.config
-        columns.slices = self._slicer.columns()
-        columns.clusters = self._clusters if self.clustered_by is not None else None
-        absent = set(config.slice_by or ()) - {
-            name for name, values in columns.slices.items() if any(values)
-        }
-        if absent:
-            raise UsageError(
-                f"No sample has the slicing column {sorted(absent)[0]!r}. "
-                f"There are: {', '.join(sorted(self._slicer.seen)) or 'none'}."
-            )
-        if config.cluster_by is not None and not self._clustered:
-            raise UsageError(
-                f"No sample has the clustering column {config.cluster_by!r}. "
-                f"There are: {', '.join(sorted(self._slicer.seen)) or 'none'}."
-            )
-        options = IntervalOptions(config.interval, config.level, config.n_resamples, config.seed)
-        described = [describe(name, m, config.level) for name, m in self.plan.metrics.items()]
-        families = {metric.family for metric in described}
-        summary_of = summarise(columns, described, options)
-        return Summary(
-            title=source.title,
-            suite=self.plan.title,
-            system=next(iter(self.systems)) if len(self.systems) == 1 else "",
-            n_samples=len(columns),
-            n_queries=len({identity[0] for identity in columns.identities}),
-            averaged_over=averaged_over(columns, families, self.clustered_by),
-            metrics=summary_of,
-            slices=slice_summaries(columns, described, options),
-            failures=dict(self.failures),
-            incomplete=count_incomplete(columns),
-            warnings=(*notes, *self._warnings(summary_of)),
-        )
-
-    def _warnings(self, metrics: Mapping[str, MetricSummary]) -> Iterator[str]:
-        if not any(metric.n_scored for metric in metrics.values()):
-            why = self._first_reason or "no metric applies"
-            yield f"Nothing was scored: {why}. 'ragassay validate' shows what the data holds."
-        n = len(self.columns)
-        if self.clustered_by is not None and n > 1 and len(set(self._clusters)) == 1:
-            yield (
-                f"All {n} samples belong to one {self.clustered_by}, so there are no intervals; "
-                "name another column with --cluster-by."
-            )
-        needs = {need for metric in self.plan.metrics.values() for need in metric.needs}
-        if self._unanswered and "answer" in needs:
-            said = ", ".join(f"{what} {count}" for what, count in self.failures.most_common())
-            yield (
-                f"{self._unanswered} of {n} samples have no answer{f' ({said})' if said else ''}: "
-                "they are unscored, so the means speak only of the others."
-            )
-        if self._unlabelled and "answerability" in needs:
-            yield (
-                f"{self._unlabelled} samples lack the answerability label that some metrics need: "
-                "give 'answerability' (or 'Answerability') in each record."
-            )
-        if self.config.cluster_by is not None and self._clustered < n:
-            yield (
-                f"{n - self._clustered} of {n} samples have no {self.config.cluster_by}; "
-                "each of them is a cluster of its own query."
-            )
-        if len(self.systems) > 1:
-            named = ", ".join(sorted(name or "(none)" for name in self.systems))
-            yield (
-                f"The data holds {len(self.systems)} systems ({named}); the means mix them. "
-                "See the slices, or compare them with 'ragassay compare DIR'."
-            )
-
-
-def _summed(sentences: Iterable[str]) -> list[str]:
-    """Sentences, each once. Those that differ only in their count ("...: 3. ...", told once a
-    window) become one with the sum."""
-    counts: Counter[tuple[str, str]] = Counter()
-    for sentence in sentences:
-        found = _COUNTED.match(sentence)
-        if found is None:
-            counts.setdefault((sentence, ""), 0)
-        else:
-            counts[found["before"], found["after"]] += int(found["count"])
-    return [before if not after else f"{before}{n}{after}" for (before, after), n in counts.items()]
-
-
-_COUNTED = re.compile(r"(?P<before>[^:]+: )(?P<count>\d+)(?P<after>\. .*)", re.S)
 
 
 def _published(used: Sequence[Suite]) -> dict[str, str]:

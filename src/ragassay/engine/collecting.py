@@ -1,0 +1,160 @@
+"""Collects what a run's summary needs while windows of scores stream past."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from ragassay.engine.config import RunConfig
+from ragassay.engine.folder import IN_CLUSTER, cluster_of
+from ragassay.engine.results import ScoreColumns
+from ragassay.engine.slicing import CONVERSATION_KEYS, Slicer
+from ragassay.engine.summarise import (
+    IntervalOptions,
+    averaged_over,
+    count_incomplete,
+    describe,
+    slice_summaries,
+    summarise,
+)
+from ragassay.engine.summary import MetricSummary, Summary
+from ragassay.errors import UsageError
+from ragassay.metrics.base import Metric
+from ragassay.samples import Sample
+from ragassay.scores import Outcome, Unscored
+
+
+class Collector:
+    """What stays in memory while samples stream past: numbers, ids and counts, no texts."""
+
+    def __init__(self, config: RunConfig, metrics: Mapping[str, Metric]) -> None:
+        self.config = config
+        self.metrics = metrics
+        self.columns = ScoreColumns(metrics)
+        self.systems: Counter[str] = Counter()
+        self.failures: Counter[str] = Counter()
+        self._slicer = Slicer(self.config.slice_by)
+        self._clusters: list[str] = []
+        self._clustered = 0
+        self._first_reason = ""
+        self._unanswered = 0
+        self._unlabelled = 0
+
+    @property
+    def clustered_by(self) -> str | None:
+        """The clustering column: the one asked for, or the conversation where samples name one."""
+        if self.config.cluster_by is not None:
+            return self.config.cluster_by
+        return CONVERSATION_KEYS[0] if self._clustered else None
+
+    def add(self, samples: Sequence[Sample], outcomes: Sequence[Sequence[Outcome]]) -> None:
+        """Takes in a window."""
+        column = self.config.cluster_by or CONVERSATION_KEYS[0]
+        for sample in samples:
+            self.columns.identities.append(sample.identity)
+            self.systems[sample.system] += 1
+            if sample.failure:
+                self.failures[sample.failure] += 1
+            self._unanswered += sample.answer is None
+            self._unlabelled += sample.answerability is None
+            self._slicer.add(sample)
+            cluster = cluster_of(sample, column)
+            self._clusters.append(cluster)
+            self._clustered += cluster.startswith(IN_CLUSTER)
+        for name, window in zip(self.metrics, outcomes, strict=True):
+            for outcome in window:
+                self.columns.add(name, outcome)
+                if isinstance(outcome, Unscored) and not self._first_reason:
+                    self._first_reason = outcome.detail
+
+    def summary(self, title: str, suite: str, notes: Sequence[str]) -> Summary:
+        """Closes the columns and summarises them.
+
+        Raises:
+            UsageError: no sample has a column that was asked for, to slice or to cluster by.
+        """
+        columns, config = self.columns, self.config
+        columns.slices = self._slicer.columns()
+        columns.clusters = self._clusters if self.clustered_by is not None else None
+        for name in config.slice_by or ():
+            self._demand(name, "slicing", any(columns.slices[name]))
+        if config.cluster_by is not None:
+            self._demand(config.cluster_by, "clustering", self._clustered > 0)
+        options = IntervalOptions(config.interval, config.level, config.n_resamples, config.seed)
+        described = [describe(name, m, config.level) for name, m in self.metrics.items()]
+        families = {metric.family for metric in described}
+        summary_of = summarise(columns, described, options)
+        return Summary(
+            title=title,
+            suite=suite,
+            system=next(iter(self.systems)) if len(self.systems) == 1 else "",
+            n_samples=len(columns),
+            n_queries=len({identity[0] for identity in columns.identities}),
+            averaged_over=averaged_over(columns, families, self.clustered_by),
+            metrics=summary_of,
+            slices=slice_summaries(columns, described, options),
+            failures=dict(self.failures),
+            incomplete=count_incomplete(columns),
+            warnings=(*notes, *self._warnings(summary_of)),
+        )
+
+    def _demand(self, name: str, use: str, there: bool) -> None:
+        if not there:
+            raise UsageError(
+                f"No sample has the {use} column {name!r}. "
+                f"There are: {', '.join(sorted(self._slicer.seen)) or 'none'}."
+            )
+
+    def _warnings(self, metrics: Mapping[str, MetricSummary]) -> Iterator[str]:
+        if not any(metric.n_scored for metric in metrics.values()):
+            why = self._first_reason or "no metric applies"
+            yield f"Nothing was scored: {why}. 'ragassay validate' shows what the data holds."
+        n = len(self.columns)
+        if self.clustered_by is not None and n > 1 and len(set(self._clusters)) == 1:
+            yield (
+                f"All {n} samples belong to one {self.clustered_by}, so there are no intervals; "
+                "name another column with --cluster-by."
+            )
+        needs = {need for metric in self.metrics.values() for need in metric.needs}
+        if self._unanswered and "answer" in needs:
+            said = ", ".join(f"{what} {count}" for what, count in self.failures.most_common())
+            yield (
+                f"{self._unanswered} of {n} samples have no answer{f' ({said})' if said else ''}: "
+                "they are unscored, so the means speak only of the others."
+            )
+        if self._unlabelled and "answerability" in needs:
+            yield (
+                f"{self._unlabelled} samples lack the answerability label that some metrics need: "
+                "give 'answerability' (or 'Answerability') in each record."
+            )
+        if self.config.cluster_by is not None and self._clustered < n:
+            yield (
+                f"{n - self._clustered} of {n} samples have no {self.config.cluster_by}; "
+                "each of them is a cluster of its own query."
+            )
+        if len(self.systems) > 1:
+            named = ", ".join(sorted(name or "(none)" for name in self.systems))
+            yield (
+                f"The data holds {len(self.systems)} systems ({named}); the means mix them. "
+                "See the slices, or compare them with 'ragassay compare DIR'."
+            )
+
+
+def summed(sentences: Iterable[str]) -> list[str]:
+    """Sentences, each once.
+
+    Those that differ only in their count ("...: 3. ...", told once a window) become one with the
+    sum.
+    """
+    counts: Counter[tuple[str, str]] = Counter()
+    for sentence in sentences:
+        found = _COUNTED.match(sentence)
+        if found is None:
+            counts.setdefault((sentence, ""), 0)
+        else:
+            counts[found["before"], found["after"]] += int(found["count"])
+    return [before if not after else f"{before}{n}{after}" for (before, after), n in counts.items()]
+
+
+_COUNTED = re.compile(r"(?P<before>[^:]+: )(?P<count>\d+)(?P<after>\. .*)", re.S)
