@@ -253,3 +253,14 @@ def test_ctrl_c_exits_130_and_leaves_no_half_file(tmp_path: Path) -> None:
     assert process.returncode == 130
     assert "Interrupted" in error and "Traceback" not in error
     assert list(out.iterdir()) == []
+
+
+def test_a_warning_of_a_reader_is_one_note_and_no_python_warning(tmp_path: Path, capsys) -> None:
+    folder = tmp_path / "qrels"
+    folder.mkdir()
+    for name in ("test", "dev"):
+        (folder / f"{name}.tsv").write_text("query-id\tcorpus-id\tscore\nq\td\t1\n")
+    (tmp_path / "run.txt").write_text("q Q0 d 1 1.0 tag\n")
+    assert run("trec", tmp_path, tmp_path / "run.txt") == 0
+    error = capsys.readouterr().err
+    assert "note: " in error and "test.tsv was read" in error and "Warning" not in error

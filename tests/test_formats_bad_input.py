@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -93,6 +94,43 @@ def test_a_folder_is_an_error(tmp_path: Path) -> None:
     assert "this is a folder" in error(tmp_path, format="jsonl")
 
 
+def test_a_run_folder_is_called_one_with_the_commands_that_read_it(tmp_path: Path) -> None:
+    (tmp_path / "run.yaml").write_text("suites: [qa]\n")
+    message = error(tmp_path)
+    assert "this is a run folder" in message
+    assert "'ragassay report' or 'ragassay compare'" in message
+
+
+@pytest.mark.parametrize("options", [{}, {"format": "csv"}, {"format": "parquet"}])
+def test_a_pipe_is_an_error_that_does_not_wait(tmp_path: Path, options: dict[str, str]) -> None:
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    message = error(path, **options)
+    assert "this is a pipe" in message
+    assert "Save it to a file first" in message
+
+
+def test_json_of_endless_depth_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    for content in ("[" * 100_000, '{"id": 1, "query": ' + "[" * 100_000):
+        path.write_text(content)
+        assert "not valid JSON" in error(path)
+
+
+@pytest.mark.parametrize("file", ["a.jsonl", "a.csv", "a.parquet", "a"])
+@pytest.mark.parametrize("blanks", [" ", "\n\n", "  \r\n\t" * 40_000])
+def test_a_file_of_blanks_is_called_empty(tmp_path: Path, file: str, blanks: str) -> None:
+    path = tmp_path / file
+    path.write_text(blanks)
+    assert "the file is empty: it holds only blank lines" in error(path)
+
+
+def test_blanks_before_the_data_do_no_harm(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text("\n" * 70_000 + LINE % (1, 1))
+    assert [sample.id for sample in load(path, format="jsonl")] == ["1"]
+
+
 @pytest.mark.parametrize("file", ["a.jsonl", "a.csv", "a.parquet", "a"])
 def test_an_empty_file_is_an_error(tmp_path: Path, file: str) -> None:
     path = tmp_path / file
@@ -117,6 +155,11 @@ def test_a_missing_file_is_an_error_with_the_nearest_name(tmp_path: Path) -> Non
     assert "no such file" in message
     assert "Did you mean 'answers.jsonl'?" in message
     assert "no folder" in error(tmp_path / "no" / "a.jsonl")
+
+
+def test_a_missing_file_is_not_said_to_be_one_with_another_name(tmp_path: Path) -> None:
+    (tmp_path / "com.txt").write_text("x")
+    assert "Did you mean" not in error(tmp_path / "nope.txt")
 
 
 def test_a_missing_file_is_found_before_anything_is_read(tmp_path: Path) -> None:
@@ -272,7 +315,21 @@ def test_half_a_character_is_replaced_and_can_be_written_again(tmp_path: Path) -
 def test_a_record_that_is_no_object_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text((LINE % (1, 1)) + '["a"]\n')
-    assert "line 2: a record is list, not an object" in error(path)
+    assert "line 2: a list stands where a record is expected" in error(path)
+    path.write_text((LINE % (1, 1)) + "null\n")
+    assert "line 2: nothing stands where a record is expected" in error(path)
+
+
+@pytest.mark.parametrize("ending", ["", "\n", "\n\n"])
+def test_json_that_is_cut_off_is_said_to_end(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text(LINE % (1, 1) + '{"id": 2, "query": "q' + ending)
+    message = error(path)
+    assert "line 2: not valid JSON (it ends in the middle of a value, at column 21)" in message
+    path.write_text('[{"id": 1,\n "query":' + ending)
+    assert "it ends in the middle of a value, at line 2, column 9" in error(path)
+    path.write_text('[\n{"id": 1,\n "query": x}]')
+    assert "at line 3, column 11" in error(path)
 
 
 def test_an_unknown_format_is_a_usage_error_with_the_nearest(tmp_path: Path) -> None:

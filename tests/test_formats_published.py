@@ -213,6 +213,20 @@ def test_open_rag_eval_keeps_the_order_of_the_file_and_integer_ids(tmp_path: Pat
     assert [s.id for s in load(text(tmp_path, HEADER + "".join(rows)))] == ["10", "2", "1"]
 
 
+def test_open_rag_eval_rows_of_one_run_may_stand_apart(tmp_path: Path) -> None:
+    content = HEADER + (
+        "1,a,1,[1],p,x\n2,b,1,[1],q,y\n1,a,2,[1],r,z\n1,a,1,[2],s,\n2,b,1,[2],t,\n3,c,1,[1],u,w\n"
+    )
+    samples = load(text(tmp_path, content))
+    found = [(s.id, s.repeat, [p.text for p in s.passages or ()]) for s in samples]
+    assert found == [
+        ("1", 1, ["r"]),
+        ("1", 0, ["p", "s"]),
+        ("2", 0, ["q", "t"]),
+        ("3", 0, ["u"]),
+    ]
+
+
 def test_open_rag_eval_rows_without_ids_stay_together(tmp_path: Path) -> None:
     content = (
         "query,query_run,passage_id,passage,generated_answer\n"
@@ -266,7 +280,7 @@ def test_open_rag_eval_keeps_duplicate_and_empty_passages_and_tells(tmp_path: Pa
 @pytest.mark.parametrize(
     ("rows", "problem"),
     [
-        ("1,a,1,[1],p,x\n2,b,1,[1],p,x\n1,a,1,[2],p,\n", "line 4.*already given in line 2"),
+        ("1,a,1,[1],p,x\n2,b,1,[1],p,x\n1,a,1,[2],p,y\n", "line 4.*different answers"),
         ("1,a,1,[1],p,x\n1,a,1,[2],p,y\n", "line 3.*different answers"),
         ("1,a,1,[1],p,x\n1,b,1,[2],p,\n", "line 3.*query differs from the one in line 2"),
         ("1,a,0,[1],p,x\n", "line 2, field 'query_run'"),
@@ -559,6 +573,25 @@ def test_a_run_is_read_with_its_judgements(tmp_path: Path) -> None:
     first, second = load(run, gold=qrels)
     assert [p.id for p in first.passages or ()] == ["d1", "d2"]
     assert (second.id, second.passages) == ("2", ())
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "# made by x\n\n  # id, query\nq1 Q0 d1 1 2.0 tag\n",
+        "q1\tQ0\td1\t99\t  2.138276\ttag more junk at\n",
+        "q1 0 d1 1 2.0 tag junk\n",
+    ],
+)
+def test_a_run_is_recognised_with_comments_and_junk(tmp_path: Path, content: str) -> None:
+    path = text(tmp_path, content, "results")
+    assert detect(path).name == "trec_run"
+    (sample,) = load(path, gold=text(tmp_path, "q1 0 d1 1\n", "qrels"))
+    assert (sample.system, [p.id for p in sample.passages or ()]) == ("tag", ["d1"])
+
+
+def test_trec_evals_run_with_junk_is_recognised(shared: Path) -> None:
+    assert detect(shared / "data" / "trec_eval" / "results.trunc").name == "trec_run"
 
 
 def test_every_format_has_a_name_a_title_and_a_reader() -> None:

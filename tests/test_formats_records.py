@@ -154,7 +154,7 @@ def test_references_as_objects_give_their_text() -> None:
     assert sample.references == ("r",)
 
 
-@pytest.mark.parametrize("value", [[1972], 1972, True, [None], [["a"], "b"], [{"x": 1}]])
+@pytest.mark.parametrize("value", [[True], True, [None], [["a"], "b"], [{"x": 1}], 1e300])
 def test_a_reference_that_is_no_text_is_refused(value: object) -> None:
     with pytest.raises(InputError, match="line 1, field 'references'"):
         one({"id": 1, "query": "q", "references": value})
@@ -165,7 +165,34 @@ def test_null_and_empty_answers_stay_apart() -> None:
     assert one({"id": 1, "query": "q", "answer": ""}).answer == Answer("")
 
 
-@pytest.mark.parametrize("value", [42, True, 1.5, ["a", "b"]])
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [(1965, "1965"), (1965.0, "1965"), (-0.0, "0"), (1.5, "1.5"), (10**30, str(10**30))],
+)
+def test_a_number_is_its_text(value: float, words: str) -> None:
+    sample = one(
+        {
+            "id": 1, "query": value, "answer": value, "references": [value],
+            "negative_references": value, "gold": value, "passages": [{"id": "p", "text": value}],
+        }
+    )  # fmt: skip
+    assert (sample.query, sample.answer, sample.references) == (words, Answer(words), (words,))
+    assert sample.negative_references == (words,)
+    assert sample.gold == (GoldPassage(text=words),)
+    assert sample.passages == (Passage(words, "p"),)
+    assert one({"id": 1, "query": "q", "references": value}).references == (words,)
+    assert one({"id": 1, "query": "q", "references": [[value]]}).reference_groups == ((words,),)
+    assert one({"id": 1, "query": "q", "answer": [{"text": value}]}).answer == Answer(
+        words, (Statement(words),)
+    )
+
+
+def test_numbers_in_a_list_of_gold_may_be_ids_and_are_refused() -> None:
+    with pytest.raises(InputError, match=r"field 'gold'.*gold_ids"):
+        one({"id": 1, "query": "q", "gold": [17]})
+
+
+@pytest.mark.parametrize("value", [True, ["a", "b"], 2.0**53])
 def test_an_answer_that_is_no_text_is_refused(value: object) -> None:
     with pytest.raises(InputError, match="field 'answer'"):
         one({"id": 1, "query": "q", "answer": value})
@@ -538,7 +565,7 @@ def test_a_field_that_does_not_exist_is_a_usage_error_with_the_nearest() -> None
 
 
 def test_records_without_any_known_column_are_an_error_that_lists_them() -> None:
-    with pytest.raises(InputError, match=r"no column is known.*id, foo"):
+    with pytest.raises(InputError, match=r"no column is known.*id, foo.*--columns query="):
         one({"id": 1, "foo": "bar"})
     with pytest.raises(InputError, match="no column is known"):
         one({})

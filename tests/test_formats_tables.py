@@ -53,6 +53,17 @@ def test_tables_are_read_whatever_stands_between_cells(
     ]
 
 
+@pytest.mark.parametrize("first", ["sep=;", '"sep=;"', "SEP=;\r"])
+def test_the_delimiter_that_excel_names_is_taken(tmp_path: Path, first: str) -> None:
+    path = written(tmp_path, f"{first}\nid;query, or so;answer\n1;a;b\n")
+    assert detect(path).name == "csv"
+    (sample,) = load(path, columns={"query": "query, or so"})
+    assert (sample.query, sample.answer) == ("a", Answer("b"))
+    path = written(tmp_path, f"{first}\nid;query\n1;a\n2\n")
+    with pytest.raises(InputError, match="line 4: the row has 1 cells"):
+        load(path)
+
+
 def test_a_table_is_recognised_without_its_suffix(tmp_path: Path) -> None:
     path = written(tmp_path, "question,answer\na,b\n", "export")
     assert detect(path).name == "csv"
@@ -174,6 +185,17 @@ def test_a_parquet_file_gives_the_same_samples(tmp_path: Path) -> None:
     assert load(path) == SAMPLES
 
 
+def test_numbers_in_a_parquet_file_are_texts(tmp_path: Path) -> None:
+    import polars as pl
+
+    path = tmp_path / "a.parquet"
+    pl.DataFrame(
+        {"id": [1], "query": ["a"], "answer": [1965], "references": [[1965]]}
+    ).write_parquet(path)
+    (sample,) = load(path)
+    assert (sample.answer, sample.references) == (Answer("1965"), ("1965",))
+
+
 def test_a_parquet_file_is_read_in_slices_and_its_rows_are_numbered(tmp_path: Path) -> None:
     import polars as pl
 
@@ -265,6 +287,15 @@ def test_numpy_values_and_dates_become_plain_ones() -> None:
     (sample,) = from_records([record])
     assert (sample.id, sample.timestamp, sample.metadata) == ("7", 1700000000.0, {"n": 0.5})
     assert sample.passages == (Passage("a"), Passage("b"))
+
+
+def test_whole_numbers_of_frames_are_texts_without_a_point() -> None:
+    import pandas as pd
+
+    frame = pd.DataFrame({"id": [1, 2], "query": ["a", "b"], "reference": [1965, None]})
+    assert frame["reference"].dtype == float
+    first, second = from_records(frame)
+    assert (first.references, second.references) == (("1965",), ())
 
 
 def test_half_a_character_in_memory_is_replaced() -> None:

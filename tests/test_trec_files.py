@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gzip
 import math
+import os
 from pathlib import Path
 
 import pytest
@@ -84,7 +85,15 @@ def test_a_beir_folder_gives_its_test_qrels(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"several qrels: dev\.tsv, train\.tsv"):
         trec.read_qrels(tmp_path)
     write(tmp_path / "qrels", header + "q\tf\t1\n", "test.tsv")
-    assert trec.read_qrels_by_query(tmp_path) == {"q": {"f": 1}}
+    with pytest.warns(RagassayWarning, match=r"test\.tsv was read, not dev\.tsv, train\.tsv"):
+        assert trec.read_qrels_by_query(tmp_path) == {"q": {"f": 1}}
+
+
+def test_a_pipe_is_an_error_that_does_not_wait(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for read in (trec.read_run, trec.read_qrels):
+        with pytest.raises(InputError, match="this is a pipe"):
+            read(tmp_path / "pipe")
 
 
 LONG = "".join(f"q{i} Q0 d 1 1.0 t\n" for i in range(5000))
@@ -105,7 +114,7 @@ LONG = "".join(f"q{i} Q0 d 1 1.0 t\n" for i in range(5000))
         (LONG + "q Q0 d 1 x t\n" + LONG, 5001, "'x' is not a number"),
         (RUN.encode() + b"q2 Q0 \xff\xfe 1 1 t\n", 4, "not UTF-8"),
         ("# nothing\n\n", None, "no lines but comments"),
-        ("\n", None, "no lines but comments"),
+        ("\n", None, "the file is empty"),
         (b"", None, "the file is empty"),
         (RUN.encode("utf-16"), None, "UTF-16"),
         (gzip.compress(RUN.encode() * 5000)[:200], None, "damaged or cut off"),

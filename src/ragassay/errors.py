@@ -65,10 +65,13 @@ class UsageError(RagassayError):
     """A request that makes no sense: an unknown name, a value out of range, options that clash."""
 
 
-def did_you_mean(wrong: str, known: Iterable[str]) -> str:
-    """A hint that names the nearest known spelling, or an empty string when nothing is near."""
+def did_you_mean(wrong: str, known: Iterable[str], *, at_least: float = 0.6) -> str:
+    """A hint that names the nearest known spelling, or an empty string when nothing is near.
+
+    ``at_least`` is how alike they must be, from 0 to 1.
+    """
     by_folded: dict[str, str] = {}
     for name in known:
         by_folded.setdefault(name.casefold(), name)
-    near = difflib.get_close_matches(wrong.casefold(), by_folded, n=3, cutoff=0.6)
+    near = difflib.get_close_matches(wrong.casefold(), by_folded, n=3, cutoff=at_least)
     return f"Did you mean {' or '.join(repr(by_folded[name]) for name in near)}?" if near else ""

@@ -6,7 +6,9 @@ The files import what they need inside their functions, so that all of them load
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Callable, Sequence
+from typing import TextIO
 
 from cyclopts import App, CycloptsError
 
@@ -19,7 +21,7 @@ from ragassay.cli.report import report
 from ragassay.cli.run import run
 from ragassay.cli.trec import trec
 from ragassay.cli.validate import validate
-from ragassay.errors import RagassayError
+from ragassay.errors import RagassayError, RagassayWarning
 
 COMMANDS: tuple[Callable[..., int], ...] = (demo, run, compare, report, trec, validate, metrics)
 
@@ -48,11 +50,14 @@ def call(argv: list[str]) -> int:
     """Runs one command and returns its exit code. Errors are one sentence on standard error."""
     debug = "--debug" in argv
     try:
-        result = app(
-            [word for word in argv if word != "--debug"],
-            exit_on_error=False,
-            result_action="return_value",
-        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", RagassayWarning)
+            warnings.showwarning = _show_warning
+            result = app(
+                [word for word in argv if word != "--debug"],
+                exit_on_error=False,
+                result_action="return_value",
+            )
     except KeyboardInterrupt:
         return _complain(
             "Interrupted. No file is half-written; run the same command again.", INTERRUPTED
@@ -76,6 +81,19 @@ def call(argv: list[str]) -> int:
             USAGE,
         )
     return result if isinstance(result, int) else 0
+
+
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """In place of Python's own, which prints the line of source that warned."""
+    del category, filename, lineno, file, line
+    print(f"note: {message}", file=sys.stderr)  # noqa: T201
 
 
 def _complain(sentence: str, code: int) -> int:

@@ -175,7 +175,8 @@ def plan(keys: Iterable[str], columns: Mapping[str, str]) -> Plan:
         raise InputError(
             f"no column is known as a query, an answer, passages, references or gold: "
             f"{', '.join(all_keys) or 'there are none'}",
-            hint="Name them with columns, for example columns={'query': '<your column>'}.",
+            hint="Name them, for example columns={'query': '<your column>'}, on the command line "
+            "--columns query='<your column>'.",
         )
     return Plan(
         **chosen,
@@ -235,5 +236,6 @@ def _ambiguous(field: str, keys: list[str]) -> InputError:
     return InputError(
         f"{' and '.join(repr(key) for key in keys)} could each be {field}",
         field=keys[-1],
-        hint=f"Say which one is: columns={{'{field}': '{keys[0]}'}}.",
+        hint=f"Say which one is: columns={{'{field}': '{keys[0]}'}}, on the command line "
+        f"--columns {field}='{keys[0]}'.",
     )

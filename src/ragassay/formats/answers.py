@@ -7,7 +7,8 @@ from typing import Any
 
 from ragassay.errors import InputError
 from ragassay.formats.aliases import pick
-from ragassay.formats.values import kind, needed_identifier, not_a_list, text
+from ragassay.formats.kinds import kind
+from ragassay.formats.values import is_number, needed_identifier, not_a_list, text
 from ragassay.samples import Answer, Answerability, Statement, Turn
 
 _TURN_PARTS = (("text", "content"), ("speaker", "role", "from", "type"))
@@ -29,6 +30,8 @@ def answer(value: Any, field: str) -> Answer | None:
         return Answer(value)
     if value is None:
         return None
+    if is_number(value):
+        return Answer(text(value, field) or "")
     if isinstance(value, dict):
         text_key, parts_key = pick(tuple(value), _ANSWER_PARTS)
         if text_key is None and parts_key is None:
@@ -77,7 +80,7 @@ def references(value: Any, field: str) -> tuple[tuple[str, ...], tuple[tuple[str
         return (), ()
     if isinstance(value, str):
         return (value,), ()
-    if isinstance(value, dict):
+    if isinstance(value, dict) or is_number(value):
         value = [value]
     if not isinstance(value, list):
         raise not_a_list(value, field)
@@ -157,14 +160,15 @@ def _statements(value: Any, field: str) -> tuple[Statement, ...]:
         raise not_a_list(value, field, "statements")
     found = []
     for item in value:
-        if not isinstance(item, dict) or not isinstance(item.get("text"), str):
+        said = text(item.get("text"), f"{field}.text") if isinstance(item, dict) else None
+        if said is None:
             raise InputError(
                 "a statement has no text", field=field, hint="Give {'text': ..., 'citations': []}."
             )
         cited = item.get("citations") or []
         if not isinstance(cited, list):
             raise not_a_list(cited, f"{field}.citations", "passage ids")
-        found.append(Statement(item["text"], tuple(needed_identifier(one, field) for one in cited)))
+        found.append(Statement(said, tuple(needed_identifier(one, field) for one in cited)))
     return tuple(found)
 
 

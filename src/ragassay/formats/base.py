@@ -25,8 +25,8 @@ class Head:
     Attributes:
         path: the file.
         suffix: its last suffix in lower case, ``.gz`` left aside.
-        container: ``json`` (lines or a document), ``table`` (text with a header), ``parquet``,
-            ``folder`` or ``other``.
+        container: ``json`` (lines or a document), ``table`` (text with a header), ``parquet`` or
+            ``other``.
         columns: names in the header, or keys of the first record.
         record: the first record, of JSON.
         start: its first bytes, decompressed.

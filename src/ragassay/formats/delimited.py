@@ -7,6 +7,7 @@ stand in a cell as JSON.
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,11 +15,15 @@ from ragassay.errors import InputError
 from ragassay.formats import files
 
 Row = dict[str, str | None]
+_EXCEL = re.compile(r"""(?i)"?sep=([^\w"'\r\n])"?\s*""")
+"""Excel's first line: it says what stands between cells, and is no part of the table."""
 
 
 def rows(path: Path, delimiter: str | None = None) -> Iterator[tuple[int, Row]]:
     """Every row that is not blank, as column -> cell (``None`` where it is empty), with the line
     that it begins in.
+
+    A line ``sep=;`` before the header names the delimiter, as Excel writes it.
 
     Args:
         path: the file.
@@ -30,8 +35,9 @@ def rows(path: Path, delimiter: str | None = None) -> Iterator[tuple[int, Row]]:
     """
     csv.field_size_limit(2**31 - 1)
     lines = files.text_lines(path)
-    first = next(lines, "")
-    between = delimiter or _delimiter(first)
+    first, declared = _opening(lines)
+    above = int(declared is not None)
+    between = declared or delimiter or _delimiter(first)
     reader = csv.reader(
         _again(first, lines),
         delimiter=between,
@@ -39,11 +45,11 @@ def rows(path: Path, delimiter: str | None = None) -> Iterator[tuple[int, Row]]:
         skipinitialspace=0 < first.count(between) == first.count(f"{between} "),
         strict=True,
     )
-    number = 1
+    number = 1 + above
     try:
-        columns = _checked(next(reader, []), path)
+        columns = _checked(next(reader, []), path, number)
         width = len(columns)
-        number = reader.line_num + 1
+        number = reader.line_num + 1 + above
         for cells in reader:
             if len(cells) == width:
                 yield number, {key: cell or None for key, cell in zip(columns, cells, strict=True)}
@@ -54,7 +60,7 @@ def rows(path: Path, delimiter: str | None = None) -> Iterator[tuple[int, Row]]:
                     line=number,
                     hint='Put cells that hold a delimiter or a line break in "quotes".',
                 )
-            number = reader.line_num + 1
+            number = reader.line_num + 1 + above
     except csv.Error as error:
         raise InputError(
             f"this is no valid table ({error})",
@@ -68,12 +74,19 @@ def header(path: Path) -> tuple[str, ...]:
     """The names in a table's header; empty where the first line is none."""
     lines = files.text_lines(path)
     try:
-        first = next(lines, "")
-        return tuple(next(csv.reader([first], delimiter=_delimiter(first)), []))
+        first, declared = _opening(lines)
+        return tuple(next(csv.reader([first], delimiter=declared or _delimiter(first)), []))
     except (InputError, csv.Error):
         return ()
     finally:
         lines.close()
+
+
+def _opening(lines: Iterator[str]) -> tuple[str, str | None]:
+    """The header's line, and the delimiter where a line above it names one."""
+    first = next(lines, "")
+    declared = _EXCEL.fullmatch(first)
+    return (next(lines, ""), declared[1]) if declared else (first, None)
 
 
 def _delimiter(header_line: str) -> str:
@@ -82,7 +95,7 @@ def _delimiter(header_line: str) -> str:
     return max(",;|", key=header_line.count)
 
 
-def _checked(columns: list[str], path: Path) -> list[str]:
+def _checked(columns: list[str], path: Path, line: int) -> list[str]:
     names = [name.strip() for name in columns]
     twice = {name for name in names if names.count(name) > 1}
     if not any(names) or twice:
@@ -91,7 +104,7 @@ def _checked(columns: list[str], path: Path) -> list[str]:
             if twice
             else "there is no header",
             path=path,
-            line=1,
+            line=line,
             hint="The first line names the columns.",
         )
     return names

@@ -24,11 +24,10 @@ def detect(path: Path, formats: Mapping[str, Format]) -> Format:
     )
     fit, _, best = ranked[0]
     if not fit:
-        what = "this is a folder" if start.container == "folder" else "no known format fits"
         raise InputError(
-            what,
+            "no known format fits",
             path=path,
-            hint=f"Name a file, or the format, one of: {', '.join(formats)}.",
+            hint=f"Name the format, one of: {', '.join(formats)}.",
         )
     return best
 
@@ -37,8 +36,6 @@ def head(path: Path) -> Head:
     """What detection looks at."""
     suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() != ".gz"]
     suffix = suffixes[-1] if suffixes else ""
-    if path.is_dir():
-        return Head(path, suffix, "folder")
     with files.opened(path) as stream:
         start = stream.read(1 << 16)
     if start[:4] == b"PAR1":

@@ -9,6 +9,7 @@ import re
 import zlib
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import partial
 from itertools import chain, count
 from pathlib import Path
 from typing import IO, Any, cast
@@ -17,6 +18,7 @@ import orjson
 
 from ragassay.errors import InputError, did_you_mean
 from ragassay.formats.aliases import FIELD_OF, SUBSTANCE, folded
+from ragassay.formats.kinds import kind
 
 _BOM = b"\xef\xbb\xbf"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
@@ -28,18 +30,22 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
     """The file's bytes, decompressed when it is gzip, after its byte order mark.
 
     Raises:
-        InputError: it is missing, a folder, empty, unreadable, not UTF-8 by its first bytes, or a
-            gzip file that is damaged or ends too early.
+        InputError: it is missing, a folder, a pipe, empty, unreadable, not UTF-8 by its first
+            bytes, or a gzip file that is damaged or ends too early.
     """
     try:
+        if path.is_fifo():  # opening one may wait for ever
+            raise _pipe(path)
         raw: IO[bytes] = path.open("rb")
     except FileNotFoundError:
         raise InputError("there is no such file", path=path, hint=_nearby(path)) from None
     except IsADirectoryError:
-        raise InputError("this is a folder", path=path, hint="Name a file in it.") from None
+        raise folder(path) from None
     except OSError as error:
         raise InputError(f"cannot be opened ({error.strerror})", path=path) from None
     with raw:
+        if not raw.seekable():
+            raise _pipe(path)
         first = raw.read(2)
         raw.seek(0)
         if not first:
@@ -51,6 +57,9 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
                 raise InputError("the compressed file holds nothing", path=path)
             if start[:2] in _UTF16 or 0 in start[:2]:
                 raise InputError("the file is UTF-16", path=path, hint="Save it as UTF-8.")
+            rest = iter(partial(stream.read, 1 << 16), b"")
+            if start.isspace() and all(block.isspace() for block in rest):
+                raise InputError("the file is empty: it holds only blank lines", path=path)
             if start != _BOM:
                 stream.seek(0)
             yield stream
@@ -60,6 +69,25 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
                 path=path,
                 hint="Fetch or write it again.",
             ) from None
+
+
+def folder(path: Path) -> InputError:
+    """The error for a folder where a file is expected."""
+    if (path / "run.yaml").is_file():
+        return InputError(
+            "this is a run folder, which was evaluated already",
+            path=path,
+            hint="Show it with 'ragassay report' or 'ragassay compare', or name a data file.",
+        )
+    return InputError("this is a folder", path=path, hint="Name a file in it.")
+
+
+def _pipe(path: Path) -> InputError:
+    return InputError(
+        "this is a pipe, and the data is read more than once",
+        path=path,
+        hint="Save it to a file first.",
+    )
 
 
 def lines(path: Path) -> Generator[tuple[int, bytes]]:
@@ -140,14 +168,18 @@ def parse_json(raw: bytes, path: Path | None = None, line: int | None = None) ->
 def refuse_repeats(raw: bytes, value: Any) -> None:
     """Looks whether an object of the text names a key twice; JSON readers keep the last, silently.
 
-    The value written again has as many colons as the text, unless a key was lost (or a colon was
+    Each key has its colon, so an object with as many keys as the text has colons lost none. Else,
+    the value written again has as many colons as the text, unless a key was lost (or a colon was
     written as an escape). Only then is the text read again, slowly.
 
     Raises:
         InputError: a key stands twice in one object.
     """
+    colons = raw.count(b":")
+    if isinstance(value, dict) and len(value) == colons:
+        return
     try:
-        if orjson.dumps(value).count(b":") == raw.count(b":"):
+        if orjson.dumps(value).count(b":") == colons:
             return
     except TypeError:
         pass  # nested too deeply to be written
@@ -199,14 +231,20 @@ def _without_lone_surrogates(text: str) -> str:
 
 
 def _reason(error: orjson.JSONDecodeError) -> str:
-    return f"{error.msg.split(':')[0]} at column {error.colno}"
+    text, problem = error.doc.rstrip(), error.msg.split(":")[0]
+    line, column = error.lineno, error.colno
+    if error.pos >= len(text):
+        problem = "it ends in the middle of a value,"
+        line, column = text.count("\n") + 1, len(text) - text.rfind("\n") - 1
+    return f"{problem} at {f'line {line}, ' if line > 1 else ''}column {column}"
 
 
 def _nearby(path: Path) -> str:
     if not path.parent.is_dir():
         return f"There is no folder {path.parent} either."
     try:
-        return did_you_mean(path.name, [entry.name for entry in path.parent.iterdir()])
+        names = [entry.name for entry in path.parent.iterdir()]
+        return did_you_mean(path.name, names, at_least=0.8)
     except OSError:
         return ""
 
@@ -321,7 +359,7 @@ def _first_of_list(path: Path) -> Any:
     begin = re.compile(r"\s*\[\s*").match(start)
     try:
         return json.JSONDecoder().raw_decode(start, begin.end() if begin else 0)[0]
-    except ValueError:
+    except (ValueError, RecursionError):
         value = parse_json(whole(path))
         return value[0] if isinstance(value, list) and value else None
 
@@ -330,7 +368,7 @@ def _object(value: Any, path: Path, line: int) -> dict[str, Any]:
     if isinstance(value, dict):
         return value
     raise InputError(
-        f"a record is {type(value).__name__}, not an object",
+        f"{kind(value)} stands where a record is expected",
         path=path,
         line=line,
         hint='Each record is a JSON object: {"id": ..., "query": ...}.',

@@ -11,6 +11,7 @@ from typing import Any
 
 from ragassay.errors import InputError
 from ragassay.formats.files import mended
+from ragassay.formats.kinds import kind
 from ragassay.samples import Sample
 
 _SLICE = 2048
@@ -41,7 +42,7 @@ def rows(records: Any, first: int = 1) -> Iterator[tuple[int, dict[str, Any] | S
                 raise error.at(line=number) from None
         else:
             raise InputError(
-                f"a record is {type(record).__name__}, not a mapping",
+                f"{kind(record)} stands where a record is expected",
                 line=number,
                 hint="Give a list of dicts, a frame or samples.",
             )
@@ -66,7 +67,7 @@ def _each(records: Any) -> Iterator[Any]:
             yield from batch.to_pylist()
     elif isinstance(records, Mapping) or not hasattr(records, "__iter__"):
         raise InputError(
-            f"{type(records).__name__} was given where records are expected",
+            f"{kind(records)} was given where records are expected",
             hint="Give a list of dicts, a frame or samples.",
         )
     else:

@@ -1,13 +1,12 @@
 """Results of Open RAG Eval's connectors: a CSV with one row a passage.
 
-The rows of one query and run stand together, in rank order; the answer stands in the first of them.
+The rows of one query and run stand in rank order, mostly together; one of them holds the answer.
 ``NO_ANSWER`` says that the system answered with nothing, ``API_ERROR`` that it failed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -24,17 +23,30 @@ _NO_ANSWER, _API_ERROR = "NO_ANSWER", "API_ERROR"
 _PLACEHOLDERS = ("NA", "ERROR")
 
 Numbered = tuple[int, Row]
+_Key = tuple[str | None, str | None, str | None]
 
 
 def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
-    """The samples of the file, one for each query and run, in the order of the file."""
+    """The samples of the file, one for each query and run, each once its last row was read.
+
+    The file is read twice: first for the last row of each group, then for the samples, so that only
+    groups whose rows are still to come are held.
+    """
     mapper.refuse_columns("open_rag_eval")
-    rows = (_checked(line, row, path) for line, row in delimited.rows(path))
-    for _, group in groupby(rows, key=_which):
-        yield _sample(list(group), mapper)
+    last = {_which(one): one[0] for one in _rows(path)}
+    begun: dict[_Key, list[Numbered]] = {}
+    for one in _rows(path):
+        key = _which(one)
+        begun.setdefault(key, []).append(one)
+        if one[0] == last[key]:
+            yield _sample(begun.pop(key), mapper)
 
 
-def _which(numbered: Numbered) -> tuple[str | None, str | None, str | None]:
+def _rows(path: Path) -> Iterator[Numbered]:
+    return (_checked(line, row, path) for line, row in delimited.rows(path))
+
+
+def _which(numbered: Numbered) -> _Key:
     """Rows with an id belong together by it; rows without one by their query."""
     _, row = numbered
     name = row.get("query_id")

@@ -7,9 +7,10 @@ from typing import Any
 
 from ragassay.errors import InputError
 from ragassay.formats.aliases import pick
+from ragassay.formats.kinds import kind
 from ragassay.formats.values import (
     identifier,
-    kind,
+    is_number,
     needed_identifier,
     not_a_list,
     score,
@@ -115,6 +116,8 @@ def gold(value: Any, field: str, separator: str | None) -> tuple[GoldPassage, ..
         )
     if isinstance(value, str):
         return tuple(GoldPassage(text=piece) for piece in _pieces(value, separator))
+    if is_number(value):
+        return (GoldPassage(text=text(value, field)),)
     raise not_a_list(value, field)
 
 
@@ -236,7 +239,11 @@ def _gold(item: Any, field: str) -> GoldPassage:
     if type(item) is str:
         return GoldPassage(text=item)
     if not isinstance(item, dict):
-        raise InputError(f"{kind(item)} stands where a gold passage is expected", field=field)
+        raise InputError(
+            f"{kind(item)} stands where a gold passage is expected",
+            field=field,
+            hint="Put ids into gold_ids, and texts in quotes.",
+        )
     text_key, id_key, grade_key, document_key, start_key, end_key = pick(tuple(item), _GOLD_PARTS)
     return GoldPassage(
         identifier(item[id_key], f"{field}.{id_key}") if id_key else None,

@@ -76,7 +76,8 @@ def read_run(path: Path) -> TrecRun:
 def read_qrels(path: Path) -> pl.DataFrame:
     """TREC or BEIR qrels: a frame of ``query``, ``document``, ``grade`` in the order of the lines.
 
-    ``path`` may be a BEIR folder: its ``qrels/test.tsv``, or its only file in ``qrels``, is read.
+    ``path`` may be a BEIR folder: its ``qrels/test.tsv``, or its only file in ``qrels``, is read;
+    where ``test.tsv`` is one of several, a `RagassayWarning` says so.
 
     Raises:
         InputError: the file cannot be read, a line has too few columns or is not UTF-8, a grade is
@@ -84,6 +85,13 @@ def read_qrels(path: Path) -> pl.DataFrame:
     """
     if path.is_dir():
         path = _beir_file(path)
+        others = sorted(other.name for other in path.parent.glob("*.tsv") if other != path)
+        if others:
+            warnings.warn(
+                f"{path.parent}: {path.name} was read, not {', '.join(others)}.",
+                RagassayWarning,
+                stacklevel=2,
+            )
     layout = _beir_layout(path) or _QRELS
     _, fields = next(_fields(path, layout), (0, []))
     if len(fields) >= len(_RUN.columns) and fields[1] == b"Q0" and _NUMBER.fullmatch(fields[4]):

@@ -82,12 +82,18 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
 
 
 def _sniff(head: Head) -> int:
-    lines = (line.split() for line in head.start.splitlines() if not line.startswith(b"#"))
-    fields = next(filter(None, lines), [])
-    is_run = len(fields) == 6 and _INTEGER.fullmatch(fields[3]) and _NUMBER.fullmatch(fields[4])
+    lines = (line.split() for line in head.start.splitlines())
+    fields = next((line for line in lines if line and not line[0].startswith(b"#")), [])
+    is_run = (
+        len(fields) >= 6
+        and len(fields[1]) <= _LONGEST_Q0
+        and _INTEGER.fullmatch(fields[3])
+        and _NUMBER.fullmatch(fields[4])
+    )
     return SURE if head.container in ("table", "other") and is_run else NO
 
 
+_LONGEST_Q0 = 8
 _INTEGER = re.compile(rb"-?\d+")
 _NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 

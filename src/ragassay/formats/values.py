@@ -17,6 +17,7 @@ import orjson
 
 from ragassay.errors import InputError
 from ragassay.formats.files import refuse_repeats
+from ragassay.formats.kinds import kind
 
 _LIST_CELL = re.compile(r"\s*\[\s*([\"'{\]]|\[\s*[\"'\]]|-?\d+\s*[,\]])")
 _OBJECT_CELL = re.compile(r"\s*\{\s*[\"'}]")
@@ -24,25 +25,18 @@ _EXACT = 2**53  # a JSON reader that holds numbers as doubles knows every intege
 _YEAR_9999 = 253402300800.0
 
 
-def kind(value: Any) -> str:
-    """A value's kind in words, for errors."""
-    if value is None:
-        return "nothing"
-    if isinstance(value, bool):
-        return f"the flag {str(value).lower()}"
-    if isinstance(value, int | float):
-        return f"the number {value}"
-    if isinstance(value, str):
-        return f"the text {value[:40]!r}"
-    if isinstance(value, dict):
-        return "an object"
-    return "a list" if isinstance(value, list) else f"a {type(value).__name__}"
-
-
 def text(value: Any, field: str) -> str | None:
-    """A text, or ``None`` where nothing was given."""
+    """A text, or ``None`` where nothing was given. A number is its text: 1965 and 1965.0 are "1965"
+    (a frame makes floats of whole numbers where one is missing).
+
+    A float from 2^53 on is refused, since its digits may not be those that were written.
+    """
     if value is None or type(value) is str:
         return value
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    if isinstance(value, float) and abs(value) < _EXACT:
+        return str(int(value) if value.is_integer() else value)
     raise InputError(
         f"{kind(value)} stands where a text is expected",
         field=field,
@@ -167,7 +161,18 @@ def failure(value: Any, field: str) -> str | None:
     """Why the system gave no answer; ``False`` and ``""`` say that it did."""
     if value is None or value is False or value == "":
         return None
-    return text(value, field)
+    if not isinstance(value, str):  # 0 may mean that all went well
+        raise InputError(
+            f"{kind(value)} stands where the reason of a failure is expected",
+            field=field,
+            hint='Write it as a text, in quotes: "...".',
+        )
+    return value
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is a number; a flag is none."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def is_small(value: Any) -> bool:
