@@ -419,8 +419,6 @@ def test_the_number_of_samples_is_known_ahead_where_that_is_cheap(tmp_path: Path
 
 def test_a_warning_that_every_window_gives_is_one_sentence_with_the_sum() -> None:
     passages = [{"id": "a", "score": 0.1}, {"id": "b", "score": 0.9}]
-    records = [
-        {"id": str(n), "passages": passages, "gold": [{"id": "a"}]} for n in range(2_500)
-    ]
+    records = [{"id": str(n), "passages": passages, "gold": [{"id": "a"}]} for n in range(2_500)]
     warnings = ragassay.evaluate(records, ["RR"]).summary.warnings
     assert [w for w in warnings if "order of their scores: 2500." in w] == list(warnings)

@@ -72,7 +72,7 @@ def test_footers_name_test_resamples_seed_correction_and_population() -> None:
     for said in (
         "two-sided paired permutation test, 10,000 resamples, seed 0",
         "p (Holm)",
-        "Means run over the 45 queries that both runs scored",
+        "Each mean runs over the queries that both runs scored: n, of 45 in common",
         "95 %, percentile bootstrap",
         "A_mean (new)",
         "B_mean (old)",

@@ -64,6 +64,10 @@ class RagassayWarning(UserWarning):
 class UsageError(RagassayError):
     """A request that makes no sense: an unknown name, a value out of range, options that clash."""
 
+    def __init__(self, sentence: str) -> None:
+        # A hint that is empty leaves two blanks behind.
+        super().__init__(" ".join(piece for piece in sentence.split(" ") if piece))
+
 
 def did_you_mean(wrong: str, known: Iterable[str], *, at_least: float = 0.6) -> str:
     """A hint that names the nearest known spelling, or an empty string when nothing is near.

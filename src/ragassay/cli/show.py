@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO, cast
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -26,7 +26,27 @@ def console(*, stderr: bool = False) -> Console:
 
     stream = sys.stderr if stderr else sys.stdout
     width = None if stream.isatty() or "COLUMNS" in os.environ else 120
-    return Console(stderr=stderr, width=width, highlight=False)
+    if stream.isatty():
+        return Console(stderr=stderr, width=width, highlight=False)
+    return Console(file=cast(TextIO, _Trimmed(stream)), width=width, highlight=False)
+
+
+class _Trimmed:
+    """A stream without the blanks that fill a table's lines: they would only disturb grep."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._pending = ""
+
+    def write(self, text: str) -> int:
+        *lines, self._pending = (self._pending + text).split("\n")
+        self._stream.writelines(f"{line.rstrip()}\n" for line in lines)
+        return len(text)
+
+    def flush(self) -> None:
+        self._stream.write(self._pending)
+        self._pending = ""
+        self._stream.flush()
 
 
 def json(body: Any) -> None:

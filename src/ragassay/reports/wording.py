@@ -128,7 +128,7 @@ def size(summary: Summary) -> str:
 
 def summary_notes(summary: Summary) -> list[str]:
     """What a reader must know to read the means."""
-    notes = [f"Means run over {summary.averaged_over}."] if summary.averaged_over else []
+    notes = [f"Each mean runs over {summary.averaged_over}."] if summary.averaged_over else []
     kinds: dict[str, list[float]] = {}
     for metric in summary.metrics.values():
         if metric.low is not None:
@@ -177,18 +177,23 @@ def comparison_notes(comparison: Comparison) -> list[str]:
     """Which test, how many resamples, which correction, and what the means run over."""
     n_tested = sum(d.p_value is not None for d in comparison.differences)
     notes = [
-        f"A (new) = {comparison.a}; B (old) = {comparison.b}. Means run over the "
-        f"{plural(comparison.n_common, 'query')} that both runs scored; "
-        "n is their number for each metric.",
+        f"A (new) = {comparison.a}; B (old) = {comparison.b}. Each mean runs over the queries that "
+        f"both runs scored: n, of {comparison.n_common:,} in common.",
         f"p_value: two-sided paired permutation test, {comparison.n_resamples:,} resamples, "
         f"seed {comparison.seed} (exact where at most {EXACT_UP_TO} "
         "queries differ). * marks a raw p below 0.05.",
         f"p ({correction_name(comparison.correction)}) and the verdict: corrected across the "
-        f"{plural(n_tested, 'metric')} tested, at the 5 % level.",
+        f"{plural(n_tested, 'metric')} tested between these two runs, at the 5 % level.",
         f"Interval of the difference: {percent(comparison.level)}, "
         f"{interval_name(comparison.interval)}. Detectable: the smallest true difference that n "
         "queries with this spread find with 80 % power.",
     ]
+    if comparison.n_clusters is not None:
+        together = comparison.clustered_by or "cluster"
+        notes.append(
+            f"Test and intervals keep the queries of one {together} together "
+            f"({comparison.n_clusters:,} clusters)."
+        )
     missing = [
         f"{plural(n, 'query')} only in {name}"
         for n, name in ((comparison.only_a, "A"), (comparison.only_b, "B"))
