@@ -382,6 +382,7 @@ def test_a_missing_label_is_said_where_a_metric_needs_it() -> None:
     }
     found = ragassay.evaluate([record], ["rl_f_idk"]).summary
     assert any("answerability label" in warning for warning in found.warnings)
+    assert found.incomplete == 1
 
 
 def test_a_word_that_is_neither_suite_nor_metric_names_the_nearest() -> None:

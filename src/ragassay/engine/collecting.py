@@ -95,9 +95,14 @@ class Collector:
             metrics=summary_of,
             slices=slice_summaries(columns, described, options),
             failures=dict(self.failures),
-            incomplete=count_incomplete(columns),
+            incomplete=count_incomplete(columns) + self._unlabelled * self._label_metrics,
             warnings=(*notes, *self._warnings(summary_of)),
         )
+
+    @property
+    def _label_metrics(self) -> int:
+        """How many metrics cannot do without the answerability label: its absence is an error."""
+        return sum("answerability" in metric.needs for metric in self.metrics.values())
 
     def _demand(self, name: str, use: str, there: bool) -> None:
         if not there:
@@ -123,10 +128,10 @@ class Collector:
                 f"{self._unanswered} of {n} samples have no answer{f' ({said})' if said else ''}: "
                 "they are unscored, so the means speak only of the others."
             )
-        if self._unlabelled and "answerability" in needs:
+        if self._unlabelled and self._label_metrics:
             yield (
-                f"{self._unlabelled} samples lack the answerability label that some metrics need: "
-                "give 'answerability' (or 'Answerability') in each record."
+                f"{self._unlabelled} samples lack the answerability label that some metrics need, "
+                "so the run is incomplete: give 'answerability' (or 'Answerability') in each record."
             )
         if self.config.cluster_by is not None and self._clustered < n:
             yield (

@@ -23,6 +23,7 @@ ALPHA = 0.05
 
 Matrix = NDArray[np.float64]
 Mask = NDArray[np.bool_]
+Bounds = tuple[float | None, float | None]
 
 
 def compare(
@@ -75,6 +76,7 @@ def compare(
         a_name=a.name,
         b_name=b.name if b.name != a.name else f"{b.name} (old)",
         higher_is_better=[a.summary.metrics[name].higher_is_better for name in names],
+        bounds=[a.summary.metrics[name].bounds for name in names],
         n_resamples=n_resamples,
         seed=seed,
         level=level,
@@ -97,6 +99,7 @@ def compare_arrays(
     a_name: str = "A",
     b_name: str = "B",
     higher_is_better: Sequence[bool | None] | None = None,
+    bounds: Sequence[Bounds] | None = None,
     n_resamples: int = 10_000,
     seed: int = 0,
     level: float = 0.95,
@@ -109,7 +112,9 @@ def compare_arrays(
 ) -> Comparison:
     """The comparison of two aligned score matrices, shape ``(n_metrics, n_queries)``.
 
-    ``mask`` tells where both runs have a score. See `compare` for the rest.
+    ``mask`` tells where both runs have a score. ``bounds`` are each metric's lowest and highest
+    value: nothing is ``detectable`` where only a difference beyond them would be. See `compare` for
+    the rest.
     """
     if correction not in CORRECTIONS:
         raise UsageError(f"correction must be one of {', '.join(CORRECTIONS)}, not {correction!r}.")
@@ -125,6 +130,7 @@ def compare_arrays(
     )
     adjusted = CORRECTIONS[correction]([test.p_value for test in tests])
     directions = higher_is_better or [True] * len(names)
+    ranges = bounds or [(None, None)] * len(names)
     differences = tuple(
         Difference(
             name=name,
@@ -139,15 +145,15 @@ def compare_arrays(
             significant_adjusted=None if p_adjusted is None else p_adjusted < ALPHA,
             t_p_value=test.t_p_value,
             cohens_d=test.cohens_d,
-            detectable=test.detectable,
+            detectable=_possible(test.detectable, *span),
             n=test.n,
             wins=test.wins,
             losses=test.losses,
             ties=test.ties,
             higher_is_better=direction,
         )
-        for name, test, p_adjusted, direction in zip(
-            names, tests, adjusted, directions, strict=True
+        for name, test, p_adjusted, direction, span in zip(
+            names, tests, adjusted, directions, ranges, strict=True
         )
     )
     return Comparison(
@@ -166,6 +172,13 @@ def compare_arrays(
         clustered_by=None if clusters is None else clustered_by,
         n_clusters=None if clusters is None else len(np.unique(clusters)),
     )
+
+
+def _possible(difference: float | None, low: float | None, high: float | None) -> float | None:
+    """The difference, unless no two values of a metric with these bounds are so far apart."""
+    if difference is None or low is None or high is None or difference <= high - low:
+        return difference
+    return None
 
 
 def _one_system(run: Result | str | Path) -> Result:

@@ -232,3 +232,7 @@ class Result:
 
     def __str__(self) -> str:
         return str(self.summary)
+
+    def __repr__(self) -> str:
+        n_metrics, n = len(self.summary.metrics), self.summary.n_samples
+        return f"<Result {self.name!r}: metrics={n_metrics} samples={n}>"

@@ -168,6 +168,28 @@ class Comparison:
     clustered_by: str | None = None
     n_clusters: int | None = None
 
+    def __str__(self) -> str:
+        """A plain table: metric, both means, difference, interval, p-values, verdict, n."""
+        width = max((len(d.name) for d in self.differences), default=0)
+        lines = [
+            f"A (new) = {self.a}, B (old) = {self.b}: {self.n_common} queries in common",
+            f"{'':<{width}}  {'A_mean':>9}  {'B_mean':>9}  {'Diff(A-B)':>9}  {'interval':<20}  "
+            f"{'p_value':>7}  {self.correction + ' p':>7}  verdict",
+        ]
+        for d in self.differences:
+            numbers = "  ".join(
+                f"{'-' if value is None else format(value, style):>9}"
+                for value, style in ((d.a_mean, ".4f"), (d.b_mean, ".4f"), (d.diff, "+.4f"))
+            )
+            bounds = "-" if d.low is None or d.high is None else f"[{d.low:+.4f}, {d.high:+.4f}]"
+            tests = "  ".join(
+                f"{'-' if p is None else format(p, '.4f'):>7}" for p in (d.p_value, d.p_adjusted)
+            )
+            lines.append(
+                f"{d.name:<{width}}  {numbers}  {bounds:<20}  {tests}  {d.verdict} (n={d.n})"
+            )
+        return "\n".join(lines)
+
     def to_json(self) -> dict[str, Any]:
         """A mapping of plain values; UltraRAG's field names stand beside ours."""
         body = asdict(self)
