@@ -139,6 +139,27 @@ def test_a_row_opens_to_its_conversation_passages_scores_and_parts(visit: Any) -
     assert page.locator("tr.detail").count() == 0
 
 
+@pytest.mark.parametrize("name", ["run.html", "comparison.html"])
+def test_a_click_anywhere_on_a_row_opens_it_unless_text_is_selected(visit: Any, name: str) -> None:
+    page = visit(name)
+    line = page.locator("#queries tr[data-row]").nth(1)
+    line.locator("td").last.click()
+    assert line.locator(".expand").get_attribute("aria-expanded") == "true"
+    page.locator("tr.detail").click(position={"x": 3, "y": 3})
+    assert page.locator("tr.detail").count() == 1
+    line.locator("td").last.click()
+    assert page.locator("tr.detail").count() == 0
+    box = line.locator("td.text").bounding_box()
+    page.mouse.move(box["x"] + 14, box["y"] + 18)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 120, box["y"] + 18)
+    page.mouse.up()
+    assert page.evaluate("getSelection().toString()")
+    assert page.locator("tr.detail").count() == 0
+    line.locator(".expand").click()
+    assert page.locator("tr.detail").count() == 1
+
+
 def test_an_unscored_metric_says_why_in_its_row_and_in_its_detail(visit: Any) -> None:
     page = visit("small.html")
     page.select_option("#filter", label="unscored: f1")

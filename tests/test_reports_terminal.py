@@ -5,12 +5,19 @@ from __future__ import annotations
 import io
 import re
 from dataclasses import replace
+from pathlib import Path
 
+import numpy as np
 import pytest
 from rich.cells import cell_len
 from rich.console import Console, RenderableType
 
-from ragassay.reports import terminal, wording
+import ragassay
+from ragassay.engine.comparison import compare_arrays
+from ragassay.engine.preview import Preview
+from ragassay.engine.summary import Comparison, Slice
+from ragassay.reports import comparison_charts, html, markdown, terminal, wording
+from ragassay.reports.preview import preview_table
 from ragassay.scores import Reason, Score, Unscored
 from reports_examples import HOSTILE, Kind, example, hostile, pair, result, samples
 
@@ -80,6 +87,109 @@ def test_footers_name_test_resamples_seed_correction_and_population() -> None:
         "p_value",
     ):
         assert said in text
+
+
+def test_a_comparison_by_clusters_says_so_in_every_form(tmp_path: Path) -> None:
+    plain, a, b = pair(20)
+    clustered = replace(plain, clustered_by="conversation", n_clusters=7)
+    said = "keep the queries of one conversation together (7 clusters)."
+
+    def forms(found: Comparison) -> list[str]:
+        html.write_comparison(found, a, b, tmp_path / "c.html")
+        charts = [
+            comparison_charts.forest(found, a),
+            comparison_charts.differences(found, a, b, "AP"),
+        ]
+        return [
+            shown(terminal.comparison_table(found), 200),
+            markdown.comparison(found),
+            (tmp_path / "c.html").read_text(),
+            *(" ".join(chart["title"]["subtitle"]) for chart in charts),
+        ]
+
+    assert all(said in text for text in forms(clustered))
+    assert not any("together" in text for text in forms(plain))
+
+
+def test_the_number_of_clusters_is_said_for_all_metrics() -> None:
+    summary = example(10).summary
+    for counts, said in (((5, 5), "(5 clusters)"), ((5, 8), "(5 to 8 clusters)"), ((), "")):
+        metrics = dict(summary.metrics)
+        for name, n in zip(metrics, counts, strict=False):
+            metrics[name] = replace(metrics[name], n_clusters=n)
+        notes = " ".join(wording.summary_notes(replace(summary, metrics=metrics)))
+        assert (said in notes) if counts else ("cluster" not in notes)
+
+
+def test_each_pair_says_that_it_was_corrected_by_itself() -> None:
+    text = " ".join(shown(terminal.comparison_table(pair(20)[0]), 200).split())
+    assert "corrected across the 7 metrics tested between these two runs" in text
+
+
+def test_slices_that_are_numbers_stand_in_their_order_and_others_as_they_come() -> None:
+    metrics = example(10).summary.metrics
+    columns = {"turn": ["2", "10", "1", "-1"], "year": ["b", "2025", "a", "2024.5"]}
+    slices = [Slice(name, v, 5, metrics) for name, values in columns.items() for v in values]
+    summary = replace(example(10).summary, slices=tuple(slices))
+    found = {name: [s.value for s in s_] for name, s_ in wording.by_column(slices).items()}
+    assert found == {"turn": ["-1", "1", "2", "10"], "year": ["2024.5", "2025", "b", "a"]}
+    heads = shown(terminal.slices_table(summary), 140).split("metric")[0].splitlines()
+    assert next(line for line in heads if line.split()[:1] == ["turn"]).split()[1:] == [
+        "-1",
+        "1",
+        "2",
+        "10",
+    ]
+
+
+def test_no_difference_is_detectable_that_the_range_does_not_allow() -> None:
+    a, b = np.array([[1.0, 0.0, 1.0], [9.0, 0.0, 9.0]]), np.array([[0.0, 1.0, 0.0]] * 2)
+    bounds = [(0.0, 1.0), (0.0, None)]
+    bounded, unbounded = compare_arrays(["em", "length"], a, b, bounds=bounds).differences
+    free = compare_arrays(["em", "length"], a, b).differences
+    assert free[0].detectable is not None and free[0].detectable > 1
+    assert bounded.detectable is None and unbounded.detectable == free[1].detectable
+    em, length = (
+        {"id": str(n), "answer": answer, "references": ["yes"]}
+        for n, answer in enumerate(("yes", "no"))
+    )
+    new = ragassay.evaluate([em, length], ["em"])
+    old = ragassay.evaluate([em | {"answer": "no"}, length | {"answer": "yes"}], ["em"])
+    text = shown(terminal.comparison_table(new.compare(old)), 140)
+    assert re.search(r"em ↑ .* 2\s+–\s*$", text, re.MULTILINE)
+
+
+def test_a_comparison_and_a_result_are_short_in_python() -> None:
+    comparison, a, _ = pair(20)
+    nothing = replace(comparison.differences[0], diff=None, low=None, high=None, p_value=None)
+    tiny = replace(comparison.differences[1], p_value=1e-9)
+    comparison = replace(comparison, differences=(nothing, tiny, *comparison.differences[2:]))
+    lines = str(comparison).splitlines()
+    assert len(lines) == 2 + len(comparison.differences) and max(map(len, lines)) < 130
+    for word in ("A_mean", "B_mean", "Diff(A-B)", "p_value", "p (holm)", "verdict"):
+        assert word in lines[1]
+    for d, line in zip(comparison.differences, lines[2:], strict=True):
+        assert line.startswith(d.name) and d.verdict in line and line.endswith(f" {d.n}")
+    assert " - " in lines[2] and "<0.0001" in lines[3] and "None" not in str(comparison)
+    assert f"{tiny.diff:+.4f}" in lines[3] and f"{tiny.a_mean:.4f}" in lines[3]
+    assert repr(a) == "<Result 'hybrid': metrics=7 samples=20>"
+
+
+def test_failures_and_labels_are_printed_as_they_are() -> None:
+    summary = replace(example(5).summary, failures={"API_ERROR": 2})
+    assert "2 API_ERROR" in shown(terminal.summary_table(summary))
+    kind = Kind("verdict", "A label", "x", (None, None), None)
+    labels = {"verdict": [Score("not_sure")]}
+    assert "1 not_sure" in shown(
+        terminal.summary_table(result(samples(1), labels, (kind,)).summary)
+    )
+
+
+def test_one_is_singular() -> None:
+    found = Preview("x", "native", 1, 1, {}, {}, {"passages": 1}, {}, ())
+    assert "1 sample of 1 query," in shown(preview_table(found))
+    one = replace(pair(5)[0], n_clusters=1)
+    assert "(1 cluster)" in " ".join(shown(terminal.comparison_table(one)).split())
 
 
 def test_piped_output_has_no_ansi_and_no_color_has_no_colour(

@@ -44,7 +44,8 @@ class InputError(RagassayError):
         if field is not None:
             where.append(f"field '{field}'")
         text = (": ".join([", ".join(where), problem]) if where else problem).rstrip(".")
-        super().__init__(f"{text}." + (f" {hint}" if hint else ""))
+        said = _without_gaps(hint or "")
+        super().__init__(f"{text}." + (f" {said}" if said else ""))
 
     def at(self, *, path: object | None = None, line: int | None = None) -> InputError:
         """The same error with a place filled in where it had none."""
@@ -65,8 +66,12 @@ class UsageError(RagassayError):
     """A request that makes no sense: an unknown name, a value out of range, options that clash."""
 
     def __init__(self, sentence: str) -> None:
-        # A hint that is empty leaves two blanks behind.
-        super().__init__(" ".join(piece for piece in sentence.split(" ") if piece))
+        super().__init__(_without_gaps(sentence))
+
+
+def _without_gaps(sentence: str) -> str:
+    """The sentence without the two blanks that an empty hint leaves in its middle or at its end."""
+    return " ".join(piece for piece in sentence.split(" ") if piece)
 
 
 def did_you_mean(wrong: str, known: Iterable[str], *, at_least: float = 0.6) -> str:

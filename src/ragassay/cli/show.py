@@ -25,9 +25,9 @@ def console(*, stderr: bool = False) -> Console:
     from rich.console import Console
 
     stream = sys.stderr if stderr else sys.stdout
-    width = None if stream.isatty() or "COLUMNS" in os.environ else 120
     if stream.isatty():
-        return Console(stderr=stderr, width=width, highlight=False)
+        return Console(stderr=stderr, highlight=False)
+    width = None if "COLUMNS" in os.environ else 120
     return Console(file=cast(TextIO, _Trimmed(stream)), width=width, highlight=False)
 
 
@@ -42,6 +42,11 @@ class _Trimmed:
         *lines, self._pending = (self._pending + text).split("\n")
         self._stream.writelines(f"{line.rstrip()}\n" for line in lines)
         return len(text)
+
+    @property
+    def encoding(self) -> str:
+        """The stream's own, by which tables know whether it can take their lines and arrows."""
+        return self._stream.encoding
 
     def flush(self) -> None:
         self._stream.write(self._pending)

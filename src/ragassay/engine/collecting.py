@@ -130,8 +130,8 @@ class Collector:
             )
         if self._unlabelled and self._label_metrics:
             yield (
-                f"{self._unlabelled} samples lack the answerability label that some metrics need, "
-                "so the run is incomplete: give 'answerability' (or 'Answerability') in each record."
+                f"{self._unlabelled} samples lack the answerability label that some metrics need; "
+                "the run is incomplete. Give 'answerability' (or 'Answerability') in each record."
             )
         if self.config.cluster_by is not None and self._clustered < n:
             yield (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -62,7 +62,7 @@ def summarise(
 def slice_summaries(
     columns: ScoreColumns, metrics: Sequence[MetricSummary], options: IntervalOptions
 ) -> tuple[Slice, ...]:
-    """The same for the samples of each value of each slicing column."""
+    """The same for the samples of each value of each slicing column, largest slice first."""
     clusters = cluster_codes(columns)
     # Slices are many and small: their intervals are t intervals whatever the headline uses.
     options = IntervalOptions("t", options.level)
@@ -70,7 +70,7 @@ def slice_summaries(
     for column, values in columns.slices.items():
         labels = np.array([value or "" for value in values], dtype=object)
         counts = Counter(value for value in values if value is not None)
-        for value, n in sorted(counts.items(), key=_number_or_size(counts)):
+        for value, n in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
             mask = labels == value
             chosen = {
                 m.name: _over(columns, m, mask, clusters, options)
@@ -79,13 +79,6 @@ def slice_summaries(
             }
             found.append(Slice(column, value, n, chosen))
     return tuple(found)
-
-
-def _number_or_size(counts: Mapping[str, int]) -> Callable[[tuple[str, int]], tuple[float, str]]:
-    """Orders slices: by value where all values are numbers (turns), else the largest first."""
-    if all(value.isdecimal() for value in counts):
-        return lambda item: (float(item[0]), "")
-    return lambda item: (-item[1], item[0])
 
 
 def averaged_over(columns: ScoreColumns, families: Collection[str], cluster_by: str | None) -> str:

@@ -169,25 +169,14 @@ class Comparison:
     n_clusters: int | None = None
 
     def __str__(self) -> str:
-        """A plain table: metric, both means, difference, interval, p-values, verdict, n."""
-        width = max((len(d.name) for d in self.differences), default=0)
-        lines = [
-            f"A (new) = {self.a}, B (old) = {self.b}: {self.n_common} queries in common",
-            f"{'':<{width}}  {'A_mean':>9}  {'B_mean':>9}  {'Diff(A-B)':>9}  {'interval':<20}  "
-            f"{'p_value':>7}  {self.correction + ' p':>7}  verdict",
-        ]
-        for d in self.differences:
-            numbers = "  ".join(
-                f"{'-' if value is None else format(value, style):>9}"
-                for value, style in ((d.a_mean, ".4f"), (d.b_mean, ".4f"), (d.diff, "+.4f"))
-            )
-            bounds = "-" if d.low is None or d.high is None else f"[{d.low:+.4f}, {d.high:+.4f}]"
-            tests = "  ".join(
-                f"{'-' if p is None else format(p, '.4f'):>7}" for p in (d.p_value, d.p_adjusted)
-            )
-            lines.append(
-                f"{d.name:<{width}}  {numbers}  {bounds:<20}  {tests}  {d.verdict} (n={d.n})"
-            )
+        """A plain table: metric, both means, difference, interval, p-values, verdict and n."""
+        heads = ("A_mean", "B_mean", "Diff(A-B)", "interval", "p_value", f"p ({self.correction})")
+        rows = [("", *heads, "verdict", "n"), *(_cells(d) for d in self.differences)]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = [f"A (new) = {self.a}, B (old) = {self.b}, queries in common: {self.n_common}"]
+        for name, *cells in rows:
+            aligned = (cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True))
+            lines.append("  ".join([name.ljust(widths[0]), *aligned]))
         return "\n".join(lines)
 
     def to_json(self) -> dict[str, Any]:
@@ -204,6 +193,26 @@ class Comparison:
             for d in self.differences
         ]
         return body
+
+
+def _cells(d: Difference) -> tuple[str, ...]:
+    def spelled(value: float | None, style: str = ".4f") -> str:
+        return "-" if value is None else format(value, style)
+
+    def p_value(value: float | None) -> str:
+        return "<0.0001" if value is not None and value < 0.00005 else spelled(value)
+
+    return (
+        d.name,
+        spelled(d.a_mean),
+        spelled(d.b_mean),
+        spelled(d.diff, "+.4f"),
+        "-" if d.low is None else f"[{spelled(d.low, '+.4f')}, {spelled(d.high, '+.4f')}]",
+        p_value(d.p_value),
+        p_value(d.p_adjusted),
+        d.verdict,
+        str(d.n),
+    )
 
 
 def _metrics(data: Mapping[str, Any]) -> dict[str, MetricSummary]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.markup import escape
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -17,6 +18,8 @@ from ragassay.metrics.base import Metric
 from ragassay.reports import wording
 
 Entry = dict[str, Any]
+
+_NAME_WIDTH, _RANGE_WIDTH = 25, 9
 
 
 def all_entries(suite: str | None = None) -> list[Entry]:
@@ -46,23 +49,20 @@ def one(name: str, suite: str | None = None) -> Entry:
 
 
 def table(entries: Sequence[Entry]) -> RenderableType:
-    """A table of entries, by family."""
+    """A table of entries, by family: what each measures, then in dim print what it takes."""
     blocks: list[RenderableType] = []
+    width = min(_NAME_WIDTH, max((len(entry["name"]) for entry in entries), default=0))
     for family in dict.fromkeys(entry["family"] for entry in entries):
         grid = Table(box=None, pad_edge=False, title=f"{family}", title_justify="left")
-        grid.add_column("metric", style="bold", overflow="fold", min_width=18)
+        grid.add_column("metric", style="bold", overflow="fold", width=max(width, len("metric")))
         grid.add_column("what it measures", ratio=1)
-        grid.add_column("needs", style="dim", overflow="fold")
-        grid.add_column("range", style="dim", no_wrap=True)
-        grid.add_column("suites", style="cyan", overflow="fold")
+        grid.add_column("range", style="dim", no_wrap=True, width=_RANGE_WIDTH)
         for entry in (entry for entry in entries if entry["family"] == family):
             arrow = wording.arrow(entry["higher_is_better"])
             grid.add_row(
                 escape(entry["name"]),
-                escape(entry["title"]),
-                escape(", ".join(entry["needs"])),
+                _what(entry),
                 f"{entry['range']} {arrow}".strip(),
-                escape(", ".join(entry["suites"])),
             )
         blocks += [grid, Text("")]
     blocks.append(Text("'ragassay metrics NAME' explains one.", style="dim"))
@@ -78,8 +78,8 @@ def page(entry: Entry) -> RenderableType:
         "canonical name": entry["metric"],
         "measures": entry["title"],
         "details": entry["description"],
-        "kind": entry["kind"],
-        "suites": ", ".join(f"{s}{_step(entry, s)}" for s in entry["suites"]) or "none",
+        "kind": _kind(entry),
+        "suites": _suites(entry) or "none",
         "needs": ", ".join(entry["needs"]) or "nothing",
         "also uses": ", ".join(entry["uses"]),
         "range": entry["range"],
@@ -100,6 +100,34 @@ def page(entry: Entry) -> RenderableType:
             ),
         )
     return Group(Text(entry["name"], style="bold"), grid)
+
+
+def _what(entry: Entry) -> RenderableType:
+    """A metric's title, and under it what it is good for, what it is, takes and comes from."""
+    facts = [
+        entry["recommended_for"] and (f"for {entry['recommended_for']}", "dim"),
+        (_kind(entry), "dim" if entry["kind"] == "arithmetic" else "yellow"),
+        (f"needs {', '.join(entry['needs']) or 'nothing'}", "dim"),
+        entry["uses"] and (f"also uses {', '.join(entry['uses'])}", "dim"),
+        entry["suites"] and (f"in {_suites(entry)}", "cyan"),
+        (entry["source"], "dim"),
+    ]
+    said = Text(" · ", "dim").join(Text(*fact) for fact in facts if fact)
+    return Group(Text(entry["title"]), Padding(said, (0, 0, 0, 2)))
+
+
+def _kind(entry: Entry) -> str:
+    """The kind; where a model or a judge has done its part before, that nobody is asked here."""
+    kind = str(entry["kind"])
+    if kind == "arithmetic" or "given" not in (*entry["needs"], *entry["uses"]):
+        return kind
+    return f"{kind}, read from the record"
+
+
+def _suites(entry: Entry) -> str:
+    """The suites, each with its published step."""
+    steps = entry["steps"]
+    return ", ".join(f"{s} ({steps[s]})" if s in steps else s for s in entry["suites"])
 
 
 def _entry(cls: type[Metric], name: str, canonical: str | None) -> Entry:
@@ -166,11 +194,6 @@ def _every_alias() -> dict[str, str]:
         for alias, target in suite.aliases.items()
         if alias not in naming.known() and alias not in naming.aliases()
     }
-
-
-def _step(entry: Entry, suite: str) -> str:
-    step = entry["steps"].get(suite)
-    return f" ({step})" if step else ""
 
 
 def _bound(value: float | None, unbounded: str) -> str:

@@ -95,11 +95,12 @@ def differences(comparison: Comparison, a: Result, b: Result, metric: str) -> Sp
         layers.append(band.encode(y="low:Q", y2="high:Q"))
     layers.append(alt.Chart(data([ends])).mark_rule(color=INK, size=1.5).encode(y="value:Q"))
     notes = [
-        f"A = {comparison.a}, B = {comparison.b}. A is higher on {found.wins:,}, "
-        f"lower on {found.losses:,}, equal on {found.ties:,} of {found.n:,} queries.",
+        f"A = {comparison.a}, B = {comparison.b}. A is higher on {found.wins:,}, lower on "
+        f"{found.losses:,}, equal on {found.ties:,} of {wording.plural(found.n, 'query')}.",
         f"Dark line and band: mean difference {wording.number(found.diff, sign=True)}, "
         f"{wording.percent(comparison.level)} interval "
         f"{wording.bounds(found.low, found.high, sign=True)}.",
+        *wording.cluster_notes(comparison),
     ]
     if step > 1:
         notes.append(f"{diffs.size:,} of {int(both.sum()):,} bars drawn, evenly spaced by rank.")
@@ -137,7 +138,8 @@ def forest(comparison: Comparison, a: Result) -> Spec:
         f"A = {comparison.a}, B = {comparison.b}. Lines: {wording.percent(comparison.level)} "
         f"interval of the difference, {wording.interval_name(comparison.interval)}.",
         f"Colour: the paired permutation test, {wording.correction_name(comparison.correction)}"
-        " across the metrics, at the 5 % level.",
+        " across these metrics, at the 5 % level.",
+        *wording.cluster_notes(comparison),
     ]
     return spec(alt.vconcat(*panels), "Difference A - B", notes)
 

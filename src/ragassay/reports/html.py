@@ -50,7 +50,7 @@ def write_report(result: Result, path: str | Path) -> None:
         summary=result.summary,
         families=families,
         scored=scored,
-        slices=_by_column(result.summary.slices),
+        slices=wording.by_column(result.summary.slices),
         browser=browser,
     )
 
@@ -194,19 +194,12 @@ def _metric_entry(metric: MetricSummary) -> dict[str, Any]:
     }
 
 
-def _by_column(slices: Sequence[Slice]) -> dict[str, list[Slice]]:
-    found: dict[str, list[Slice]] = {}
-    for piece in slices:
-        found.setdefault(piece.column, []).append(piece)
-    return found
-
-
 def _paired_slices(a: Result, b: Result) -> dict[str, list[tuple[Slice, Slice]]]:
     """Slices that both runs have, by column."""
     second = {(piece.column, piece.value): piece for piece in b.summary.slices}
     return {
         column: pairs
-        for column, pieces in _by_column(a.summary.slices).items()
+        for column, pieces in wording.by_column(a.summary.slices).items()
         if (pairs := [(p, second[column, p.value]) for p in pieces if (column, p.value) in second])
     }
 

@@ -22,8 +22,7 @@ def summary(found: Summary) -> str:
         "lrrrl",
         (_metric_cells(metric) for metric in found.metrics.values()),
     )
-    for column in dict.fromkeys(piece.column for piece in found.slices):
-        pieces = [piece for piece in found.slices if piece.column == column]
+    for column, pieces in wording.by_column(found.slices).items():
         lines += ["", f"<details><summary>By {escape(column)}</summary>", ""]
         lines += _slice_table(column, pieces)
         lines += ["", "</details>"]
@@ -68,7 +67,7 @@ def _metric_cells(metric: MetricSummary) -> list[str]:
         wording.number(metric.mean),
         wording.bounds(metric.low, metric.high),
         wording.coverage(metric),
-        wording.counts(metric.unscored),
+        wording.reasons(metric.unscored),
     ]
 
 

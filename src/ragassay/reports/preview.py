@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ragassay.engine.preview import Preview
+from ragassay.reports import wording
 
 
 def preview_table(found: Preview) -> RenderableType:
@@ -15,14 +16,15 @@ def preview_table(found: Preview) -> RenderableType:
     n = found.n_samples
     head = Text.assemble(
         (found.title, "bold"),
-        f"  read as {found.format}: {n:,} samples of {found.n_queries:,} queries, no faults",
+        f"  read as {found.format}: {wording.plural(n, 'sample')} of "
+        f"{wording.plural(found.n_queries, 'query')}, no faults",
     )
     blocks: list[RenderableType] = [head]
     if len(found.systems) > 1 or "(none)" not in found.systems:
         named = ", ".join(f"{name} {count:,}" for name, count in found.systems.items())
         blocks.append(Text(f"systems: {named}"))
     for reason, count in found.failures.items():
-        blocks.append(Text(f"{reason}: {count:,} samples", style="yellow"))
+        blocks.append(Text(f"{reason}: {wording.plural(count, 'sample')}", style="yellow"))
     grid = Table(box=None, pad_edge=False)
     grid.add_column("part of a sample")
     grid.add_column("samples", justify="right")

@@ -69,7 +69,7 @@ class _SummaryView:
             if bars:
                 cells.append(Text(_bar(metric, plain), style="cyan"))
             if wide:
-                cells.append(Text(wording.counts(metric.unscored)))
+                cells.append(Text(wording.reasons(metric.unscored)))
             table.add_row(*cells)
         yield Padding(table, (0, 0, 0, 1))
         notes = wording.summary_notes(summary) + wording.label_notes(summary)
@@ -89,9 +89,7 @@ class _SlicesView:
     summary: Summary
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        columns: dict[str, list[Slice]] = {}
-        for piece in self.summary.slices:
-            columns.setdefault(piece.column, []).append(piece)
+        columns = wording.by_column(self.summary.slices)
         names = max((len(name) for name in self.summary.metrics), default=0)
         fit = max(1, (options.max_width - min(names, options.max_width // 3) - 5) // 17)
         for column, pieces in columns.items():

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from ragassay.engine.summary import Comparison, Difference, MetricSummary, Summary
+from ragassay.engine.summary import Comparison, Difference, MetricSummary, Slice, Summary
 from ragassay.stats.permutation import EXACT_UP_TO
 
 NOTHING = "–"
@@ -24,6 +25,7 @@ _CORRECTIONS = {
     "benjamini-hochberg": "Benjamini-Hochberg",
     "none": "uncorrected",
 }
+_NUMERIC = re.compile(r"[+-]?\d+(\.\d+)?")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
@@ -65,9 +67,14 @@ def reason(code: str) -> str:
     return code.replace("_", " ")
 
 
-def counts(found: Mapping[str, int]) -> str:
+def reasons(found: Mapping[str, int]) -> str:
     """``{"not_applicable": 3}`` as ``3 not applicable``."""
-    return ", ".join(f"{n:,} {reason(code)}" for code, n in found.items())
+    return counts({reason(code): n for code, n in found.items()})
+
+
+def counts(found: Mapping[str, int]) -> str:
+    """``{"API_ERROR": 3}`` as ``3 API_ERROR``: what comes from the data stays as it is."""
+    return ", ".join(f"{n:,} {name}" for name, n in found.items())
 
 
 def coverage(metric: MetricSummary) -> str:
@@ -133,10 +140,14 @@ def summary_notes(summary: Summary) -> list[str]:
     for metric in summary.metrics.values():
         if metric.low is not None:
             kinds.setdefault(metric.interval, []).append(metric.level)
-    clustered = next((m.n_clusters for m in summary.metrics.values() if m.n_clusters), None)
+    found = sorted({m.n_clusters for m in summary.metrics.values() if m.n_clusters})
+    clustered = ""
+    if found:
+        # A metric's clusters are those with a scored sample, so they differ between metrics.
+        least = f"{found[0]:,} to " if len(found) > 1 else ""
+        clustered = f", clustered ({least}{plural(found[-1], 'cluster')})"
     for kind, levels in kinds.items():
-        note = f"Intervals: {percent(levels[0])}, {interval_name(kind)}"
-        notes.append(note + (f", clustered ({clustered:,} clusters)." if clustered else "."))
+        notes.append(f"Intervals: {percent(levels[0])}, {interval_name(kind)}{clustered}.")
     if summary.failures:
         notes.append(f"The system failed: {counts(summary.failures)}.")
     return notes
@@ -147,7 +158,7 @@ def unscored_notes(summary: Summary) -> list[str]:
     alike: dict[str, list[str]] = {}
     for metric in summary.metrics.values():
         if metric.unscored:
-            alike.setdefault(counts(metric.unscored), []).append(metric.name)
+            alike.setdefault(reasons(metric.unscored), []).append(metric.name)
     return [f"{what}: {', '.join(names)}" for what, names in alike.items()]
 
 
@@ -188,12 +199,7 @@ def comparison_notes(comparison: Comparison) -> list[str]:
         f"{interval_name(comparison.interval)}. Detectable: the smallest true difference that n "
         "queries with this spread find with 80 % power.",
     ]
-    if comparison.n_clusters is not None:
-        together = comparison.clustered_by or "cluster"
-        notes.append(
-            f"Test and intervals keep the queries of one {together} together "
-            f"({comparison.n_clusters:,} clusters)."
-        )
+    notes += cluster_notes(comparison)
     missing = [
         f"{plural(n, 'query')} only in {name}"
         for n, name in ((comparison.only_a, "A"), (comparison.only_b, "B"))
@@ -202,6 +208,17 @@ def comparison_notes(comparison: Comparison) -> list[str]:
     if missing:
         notes.append(f"Left out: {' and '.join(missing)}.")
     return notes
+
+
+def cluster_notes(comparison: Comparison) -> list[str]:
+    """What belongs together in the test; nothing where queries stand alone."""
+    if comparison.n_clusters is None:
+        return []
+    together = comparison.clustered_by or "cluster"
+    return [
+        f"Test and intervals keep the queries of one {together} together "
+        f"({plural(comparison.n_clusters, 'cluster')})."
+    ]
 
 
 def marked(difference: Difference) -> str:
@@ -215,3 +232,17 @@ def families(metrics: Iterable[MetricSummary]) -> dict[str, list[MetricSummary]]
     for metric in metrics:
         found.setdefault(metric.family, []).append(metric)
     return found
+
+
+def by_column(slices: Iterable[Slice]) -> dict[str, list[Slice]]:
+    """The slices of each column: numbers (a turn, a year) by value, then the rest as they come."""
+    found: dict[str, list[Slice]] = {}
+    for piece in slices:
+        found.setdefault(piece.column, []).append(piece)
+    for pieces in found.values():
+        pieces.sort(key=lambda piece: _numeric(piece.value))
+    return found
+
+
+def _numeric(text: str) -> float:
+    return float(text) if _NUMERIC.fullmatch(text) else math.inf

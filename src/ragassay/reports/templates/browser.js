@@ -57,7 +57,8 @@ class Browser {
     on("next", "click", () => this.turn(1));
     on("metric", "change", (event) => { this.metric = Number(event.target.value); again(); this.onmetric?.(); });
     for (const select of document.querySelectorAll("select[data-slice]")) {
-      const found = [...new Set(this.data.slices[select.dataset.slice])].filter((value) => value !== null).sort();
+      const found = [...new Set(this.data.slices[select.dataset.slice])].filter((value) => value !== null)
+        .sort(new Intl.Collator("en", { numeric: true }).compare);
       select.append(...found.map((value) => h("option", { value: "=" + value }, value)));
       select.addEventListener("change", again);
     }
@@ -148,7 +149,8 @@ class Browser {
     this.body.replaceChildren(...rows.slice(first, first + size).flatMap((row) => this.row(row)));
     if (!rows.length) this.body.append(h("tr", {}, h("td", { colspan: this.columns().length }, "Nothing matches.")));
     const total = this.data.id.length.toLocaleString("en-US"), n = rows.length.toLocaleString("en-US");
-    const what = this.comparison ? "queries" : "samples";
+    const [one, many] = this.comparison ? ["query", "queries"] : ["sample", "samples"];
+    const what = this.data.id.length === 1 ? one : many;
     document.getElementById("count").textContent = rows.length === this.data.id.length ? `${total} ${what}` : `${n} of ${total} ${what}`;
     document.getElementById("page").textContent = `Page ${this.page + 1} of ${pages}`;
     document.getElementById("previous").disabled = this.page === 0;
@@ -190,7 +192,7 @@ class Browser {
       if (column.key === "query") return h("td", { class: "text" }, data.query[row] || "–");
       return this.cell(column, row);
     });
-    const line = h("tr", { "data-row": row, class: opened ? "opened" : null }, cells);
+    const line = h("tr", { "data-row": row, class: opened ? "opened" : null, onclick: (event) => this.clicked(event, row) }, cells);
     return opened ? [line, this.detail(row, id)] : [line];
   }
 
@@ -213,6 +215,11 @@ class Browser {
 
   detail(row, id) {
     return h("tr", { class: "detail", id }, h("td", { colspan: this.columns().length }, this.details.render(row)));
+  }
+
+  // A click anywhere in a row opens it, unless it selected text or met something with a job of its own.
+  clicked(event, row) {
+    if (!event.target.closest("a, button") && getSelection().isCollapsed) this.toggle(row);
   }
 
   toggle(row) {

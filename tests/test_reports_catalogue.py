@@ -1,0 +1,81 @@
+"""The list of metrics, and what commands print it on."""
+
+from __future__ import annotations
+
+import io
+import re
+import sys
+
+import pytest
+from rich.console import Console
+
+from ragassay import suites
+from ragassay.cli import show
+from ragassay.errors import InputError, UsageError
+from ragassay.reports import catalogue
+from ragassay.reports.folder import write_reports
+from reports_examples import example
+
+
+def listed(entries: list[catalogue.Entry], width: int = 100) -> str:
+    stream = io.StringIO()
+    Console(file=stream, width=width).print(catalogue.table(entries))
+    return stream.getvalue()
+
+
+def test_the_list_says_everything_about_each_metric_and_fits_100_columns() -> None:
+    entries = catalogue.all_entries()
+    text = listed(entries)
+    assert max(map(len, text.splitlines())) <= 100
+    words = " ".join(text.split())
+    for entry in entries:
+        for said in (entry["source"], entry["recommended_for"], *entry["suites"]):
+            assert said in " ".join(re.sub(r"\d to [\d∞][ ↑↓]*", "", words).split()), entry["name"]
+
+
+def test_the_published_step_stands_beside_the_suite() -> None:
+    words = " ".join(listed(catalogue.all_entries("mtrag")).split())
+    assert suites.get("mtrag").steps["RB_llm"] == "radbench"
+    assert "in mtrag (radbench)" in words and "in mtrag (algorithmic)" in words
+
+
+def test_what_a_judge_or_model_gave_before_does_not_look_like_arithmetic() -> None:
+    for entry in catalogue.all_entries("mtrag"):
+        words = " ".join(listed([entry]).split())
+        read = f"{entry['kind']}, read from the record"
+        assert (read in words) == (entry["kind"] != "arithmetic"), entry["name"]
+
+
+class Pipe(io.TextIOWrapper):
+    """What standard output is when it is no terminal."""
+
+    def __init__(self, encoding: str) -> None:
+        super().__init__(io.BytesIO(), encoding=encoding)
+
+    def text(self) -> str:
+        self.flush()
+        return self.buffer.getvalue().decode(self.encoding)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
+def test_a_pipe_gets_no_padding_and_only_what_it_can_encode(
+    encoding: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from ragassay.reports import terminal
+
+    pipe = Pipe(encoding)
+    monkeypatch.setattr(sys, "stdout", pipe)
+    out = show.console()
+    out.print(terminal.summary_table(example(20).summary))
+    out.print("the end", end="")
+    text = pipe.text()
+    assert "nDCG@10" in text and text.endswith("the end")
+    assert not [line for line in text.splitlines() if line != line.rstrip()]
+
+
+def test_an_empty_hint_leaves_no_gap_in_an_error() -> None:
+    with pytest.raises(UsageError) as error:
+        write_reports(example(1), None, ["zzzzzz"])
+    assert "  " not in str(error.value)
+    assert str(InputError("bad", path="a  b", hint=" There are: x. ")) == "a  b: bad. There are: x."
+    assert str(InputError("bad", hint=" ")) == "bad."
