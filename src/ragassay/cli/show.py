@@ -32,21 +32,25 @@ def console(*, stderr: bool = False) -> Console:
 
 
 class _Trimmed:
-    """A stream without the blanks that fill a table's lines: they would only disturb grep."""
+    """A stream without the blanks that fill a table's lines: they would only disturb grep.
+
+    What its encoding cannot express is written as a question mark.
+    """
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
         self._pending = ""
 
     def write(self, text: str) -> int:
-        *lines, self._pending = (self._pending + text).split("\n")
+        possible = text.encode(self.encoding, "replace").decode(self.encoding)
+        *lines, self._pending = (self._pending + possible).split("\n")
         self._stream.writelines(f"{line.rstrip()}\n" for line in lines)
         return len(text)
 
     @property
     def encoding(self) -> str:
         """The stream's own, by which tables know whether it can take their lines and arrows."""
-        return self._stream.encoding
+        return self._stream.encoding or "utf-8"
 
     def flush(self) -> None:
         self._stream.write(self._pending)
