@@ -33,14 +33,54 @@ class Reason(StrEnum):
     """An optional package, or a model, is not installed."""
     FAILED = "failed"
     """The metric itself broke down; the detail says how."""
+    UNSUPPORTED = "unsupported"
+    """This judge does not answer such questions (the offline judge and a rubric, for example)."""
+    REFUSED = "refused"
+    """The judge declined to answer."""
+    UNPARSABLE = "unparsable"
+    """The judge's reply, and its repair, do not hold an answer where one was agreed on."""
+    CONTEXT_TOO_LONG = "context_too_long"
+    """The request does not fit into the judge's context."""
+    TIMEOUT = "timeout"
+    """The judge did not answer before the deadline."""
+    CONNECTION = "connection"
+    """The judge could not be reached, or hung up."""
+    SERVER_ERROR = "server_error"
+    """The judge's server failed."""
+    RATE_LIMITED = "rate_limited"
+    """The judge's server went on turning requests away."""
+    AUTH = "auth"
+    """The judge's server takes neither this key nor this model name."""
+    BUDGET = "budget"
+    """Asking would have gone beyond the budget."""
 
     @property
     def incomplete(self) -> bool:
         """Whether a run with such a score counts as unfinished."""
         return self in _INCOMPLETE
 
+    @property
+    def passing(self) -> bool:
+        """Whether asking again may help: such a failure is never kept in a ledger."""
+        return self in _PASSING
 
-_INCOMPLETE = frozenset({Reason.FAILED})
+
+_PASSING = frozenset(
+    {
+        Reason.TIMEOUT,
+        Reason.CONNECTION,
+        Reason.SERVER_ERROR,
+        Reason.RATE_LIMITED,
+        Reason.AUTH,
+        Reason.BUDGET,
+    }
+)
+_INCOMPLETE = _PASSING | {
+    Reason.FAILED,
+    Reason.REFUSED,
+    Reason.UNPARSABLE,
+    Reason.CONTEXT_TOO_LONG,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +91,7 @@ class Score:
         value: finite number, flag or label.
         parts: what the value is made of (per passage, per reference, indices), strict JSON.
         explanation: one sentence for a person, where the value needs one.
+        evidence: ids of the verdicts behind the value (see ``ragassay.judges``).
 
     numpy's scalars become Python's.
 
@@ -62,6 +103,7 @@ class Score:
     value: Value
     parts: Mapping[str, Any] = field(default_factory=dict)
     explanation: str = ""
+    evidence: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         value = _scalar(self.value, "a score")
@@ -83,10 +125,12 @@ class Unscored:
     Attributes:
         reason: the typed reason.
         detail: one sentence for a person: what is missing and, where it helps, what to do.
+        evidence: ids of the verdicts that were asked for on the way.
     """
 
     reason: Reason
     detail: str = ""
+    evidence: tuple[str, ...] = ()
 
 
 Outcome = Score | Unscored

@@ -1,12 +1,21 @@
-"""From samples and metrics to outcomes, a bounded window at a time."""
+"""From samples and metrics to outcomes, a bounded window at a time.
+
+Metrics that ask a judge are asked ahead: while one window's arithmetic is done, the questions of the
+next windows are already out. Everything else is arithmetic over whole windows.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import asyncio
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from itertools import islice
 from typing import TypeVar
 
+from ragassay.judges.asking import Asker
 from ragassay.metrics.base import Metric, Window
+from ragassay.metrics.judged import JudgedMetric
 from ragassay.samples import Sample
 from ragassay.scores import Outcome
 
@@ -15,14 +24,66 @@ T = TypeVar("T")
 WINDOW = 1024
 """Samples that are scored together. Larger windows share more work and hold more text in memory."""
 
+JUDGED_WINDOW = 128
+AHEAD = 4
+"""Windows whose questions may be out at once: enough to keep every slot of an endpoint busy while
+the slowest reply of the first window is awaited."""
+
+Judged = Mapping[JudgedMetric, Sequence[Outcome]]
+
 
 def score_stream(
-    samples: Iterable[Sample], metrics: Sequence[Metric], size: int = WINDOW
+    samples: Iterable[Sample],
+    metrics: Sequence[Metric],
+    asker: Asker | None = None,
+    size: int | None = None,
 ) -> Iterator[tuple[Sequence[Sample], list[Sequence[Outcome]]]]:
     """Yields each window's samples with one list of outcomes a metric, in the metrics' order."""
-    for batch in _batched(samples, size):
-        window = Window(batch)
-        yield window.samples, [window.outcomes(metric) for metric in metrics]
+    judged = judged_among(metrics)
+    batches = _batched(samples, size or (JUDGED_WINDOW if judged else WINDOW))
+    if not judged or asker is None:
+        for batch in batches:
+            yield _scored(Window(batch, asker), metrics)
+        return
+    out: deque[tuple[Sequence[Sample], Future[Judged]]] = deque()
+    for batch in batches:
+        out.append((batch, asker.submit(judge_all(batch, judged, asker))))
+        if len(out) >= AHEAD:
+            yield _scored(_joined(*out.popleft(), asker), metrics)
+    while out:
+        yield _scored(_joined(*out.popleft(), asker), metrics)
+
+
+def judged_among(metrics: Iterable[Metric]) -> list[JudgedMetric]:
+    """The metrics that ask a judge, those among the others' inputs included."""
+    found: dict[JudgedMetric, None] = {}
+    for metric in metrics:
+        if isinstance(metric, JudgedMetric):
+            found[metric] = None
+        found.update(dict.fromkeys(judged_among(metric.inputs)))
+    return list(found)
+
+
+async def judge_all(
+    samples: Sequence[Sample], judged: Sequence[JudgedMetric], asker: Asker
+) -> Judged:
+    """All judged metrics of a window, side by side and with one memory for their questions."""
+    scope = asker.scope()
+    found = await asyncio.gather(*(metric.judge_window(samples, scope) for metric in judged))
+    return dict(zip(judged, found, strict=True))
+
+
+def _joined(samples: Sequence[Sample], judged: Future[Judged], asker: Asker) -> Window:
+    window = Window(samples, asker)
+    for metric, outcomes in judged.result().items():
+        window.put(metric, outcomes)
+    return window
+
+
+def _scored(
+    window: Window, metrics: Sequence[Metric]
+) -> tuple[Sequence[Sample], list[Sequence[Outcome]]]:
+    return window.samples, [window.outcomes(metric) for metric in metrics]
 
 
 def _batched(items: Iterable[T], size: int) -> Iterator[tuple[T, ...]]:

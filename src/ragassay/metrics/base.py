@@ -29,11 +29,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, ClassVar, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, cast
 
 from ragassay.errors import UsageError
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
+
+if TYPE_CHECKING:
+    from ragassay.judges.asking import Asker
 
 T = TypeVar("T")
 Need = Literal[
@@ -75,8 +78,9 @@ class Window:
     subsequences) ask for it with `once` and get one and the same object.
     """
 
-    def __init__(self, samples: Sequence[Sample]) -> None:
+    def __init__(self, samples: Sequence[Sample], asker: Asker | None = None) -> None:
         self.samples = tuple(samples)
+        self._asker = asker
         self._memo: dict[Hashable, Any] = {}
 
     def __len__(self) -> int:
@@ -88,6 +92,19 @@ class Window:
         if key not in self._memo:
             self._memo[key] = build(self, *args)
         return cast(T, self._memo[key])
+
+    @property
+    def asker(self) -> Asker:
+        """Who is asked by metrics that need a judge: the embedded judge, where none was named."""
+        if self._asker is None:
+            from ragassay.judges.offline import offline_asker
+
+            self._asker = offline_asker()
+        return self._asker
+
+    def put(self, metric: Metric, outcomes: Sequence[Outcome]) -> None:
+        """Takes in outcomes that were found elsewhere (a judged metric's)."""
+        self._memo[metric] = outcomes
 
     def outcomes(self, metric: Metric) -> Sequence[Outcome]:
         """What ``metric`` says about each sample; computed once, so metrics may build on others."""
@@ -147,8 +164,13 @@ class Metric(ABC):
         """
         return missing(sample, self.needs)
 
+    @property
+    def inputs(self) -> tuple[Metric, ...]:
+        """The metrics whose outcomes it reads from the window."""
+        return ()
+
     def score(self, sample: Sample) -> Outcome:
-        """The outcome for a single sample."""
+        """The outcome for a single sample (by the embedded judge, where it needs one)."""
         return self.score_window(Window([sample]))[0]
 
     def __str__(self) -> str:
@@ -224,12 +246,18 @@ def _score_safely(metric: Metric, window: Window) -> Sequence[Outcome]:
         found = metric.score_window(window)
     except Exception as error:
         if len(window) == 1:
-            detail = f"{metric} broke down: {type(error).__name__}: {error}"
-            return [Unscored(Reason.FAILED, detail)]
-        return [_score_safely(metric, Window([sample]))[0] for sample in window.samples]
+            return [failed(metric, error)]
+        return [
+            _score_safely(metric, Window([sample], window._asker))[0] for sample in window.samples
+        ]
     if len(found) != len(window):
         raise AssertionError(f"{metric} gave {len(found)} outcomes for {len(window)} samples")
     return found
+
+
+def failed(metric: Metric, error: Exception) -> Unscored:
+    """What becomes of a sample on which a metric broke down."""
+    return Unscored(Reason.FAILED, f"{metric} broke down: {type(error).__name__}: {error}")
 
 
 _CLASSES: dict[str, type[Metric]] = {}

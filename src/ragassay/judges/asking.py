@@ -1,0 +1,278 @@
+"""Asking: one `Asker` a run, one `Ask` for each metric and sample.
+
+An `Asker` owns the event loop (in a thread of its own, so that it works from scripts, notebooks and
+inside running loops alike), remembers what was asked in a window, counts what it cost, and hands
+each verdict once to whoever keeps the evidence. An `Ask` is what a metric sees: a function from a
+question to its answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections import Counter
+from collections.abc import Awaitable, Callable, Coroutine, Hashable, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Any, TypeVar, cast
+
+from ragassay.judges.judge import Judge
+from ragassay.judges.question import Question, R
+from ragassay.judges.verdict import Failure, Verdict, evidence_id
+from ragassay.scores import Reason
+
+T = TypeVar("T")
+Asked = Verdict[Any] | Failure
+
+
+class Unanswered(Exception):  # noqa: N818 - it is an outcome, not an error
+    """A question that a metric cannot do without was not answered."""
+
+    def __init__(self, failure: Failure, detail: str = "") -> None:
+        self.reason: Reason = failure.reason
+        self.failure = failure
+        self.detail = detail or failure.detail
+        super().__init__(self.detail)
+
+
+@dataclass
+class Usage:
+    """What a run asked for, and what that cost.
+
+    Attributes:
+        questions: distinct questions asked.
+        calls: requests sent to endpoints, retries and repairs included.
+        cached: questions that the ledger answered.
+        input_tokens, output_tokens: of the requests sent now.
+        cost: US dollars spent now, where prices are known; ``unpriced`` counts the rest.
+        failures: questions without an answer, by reason.
+        prompts: the prompt hashes that were used, by kind of question.
+    """
+
+    questions: int = 0
+    calls: int = 0
+    cached: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: float = 0.0
+    unpriced: int = 0
+    failures: Counter[str] = field(default_factory=Counter)
+    prompts: dict[str, set[str]] = field(default_factory=dict)
+
+    def add(self, asked: Asked) -> None:
+        """Counts a verdict (of a panel: those of its members)."""
+        self.questions += 1
+        if isinstance(asked, Failure):
+            self.failures[str(asked.reason)] += 1
+        for one in asked.votes or (asked,):
+            made = one.provenance
+            if made.prompt_hash:
+                self.prompts.setdefault(asked.question.kind, set()).add(made.prompt_hash)
+            if made.cached:
+                self.cached += 1
+            elif made.request and made.attempts:
+                self.calls += made.attempts
+                self.input_tokens += made.input_tokens
+                self.output_tokens += made.output_tokens
+                self.cost += made.cost or 0.0
+                self.unpriced += made.cost is None
+
+
+class Asker:
+    """Asks one judge on behalf of many metrics. Use as a context manager, or call `close`.
+
+    Attributes:
+        judge: who is asked.
+        usage: what was asked so far.
+        context: what metrics may look up besides their sample: ``nuggets`` maps a query id to its
+            nugget bank.
+    """
+
+    def __init__(
+        self,
+        judge: Judge,
+        *,
+        keep: Callable[[Asked], None] | None = None,
+        context: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.judge = judge
+        self.usage = Usage()
+        self.context = dict(context or {})
+        self._keep = keep
+        self._kept: set[int] = set()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+
+    def __enter__(self) -> Asker:
+        self.start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def start(self) -> None:
+        """Starts the loop and opens the judge; done by the first `submit` where it was not."""
+        if self._loop is not None:
+            return
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="ragassay-asker")
+        self._thread.daemon = True
+        self._thread.start()
+        self.submit(self.judge.open()).result()
+
+    def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
+        """Runs a coroutine on the asker's loop, from any thread."""
+        self.start()
+        assert self._loop is not None
+        return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+    def interrupt(self, patience: float = 15.0) -> None:
+        """Sends nothing new, and waits for what is in flight at most ``patience`` seconds."""
+        if self._loop is not None:
+            self.submit(self.judge.drain()).result(patience)
+
+    def close(self) -> None:
+        """Closes the judge and ends the loop. A closed asker starts again when it is used."""
+        if self._loop is None or self._thread is None:
+            return
+        loop, thread = self._loop, self._thread
+        try:
+            self.submit(_cancel_others()).result()
+            self.submit(self.judge.close()).result()
+        finally:
+            self._loop = self._thread = None
+            loop.call_soon_threadsafe(loop.stop)
+            thread.join()
+            loop.close()
+
+    def scope(self) -> Scope:
+        """A fresh memory for the questions of one window."""
+        return Scope(self)
+
+    def _record(self, asked: Asked) -> None:
+        name = int(asked.id.replace(".", ""), 16)  # a number takes half the memory of its digits
+        if name in self._kept:
+            return
+        self._kept.add(name)
+        self.usage.add(asked)
+        if self._keep is not None:
+            self._keep(asked)
+
+
+async def _cancel_others() -> None:
+    others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)
+
+
+class Scope:
+    """The questions of one window: each is asked once, however many metrics ask it."""
+
+    def __init__(self, asker: Asker) -> None:
+        self.asker = asker
+        self._asked: dict[tuple[Question[Any], int], asyncio.Future[Asked]] = {}
+        self._built: dict[Hashable, asyncio.Future[Any]] = {}
+
+    def ask(self) -> Ask:
+        """An `Ask` with no evidence yet."""
+        return Ask(self)
+
+    async def verdict(self, question: Question[R], repeat: int) -> Verdict[R] | Failure:
+        """The verdict on a question, asked now or before."""
+        key = (question, repeat)
+        found = self._asked.get(key)
+        if found is None:
+            found = self._asked[key] = asyncio.ensure_future(self._put(question, repeat))
+        return cast("Verdict[R] | Failure", await asyncio.shield(found))
+
+    async def _put(self, question: Question[Any], repeat: int) -> Asked:
+        asked = await self.asker.judge.answer(question, repeat)
+        self.asker._record(asked)
+        return asked
+
+    async def built(
+        self, build: Callable[..., Awaitable[T]], args: tuple[Hashable, ...]
+    ) -> tuple[T, tuple[str, ...]]:
+        """``build(ask, *args)`` and its evidence, computed once."""
+        key = (build, args)
+        found = self._built.get(key)
+        if found is None:
+            found = self._built[key] = asyncio.ensure_future(self._build(build, args))
+        return cast("tuple[T, tuple[str, ...]]", await asyncio.shield(found))
+
+    async def _build(
+        self, build: Callable[..., Awaitable[T]], args: tuple[Hashable, ...]
+    ) -> tuple[T | Unanswered, tuple[str, ...]]:
+        ask = self.ask()
+        try:
+            return await build(ask, *args), ask.evidence
+        except Unanswered as unanswered:
+            return unanswered, ask.evidence
+
+
+class Ask:
+    """What a metric asks with: ``answer = await ask(RelevanceGrade(query, passage))``.
+
+    Attributes:
+        evidence: ids of the verdicts that were asked for, in order, each once.
+    """
+
+    def __init__(self, scope: Scope) -> None:
+        self._scope = scope
+        self._evidence: dict[str, None] = {}
+
+    @property
+    def evidence(self) -> tuple[str, ...]:
+        """Ids of the verdicts asked for so far."""
+        return tuple(self._evidence)
+
+    @property
+    def context(self) -> Mapping[str, Any]:
+        """See `Asker.context`."""
+        return self._scope.asker.context
+
+    async def __call__(self, question: Question[R], repeat: int = 0) -> R:
+        """The answer.
+
+        Raises:
+            Unanswered: there is none. A metric lets it through: it becomes `Unscored`.
+        """
+        found = await self.verdict(question, repeat)
+        if isinstance(found, Failure):
+            raise Unanswered(found)
+        return found.answer
+
+    async def verdict(self, question: Question[R], repeat: int = 0) -> Verdict[R] | Failure:
+        """The verdict or failure itself."""
+        self._evidence[evidence_id(question, repeat)] = None
+        return await self._scope.verdict(question, repeat)
+
+    async def verdicts(self, questions: Sequence[Question[R]]) -> list[Verdict[R] | Failure]:
+        """The verdicts on several questions, asked side by side."""
+        return list(await asyncio.gather(*(self.verdict(one) for one in questions)))
+
+    async def each(self, questions: Sequence[Question[R]]) -> list[R]:
+        """The answers to several questions, asked side by side.
+
+        Raises:
+            Unanswered: at least one has none; the message says how many.
+        """
+        found = await self.verdicts(questions)
+        failed = [one for one in found if isinstance(one, Failure)]
+        if failed:
+            detail = f"{len(failed)} of {len(found)} questions have no answer: {failed[0].detail}"
+            raise Unanswered(failed[0], detail if len(found) > 1 else "")
+        return [cast("Verdict[R]", one).answer for one in found]
+
+    async def once(self, build: Callable[..., Awaitable[T]], *args: Hashable) -> T:
+        """``await build(ask, *args)``, computed once a window; its evidence becomes ours.
+
+        Raises:
+            Unanswered: the build ran into a question without an answer.
+        """
+        found, evidence = await self._scope.built(build, args)
+        self._evidence.update(dict.fromkeys(evidence))
+        if isinstance(found, Unanswered):
+            raise found
+        return found

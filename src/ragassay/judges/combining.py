@@ -1,0 +1,1 @@
+"""One answer from several: how the replies of a panel become one."""

@@ -1,0 +1,51 @@
+"""A judge: whatever answers Questions."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+from ragassay.judges.question import Question, R_co
+from ragassay.judges.verdict import Failure, Verdict
+
+
+class Judge(ABC):
+    """Base of all judges. Opened and closed on the event loop that asks it."""
+
+    @property
+    @abstractmethod
+    def label(self) -> str:
+        """What outputs call it: ``openai:gpt-4o``, ``offline-lexical/1``. Never holds a secret."""
+
+    @property
+    def signature(self) -> str:
+        """What two verdicts must share to be comparable: label, parameters, dropped parameters."""
+        return self.label
+
+    @property
+    def model(self) -> str:
+        """The model's name, by which a question may choose its shape; empty where there is none."""
+        return ""
+
+    @abstractmethod
+    async def answer(self, question: Question[R_co], repeat: int = 0) -> Verdict[R_co] | Failure:
+        """The verdict on a question. Never raises for what a judge can do wrong.
+
+        Args:
+            question: what to answer.
+            repeat: which of several independent askings of the same question this is.
+        """
+
+    async def open(self) -> None:
+        """Called once, before the first question."""
+
+    async def drain(self) -> None:
+        """After an interrupt: sends nothing new and lets what is in flight end (it is paid)."""
+
+    async def close(self) -> None:
+        """Called once, after the last question."""
+
+    def known(self, question: Question[Any], repeat: int = 0) -> Verdict[Any] | Failure | None:
+        """The verdict that needs no asking (it is in a ledger, it costs nothing); for plans."""
+        del question, repeat
+        return None

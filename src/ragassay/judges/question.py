@@ -1,0 +1,212 @@
+"""A Question: a small typed thing that one asks a judge.
+
+A question is a frozen dataclass. Its fields are the data that it is about; its class says how it
+is put (a template in ``prompts/``), what an answer looks like (a `Reply`), and which version of
+the two this is::
+
+    class Grade(Reply):
+        grade: Annotated[int, whole(0, 3)]
+
+    @dataclass(frozen=True)
+    class RelevanceGrade(Question[Grade]):
+        '''How relevant is the passage to the query?'''
+
+        query: str
+        passage: str
+
+        kind = "relevance_grade"
+        reply = Grade
+
+The template ``prompts/relevance_grade.txt`` has a part for each message, begun by a line
+``--- system ---`` or ``--- user ---``, and is Jinja: ``{{ passage | data("passage") }}`` puts a
+field into its fence, ``{{ rule }}`` says what fences mean. Nothing under judgment is ever put
+outside a fence.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from importlib import resources
+from typing import Any, ClassVar, Generic, TypeVar, cast
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from ragassay.judges.fence import RULE, fenced
+
+Message = Mapping[str, str]
+"""``{"role": "system" | "user" | "assistant", "content": ...}``."""
+
+
+class Reply(BaseModel):
+    """Base of what judges answer. Keys that were not agreed on are ignored, wrong types are not."""
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="ignore")
+
+
+R = TypeVar("R", bound=Reply)
+R_co = TypeVar("R_co", bound=Reply, covariant=True)
+
+
+def whole(low: int, high: int) -> Any:
+    """Annotation of a whole number in a range: ``Annotated[int, *whole(0, 3)]``.
+
+    A number written as text (``"3"``) or with a zero fraction (``3.0``) is that number; anything
+    else is not understood.
+    """
+    return (BeforeValidator(_whole), Field(ge=low, le=high))
+
+
+def _whole(value: Any) -> Any:
+    if isinstance(value, str) and re.fullmatch(r"\s*[+-]?\d{1,9}\s*", value):
+        return int(value)
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value
+
+
+@dataclass(frozen=True)
+class Question(ABC, Generic[R_co]):
+    """Base of all questions. Subclasses are frozen dataclasses whose fields are JSON-like data.
+
+    Class attributes:
+        kind: name, also of the template and in ledgers, files and reports.
+        version: raised when template or schema change in a way that changes answers.
+        reply: the type of the answer.
+        parameters: sampling parameters that the question asks for (``{"temperature": 0.0}``).
+        output_tokens: about how long an answer is at most, for plans and budgets.
+    """
+
+    kind: ClassVar[str]
+    version: ClassVar[int] = 1
+    reply: ClassVar[type[Reply]]
+    parameters: ClassVar[Mapping[str, Any]] = {}
+    output_tokens: ClassVar[int] = 300
+
+    @abstractmethod
+    def smallest(self) -> R_co:
+        """The valid answer that leads to the fewest further questions."""
+
+    @abstractmethod
+    def largest(self) -> R_co:
+        """The valid answer that leads to the most further questions."""
+
+    def check(self, reply: Any) -> R_co:
+        """The reply where it is a valid answer to this very question (as many labels as items).
+
+        Raises:
+            ValueError: it is not; the message is sent to the judge for its repair.
+        """
+        return cast(R_co, reply)
+
+    @classmethod
+    def combine(cls, replies: Sequence[Any], rule: str) -> R_co:
+        """One answer from those of a panel; see `ragassay.judges.panel`.
+
+        Args:
+            replies: at least one valid answer to the same question.
+            rule: ``majority`` or ``median``.
+        """
+        from ragassay.judges.combining import combine
+
+        return cast(R_co, combine(replies, rule))
+
+    def sampling(self) -> Mapping[str, Any]:
+        """The sampling parameters of this very question."""
+        return self.parameters
+
+    def template(self, model: str) -> str:
+        """Name of the template for a model; one question may be put in several shapes."""
+        del model
+        return self.kind
+
+    def messages(self, model: str = "") -> list[Message]:
+        """What a model is sent, without the instruction on the answer's form."""
+        values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        return [
+            {"role": role, "content": part.render(values, rule=RULE).strip()}
+            for role, part in _parts(self.template(model))
+        ]
+
+    def prompt_hash(self, model: str = "") -> str:
+        """Twelve digits that change when template or answer schema change."""
+        return _prompt_hash(self.template(model), type(self))
+
+    @classmethod
+    def schema(cls) -> dict[str, Any]:
+        """The JSON schema of the answer, in the strict form that endpoints ask for."""
+        return _schema(cls.reply)
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The fields as plain values: what a recorded verdict is matched by."""
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+
+    @cached_property
+    def key(self) -> str:
+        """32 digits: kind, version and data. Names the question in run folders."""
+        body = json.dumps([self.kind, self.version, self.data], ensure_ascii=True, sort_keys=True)
+        return hashlib.sha256(body.encode()).hexdigest()[:32]
+
+
+PART = re.compile(r"^--- (system|user|assistant) ---$", re.MULTILINE)
+
+
+@cache
+def source_of(template: str) -> str:
+    """The text of a template."""
+    folder = resources.files("ragassay.judges") / "prompts"
+    return (folder / f"{template}.txt").read_text(encoding="utf-8")
+
+
+@cache
+def _parts(template: str) -> list[tuple[str, Any]]:
+    import jinja2
+
+    environment = jinja2.Environment(
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        autoescape=False,
+    )
+    environment.filters["data"] = fenced
+    pieces = PART.split(source_of(template))
+    return [
+        (role, environment.from_string(text.strip()))
+        for role, text in zip(pieces[1::2], pieces[2::2], strict=True)
+    ]
+
+
+@cache
+def _prompt_hash(template: str, cls: type[Question[Any]]) -> str:
+    body = source_of(template) + RULE + json.dumps(cls.schema(), sort_keys=True)
+    return hashlib.sha256(body.encode()).hexdigest()[:12]
+
+
+@cache
+def _schema(reply: type[Reply]) -> dict[str, Any]:
+    body = reply.model_json_schema()
+    _close(body)
+    return body
+
+
+def _close(node: Any) -> None:
+    """Strict structured output wants every object closed and every key required."""
+    if isinstance(node, dict):
+        if isinstance(node.get("title"), str):
+            del node["title"]
+        if "properties" in node:
+            node["additionalProperties"] = False
+            node["required"] = list(node["properties"])
+        node.pop("default", None)
+        for value in node.values():
+            _close(value)
+    elif isinstance(node, list):
+        for value in node:
+            _close(value)

@@ -1,0 +1,89 @@
+"""Does the answer answer at all?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from ragassay.judges.question import Question, Reply
+
+
+class Attempt(Reply):
+    """Yes: an answer was attempted, right or wrong; no: the system said that it cannot answer."""
+
+    answered: Literal["yes", "no"]
+
+
+@dataclass(frozen=True)
+class AnswerAttempted(Question[Attempt]):
+    """Did the system attempt to answer the query (Open RAG Eval's no-answer metric)?"""
+
+    query: str
+    answer: str
+
+    kind = "answer_attempted"
+    reply = Attempt
+    output_tokens = 15
+
+    def smallest(self) -> Attempt:
+        """Not attempted."""
+        return Attempt(answered="no")
+
+    def largest(self) -> Attempt:
+        """Attempted."""
+        return Attempt(answered="yes")
+
+
+class Idk(Reply):
+    """Yes: "I don't know" in full; partial: an answer with some of it; no: none of it."""
+
+    says_idk: Literal["yes", "partial", "no"]
+
+
+@dataclass(frozen=True)
+class SaysIdk(Question[Idk]):
+    """Does the response say that it does not know the answer (MT-RAG's IDK judge)?
+
+    ``conversation`` is the query with its earlier turns, as lines ``speaker: text``.
+    """
+
+    conversation: str
+    answer: str
+
+    kind = "says_idk"
+    reply = Idk
+    output_tokens = 15
+
+    def smallest(self) -> Idk:
+        """It answers."""
+        return Idk(says_idk="no")
+
+    def largest(self) -> Idk:
+        """It does not know."""
+        return Idk(says_idk="yes")
+
+
+class Clarification(Reply):
+    """Whether the response says that the query leaves something open and asks for it."""
+
+    asks: Literal["yes", "no"]
+
+
+@dataclass(frozen=True)
+class SaysUnderspecified(Question[Clarification]):
+    """Does the response say that the query is underspecified, or ask back (MT-RAG, 2026)?"""
+
+    conversation: str
+    answer: str
+
+    kind = "says_underspecified"
+    reply = Clarification
+    output_tokens = 15
+
+    def smallest(self) -> Clarification:
+        """It does not."""
+        return Clarification(asks="no")
+
+    def largest(self) -> Clarification:
+        """It does."""
+        return Clarification(asks="yes")

@@ -1,0 +1,49 @@
+"""Does an answer say what a reference says? datapizza's LLM judge."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ragassay.judges.question import Question, Reply
+
+
+class Match(Reply):
+    """The reasoning first, then whether the answer matches."""
+
+    reasoning: str
+    match: bool
+
+
+@dataclass(frozen=True)
+class AnswerMatch(Question[Match]):
+    """Does the prediction answer the query as at least one of the references does, and as none of
+    the ``wrong`` answers does?
+
+    ``instructions`` take the place of the built-in system prompt, and ``temperature`` of 0, where
+    given.
+    """
+
+    query: str
+    answer: str
+    references: tuple[str, ...]
+    wrong: tuple[str, ...] = ()
+    instructions: str = ""
+    temperature: float | None = None
+
+    kind = "answer_match"
+    reply = Match
+    output_tokens = 150
+
+    def sampling(self) -> Mapping[str, Any]:
+        """The user's temperature, where there is one."""
+        return {} if self.temperature is None else {"temperature": self.temperature}
+
+    def smallest(self) -> Match:
+        """No match."""
+        return Match(reasoning="", match=False)
+
+    def largest(self) -> Match:
+        """A match."""
+        return Match(reasoning="", match=True)

@@ -1,0 +1,125 @@
+"""AutoNuggetizer's three questions: which facts, how important, which of them the answer holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeVar
+
+from ragassay.judges.question import Question, Reply
+
+T = TypeVar("T")
+
+Importance = Literal["vital", "okay"]
+Assignment = Literal["support", "partial_support", "not_support"]
+L = TypeVar("L", Importance, Assignment)
+
+
+class NuggetList(Reply):
+    """Atomic facts, each a few words."""
+
+    nuggets: tuple[str, ...]
+
+
+class NuggetImportances(Reply):
+    """One label for each nugget asked about, in the same order."""
+
+    labels: tuple[Importance, ...]
+
+
+class NuggetAssignments(Reply):
+    """One label for each nugget asked about, in the same order."""
+
+    labels: tuple[Assignment, ...]
+
+
+@dataclass(frozen=True)
+class ExtractNuggets(Question[NuggetList]):
+    """The atomic facts in the passages that answer the query, beside those already ``known``.
+
+    The answer holds only new ones; an empty list says that nothing new is there.
+    ``most`` and ``words`` are the largest number of nuggets altogether and of words in one.
+    """
+
+    query: str
+    passages: tuple[str, ...]
+    known: tuple[str, ...] = ()
+    most: int = 30
+    words: int = 12
+
+    kind = "extract_nuggets"
+    reply = NuggetList
+    output_tokens = 800
+
+    def smallest(self) -> NuggetList:
+        """Nothing new."""
+        return NuggetList(nuggets=())
+
+    def largest(self) -> NuggetList:
+        """A few new ones each time, so that a further iteration is asked for."""
+        begin = len(self.known)
+        more = max(1, self.most // 5)
+        return NuggetList(nuggets=tuple(f"fact number {begin + at}" for at in range(more)))
+
+
+@dataclass(frozen=True)
+class NuggetImportance(Question[NuggetImportances]):
+    """Vital (a good answer must hold it) or okay (worthwhile, not essential), for each nugget."""
+
+    query: str
+    nuggets: tuple[str, ...]
+
+    kind = "nugget_importance"
+    reply = NuggetImportances
+    output_tokens = 100
+
+    def check(self, reply: NuggetImportances) -> NuggetImportances:
+        """As many labels as nuggets."""
+        as_many(reply.labels, self.nuggets)
+        return reply
+
+    def smallest(self) -> NuggetImportances:
+        """All okay."""
+        return NuggetImportances(labels=_same("okay", self.nuggets))
+
+    def largest(self) -> NuggetImportances:
+        """All vital."""
+        return NuggetImportances(labels=_same("vital", self.nuggets))
+
+
+@dataclass(frozen=True)
+class AssignNuggets(Question[NuggetAssignments]):
+    """Does the answer hold each nugget: in full, in part, not at all?"""
+
+    query: str
+    answer: str
+    nuggets: tuple[str, ...]
+
+    kind = "assign_nuggets"
+    reply = NuggetAssignments
+    output_tokens = 120
+
+    def check(self, reply: NuggetAssignments) -> NuggetAssignments:
+        """As many labels as nuggets."""
+        as_many(reply.labels, self.nuggets)
+        return reply
+
+    def smallest(self) -> NuggetAssignments:
+        """None is held."""
+        return NuggetAssignments(labels=_same("not_support", self.nuggets))
+
+    def largest(self) -> NuggetAssignments:
+        """All are held."""
+        return NuggetAssignments(labels=_same("support", self.nuggets))
+
+
+def _same(label: L, items: Sequence[object]) -> tuple[L, ...]:
+    return (label,) * len(items)
+
+
+def as_many(labels: Sequence[T], items: Sequence[object]) -> None:
+    """Raises `ValueError` unless there is one label for each item."""
+    if len(labels) != len(items):
+        raise ValueError(
+            f"there must be {len(items)} entries, one for each item, not {len(labels)}"
+        )

@@ -1,0 +1,55 @@
+"""How relevant is a passage to a query? UMBRELA's grades."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Literal
+
+from ragassay.judges.question import Question, Reply, whole
+
+
+class Relevance(Reply):
+    """UMBRELA's steps: content match, trustworthiness, final grade, each 0 to 3."""
+
+    match: Annotated[int, *whole(0, 3)]
+    trust: Annotated[int, *whole(0, 3)]
+    grade: Annotated[int, *whole(0, 3)]
+
+
+@dataclass(frozen=True)
+class RelevanceGrade(Question[Relevance]):
+    """UMBRELA (Upadhyay et al. 2024): 0 nothing to do with the query, 1 related but no answer,
+    2 some answer, unclear or hidden, 3 dedicated to the query and holds the exact answer.
+
+    ``shots`` chooses the zero-shot or the few-shot prompt. Models of the GPT-OSS and Qwen families
+    are asked in a shape of their own (Open RAG Eval).
+    """
+
+    query: str
+    passage: str
+    shots: Literal["zero", "few"] = "zero"
+
+    kind = "relevance_grade"
+    reply = Relevance
+    parameters: ClassVar[Mapping[str, Any]] = {
+        "temperature": 0.0,
+        "top_p": 1.0,
+        "presence_penalty": 0.5,
+        "frequency_penalty": 0.0,
+        "seed": 42,
+    }
+    output_tokens = 40
+
+    def template(self, model: str) -> str:
+        """Shots and shape."""
+        plain = any(family in model.casefold() for family in ("gpt-oss", "qwen"))
+        return f"relevance_grade{'_few' if self.shots == 'few' else ''}{'_plain' if plain else ''}"
+
+    def smallest(self) -> Relevance:
+        """Nothing to do with the query."""
+        return Relevance(match=0, trust=0, grade=0)
+
+    def largest(self) -> Relevance:
+        """The exact answer."""
+        return Relevance(match=3, trust=3, grade=3)

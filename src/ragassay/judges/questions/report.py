@@ -1,0 +1,111 @@
+"""ML cube's three relationships: query and context, context and response, query and response.
+
+What looks at the same evidence is asked together: one question a relationship.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from ragassay.judges.question import Question, Reply, whole
+
+
+class ContextReport(Reply):
+    """Relevance and usefulness 1 to 5, utilization 0 to 100 (percent), attribution: 1-based chunks;
+    each with an explanation."""
+
+    relevance_explanation: str
+    relevance: Annotated[int, *whole(1, 5)]
+    usefulness_explanation: str
+    usefulness: Annotated[int, *whole(1, 5)]
+    utilization_explanation: str
+    utilization: Annotated[int, *whole(0, 100)]
+    attribution_explanation: str
+    attribution: tuple[Annotated[int, *whole(1, 1_000_000)], ...]
+
+
+@dataclass(frozen=True)
+class ReportOnContext(Question[ContextReport]):
+    """What the retrieved chunks are worth to the query (ML cube, retrieval evaluation)."""
+
+    query: str
+    chunks: tuple[str, ...]
+
+    kind = "report_on_context"
+    reply = ContextReport
+    output_tokens = 400
+
+    def check(self, reply: ContextReport) -> ContextReport:
+        """Chunks that exist, each once."""
+        beyond = [index for index in reply.attribution if index > len(self.chunks)]
+        if beyond:
+            raise ValueError(f"attribution names chunk {beyond[0]} of {len(self.chunks)}")
+        if len(set(reply.attribution)) < len(reply.attribution):
+            raise ValueError("attribution names a chunk twice")
+        return reply
+
+    def smallest(self) -> ContextReport:
+        """The lowest values."""
+        return _context_report(1, 0, ())
+
+    def largest(self) -> ContextReport:
+        """The highest values."""
+        return _context_report(5, 100, tuple(range(1, len(self.chunks) + 1)))
+
+
+def _context_report(stars: int, percent: int, chunks: tuple[int, ...]) -> ContextReport:
+    return ContextReport(
+        relevance_explanation="",
+        relevance=stars,
+        usefulness_explanation="",
+        usefulness=stars,
+        utilization_explanation="",
+        utilization=percent,
+        attribution_explanation="",
+        attribution=chunks,
+    )
+
+
+class Stars(Reply):
+    """An explanation, then 1 (lowest) to 5 (highest)."""
+
+    explanation: str
+    stars: Annotated[int, *whole(1, 5)]
+
+
+@dataclass(frozen=True)
+class _StarsQuestion(Question[Stars]):
+    reply = Stars
+    output_tokens = 120
+
+    def smallest(self) -> Stars:
+        """The lowest."""
+        return Stars(explanation="", stars=1)
+
+    def largest(self) -> Stars:
+        """The highest."""
+        return Stars(explanation="", stars=5)
+
+
+@dataclass(frozen=True)
+class Contradiction(_StarsQuestion):
+    """How far does the response contradict the context (ML cube's faithfulness)?
+
+    5: nothing contradicts it, even where nothing supports it; 1: it contradicts it outright.
+    """
+
+    chunks: tuple[str, ...]
+    answer: str
+
+    kind = "contradiction"
+
+
+@dataclass(frozen=True)
+class Satisfaction(_StarsQuestion):
+    """How satisfied would the user be with the response (ML cube)?"""
+
+    query: str
+    answer: str
+
+    kind = "satisfaction"

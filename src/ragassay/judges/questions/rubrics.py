@@ -1,0 +1,50 @@
+"""A rubric of the user's own as a question."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ragassay.judges.question import Question, Reply
+
+Parts = tuple[tuple[str, str], ...]
+"""What a rubric sees, in order: ``(("query", "..."), ("answer", "..."))``."""
+
+
+class Graded(Reply):
+    """The explanation first, then the score on the rubric's scale."""
+
+    explanation: str
+    score: int
+
+
+@dataclass(frozen=True)
+class RubricGrade(Question[Graded]):
+    """How well does the material meet the criteria?
+
+    ``levels`` describes each score, lowest first, as ``((1, "unusable"), ...)``; the scores of the
+    scale run from ``low`` to ``high``.
+    """
+
+    criteria: str
+    low: int
+    high: int
+    levels: tuple[tuple[int, str], ...]
+    parts: Parts
+
+    kind = "rubric_grade"
+    reply = Graded
+    output_tokens = 150
+
+    def check(self, reply: Graded) -> Graded:
+        """A score on the scale."""
+        if not self.low <= reply.score <= self.high:
+            raise ValueError(f"score must be from {self.low} to {self.high}, not {reply.score}")
+        return reply
+
+    def smallest(self) -> Graded:
+        """The lowest."""
+        return Graded(explanation="", score=self.low)
+
+    def largest(self) -> Graded:
+        """The highest."""
+        return Graded(explanation="", score=self.high)

@@ -1,0 +1,98 @@
+"""Does a passage support what is said? For citations and for claims."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from ragassay.judges.question import Question, Reply
+from ragassay.judges.questions.nuggets import as_many
+
+SupportLevel = Literal["full", "partial", "none"]
+
+
+class Support(Reply):
+    """Full: all information of the statement is in the passage; partial: some; none: none."""
+
+    support: SupportLevel
+
+
+@dataclass(frozen=True)
+class CitationSupport(Question[Support]):
+    """Does the cited passage support the statement (TREC RAG support evaluation)?"""
+
+    statement: str
+    passage: str
+
+    kind = "citation_support"
+    reply = Support
+    output_tokens = 20
+
+    def smallest(self) -> Support:
+        """No support."""
+        return Support(support="none")
+
+    def largest(self) -> Support:
+        """Full support."""
+        return Support(support="full")
+
+
+class Claims(Reply):
+    """Self-contained factual claims; none where the answer claims nothing."""
+
+    claims: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ExtractClaims(Question[Claims]):
+    """The factual claims of an answer, each understandable on its own (RAGAS, first step).
+
+    ``conversation`` is the query with its earlier turns, as lines ``speaker: text``.
+    """
+
+    conversation: str
+    answer: str
+
+    kind = "extract_claims"
+    reply = Claims
+    output_tokens = 600
+
+    def smallest(self) -> Claims:
+        """Nothing is claimed."""
+        return Claims(claims=())
+
+    def largest(self) -> Claims:
+        """About one claim for every twelve words."""
+        n = len(self.answer.split()) // 12 + 1
+        return Claims(claims=tuple(f"claim number {at} of this answer" for at in range(n)))
+
+
+class ClaimVerdicts(Reply):
+    """For each claim, in order: do the passages support it?"""
+
+    supported: tuple[bool, ...]
+
+
+@dataclass(frozen=True)
+class ClaimSupport(Question[ClaimVerdicts]):
+    """Which claims can be inferred from the passages (RAGAS, second step)?"""
+
+    claims: tuple[str, ...]
+    passages: tuple[str, ...]
+
+    kind = "claim_support"
+    reply = ClaimVerdicts
+    output_tokens = 120
+
+    def check(self, reply: ClaimVerdicts) -> ClaimVerdicts:
+        """As many verdicts as claims."""
+        as_many(reply.supported, self.claims)
+        return reply
+
+    def smallest(self) -> ClaimVerdicts:
+        """None is supported."""
+        return ClaimVerdicts(supported=(False,) * len(self.claims))
+
+    def largest(self) -> ClaimVerdicts:
+        """All are supported."""
+        return ClaimVerdicts(supported=(True,) * len(self.claims))

@@ -1,0 +1,74 @@
+"""What metrics that ask a judge share.
+
+Adding one takes one file::
+
+    @register
+    @dataclass(frozen=True)
+    class Polite(JudgedMetric):
+        '''Is the answer polite?'''
+
+        name = "polite"
+        ...
+
+        async def judge(self, sample: Sample, ask: Ask) -> Outcome:
+            said = await ask(Politeness(sample.answer.text))
+            return scored(said.polite, said.explanation)
+
+``judge`` may ask as many questions as it likes; the same question asked by several metrics is one
+question. A question without an answer ends ``judge`` and becomes the `Unscored` of this metric and
+sample: never catch it to put a number in its place.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from ragassay.judges.asking import Ask, Scope, Unanswered
+from ragassay.judges.question import Question
+from ragassay.metrics.base import Metric, Window, failed
+from ragassay.samples import Sample
+from ragassay.scores import Outcome, Unscored
+
+
+@dataclass(frozen=True)
+class JudgedMetric(Metric):
+    """A metric that asks a judge about one sample at a time.
+
+    Class attributes:
+        asks: the types of question that it may ask; they enter its signature.
+    """
+
+    asks: ClassVar[tuple[type[Question[Any]], ...]] = ()
+
+    kind = "judge"
+
+    @abstractmethod
+    async def judge(self, sample: Sample, ask: Ask) -> Outcome:
+        """The outcome for one sample that lacks nothing. Lets `Unanswered` through."""
+
+    async def outcome(self, sample: Sample, scope: Scope) -> Outcome:
+        """The outcome for any sample, with its evidence."""
+        lacking = self.lacks(sample)
+        if lacking is not None:
+            return lacking
+        ask = scope.ask()
+        try:
+            found = await self.judge(sample, ask)
+        except Unanswered as unanswered:
+            found = Unscored(unanswered.reason, unanswered.detail)
+        except Exception as error:
+            found = failed(self, error)
+        return dataclasses.replace(found, evidence=ask.evidence)
+
+    def score_window(self, window: Window) -> Sequence[Outcome]:
+        """Asks the window's judge about all samples side by side."""
+        return window.asker.submit(self.judge_window(window.samples, window.asker.scope())).result()
+
+    async def judge_window(self, samples: Sequence[Sample], scope: Scope) -> Sequence[Outcome]:
+        """One outcome for each sample, in their order."""
+        return list(await asyncio.gather(*(self.outcome(sample, scope) for sample in samples)))
