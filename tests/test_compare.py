@@ -69,8 +69,9 @@ def test_metrics_are_found_by_any_of_their_names() -> None:
 def test_a_label_that_changed_is_said() -> None:
     changed = records([True], answerability="unanswerable")
     same = records([True], answerability="answerable")
-    found = ragassay.compare(ragassay.evaluate(changed, ["em"]), ragassay.evaluate(same, ["em"]))
-    assert any("1 common queries differ" in warning for warning in found.warnings)
+    new, old = ragassay.evaluate(changed, ["em"]), ragassay.evaluate(same, ["em"])
+    with pytest.raises(UsageError, match="answerability"):
+        ragassay.compare(new, old)
 
 
 def test_only_common_queries_are_compared_and_the_rest_is_counted() -> None:
@@ -94,10 +95,11 @@ def test_repeats_are_averaged_before_the_test() -> None:
 def test_a_question_that_changed_is_said() -> None:
     changed = records([True, True])
     changed[1]["query"] = "another question"
-    found = ragassay.compare(
-        ragassay.evaluate(changed, ["em"]), ragassay.evaluate(records([True, True]), ["em"])
-    )
-    assert any("1 common queries differ" in w and "'q1'" in w for w in found.warnings)
+    new, old = ragassay.evaluate(changed, ["em"]), ragassay.evaluate(records([True, True]), ["em"])
+    with pytest.raises(UsageError, match=r"1 of 2 common queries.*'q1': query.*--force"):
+        ragassay.compare(new, old)
+    found = ragassay.compare(new, old, force=True)
+    assert any("1 of 2 common queries" in w and "'q1'" in w for w in found.warnings)
 
 
 def test_scores_that_only_one_run_has_are_left_out_and_said() -> None:
@@ -115,7 +117,10 @@ def test_a_metric_of_another_version_or_meaning_is_said() -> None:
     other = ragassay.evaluate(records([True]), ["em"])
     entry = other.summary.metrics["em"]
     object.__setattr__(entry, "signature", "em|v99")
-    assert any("em|v99" in warning for warning in ragassay.compare(run, other).warnings)
+    with pytest.raises(UsageError, match=r"em was not computed alike \(v1 against v99\)"):
+        ragassay.compare(run, other)
+    forced = ragassay.compare(run, other, force=True)
+    assert any("v99" in warning for warning in forced.warnings)
 
 
 def test_systems_in_one_run_can_be_taken_apart() -> None:

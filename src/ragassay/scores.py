@@ -92,6 +92,8 @@ class Score:
         parts: what the value is made of (per passage, per reference, indices), strict JSON.
         explanation: one sentence for a person, where the value needs one.
         evidence: ids of the verdicts behind the value (see ``ragassay.judges``).
+        assumed: whether the value stands for a missing part of the sample, because the suite's
+            published system gives a value there; means are shown with and without such values.
 
     numpy's scalars become Python's.
 
@@ -104,6 +106,7 @@ class Score:
     parts: Mapping[str, Any] = field(default_factory=dict)
     explanation: str = ""
     evidence: tuple[str, ...] = ()
+    assumed: bool = False
 
     def __post_init__(self) -> None:
         value = _scalar(self.value, "a score")

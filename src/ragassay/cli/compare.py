@@ -30,6 +30,7 @@ def compare(
     interval: Literal["t", "percentile", "bca"] = "t",
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     fail_if_worse: Annotated[bool, Flag] = False,
+    force: Annotated[bool, Flag] = False,
     json: Annotated[bool, Flag] = False,
 ) -> int:
     """Compare run folders, query by query: NEW first, OLD (the baseline) last.
@@ -58,6 +59,8 @@ def compare(
         output: File to write: .html (everything, query by query), .md (for a pull request), .json,
             .svg or .png. With more than two runs: one file each, numbered.
         fail_if_worse: Exit with 1 when any metric is significantly worse after correction.
+        force: Compare although the metrics were not computed alike (judge, prompt, parameters), or
+            the queries differ in what they ask or expect; what differs is told as a note.
         json: Print the comparison as JSON.
     """
     from ragassay.engine.comparison import compare as carry_out
@@ -75,6 +78,7 @@ def compare(
             level=level,
             correction=correction,
             interval=interval,
+            force=force,
         )
         for new, old in pairs
     ]

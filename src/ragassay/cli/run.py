@@ -5,13 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from cyclopts import Parameter
+from cyclopts import Group, Parameter
 
 from ragassay.cli import show
 from ragassay.cli.exits import OK, exit_code
-from ragassay.cli.words import is_config, listed, mapping, numbers
+from ragassay.cli.words import assignments, is_config, listed, mapping, numbers
 
 Many = Parameter(consume_multiple=False, negative=())
+JUDGING = Group("Judging", sort_key=10)
+
+
+def Asking(**kwargs: Any) -> Parameter:  # noqa: N802 - used like cyclopts' Parameter
+    """A parameter listed under 'Judging'."""
+    return Parameter(group=JUDGING, negative=(), **kwargs)
 
 
 def run(
@@ -36,6 +42,27 @@ def run(
     n_resamples: int | None = None,
     seed: int | None = None,
     fail_under: Annotated[list[str] | None, Many] = None,
+    judge: Annotated[
+        list[str] | None, Asking(name=["--judge", "-J"], consume_multiple=False)
+    ] = None,
+    panel_rule: Annotated[Literal["majority", "median"] | None, Asking()] = None,
+    quorum: Annotated[int | None, Asking()] = None,
+    concurrency: Annotated[int | None, Asking(name=["--concurrency", "-j"])] = None,
+    rpm: Annotated[float | None, Asking()] = None,
+    tpm: Annotated[float | None, Asking()] = None,
+    timeout: Annotated[float | None, Asking()] = None,
+    temperature: Annotated[float | None, Asking()] = None,
+    max_tokens: Annotated[int | None, Asking()] = None,
+    price: Annotated[str | None, Asking()] = None,
+    key_file: Annotated[Path | None, Asking()] = None,
+    ledger: Annotated[Path | None, Asking()] = None,
+    budget: Annotated[str | None, Asking()] = None,
+    retry_failed: Annotated[bool | None, Asking()] = None,
+    refresh: Annotated[bool | None, Asking()] = None,
+    nuggets: Annotated[str | None, Asking()] = None,
+    rubric: Annotated[list[Path] | None, Asking(consume_multiple=False)] = None,
+    judge_prompt: Annotated[Path | None, Asking()] = None,
+    option: Annotated[list[str] | None, Many] = None,
     dry_run: Annotated[bool, Parameter(negative=())] = False,
     json: Annotated[bool, Parameter(negative=())] = False,
 ) -> int:
@@ -49,12 +76,18 @@ def run(
     ragassay run answers.csv --suite qa --columns answer=model_output,references=gold -o runs/new
     ragassay run run.trec --qrels qrels.txt --metrics nDCG@10,Recall@100
     ragassay run config.yaml --fail-under 'f1>=0.6' --fail-under 'low(em)>=0.4'
+    ragassay run answers.jsonl --suite trecrag --judge openai:gpt-4o --dry-run
+    ragassay run answers.jsonl --suite trecrag --judge openai:gpt-4o --budget 5.00 -o runs/new
+    ragassay run answers.jsonl --suite ragreport --judge http://localhost:8000/v1#my-model -j 16
     ```
+
+    Metrics that need a judge are answered offline, by rules about words, unless --judge names one.
+    Every answer of an LLM is kept in a ledger before it is used: the same command again resumes.
 
     Args:
         data: File or folder with samples, or a YAML configuration.
-        suite: qa, retrieval, chunks or mtrag; repeat or join with commas. Left out: what suits the
-            format.
+        suite: qa, retrieval, chunks, trecrag, mtrag or ragreport; repeat or join with commas. Left
+            out: what suits the format.
         metrics: Metrics to compute instead of all of the suite's, joined with commas
             ('ragassay metrics' lists them).
         output: Folder for scores, summary and reports.
@@ -74,7 +107,29 @@ def run(
         seed: Seed of the bootstrap.
         fail_under: Gate: METRIC>=VALUE on the mean, or low(METRIC)>=VALUE on the interval's lower
             bound; exit code 1 when it fails. Repeatable.
-        dry_run: Read the data and say what would be computed, but compute nothing.
+        judge: Who is asked: offline (default), openai or openai:MODEL, anthropic:MODEL,
+            google:MODEL, a base URL with #MODEL, replay:FILE ... Several make a panel.
+        panel_rule: How the votes of several judges become one (default: median).
+        quorum: Votes that a panel needs (default: more than half).
+        concurrency: Most requests in flight an endpoint.
+        rpm: Most requests a minute.
+        tpm: Most tokens a minute.
+        timeout: Seconds until a question is given up.
+        temperature: Sampling temperature (default: 0, or what the published method says).
+        max_tokens: Longest reply, in tokens.
+        price: Dollars a million tokens, INPUT,OUTPUT, for a model whose price is not known.
+        key_file: File that holds the endpoint's key (default: the provider's environment variable).
+        ledger: File of paid answers (default: .ragassay/ledger.sqlite).
+        budget: Most to spend now: 5.00 (dollars), '200 calls', '2M tokens'. What is scored until
+            then is kept; exit code 3.
+        retry_failed: Ask again what the judge refused or answered unusably.
+        refresh: Ask everything again, also what the ledger holds.
+        nuggets: Facts that answers are measured by: each sample's own passages ('own', as
+            published), those of all systems together ('pooled'), or a nugget file.
+        rubric: YAML file of a rubric of your own, to score by. Repeatable.
+        judge_prompt: Text file with your own instructions for answer_match.
+        option: NAME=VALUE: a parameter for every metric that has it, as in min_grade=2. Repeatable.
+        dry_run: Read the data and say what would be computed, asked and paid, but compute nothing.
         json: Print the summary as JSON.
     """
     from ragassay.engine import config as configs
@@ -102,6 +157,25 @@ def run(
         "n_resamples": n_resamples,
         "seed": seed,
         "fail_under": fail_under,
+        "judge": listed(judge),
+        "panel_rule": panel_rule,
+        "quorum": quorum,
+        "concurrency": concurrency,
+        "rpm": rpm,
+        "tpm": tpm,
+        "timeout": timeout,
+        "temperature": temperature,
+        "max_tokens": max_tokens,
+        "price": price,
+        "key_file": None if key_file is None else str(key_file),
+        "ledger": None if ledger is None else str(ledger),
+        "budget": budget,
+        "retry_failed": retry_failed,
+        "refresh": refresh,
+        "nuggets": nuggets,
+        "rubric": None if rubric is None else [str(path) for path in rubric],
+        "judge_prompt": None if judge_prompt is None else str(judge_prompt),
+        "options": assignments("--option", option),
     }
     given = {key: value for key, value in flags.items() if value is not None}
     from_file = configs.read_config(data) if is_config(data) else {"data": str(data)}

@@ -33,6 +33,25 @@ def mapping(values: Sequence[str] | None) -> dict[str, str] | None:
     return found
 
 
+def assignments(flag: str, values: Sequence[str] | None) -> dict[str, object] | None:
+    """``name=value`` pieces as a mapping; values are YAML scalars (3, 0.5, true, words).
+
+    Raises:
+        UsageError: a piece has no equals sign.
+    """
+    if values is None:
+        return None
+    import yaml
+
+    found: dict[str, object] = {}
+    for piece in values:
+        key, sep, value = piece.partition("=")
+        if not sep or not key:
+            raise UsageError(f"{flag} {piece!r}: write NAME=VALUE, as in min_grade=2.")
+        found[key.strip()] = yaml.safe_load(value)
+    return found
+
+
 def numbers(flag: str, text: str | None) -> list[int] | None:
     """``1,5,10`` as whole numbers of at least 1.
 

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from ragassay.engine import fingerprint
 from ragassay.engine.config import RunConfig
 from ragassay.engine.folder import IN_CLUSTER, cluster_of
 from ragassay.engine.results import ScoreColumns
@@ -18,7 +19,7 @@ from ragassay.engine.summarise import (
     slice_summaries,
     summarise,
 )
-from ragassay.engine.summary import MetricSummary, Summary
+from ragassay.engine.summary import MetricSummary, Spending, Summary
 from ragassay.errors import UsageError
 from ragassay.metrics.base import Metric
 from ragassay.samples import Sample
@@ -40,6 +41,7 @@ class Collector:
         self._first_reason = ""
         self._unanswered = 0
         self._unlabelled = 0
+        self._judged: set[str] = set()
 
     @property
     def clustered_by(self) -> str | None:
@@ -53,6 +55,7 @@ class Collector:
         column = self.config.cluster_by or CONVERSATION_KEYS[0]
         for sample in samples:
             self.columns.identities.append(sample.identity)
+            self.columns.asked.append(fingerprint.of_sample(sample))
             self.systems[sample.system] += 1
             if sample.failure:
                 self.failures[sample.failure] += 1
@@ -65,11 +68,24 @@ class Collector:
         for name, window in zip(self.metrics, outcomes, strict=True):
             for outcome in window:
                 self.columns.add(name, outcome)
+                if outcome.evidence:
+                    self._judged.add(name)
                 if isinstance(outcome, Unscored) and not self._first_reason:
                     self._first_reason = outcome.detail
 
-    def summary(self, title: str, suite: str, notes: Sequence[str]) -> Summary:
+    def summary(
+        self,
+        title: str,
+        suite: str,
+        notes: Sequence[str],
+        *,
+        signatures: Mapping[str, str] | None = None,
+        judging: Spending | None = None,
+        nuggets: str = "",
+    ) -> Summary:
         """Closes the columns and summarises them.
+
+        ``signatures`` are of the metrics as they were really computed (judge and prompts included).
 
         Raises:
             UsageError: no sample has a column that was asked for, to slice or to cluster by.
@@ -82,7 +98,16 @@ class Collector:
         if config.cluster_by is not None:
             self._demand(config.cluster_by, "clustering", self._clustered > 0)
         options = IntervalOptions(config.interval, config.level, config.n_resamples, config.seed)
-        described = [describe(name, m, config.level) for name, m in self.metrics.items()]
+        described = [
+            describe(
+                name,
+                m,
+                config.level,
+                (signatures or {}).get(name, ""),
+                judging.judge if judging is not None and name in self._judged else "",
+            )
+            for name, m in self.metrics.items()
+        ]
         families = {metric.family for metric in described}
         summary_of = summarise(columns, described, options)
         return Summary(
@@ -97,6 +122,9 @@ class Collector:
             failures=dict(self.failures),
             incomplete=count_incomplete(columns) + self._unlabelled * self._label_metrics,
             warnings=(*notes, *self._warnings(summary_of)),
+            judging=judging,
+            fingerprint=fingerprint.of_run(columns.asked),
+            nuggets=nuggets,
         )
 
     @property

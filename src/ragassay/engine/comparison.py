@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ragassay.engine import fingerprint
 from ragassay.engine.folder import open_run
 from ragassay.engine.names import shown
 from ragassay.engine.results import Result
 from ragassay.engine.summary import Comparison, Difference
 from ragassay.engine.systems import systems_of
 from ragassay.errors import UsageError
-from ragassay.samples import Sample
 from ragassay.stats import benjamini_hochberg, compare_pairs, holm
 
 CORRECTIONS = {"holm": holm, "bh": benjamini_hochberg}
@@ -36,6 +36,7 @@ def compare(
     level: float = 0.95,
     correction: str = "holm",
     interval: str = "t",
+    force: bool = False,
 ) -> Comparison:
     """Tests, metric by metric, whether two runs on the same queries differ.
 
@@ -51,6 +52,8 @@ def compare(
         level: confidence level of the interval of the difference.
         correction: ``holm`` or ``bh`` (Benjamini-Hochberg) across the metrics.
         interval: ``t``, ``percentile`` or ``bca``.
+        force: compare although the metrics were not computed alike, or common queries differ in
+            what they ask or expect; what differs is then a warning.
 
     Raises:
         UsageError: no common queries or metrics, an unknown correction, or a run that holds
@@ -63,6 +66,12 @@ def compare(
     if not common:
         raise UsageError(
             f"{a.name} and {b.name} have no query in common (by id), so they cannot be compared."
+        )
+    unlike = [*_unlike_metrics(a, b, names), *_unlike_queries(a, b, common)]
+    if unlike and not force:
+        raise UsageError(
+            f"{a.name} and {b.name} cannot be compared: {' '.join(unlike)} "
+            "Compare them nevertheless with --force (force=True)."
         )
     clusters = _clusters(a, rows_a, common)
     matrix_a, mask_a = query_matrix(a, names, rows_a, common)
@@ -84,7 +93,7 @@ def compare(
         interval=interval,
         only_a=len(rows_a) - len(common),
         only_b=len(rows_b) - len(common),
-        warnings=_warnings(a, b, names, common, mask_a, mask_b),
+        warnings=[*unlike, *_warnings(a, b, names, common, mask_a, mask_b)],
         clustered_by=a.config.get("cluster_by"),
     )
 
@@ -250,15 +259,12 @@ def _warnings(
     mask_b: Mask,
 ) -> list[str]:
     found = []
-    for name in names:
-        first, second = a.summary.metrics[name].signature, b.summary.metrics[name].signature
-        if first != second:
-            found.append(f"{name} was not computed alike: {first} against {second}.")
-    different = _different_queries(a, b, set(common))
-    if different:
+    if any(
+        "|nuggets=own" in run.summary.metrics[name].signature for run in (a, b) for name in names
+    ):
         found.append(
-            f"{len(different)} common queries differ in text, history, references or gold "
-            f"(for example {different[0]!r}): their scores are not about the same question."
+            "The nuggets are each run's own, so the two systems were not measured against the same "
+            "facts; --nuggets pooled, or --nuggets FILE, measures both by one bank."
         )
     one_sided = int((mask_a != mask_b).sum())
     if one_sided:
@@ -277,16 +283,41 @@ def _warnings(
     return found
 
 
-def _different_queries(a: Result, b: Result, common: set[str]) -> list[str]:
-    """Common query ids whose question or labels are not the same in both runs."""
+def _unlike_metrics(a: Result, b: Result, names: Sequence[str]) -> list[str]:
+    """A sentence for each way in which metrics were not computed alike."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for name in names:
+        first, second = a.summary.metrics[name].signature, b.summary.metrics[name].signature
+        if first != second:
+            ours, theirs = first.split("|"), second.split("|")
+            only_a = [part for part in ours if part not in theirs]
+            only_b = [part for part in theirs if part not in ours]
+            found[f"({' '.join(only_a)} against {' '.join(only_b)})"].append(name)
+    return [
+        f"{', '.join(which)} {'was' if len(which) == 1 else 'were'} not computed alike {how}."
+        for how, which in found.items()
+    ]
 
-    def facts(samples: Iterable[Sample]) -> dict[str, set[int]]:
-        found: dict[str, set[int]] = defaultdict(set)
-        for s in samples:
-            if s.id in common:
-                labels = (s.references, s.reference_groups, s.negative_references, s.gold)
-                found[s.id].add(hash((s.query, s.history, s.answerability, *labels)))
-        return found
 
-    first, second = facts(a.samples), facts(b.samples)
-    return [query for query in sorted(common) if first[query] != second[query]]
+def _unlike_queries(a: Result, b: Result, common: Sequence[str]) -> list[str]:
+    """A sentence where common queries do not ask or expect the same in both runs."""
+    if a.summary.fingerprint and a.summary.fingerprint == b.summary.fingerprint:
+        return []
+    asked_a, asked_b = _asked(a), _asked(b)
+    different = [query for query in common if asked_a.get(query) != asked_b.get(query)]
+    if not different or not asked_a or not asked_b:
+        return []
+    example = different[0]
+    first, second = (next((s for s in run.samples if s.id == example), None) for run in (a, b))
+    facts = fingerprint.differing(first, second) if first and second else []
+    return [
+        f"{len(different)} of {len(common)} common queries do not ask or expect the same "
+        f"(for example {example!r}: {', '.join(facts) or 'its facts'})."
+    ]
+
+
+def _asked(run: Result) -> dict[str, set[int]]:
+    found: dict[str, set[int]] = defaultdict(set)
+    for identity, number in zip(run.columns.identities, run.columns.asked, strict=False):
+        found[identity[0]].add(number)
+    return dict(found)

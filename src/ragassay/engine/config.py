@@ -13,10 +13,13 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from ragassay.errors import InputError, UsageError, did_you_mean
 
-PATHS = ("data", "qrels", "output")
+PATHS = ("data", "qrels", "output", "ledger", "key_file", "judge_prompt")
 """Keys that hold paths; in a file they are relative to it."""
 
-_RECORDED = ("ragassay", "python", "numpy", "fingerprint", "signatures")
+OWN, POOLED = "own", "pooled"
+"""Where nuggets come from, unless a file is named: each sample's passages, or all systems'."""
+
+_RECORDED = ("ragassay", "python", "numpy", "fingerprint", "signatures", "judged_by")
 """Keys that ``run.yaml`` adds to say what happened; a configuration may hold them."""
 
 
@@ -53,14 +56,44 @@ class RunConfig(BaseModel):
     n_resamples: int = Field(10_000, ge=1, description="bootstrap resamples")
     seed: int = Field(0, ge=0, description="seed of everything random")
     fail_under: list[str] = Field(default_factory=list, description="gates such as 'f1>=0.6'")
+    judge: list[str] = Field(
+        default_factory=list, description="who is asked: offline, openai:MODEL, URL#MODEL ..."
+    )
+    panel_rule: Literal["majority", "median"] | None = Field(
+        None, description="how several judges become one"
+    )
+    quorum: int | None = Field(None, ge=1, description="votes that a panel needs")
+    concurrency: int | None = Field(None, ge=1, description="most requests in flight an endpoint")
+    rpm: float | None = Field(None, gt=0, description="most requests a minute")
+    tpm: float | None = Field(None, gt=0, description="most tokens a minute")
+    timeout: float | None = Field(None, gt=0, description="seconds until a question is given up")
+    temperature: float | None = Field(None, ge=0, description="sampling temperature of the judge")
+    max_tokens: int | None = Field(None, ge=1, description="longest reply")
+    price: str | None = Field(None, description="dollars a million tokens: INPUT,OUTPUT")
+    key_file: str | None = Field(None, description="file that holds the endpoint's key")
+    ledger: str | None = Field(None, description="file of paid answers")
+    budget: str | None = Field(None, description="most to spend: dollars, calls or tokens")
+    retry_failed: bool = Field(False, description="ask again what the judge could not answer")
+    refresh: bool = Field(False, description="ask again what the ledger holds")
+    nuggets: str = Field("own", description="nuggets: own, pooled, or a file")
+    rubric: list[str] = Field(default_factory=list, description="files of rubrics to score by")
+    judge_prompt: str | None = Field(None, description="instructions for answer_match, a text file")
+    options: dict[str, Any] = Field(
+        default_factory=dict, description="parameters for every metric that has them"
+    )
     output: str | None = Field(None, description="run folder to write")
 
-    @field_validator("suite", "metrics", "fail_under", "slice_by", mode="before")
+    @field_validator("suite", "metrics", "fail_under", "slice_by", "judge", "rubric", mode="before")
     @classmethod
     def _one_or_many(cls, value: Any) -> Any:
         return [value] if isinstance(value, str) else value
 
-    @field_validator("columns", mode="before")
+    @field_validator("budget", "price", mode="before")
+    @classmethod
+    def _as_text(cls, value: Any) -> Any:
+        return str(value) if isinstance(value, int | float) else value
+
+    @field_validator("columns", "options", mode="before")
     @classmethod
     def _no_columns(cls, value: Any) -> Any:
         return {} if value is None else value

@@ -4,28 +4,36 @@ from __future__ import annotations
 
 import os
 import platform
+import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ragassay import __version__, suites
 from ragassay.engine import gates
 from ragassay.engine.collecting import Collector, summed
-from ragassay.engine.config import PATHS, RunConfig, make_config
-from ragassay.engine.folder import FolderWriter, read_rows, read_samples
+from ragassay.engine.config import OWN, PATHS, POOLED, RunConfig, make_config
+from ragassay.engine.folder import NUGGETS, FolderWriter, read_rows, read_samples
+from ragassay.engine.judging import Bench, bench_for, signature, spending
+from ragassay.engine.plan import Plan, make_plan
 from ragassay.engine.results import Result, ScoreRow
-from ragassay.engine.scoring import score_stream
+from ragassay.engine.scoring import judged_among, score_stream
 from ragassay.engine.source import Data, Source, open_source
 from ragassay.errors import InputError, RagassayWarning, UsageError, did_you_mean
+from ragassay.judges.asking import Asker
+from ragassay.judges.judge import Judge
 from ragassay.metrics import naming
 from ragassay.metrics.base import Metric
 from ragassay.samples import Sample
 from ragassay.scores import Outcome
 from ragassay.suites import Suite
+
+if TYPE_CHECKING:
+    from ragassay.engine.nugget_bank import NuggetBank
 
 Progress = Callable[[int], None]
 """Called with the number of samples done so far."""
@@ -36,15 +44,13 @@ Scored = tuple[Sequence[Sample], Sequence[Sequence[Outcome]]]
 Stored = tuple[Callable[[], Iterator[ScoreRow]], Callable[[], Iterator[Sample]]]
 """Where a result's rows and samples come from, each time they are asked for."""
 
-DEFAULT_SUITES = {"mtrag": "mtrag", "inspectorraget": "mtrag", "trec_run": "retrieval"}
-"""The suite for a format, when none is named. For all others: `retrieval` with qrels, else `qa`."""
-
 
 def evaluate(
     data: Data,
     suite: str | Suite | Sequence[str | Metric] | None = None,
     *,
     metrics: str | Sequence[str] | None = None,
+    judge: str | Sequence[str] | Judge | None = None,
     save: str | Path | None = None,
     progress: Progress | None = None,
     **options: Any,
@@ -53,9 +59,12 @@ def evaluate(
 
     Args:
         data: a path (any known format), an iterable of `Sample`s or mappings, or a data frame.
-        suite: a suite's name (``qa``, ``retrieval``, ``chunks``, ``mtrag``), or a list of suites,
+        suite: a suite's name (``qa``, ``retrieval``, ``trecrag`` ...), or a list of suites,
             metric names and metric objects. Left out: what suits the data's format.
         metrics: names of metrics, to compute these instead of all of the suites'.
+        judge: who answers what text alone cannot: ``"openai:gpt-4o-mini"``, a base URL with
+            ``#model``, several of them for a panel, or a `Judge` of your own. Left out: the
+            embedded judge, offline.
         save: a run folder to write; samples and scores then stream to disk and do not stay in
             memory.
         progress: called now and then with the number of samples done.
@@ -90,13 +99,15 @@ def evaluate(
     if metrics is not None:
         names += [metrics] if isinstance(metrics, str) else metrics
     path = str(data) if isinstance(data, str | Path) else None
+    own = judge if isinstance(judge, Judge) else None
     config = make_config(
         data=path,
+        judge=None if own is not None else judge,
         suite=[each.name for each in chosen],
         metrics=names,
         **{"output": None if save is None else str(save), **options},
     )
-    return prepare(config, data, chosen=chosen, objects=objects).run(progress)
+    return prepare(config, data, chosen=chosen, objects=objects, judge=own).run(progress)
 
 
 def _metric_name(word: str) -> str:
@@ -114,12 +125,15 @@ def prepare(
     *,
     chosen: Sequence[Suite] = (),
     objects: Sequence[Metric] = (),
+    judge: Judge | None = None,
 ) -> Job:
     """Opens the data and resolves all names, so that what is wrong shows before the work begins.
 
+    ``judge`` takes the place of the one that the configuration names.
+
     Raises:
         InputError: the data cannot be opened.
-        UsageError: no data, an unknown suite or metric.
+        UsageError: no data, an unknown suite, metric or judge, a judge's missing key.
     """
     if data is None:
         if config.data is None:
@@ -129,17 +143,27 @@ def prepare(
     plan = make_plan(config, source.format, chosen, objects)
     shown = {name: str(metric) for name, metric in plan.metrics.items()}
     checks = gates.resolve(config.fail_under, shown, [suite.name for suite in plan.suites])
-    return Job(config, source, plan, tuple(checks))
+    asks = bool(judged_among(plan.metrics.values())) or config.nuggets == POOLED
+    bench = bench_for(config, plan.suites, judge) if asks else None
+    again = isinstance(data, str | Path) or not isinstance(data, Iterator)
+    rereads = (lambda: open_source(data, config).samples) if again else None
+    return Job(config, source, plan, tuple(checks), bench, rereads)
 
 
 @dataclass(frozen=True)
 class Job:
-    """A run that is ready to go. It can be run once."""
+    """A run that is ready to go. It can be run once.
+
+    ``bench`` holds the judge, where a metric asks one. ``rereads`` opens the data once more, where
+    it can be read more than once.
+    """
 
     config: RunConfig
     source: Source
     plan: Plan
     gates: tuple[gates.Gate, ...] = ()
+    bench: Bench | None = None
+    rereads: Callable[[], Iterator[Sample]] | None = None
 
     def run(self, progress: Progress | None = None, *, keep: bool = True) -> Result:
         """Scores and summarises; writes the run folder when the configuration names one.
@@ -150,11 +174,15 @@ class Job:
         config, plan, source = self.config, self.plan, self.source
         collected = Collector(config, plan.metrics)
         windows: list[Scored] | None = [] if keep and not config.output else None
+        begun = time.monotonic()
         with ExitStack() as stack:
             caught = stack.enter_context(warnings.catch_warnings(record=True))
             warnings.simplefilter("always", RagassayWarning)
             writer = stack.enter_context(FolderWriter(config.output)) if config.output else None
-            for samples, outcomes in score_stream(source.samples, list(plan.metrics.values())):
+            asker = self._asker(stack, writer)
+            bank = None if asker is None else self._bank(asker)
+            stream = score_stream(source.samples, list(plan.metrics.values()), asker)
+            for samples, outcomes in stream:
                 collected.add(samples, outcomes)
                 if writer is not None:
                     writer.add(samples, list(plan.metrics), outcomes)
@@ -166,9 +194,24 @@ class Job:
                 raise InputError("holds no samples", path=source.path or source.title)
             ours = [w for w in caught if issubclass(w.category, RagassayWarning)]
             notes = summed(str(w.message) for w in ours)
-            summary = collected.summary(source.title, plan.title, notes)
-            resolved = _resolved(config, plan, source, collected.clustered_by)
+            spent = None if asker is None else spending(asker, time.monotonic() - begun)
+            signatures = {
+                name: signature(metric, asker, bank) for name, metric in plan.metrics.items()
+            }
+            summary = collected.summary(
+                source.title,
+                plan.title,
+                notes,
+                signatures=signatures,
+                judging=spent,
+                nuggets="" if bank is None else bank.hash,
+            )
+            resolved = _resolved(config, plan, source, collected.clustered_by, signatures)
+            if spent is not None:
+                resolved["judged_by"] = spent.signature
             if writer is not None:
+                if bank is not None:
+                    bank.write(writer.folder / NUGGETS)
                 writer.finish(resolved, summary)
         for other in caught:
             if other not in ours:
@@ -181,60 +224,44 @@ class Job:
         found = tuple(gates.judge(self.gates, summary))
         return Result(summary, collected.columns, resolved, folder, *stored, gates=found)
 
+    def _asker(self, stack: ExitStack, writer: FolderWriter | None) -> Asker | None:
+        """Who asks, closed with the stack; an interrupt lets what is paid for arrive first."""
+        if self.bench is None:
+            return None
+        stack.callback(self.bench.close)
+        asker = stack.enter_context(self.bench.asker(writer.add_verdict if writer else None))
+        stack.push(partial(_interrupted, asker))
+        return asker
 
-@dataclass(frozen=True)
-class Plan:
-    """What will be computed: each metric under the name that it is shown by."""
+    def _bank(self, asker: Asker) -> NuggetBank | None:
+        """The nugget bank that the configuration names, made known to the metrics."""
+        if self.config.nuggets == OWN:
+            return None
+        from ragassay.engine.nugget_bank import NuggetBank, pooled
 
-    suites: tuple[Suite, ...]
-    metrics: Mapping[str, Metric]
-
-    @property
-    def title(self) -> str:
-        """The suites' names, or ``metrics`` when only metrics were named."""
-        return "+".join(suite.name for suite in self.suites) or "metrics"
-
-
-def make_plan(
-    config: RunConfig,
-    data_format: str,
-    chosen: Sequence[Suite] = (),
-    objects: Sequence[Metric] = (),
-) -> Plan:
-    """The metrics of a configuration under the names that its suites publish.
-
-    ``data_format`` decides the suite when neither suites nor metrics are named.
-
-    Raises:
-        UsageError: an unknown suite or metric.
-    """
-    used = tuple(chosen) or tuple(suites.get(name) for name in config.suite)
-    if not used and not config.metrics and not objects:
-        usual = "retrieval" if config.qrels is not None else "qa"
-        used = (suites.get(DEFAULT_SUITES.get(data_format, usual)),)
-    found: list[Metric] = []
-    if config.metrics:
-        local = {alias: target for suite in used for alias, target in suite.aliases.items()}
-        every = Suite("metrics", "", "", (), aliases=local, published=_published(used))
-        found += every.resolve(config.metrics, ks=config.ks, published=config.published)
-    else:
-        for suite in used:
-            found += suite.resolve(ks=config.ks, published=config.published)
-    found += objects
-    columns = {metric: name for suite in reversed(used) for metric, name in suite.columns.items()}
-    named: dict[str, Metric] = {}
-    for metric in dict.fromkeys(found):
-        name = columns.get(str(metric), str(metric))
-        named[name if name not in named else str(metric)] = metric
-    return Plan(used, named)
+        if self.config.nuggets != POOLED:
+            bank = NuggetBank.read(self.config.nuggets)
+        elif self.rereads is None:
+            raise UsageError(
+                "Pooled nuggets need the data twice: give a file or a list, not an iterator."
+            )
+        else:
+            bank = pooled(self.rereads(), asker, self.plan.metrics.values())
+        asker.context["nuggets"] = bank
+        return bank
 
 
-def _published(used: Sequence[Suite]) -> dict[str, str]:
-    return {name: target for suite in used for name, target in suite.published.items()}
+def _interrupted(asker: Asker, kind: type[BaseException] | None, *_: object) -> None:
+    if kind is not None and issubclass(kind, KeyboardInterrupt):
+        asker.interrupt()
 
 
 def _resolved(
-    config: RunConfig, plan: Plan, source: Source, clustered_by: str | None
+    config: RunConfig,
+    plan: Plan,
+    source: Source,
+    clustered_by: str | None,
+    signatures: Mapping[str, str],
 ) -> dict[str, Any]:
     """The content of ``run.yaml``."""
     import numpy as np
@@ -254,7 +281,7 @@ def _resolved(
         **body,
         "format": source.format,
         "fingerprint": source.fingerprint,
-        "signatures": {name: metric.signature for name, metric in plan.metrics.items()},
+        "signatures": dict(signatures),
     }
 
 

@@ -13,16 +13,22 @@ import orjson
 import yaml
 
 from ragassay import files, formats
+from ragassay.engine import fingerprint
 from ragassay.engine.results import ROW_FIELDS, Result, ScoreColumns, ScoreRow
 from ragassay.engine.slicing import CONVERSATION_KEYS, Slicer, conversation
 from ragassay.engine.summary import SCHEMA_VERSION, Summary
 from ragassay.errors import InputError, UsageError
 from ragassay.formats.native import to_record
+from ragassay.judges.asking import Asked
+from ragassay.judges.records import to_record as verdict_record
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason
 from ragassay.strict import dumps
 
 RUN, SAMPLES, SCORES, SUMMARY = "run.yaml", "samples.jsonl", "scores.jsonl", "summary.json"
+VERDICTS, NUGGETS = "verdicts.jsonl", "nuggets.jsonl"
+"""Only in the folders of runs that asked a judge, or were measured against a nugget bank."""
+
 IN_CLUSTER = "in "
 """Begins the cluster of a sample that has one by its data, not only by its id."""
 
@@ -44,6 +50,7 @@ class FolderWriter:
         self._files = ExitStack()
         self._samples: BinaryIO
         self._scores: BinaryIO
+        self._verdicts: BinaryIO | None = None
 
     def __enter__(self) -> FolderWriter:
         check_target(self.folder)
@@ -76,6 +83,12 @@ class FolderWriter:
         """Writes one score."""
         self._scores.write(dump_line(row.to_record()))
 
+    def add_verdict(self, asked: Asked) -> None:
+        """Keeps a copy of a verdict. May be called from another thread than the rest."""
+        if self._verdicts is None:
+            self._verdicts = self._files.enter_context(files.atomic(self.folder / VERDICTS))
+        self._verdicts.write(dump_line(verdict_record(asked)))
+
     def finish(self, config: Mapping[str, Any], summary: Summary) -> None:
         """Completes the folder.
 
@@ -86,6 +99,8 @@ class FolderWriter:
         body = dumps(summary.to_json(), indent=True) + b"\n"
         files.write_text(self.folder / RUN, resolved)
         (self.folder / SUMMARY).unlink(missing_ok=True)
+        if self._verdicts is None:
+            (self.folder / VERDICTS).unlink(missing_ok=True)
         self._files.close()
         files.write_bytes(self.folder / SUMMARY, body)
 
@@ -187,6 +202,7 @@ def _numbered_rows(folder: Path) -> Iterator[tuple[int, ScoreRow]]:
         for number, line in enumerate(stream, start=1):
             try:
                 record = orjson.loads(line)
+                record["evidence"] = tuple(record.get("evidence", ()))
                 row = ScoreRow(**{name: record[name] for name in ROW_FIELDS})
                 if row.value is None:
                     Reason(row.reason or "")
@@ -204,6 +220,7 @@ def _columns(metrics: Sequence[str], folder: Path, config: Mapping[str, Any]) ->
     number = 0
     for sample in read_samples(folder):
         columns.identities.append(sample.identity)
+        columns.asked.append(fingerprint.of_sample(sample))
         slicer.add(sample)
         clusters.append(cluster_of(sample, config.get("cluster_by")))
         for metric in metrics:

@@ -25,7 +25,11 @@ from ragassay.scores import Outcome, Reason, Score, Unscored, Value
 
 @dataclass(frozen=True, slots=True)
 class ScoreRow:
-    """One line of ``scores.jsonl``."""
+    """One line of ``scores.jsonl``.
+
+    ``status`` is ``ok``, ``assumed`` (a published value for a missing part) or ``unscored``;
+    ``evidence`` names the verdicts behind it (``verdicts.jsonl``).
+    """
 
     sample: str
     system: str
@@ -36,15 +40,19 @@ class ScoreRow:
     reason: str | None = None
     explanation: str = ""
     parts: Mapping[str, Any] = field(default_factory=dict)
+    evidence: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, identity: Identity, metric: str, outcome: Outcome) -> ScoreRow:
         """The row for an outcome."""
         if isinstance(outcome, Score):
+            status, said = "assumed" if outcome.assumed else "ok", outcome.explanation
             return cls(
-                *identity, metric, outcome.value, "ok", None, outcome.explanation, outcome.parts
-            )
-        return cls(*identity, metric, None, "unscored", str(outcome.reason), outcome.detail)
+                *identity, metric, outcome.value, status, None, said, outcome.parts,
+                outcome.evidence,
+            )  # fmt: skip
+        reason, detail = str(outcome.reason), outcome.detail
+        return cls(*identity, metric, None, "unscored", reason, detail, evidence=outcome.evidence)
 
     @property
     def identity(self) -> Identity:
@@ -59,8 +67,16 @@ class ScoreRow:
     def outcome(self) -> Outcome:
         """The outcome that the row holds."""
         if self.value is None:
-            return Unscored(Reason(self.reason or Reason.FAILED), self.explanation)
-        return Score(self.value, self.parts, self.explanation)
+            return Unscored(
+                Reason(self.reason or Reason.FAILED), self.explanation, tuple(self.evidence)
+            )
+        return Score(
+            self.value,
+            self.parts,
+            self.explanation,
+            tuple(self.evidence),
+            assumed=self.status == "assumed",
+        )
 
 
 if TYPE_CHECKING:
@@ -70,9 +86,10 @@ if TYPE_CHECKING:
 ROW_FIELDS = tuple(spec.name for spec in fields(ScoreRow))
 """Keys of a line of ``scores.jsonl``, and columns of the long tables."""
 
-_NUMBER, _LABEL = 0, 1
+_NUMBER, _LABEL, _ASSUMED = 0, 1, 2
 _REASONS = tuple(Reason)
-_CODES = {reason: code for code, reason in enumerate(_REASONS, start=2)}
+_FIRST = 3
+_CODES = {reason: code for code, reason in enumerate(_REASONS, start=_FIRST)}
 
 Mask = NDArray[np.bool_]
 
@@ -84,12 +101,15 @@ class ScoreColumns:
         identities: query id, system and repeat of each sample, in the order of evaluation.
         slices: for each slicing column, each sample's value (``None`` where it has none).
         clusters: each sample's cluster (a conversation, a document), when clustering was asked for.
+        asked: a number for what each sample asks and expects (see ``engine.fingerprint``); empty
+            where that is not known.
     """
 
     def __init__(self, metrics: Iterable[str]) -> None:
         self.identities: list[Identity] = []
         self.slices: dict[str, list[str | None]] = {}
         self.clusters: list[str] | None = None
+        self.asked = array("Q")
         self._values = {name: array("d") for name in metrics}
         self._codes = {name: array("B") for name in self._values}
         self._labels: dict[str, dict[int, str]] = {name: {} for name in self._values}
@@ -112,6 +132,7 @@ class ScoreColumns:
             self._labels[metric][len(self._codes[metric])] = outcome.value
         else:
             number = float(outcome.value)
+            code = _ASSUMED if outcome.assumed else _NUMBER
         self._values[metric].append(number)
         self._codes[metric].append(code)
 
@@ -123,6 +144,8 @@ class ScoreColumns:
         found.slices = {name: [values[at] for at in kept] for name, values in self.slices.items()}
         if self.clusters is not None:
             found.clusters = [self.clusters[at] for at in kept]
+        if self.asked:
+            found.asked = array("Q", [self.asked[at] for at in kept])
         for name in self.metrics:
             found._values[name] = array("d", self.values(name)[rows].tobytes())
             found._codes[name] = array("B", self._code_array(name)[rows].tobytes())
@@ -132,8 +155,14 @@ class ScoreColumns:
 
     def scored(self, metric: str) -> Mask:
         """Which samples have a number, shape ``(n_samples,)``."""
-        scored: Mask = self._code_array(metric) == _NUMBER
+        codes = self._code_array(metric)
+        scored: Mask = (codes == _NUMBER) | (codes == _ASSUMED)
         return scored
+
+    def assumed(self, metric: str) -> Mask:
+        """Which samples have a number that stands for a missing part, shape ``(n_samples,)``."""
+        assumed: Mask = self._code_array(metric) == _ASSUMED
+        return assumed
 
     def values(self, metric: str) -> NDArray[np.float64]:
         """The numbers, shape ``(n_samples,)``; read them only where `scored` is true."""
@@ -142,7 +171,9 @@ class ScoreColumns:
     def reasons(self, metric: str, mask: Mask | None = None) -> dict[str, int]:
         """How many samples (of the mask) went unscored for which reason, most frequent first."""
         codes = self._code_array(metric)
-        counts = np.bincount(codes if mask is None else codes[mask], minlength=len(_REASONS) + 2)
+        counts = np.bincount(
+            codes if mask is None else codes[mask], minlength=len(_REASONS) + _FIRST
+        )
         found = {str(reason): int(counts[_CODES[reason]]) for reason in _REASONS}
         return dict(sorted(((r, n) for r, n in found.items() if n), key=lambda item: -item[1]))
 

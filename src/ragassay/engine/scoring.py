@@ -1,7 +1,7 @@
 """From samples and metrics to outcomes, a bounded window at a time.
 
-Metrics that ask a judge are asked ahead: while one window's arithmetic is done, the questions of the
-next windows are already out. Everything else is arithmetic over whole windows.
+Metrics that ask a judge are asked ahead: while one window's arithmetic is done, the questions of
+the next windows are already out. Everything else is arithmetic over whole windows.
 """
 
 from __future__ import annotations

@@ -29,7 +29,9 @@ class IntervalOptions:
     seed: int = 0
 
 
-def describe(name: str, metric: Metric, level: float) -> MetricSummary:
+def describe(
+    name: str, metric: Metric, level: float, signature: str = "", judge: str = ""
+) -> MetricSummary:
     """A summary that says what a metric is, without any score yet."""
     return MetricSummary(
         name=name,
@@ -46,7 +48,8 @@ def describe(name: str, metric: Metric, level: float) -> MetricSummary:
         higher_is_better=metric.higher_is_better,
         bounds=(metric.low, metric.high),
         metric=str(metric),
-        signature=metric.signature,
+        signature=signature or metric.signature,
+        judge=judge,
     )
 
 
@@ -134,6 +137,9 @@ def _over(
         metric, values, None if clusters is None else clusters[chosen], options
     )
     labels = columns.labels(metric.name, mask)
+    assumed = columns.assumed(metric.name) & mask
+    n_assumed = int(assumed.sum())
+    measured = columns.values(metric.name)[chosen & ~assumed] if n_assumed else values[:0]
     return replace(
         metric,
         mean=mean,
@@ -150,6 +156,8 @@ def _over(
         maximum=float(values.max()) if values.size else None,
         unscored=columns.reasons(metric.name, mask),
         labels=labels,
+        n_assumed=n_assumed,
+        mean_measured=float(measured.mean()) if measured.size else None,
     )
 
 

@@ -19,6 +19,9 @@ class MetricSummary:
     ``mean`` is the metric's aggregate (arithmetic mean unless ``aggregate`` says sum or geometric);
     ``low`` and ``high`` bound it at ``level``. All are ``None`` when nothing was scored; the bounds
     also when the interval is undefined (one value only, a sum).
+    ``n_assumed`` of the scored values stand for a missing part of the sample, as the published
+    system has it; ``mean_measured`` is the mean without them. ``judge`` is the label of who was
+    asked, empty for arithmetic.
     """
 
     name: str
@@ -43,6 +46,32 @@ class MetricSummary:
     labels: Mapping[str, int] = field(default_factory=dict)
     metric: str = ""
     signature: str = ""
+    judge: str = ""
+    n_assumed: int = 0
+    mean_measured: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """What a run asked its judge, and what that cost.
+
+    ``questions`` are distinct; ``calls`` are requests really sent (retries and repairs included),
+    ``cached`` questions that the ledger had. ``cost`` is in US dollars, ``unpriced`` the number of
+    calls whose price is not known. ``failures`` counts questions without an answer by reason.
+    ``seconds`` is the run's wall time.
+    """
+
+    judge: str
+    signature: str = ""
+    questions: int = 0
+    calls: int = 0
+    cached: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: float = 0.0
+    unpriced: int = 0
+    failures: Mapping[str, int] = field(default_factory=dict)
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +89,9 @@ class Summary:
     """One run.
 
     ``averaged_over`` says in words what the mean runs over; ``incomplete`` counts scores that are
-    missing by accident (exit code 3).
+    missing by accident (exit code 3). ``judging`` is ``None`` where nobody was asked;
+    ``fingerprint`` names what was asked and expected, ``nuggets`` the nugget bank's hash, and
+    ``totals`` are values of the run as a whole that a suite publishes.
     """
 
     title: str
@@ -74,6 +105,10 @@ class Summary:
     failures: Mapping[str, int] = field(default_factory=dict)
     incomplete: int = 0
     warnings: tuple[str, ...] = ()
+    judging: Spending | None = None
+    fingerprint: str = ""
+    nuggets: str = ""
+    totals: Mapping[str, float] = field(default_factory=dict)
     schema_version: int = SCHEMA_VERSION
 
     def __str__(self) -> str:
@@ -100,6 +135,8 @@ class Summary:
             for piece in found["slices"]
         )
         found["warnings"] = tuple(found["warnings"])
+        if found.get("judging") is not None:
+            found["judging"] = Spending(**_known(Spending, found["judging"]))
         return cls(**found)
 
 

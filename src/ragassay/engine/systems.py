@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ragassay.engine import fingerprint
 from ragassay.engine.results import Result, ScoreRow
 from ragassay.engine.summarise import (
     IntervalOptions,
@@ -63,5 +64,6 @@ def _only(result: Result, system: str) -> Result:
         failures=Counter(sample.failure for sample in samples() if sample.failure),
         incomplete=count_incomplete(columns),
         warnings=(),
+        fingerprint=fingerprint.of_run(columns.asked) if columns.asked else "",
     )
     return Result(summary, columns, config, None, rows, samples)

@@ -1,1 +1,125 @@
-"""One answer from several: how the replies of a panel become one."""
+"""One answer from several: how the replies of a panel become one.
+
+Each field of the reply is decided on its own, by what it holds:
+
+================  ==============================================================================
+whole number      ``median``: the middle vote, the lower of the two middle ones where their number
+                  is even. ``majority``: the most frequent; of equally frequent ones the nearest to
+                  that median, then the lower
+label             its words stand in order in the reply's type, so the same two rules hold; "lower"
+                  is the word that is named later there (``full, partial, none``)
+yes or no         more than half the votes, under both rules: a tie is no
+list of labels    entry by entry
+or of yes and no
+list of numbers   a set of indices: those that more than half the votes name, ascending
+list of texts     cannot be combined (two judges' claims do not pair up): the first judge's list
+text              the words of the first judge who voted for the outcome, else of the first judge
+================  ==============================================================================
+
+A tie therefore never raises a score.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
+
+from ragassay.judges.question import Reply
+
+RULES = ("median", "majority")
+R = TypeVar("R", bound=Reply)
+T = TypeVar("T", bound=Hashable)
+
+
+def combine(replies: Sequence[R], rule: str) -> R:
+    """One answer from several to the same question.
+
+    Args:
+        replies: at least one, all of one type and valid for one question; the first judge's first.
+        rule: ``median`` or ``majority``.
+
+    Raises:
+        ValueError: no replies, an unknown rule, or lists of labels of different lengths.
+    """
+    if rule not in RULES:
+        raise ValueError(f"a panel decides by {' or '.join(RULES)}, not by {rule!r}")
+    if not replies:
+        raise ValueError("a panel without votes has no answer")
+    first = replies[0]
+    if len(replies) == 1:
+        return first
+    decided: dict[str, Any] = {}
+    texts = []
+    for name, field in type(first).model_fields.items():
+        decide = _decider(field.annotation, rule)
+        if decide is None:
+            texts.append(name)
+        else:
+            decided[name] = decide([getattr(reply, name) for reply in replies])
+    speaker = _speaker(replies, decided)
+    for name in texts:
+        words = getattr(speaker, name)
+        decided[name] = words if isinstance(words, str) else getattr(first, name)
+    return first.model_copy(update=decided)
+
+
+Decider = Callable[[Sequence[Any]], Any]
+
+
+def _decider(kind: Any, rule: str) -> Decider | None:
+    """How votes of a type become one, ``None`` where they are words."""
+    if get_origin(kind) is tuple:
+        return _list_decider(get_args(kind)[0], rule)
+    return _single_decider(kind, rule)
+
+
+def _list_decider(kind: Any, rule: str) -> Decider | None:
+    if get_origin(kind) is Annotated:
+        kind = get_args(kind)[0]
+    if kind is int:
+        return _indices
+    decide = _single_decider(kind, rule)
+    if decide is None:
+        return None
+
+    def entries(votes: Sequence[Sequence[Any]]) -> tuple[Any, ...]:
+        return tuple(decide(column) for column in zip(*votes, strict=True))
+
+    return entries
+
+
+def _single_decider(kind: Any, rule: str) -> Decider | None:
+    if kind is bool:
+        return _more_than_half
+    if get_origin(kind) is Literal:
+        words = get_args(kind)[::-1]  # ascending: the last named is the lowest
+        return lambda votes: words[_ordinal([words.index(vote) for vote in votes], rule)]
+    if kind is int:
+        return lambda votes: _ordinal(votes, rule)
+    return None
+
+
+def _more_than_half(votes: Sequence[bool]) -> bool:
+    return 2 * sum(votes) > len(votes)
+
+
+def _ordinal(votes: Sequence[int], rule: str) -> int:
+    middle = sorted(votes)[(len(votes) - 1) // 2]
+    if rule == "median":
+        return middle
+    counts = Counter(votes)
+    return min(counts, key=lambda vote: (-counts[vote], abs(vote - middle), vote))
+
+
+def _indices(votes: Sequence[Sequence[int]]) -> tuple[int, ...]:
+    counts = Counter(index for vote in votes for index in set(vote))
+    return tuple(sorted(index for index, count in counts.items() if 2 * count > len(votes)))
+
+
+def _speaker(replies: Sequence[R], decided: dict[str, Any]) -> R:
+    """Who speaks for the panel: the first who voted for the whole outcome."""
+    for reply in replies:
+        if all(getattr(reply, name) == value for name, value in decided.items()):
+            return reply
+    return replies[0]

@@ -27,6 +27,11 @@ class Judge(ABC):
         """The model's name, by which a question may choose its shape; empty where there is none."""
         return ""
 
+    def leaves(self) -> tuple[Judge, ...]:
+        """The judges whose requests answer a question, for plans: itself; a panel's members; none,
+        where answering takes no request (rules, recorded verdicts)."""
+        return (self,)
+
     @abstractmethod
     async def answer(self, question: Question[R_co], repeat: int = 0) -> Verdict[R_co] | Failure:
         """The verdict on a question. Never raises for what a judge can do wrong.

@@ -19,8 +19,8 @@ the two this is::
 
 The template ``prompts/relevance_grade.txt`` has a part for each message, begun by a line
 ``--- system ---`` or ``--- user ---``, and is Jinja: ``{{ passage | data("passage") }}`` puts a
-field into its fence, ``{{ rule }}`` says what fences mean. Nothing under judgment is ever put
-outside a fence.
+field into its fence, ``{{ claims | numbered | data("claims") }}`` a list of short texts into one,
+``{{ rule }}`` says what fences mean. Nothing under judgment is ever put outside a fence.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from typing import Any, ClassVar, Generic, TypeVar, cast
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from ragassay.judges.fence import RULE, fenced
+from ragassay.judges.fence import RULE, fenced, numbered
 
 Message = Mapping[str, str]
 """``{"role": "system" | "user" | "assistant", "content": ...}``."""
@@ -60,7 +60,7 @@ def whole(low: int, high: int) -> Any:
     A number written as text (``"3"``) or with a zero fraction (``3.0``) is that number; anything
     else is not understood.
     """
-    return (BeforeValidator(_whole), Field(ge=low, le=high))
+    return (Field(ge=low, le=high), BeforeValidator(_whole))
 
 
 def _whole(value: Any) -> Any:
@@ -69,6 +69,16 @@ def _whole(value: Any) -> Any:
     if isinstance(value, float) and value.is_integer():
         return int(value)
     return value
+
+
+def _word(value: Any) -> Any:
+    if isinstance(value, str):
+        return re.sub(r"[\s_-]+", "_", re.sub(r"^[\W_]+|[\W_]+$", "", value.casefold()))
+    return value
+
+
+WORD = BeforeValidator(_word)
+"""Annotation of a label: ``**Partial support**`` is ``partial_support``; other words are not."""
 
 
 @dataclass(frozen=True)
@@ -175,7 +185,7 @@ def _parts(template: str) -> list[tuple[str, Any]]:
         lstrip_blocks=True,
         autoescape=False,
     )
-    environment.filters["data"] = fenced
+    environment.filters.update(data=fenced, numbered=numbered)
     pieces = PART.split(source_of(template))
     return [
         (role, environment.from_string(text.strip()))

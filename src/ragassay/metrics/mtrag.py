@@ -29,6 +29,14 @@ SOURCE = "Katsis et al. 2025, MTRAG; MT-RAG benchmark, step 1"
 NO_CONTEXTS = "nothing was retrieved, so there is no passage to compare with"
 
 
+def passage_texts(sample: Sample) -> tuple[str, ...] | Unscored:
+    """The texts of the passages, none where none was recorded; a passage may lack its text."""
+    texts = [passage.text for passage in sample.passages or ()]
+    if None in texts:
+        return Unscored(Reason.MISSING_INPUT, f"passage {texts.index(None)} has no text")
+    return tuple(text for text in texts if text is not None)
+
+
 @register
 @dataclass(frozen=True)
 class ReferenceRecall(ReferenceMetric[Pair]):
@@ -90,14 +98,11 @@ class _AgainstPassages(SampleMetric):
 
     def score_sample(self, sample: Sample) -> Outcome:
         """Unscored without passages, or where a passage came without its text."""
-        assert sample.answer is not None and sample.passages is not None
-        if not sample.passages:
-            return not_applicable(NO_CONTEXTS)
-        texts = [passage.text for passage in sample.passages if passage.text is not None]
-        if len(texts) < len(sample.passages):
-            bare = next(at for at, passage in enumerate(sample.passages) if passage.text is None)
-            return Unscored(Reason.MISSING_INPUT, f"passage {bare} has no text")
-        return self.against(sample.answer.text, texts)
+        assert sample.answer is not None
+        texts = passage_texts(sample)
+        if isinstance(texts, Unscored):
+            return texts
+        return self.against(sample.answer.text, texts) if texts else not_applicable(NO_CONTEXTS)
 
     @abstractmethod
     def against(self, answer: str, passages: Sequence[str]) -> Outcome:

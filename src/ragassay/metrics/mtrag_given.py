@@ -1,8 +1,8 @@
-"""MT-RAG's values that need a model or a judge, read from the record that brings them.
+"""MT-RAG's values that the record brings: how they are read, and the BERTScores.
 
 A record carries them among its ``metrics`` (as a list or a number), or as annotations of an
-InspectorRAGet file. Where it does not, or where the value lies outside the metric's range, the
-score is `Unscored`, and says so.
+InspectorRAGet file. A value that is no number, or lies outside the metric's range, is `Unscored`,
+and says so. BERTScore needs a model: where the record brings none it is `Unscored` too.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _ROUNDING = 1e-6
 """How far single precision may carry a value beyond its range."""
 
 
-def given(sample: Sample, *names: str) -> list[Any] | None:
+def values_of(sample: Sample, *names: str) -> list[Any] | None:
     """The values that came with the record under the first of ``names`` that it has.
 
     A lone value is a list of one, and the text of a number (as a table's cell holds it) that
@@ -67,7 +67,7 @@ def verdict(sample: Sample, name: str) -> float | Unscored | None:
 
     Anything else is a reply that was not understood, hence no verdict.
     """
-    values = given(sample, name)
+    values = values_of(sample, name)
     if values is None:
         return None
     if values[0] in (0, 0.5, 1):
@@ -103,7 +103,7 @@ class _Given(SampleMetric):
     def lacks(self, sample: Sample) -> Unscored | None:
         """The sample's parts, and a value under one of the published names."""
         lacking = missing(sample, tuple(need for need in self.needs if need != "given"))
-        if lacking is not None or given(sample, *self.names) is not None:
+        if lacking is not None or values_of(sample, *self.names) is not None:
             return lacking
         return Unscored(
             Reason.NEEDS_EXTRA,
@@ -132,7 +132,7 @@ class _BertScore(_Given):
 
     def _take(self, sample: Sample, n: int | None) -> list[float] | Unscored:
         """The values: ``n`` of them, or a lone one."""
-        values = given(sample, *self.names) or []
+        values = values_of(sample, *self.names) or []
         if n is not None and len(values) not in (1, n):
             return Unscored(
                 Reason.UNDEFINED,
@@ -187,77 +187,3 @@ class PassageBertScore(_BertScore):
         """Highest value; those of all passages as parts."""
         values = self._take(sample, None if sample.passages is None else len(sample.passages))
         return values if isinstance(values, Unscored) else scored(max(values), values=values)
-
-
-@dataclass(frozen=True)
-class _Judged(_Given):
-    """A judge's value that the record brings."""
-
-    published: ClassVar[str]
-
-    kind = "judge"
-
-    @property
-    def names(self) -> Sequence[str]:
-        """The published name."""
-        return (self.published,)
-
-    def lacks(self, sample: Sample) -> Unscored | None:
-        """The value; one after IDK conditioning, which has another name, is not it."""
-        lacking, conditioned = super().lacks(sample), f"{self.name}_idk"
-        if lacking is None or conditioned not in sample.given:
-            return lacking
-        other = f"; the record's '{conditioned}' is the value after IDK conditioning"
-        return Unscored(lacking.reason, lacking.detail + other)
-
-    def score_sample(self, sample: Sample) -> Outcome:
-        """The first value."""
-        values = in_range(self, self.published, (given(sample, self.published) or [])[:1])
-        return values if isinstance(values, Unscored) else scored(values[0])
-
-
-@register
-@dataclass(frozen=True)
-class IdkEval(_Judged):
-    """Whether the answer says "I don't know": 1 fully, 0.5 in part, 0 not at all.
-
-    Any other value is a reply that was not understood, and unscored. An InspectorRAGet file has
-    only ``conditional_idk`` (see ``answerability_accuracy``), from which a full "I don't know" can
-    be told but not the rest: a mean over those alone would be 1.
-    """
-
-    name = "idk_eval"
-    title = "Does the answer say that it does not know? (MT-RAG idk_eval), as given"
-    source = "MT-RAG benchmark, step 2"
-    published = "idk_eval"
-    maker = "idk_eval needs a judge"
-    higher_is_better = None
-
-    def score_sample(self, sample: Sample) -> Outcome:
-        """1, 0.5 or 0."""
-        found = verdict(sample, self.published)
-        return found if isinstance(found, Unscored) else scored(found or 0.0)
-
-
-@register
-@dataclass(frozen=True)
-class ReferencelessFaithfulness(_Judged):
-    """Share of the answer's statements that the passages support, by a judge (RAGAS)."""
-
-    name = "rl_f"
-    title = "Faithfulness to the passages by a judge (MT-RAG RL_F), as given"
-    source = "Es et al. 2024, RAGAS; MT-RAG benchmark, step 3"
-    published = "RL_F"
-    maker = "RL_F needs a judge"
-
-
-@register
-@dataclass(frozen=True)
-class ReferenceJudge(_Judged):
-    """A judge's rating of faithfulness, appropriateness and completeness (RAD-Bench)."""
-
-    name = "rb_llm"
-    title = "Overall rating against the reference by a judge (MT-RAG RB_llm), as given"
-    source = "Kuo et al. 2024, RAD-Bench; MT-RAG benchmark, step 4"
-    published = "RB_llm"
-    maker = "RB_llm needs a judge"

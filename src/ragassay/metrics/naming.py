@@ -117,6 +117,20 @@ def find(text: str, local: Mapping[str, str] | None = None) -> tuple[type[Metric
     return type(metric), str(metric)
 
 
+def with_parameters(metric: Metric, values: Mapping[str, Any]) -> Metric:
+    """The metric with some of its parameters set, as if they stood in its name.
+
+    Raises:
+        UsageError: a value that the parameter does not take.
+    """
+    cls = type(metric)
+    typed = {
+        key: _convert(metric.name, cls, key, str(value)) if not isinstance(value, bool) else value
+        for key, value in values.items()
+    }
+    return dataclasses.replace(metric, **typed)
+
+
 def is_known(text: str, local: Mapping[str, str] | None = None) -> bool:
     """Whether ``text`` names a metric (or several, as UltraRAG's ``recall`` does)."""
     try:

@@ -111,6 +111,7 @@ def _parquet_row(row: ScoreRow) -> tuple[Any, ...]:
     label = row.value if isinstance(row.value, str) else None
     record["value"] = None if row.value is None or label is not None else float(row.value)
     record["parts"] = _parts(row.parts)
+    record["evidence"] = " ".join(row.evidence)
     return (*record.values(), label)
 
 

@@ -32,6 +32,8 @@ class Suite:
         published: what ``--published`` changes: canonical names of metrics (without parameters)
             with the one that takes its place. Parameters that both have are kept.
         steps: a published step for metrics that have one, by the name used in ``metrics``.
+        default_model: the model that the published system asks, for a judge of which only the
+            provider is named.
         notes: what a reader of the numbers should know.
     """
 
@@ -43,6 +45,7 @@ class Suite:
     columns: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     published: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     steps: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    default_model: str = ""
     notes: tuple[str, ...] = ()
 
     def resolve(

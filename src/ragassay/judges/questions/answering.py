@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
-from ragassay.judges.question import Question, Reply
+from ragassay.judges.question import WORD, Question, Reply
 
 
 class Attempt(Reply):
     """Yes: an answer was attempted, right or wrong; no: the system said that it cannot answer."""
 
-    answered: Literal["yes", "no"]
+    answered: Annotated[Literal["yes", "no"], WORD]
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class AnswerAttempted(Question[Attempt]):
 class Idk(Reply):
     """Yes: "I don't know" in full; partial: an answer with some of it; no: none of it."""
 
-    says_idk: Literal["yes", "partial", "no"]
+    says_idk: Annotated[Literal["yes", "partial", "no"], WORD]
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class SaysIdk(Question[Idk]):
 class Clarification(Reply):
     """Whether the response says that the query leaves something open and asks for it."""
 
-    asks: Literal["yes", "no"]
+    asks: Annotated[Literal["yes", "no"], WORD]
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import AliasChoices, Field
 
 from ragassay.judges.question import Question, Reply
 
@@ -13,7 +15,8 @@ class Match(Reply):
     """The reasoning first, then whether the answer matches."""
 
     reasoning: str
-    match: bool
+    # datapizza's own prompt, given as ``instructions``, names it ``is_matching``
+    match: Annotated[bool, Field(validation_alias=AliasChoices("match", "is_matching"))]
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeVar
+from typing import Annotated, Literal, TypeVar
 
-from ragassay.judges.question import Question, Reply
+from ragassay.judges.question import WORD, Question, Reply
 
 T = TypeVar("T")
 
@@ -24,13 +24,13 @@ class NuggetList(Reply):
 class NuggetImportances(Reply):
     """One label for each nugget asked about, in the same order."""
 
-    labels: tuple[Importance, ...]
+    labels: tuple[Annotated[Importance, WORD], ...]
 
 
 class NuggetAssignments(Reply):
     """One label for each nugget asked about, in the same order."""
 
-    labels: tuple[Assignment, ...]
+    labels: tuple[Annotated[Assignment, WORD], ...]
 
 
 @dataclass(frozen=True)

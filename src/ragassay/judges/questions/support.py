@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
-from ragassay.judges.question import Question, Reply
+from ragassay.judges.question import WORD, Question, Reply
 from ragassay.judges.questions.nuggets import as_many
 
 SupportLevel = Literal["full", "partial", "none"]
@@ -14,7 +14,7 @@ SupportLevel = Literal["full", "partial", "none"]
 class Support(Reply):
     """Full: all information of the statement is in the passage; partial: some; none: none."""
 
-    support: SupportLevel
+    support: Annotated[SupportLevel, WORD]
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,97 @@
+"""What will be computed: metrics under the names that they are shown by."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ragassay import suites
+from ragassay.engine.config import RunConfig
+from ragassay.errors import UsageError, did_you_mean
+from ragassay.metrics import naming
+from ragassay.metrics.base import Metric
+from ragassay.suites import Suite
+
+DEFAULT_SUITES = {"mtrag": "mtrag", "inspectorraget": "mtrag", "trec_run": "retrieval"}
+"""The suite for a format, when none is named. For all others: `retrieval` with qrels, else `qa`."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What will be computed: each metric under the name that it is shown by."""
+
+    suites: tuple[Suite, ...]
+    metrics: Mapping[str, Metric]
+
+    @property
+    def title(self) -> str:
+        """The suites' names, or ``metrics`` when only metrics were named."""
+        return "+".join(suite.name for suite in self.suites) or "metrics"
+
+
+def make_plan(
+    config: RunConfig,
+    data_format: str,
+    chosen: Sequence[Suite] = (),
+    objects: Sequence[Metric] = (),
+) -> Plan:
+    """The metrics of a configuration under the names that its suites publish.
+
+    ``data_format`` decides the suite when neither suites nor metrics are named.
+
+    Raises:
+        UsageError: an unknown suite or metric.
+    """
+    used = tuple(chosen) or tuple(suites.get(name) for name in config.suite)
+    if not used and not config.metrics and not objects:
+        usual = "retrieval" if config.qrels is not None else "qa"
+        used = (suites.get(DEFAULT_SUITES.get(data_format, usual)),)
+    found: list[Metric] = []
+    if config.metrics:
+        local = {alias: target for suite in used for alias, target in suite.aliases.items()}
+        every = Suite("metrics", "", "", (), aliases=local, published=_published(used))
+        found += every.resolve(config.metrics, ks=config.ks, published=config.published)
+    else:
+        for suite in used:
+            found += suite.resolve(ks=config.ks, published=config.published)
+    found = list(dict.fromkeys([*found, *objects]))
+    columns = {metric: name for suite in reversed(used) for metric, name in suite.columns.items()}
+    named: dict[str, Metric] = {}
+    # A metric keeps its published name when an option changes one of its parameters.
+    for plain, metric in zip(found, with_options(found, config.options), strict=True):
+        name = columns.get(str(plain), str(metric))
+        named[name if name not in named else str(metric)] = metric
+    return Plan(used, named)
+
+
+def with_options(metrics: Sequence[Metric], options: Mapping[str, Any]) -> list[Metric]:
+    """The metrics with parameters set on each that has them.
+
+    Raises:
+        UsageError: no metric has such a parameter, or it does not take the value.
+    """
+    used: set[str] = set()
+    found = []
+    for metric in metrics:
+        fields = {
+            spec.name
+            for spec in dataclasses.fields(metric)
+            if spec.metadata.get("role") not in ("part", "cutoff")
+        }
+        chosen = {name: value for name, value in options.items() if name in fields}
+        used.update(chosen)
+        found.append(naming.with_parameters(metric, chosen) if chosen else metric)
+    unknown = [name for name in options if name not in used]
+    if unknown:
+        known = {spec.name for metric in metrics for spec in dataclasses.fields(metric)}
+        raise UsageError(
+            f"No metric of this run has the parameter {unknown[0]!r}. "
+            f"{did_you_mean(unknown[0], known)} 'ragassay metrics NAME' shows what there is."
+        )
+    return found
+
+
+def _published(used: Sequence[Suite]) -> dict[str, str]:
+    return {name: target for suite in used for name, target in suite.published.items()}

@@ -1,0 +1,96 @@
+"""When to stop asking an endpoint altogether.
+
+A wrong key or model name fails the first request, and would fail ten thousand. An endpoint that is
+down lets a run wait a little, and then says so once.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from ragassay.scores import Reason
+
+IN_A_ROW = 8
+"""Failures in a row before patience is looked at: fewer prove nothing."""
+
+AUTH_IN_A_ROW = 3
+"""Rejected keys in a row that end a run in which the same key was taken before."""
+
+NEVER_ANSWERED_S = {Reason.CONNECTION: 5.0, Reason.SERVER_ERROR: 20.0, Reason.TIMEOUT: 0.0}
+"""Patience with an endpoint that has not answered a single time, in seconds."""
+
+ANSWERED_BEFORE_S = 60.0
+"""Patience with an endpoint that has answered in this run."""
+
+TURNED_AWAY_S = 300.0
+"""Patience with an endpoint that turns every request away for its rate."""
+
+
+class Breaker:
+    """Counts an endpoint's failures in a row. Used on one event loop.
+
+    Attributes:
+        tripped: reason and sentence, once nothing more is to be sent in this run.
+
+    Args:
+        clock: seconds; for tests.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self.tripped: tuple[Reason, str] | None = None
+        self._clock = clock
+        self._answered = False
+        self._failures = 0
+        self._rejected = 0
+        self._since = 0.0
+
+    def succeeded(self) -> None:
+        """The endpoint answered: what failed before was passing."""
+        self._answered = True
+        self._failures = self._rejected = 0
+
+    def failed(self, reason: Reason, detail: str) -> None:
+        """A request failed.
+
+        Args:
+            reason: only reasons that concern the endpoint are counted: a refusal or a reply that
+                cannot be parsed is an answer.
+            detail: what the endpoint said, one sentence without secrets.
+        """
+        if self.tripped is not None or reason not in _COUNTED:
+            return
+        now = self._clock()
+        if self._failures == 0:
+            self._since = now
+        self._failures += 1
+        if reason is Reason.AUTH:
+            self._rejected += 1
+            if not self._answered or self._rejected >= AUTH_IN_A_ROW:
+                self.tripped = (reason, detail)
+        elif self._failures >= IN_A_ROW and now - self._since >= self._patience(reason):
+            self.tripped = (reason, self._sentence(detail, now - self._since))
+
+    def _patience(self, reason: Reason) -> float:
+        if reason is Reason.RATE_LIMITED:
+            return TURNED_AWAY_S
+        return ANSWERED_BEFORE_S if self._answered else NEVER_ANSWERED_S[reason]
+
+    def _sentence(self, detail: str, seconds: float) -> str:
+        over = f" over {seconds:.0f} seconds" if seconds >= 1 else ""
+        return (
+            f"{detail.rstrip('. ')} ({self._failures} requests in a row failed{over}, so no more "
+            "are sent). Run the same command again when the endpoint is back: nothing that was "
+            "answered is asked again."
+        )
+
+
+_COUNTED = frozenset(
+    {
+        Reason.AUTH,
+        Reason.CONNECTION,
+        Reason.SERVER_ERROR,
+        Reason.TIMEOUT,
+        Reason.RATE_LIMITED,
+    }
+)

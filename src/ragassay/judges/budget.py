@@ -1,0 +1,187 @@
+"""What a run may spend: dollars, calls, tokens.
+
+A request reserves its largest plausible price before it is sent and settles for what it really
+took. So a budget is not overdrawn by what is in flight, beyond what an answer longer than expected
+costs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import re
+from collections import deque
+from dataclasses import dataclass
+
+from ragassay.errors import UsageError
+
+_AMOUNT = re.compile(
+    r"(?P<dollar>\$)?\s*(?P<number>(?:\d[\d,_]*)?\.?\d+(?:e\+?\d+)?)\s*(?P<scale>[kKmM](?![a-zA-Z]))?"
+    r"\s*(?P<unit>calls?|tokens?|dollars?|usd)?",
+    re.IGNORECASE,
+)
+_SCALES = {"": 1.0, "k": 1e3, "m": 1e6}
+_HOW = "Write dollars ('5.00'), calls ('200 calls') or tokens ('2M tokens')."
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reservation:
+    """What a request in flight may take; settled once it is known what it took."""
+
+    dollars: float
+    tokens: int
+
+
+class Budget:
+    """What may be spent, what was, and what is reserved. Used on one event loop.
+
+    Args:
+        dollars: US dollars at most.
+        calls: requests at most.
+        tokens: tokens at most, in and out.
+
+    Raises:
+        UsageError: a limit is negative or not a number.
+    """
+
+    def __init__(
+        self,
+        *,
+        dollars: float | None = None,
+        calls: int | None = None,
+        tokens: int | None = None,
+    ) -> None:
+        for limit in (dollars, calls, tokens):
+            if limit is not None and not (math.isfinite(limit) and limit >= 0):
+                raise UsageError(f"A budget of {limit} is not possible. {_HOW}")
+        self.dollars, self.calls, self.tokens = dollars, calls, tokens
+        self.spent_dollars, self.spent_calls, self.spent_tokens = 0.0, 0, 0
+        self._open: set[Reservation] = set()
+        self._open_dollars, self._open_tokens = 0.0, 0
+        self._waiting: deque[asyncio.Future[None]] = deque()
+        self.exhausted = False
+        """Whether something was refused."""
+
+    @classmethod
+    def parse(cls, text: str) -> Budget:
+        """``5.00``, ``$5``, ``200 calls``, ``2M tokens``, ``1e6 tokens``; ``5.00, 200 calls``.
+
+        Raises:
+            UsageError: it is none of these.
+        """
+        found: dict[str, float] = {}
+        for piece in re.split(r",\s", text):
+            match = _AMOUNT.fullmatch(piece.strip())
+            if match is None:
+                raise UsageError(f"{text!r} is not a budget. {_HOW}")
+            unit = (match["unit"] or "dollars").casefold().rstrip("s")
+            unit = "dollars" if unit in ("dollar", "usd") else f"{unit}s"
+            if unit in found or (match["dollar"] and unit != "dollars"):
+                raise UsageError(f"{text!r} is not a budget. {_HOW}")
+            number = float(match["number"].replace(",", "").replace("_", ""))
+            found[unit] = number * _SCALES[(match["scale"] or "").casefold()]
+        whole = {unit: int(found[unit]) for unit in ("calls", "tokens") if unit in found}
+        if any(found[unit] != whole[unit] for unit in whole):
+            raise UsageError(f"{text!r}: calls and tokens are whole numbers. {_HOW}")
+        return cls(
+            dollars=found.get("dollars"), calls=whole.get("calls"), tokens=whole.get("tokens")
+        )
+
+    @property
+    def needs_prices(self) -> bool:
+        """Whether a model without a known price cannot be asked."""
+        return self.dollars is not None
+
+    def reserve(self, dollars: float | None, tokens: int) -> Reservation | None:
+        """Reserves one call, or ``None`` when it does not fit beside what is reserved now.
+
+        Args:
+            dollars: the most that it plausibly costs; ``None`` where no price is known.
+            tokens: the most that it plausibly takes, in and out.
+
+        Raises:
+            UsageError: the budget is in dollars and no price is known.
+        """
+        if not self._fits(dollars, tokens, self._open_dollars, len(self._open), self._open_tokens):
+            return None
+        made = Reservation(dollars or 0.0, tokens)
+        self._open.add(made)
+        self._open_dollars += made.dollars
+        self._open_tokens += made.tokens
+        return made
+
+    async def claim(self, dollars: float | None, tokens: int) -> Reservation | None:
+        """As `reserve`, but waits while what is in flight may still leave enough.
+
+        ``None`` then means that the budget is spent.
+        """
+        while (made := self.reserve(dollars, tokens)) is None:
+            if not self._fits(dollars, tokens, 0.0, 0, 0):
+                self.exhausted = True
+                return None
+            turn = asyncio.get_running_loop().create_future()
+            self._waiting.append(turn)
+            await turn
+        return made
+
+    def settle(
+        self, reservation: Reservation, dollars: float | None, tokens: int, calls: int = 1
+    ) -> None:
+        """Ends a reservation with what the request really took (nothing, if it was never sent)."""
+        if reservation not in self._open:
+            raise ValueError("the reservation is not open: it was settled before")
+        self._open.remove(reservation)
+        self._open_tokens -= reservation.tokens
+        # Sums of many small numbers drift; an empty book is exactly empty.
+        self._open_dollars = self._open_dollars - reservation.dollars if self._open else 0.0
+        self.spent_dollars += dollars or 0.0
+        self.spent_tokens += tokens
+        self.spent_calls += calls
+        waiting, self._waiting = self._waiting, deque()
+        for turn in waiting:
+            if not turn.done():
+                turn.set_result(None)
+
+    def describe(self) -> str:
+        """What was spent of what, in words: ``$1.20 of $5.00, 312 calls``."""
+        parts = []
+        if self.dollars is not None:
+            parts.append(f"{_money(self.spent_dollars)} of {_money(self.dollars)}")
+        elif self.spent_dollars:
+            parts.append(_money(self.spent_dollars))
+        of = "" if self.calls is None else f" of {self.calls:,}"
+        parts.append(f"{self.spent_calls:,}{of} calls")
+        of = "" if self.tokens is None else f" of {self.tokens:,}"
+        parts.append(f"{self.spent_tokens:,}{of} tokens")
+        return ", ".join(parts)
+
+    def left(self) -> str:
+        """What is left of each limit, in words; empty where nothing is limited."""
+        parts = []
+        if self.dollars is not None:
+            parts.append(f"{_money(max(0.0, self.dollars - self.spent_dollars))} left")
+        if self.calls is not None:
+            parts.append(f"{max(0, self.calls - self.spent_calls):,} calls left")
+        if self.tokens is not None:
+            parts.append(f"{max(0, self.tokens - self.spent_tokens):,} tokens left")
+        return ", ".join(parts)
+
+    def _fits(
+        self, dollars: float | None, tokens: int, in_dollars: float, in_calls: int, in_tokens: int
+    ) -> bool:
+        if self.dollars is not None:
+            if dollars is None:
+                raise UsageError(
+                    "The budget is in dollars, and no price of this model is known. Give its "
+                    "price, or a budget in calls or tokens (--budget '200 calls')."
+                )
+            # A free model fits into a budget of nothing; rounding must not refuse the last cent.
+            if self.spent_dollars + in_dollars + dollars > self.dollars * (1 + 1e-9):
+                return False
+        if self.calls is not None and self.spent_calls + in_calls + 1 > self.calls:
+            return False
+        return self.tokens is None or self.spent_tokens + in_tokens + tokens <= self.tokens
+
+
+def _money(dollars: float) -> str:
+    return f"${dollars:,.2f}" if dollars >= 1 or dollars == 0 else f"${dollars:.4f}"

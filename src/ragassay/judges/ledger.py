@@ -1,0 +1,304 @@
+"""The ledger: every answer that was paid for, kept before it is used.
+
+One SQLite file a project, shared by any number of runs and processes. Reading happens at once on
+the thread that asks. Writing happens on one thread of its own, which commits whatever has gathered
+while the last commit was on its way to the disk: under load many answers share one sync.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import threading
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import astuple, dataclass, fields
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import Any
+
+import orjson
+
+from ragassay.judges.ledger_file import MEMORY, connect, explained, transaction
+
+DEFAULT = Path(".ragassay") / "ledger.sqlite"
+"""Where a project keeps its ledger, seen from the folder where runs are started."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One answered request, or one whose failure would come out the same again.
+
+    Attributes:
+        key: hexadecimal digits: the hash of the whole request.
+        kind, version: of the question.
+        question: the question's own key, by which run folders and files of verdicts name it.
+        repeat: which of several askings of the same question.
+        endpoint: where it was sent; never holds a secret.
+        model: the model that was asked for.
+        answered_by: what the endpoint says answered.
+        prompt_hash: of template and answer schema.
+        reason: of a failure (a `Reason`'s value), or ``None``.
+        detail: of a failure, one sentence.
+        request: JSON of messages, parameters and schema.
+        reply: the raw text that came back.
+        answer: JSON of the typed answer, or ``None`` for a failure.
+        input_tokens, output_tokens: as counted by the endpoint, repair turn included.
+        cost: US dollars, or ``None`` where no price was known.
+        latency: seconds from sending to the last byte.
+        attempts: requests that it took.
+        dropped: parameters that the endpoint rejected.
+        created: seconds since 1970.
+    """
+
+    key: str
+    kind: str
+    version: int
+    question: str
+    repeat: int
+    endpoint: str
+    model: str
+    answered_by: str
+    prompt_hash: str
+    reason: str | None
+    detail: str
+    request: bytes
+    reply: str
+    answer: bytes | None
+    input_tokens: int
+    output_tokens: int
+    cost: float | None
+    latency: float
+    attempts: int
+    dropped: tuple[str, ...]
+    created: float
+
+
+_NAMES = tuple(field.name for field in fields(Entry))
+_REQUEST, _REPLY, _DETAIL = (_NAMES.index(name) for name in ("request", "reply", "detail"))
+_ANSWER, _DROPPED = _NAMES.index("answer"), _NAMES.index("dropped")
+COLUMNS = ", ".join(_NAMES)
+_FIND = f"SELECT {COLUMNS} FROM verdicts WHERE key = ?"
+_KEEP = f"INSERT OR REPLACE INTO verdicts ({COLUMNS}) VALUES ({', '.join('?' * len(_NAMES))})"
+_REJECT = "INSERT OR IGNORE INTO rejected (endpoint, model, parameter) VALUES (?, ?, ?)"
+
+_COMPRESSION = 3
+"""A prompt shrinks to two fifths at a fifth of the time that the highest level takes."""
+
+_PAGE = 500
+
+_Waiting = tuple[str, Sequence[Any], asyncio.AbstractEventLoop, "asyncio.Future[None]"]
+
+
+class Ledger:
+    """The answers of a project. Safe to share between threads, and the file between processes.
+
+    Args:
+        path: the SQLite file, made where it is missing (with its folder); ``:memory:`` keeps
+            nothing.
+        create: whether a missing file is made.
+
+    Raises:
+        InputError: the file is not a ledger, of a newer version, or damaged.
+        UsageError: it cannot be written.
+    """
+
+    def __init__(self, path: str | Path = DEFAULT, *, create: bool = True) -> None:
+        self.path = str(path)
+        self._reader = connect(self.path, create=create)
+        self._reading = threading.Lock()
+        self._queue: SimpleQueue[_Waiting | None] = SimpleQueue()
+        self._writer: threading.Thread | None = None
+        self._starting = threading.Lock()
+        self._closed = False
+
+    def __enter__(self) -> Ledger:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def find(self, key: str) -> Entry | None:
+        """The entry of a request, or ``None`` when it was never kept."""
+        found = self.select(_FIND, (bytes.fromhex(key),))
+        return entry_of(found[0]) if found else None
+
+    async def commit(self, entry: Entry) -> None:
+        """Keeps an entry, in place of an older one of the same key. Durable when this returns.
+
+        A commit that is cancelled while it waits is written all the same: it is paid for.
+
+        Raises:
+            UsageError: the file cannot be written any more (the disk is full, for example).
+        """
+        await self._write([(_KEEP, _row_of(entry))])
+
+    def rejected(self, endpoint: str, model: str) -> frozenset[str]:
+        """The parameters that this endpoint is known not to take for this model."""
+        query = "SELECT parameter FROM rejected WHERE endpoint = ? AND model = ?"
+        return frozenset(row[0] for row in self.select(query, (endpoint, model)))
+
+    async def reject(self, endpoint: str, model: str, parameters: Iterable[str]) -> None:
+        """Remembers parameters that an endpoint does not take for a model, across runs."""
+        await self._write([(_REJECT, (endpoint, model, name)) for name in sorted(parameters)])
+
+    def select(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """All rows of a query. For upkeep and reports."""
+        with self._reading, explained(self.path):
+            return self._reader.execute(query, values).fetchall()
+
+    def entries(self, where: str = "1", values: Sequence[Any] = ()) -> Iterator[Entry]:
+        """The entries that a condition holds for, oldest first, a few at a time."""
+        query = (
+            f"SELECT rowid, {COLUMNS} FROM verdicts WHERE ({where}) AND rowid > ? "
+            f"ORDER BY rowid LIMIT {_PAGE}"
+        )
+        last = 0
+        while page := self.select(query, (*values, last)):
+            last = page[-1][0]
+            yield from (entry_of(row[1:]) for row in page)
+
+    def change(self, statement: str, values: Sequence[Any] = ()) -> int:
+        """Carries out one statement and commits it; returns the number of rows. For upkeep."""
+        with self._reading, explained(self.path), transaction(self._reader):
+            return self._reader.execute(statement, values).rowcount
+
+    def shrink(self) -> None:
+        """Gives the space of what was deleted back to the disk."""
+        with self._reading, explained(self.path):
+            self._reader.execute("VACUUM")
+            self._reader.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def close(self) -> None:
+        """Writes what is still waiting, and closes the file."""
+        with self._starting:
+            closed, self._closed = self._closed, True
+            writer = self._writer
+        if closed:
+            return
+        if writer is not None:
+            self._queue.put(None)
+            writer.join()
+        with self._reading:
+            self._reader.close()
+
+    async def _write(self, statements: Sequence[tuple[str, Sequence[Any]]]) -> None:
+        loop = asyncio.get_running_loop()
+        with self._starting:
+            if self._closed:
+                raise RuntimeError("the ledger is closed")
+            if self._writer is None:
+                self._writer = threading.Thread(target=self._keep_writing, name="ragassay-ledger")
+                # A ledger that nobody closed must not keep a process alive.
+                self._writer.daemon = True
+                self._writer.start()
+            done = [loop.create_future() for _ in statements]
+            for (statement, values), future in zip(statements, done, strict=True):
+                self._queue.put((statement, values, loop, future))
+        for future in done:
+            await future
+
+    def _keep_writing(self) -> None:
+        """The writer's thread: one transaction for all that has gathered."""
+        memory = self.path == MEMORY
+        try:
+            connection = self._reader if memory else connect(self.path)
+        except Exception as error:
+            self._refuse(error)
+            return
+        ended = False
+        while not ended:
+            waiting, ended = self._gathered()
+            if not waiting:
+                continue
+            failed: Exception | None = None
+            try:
+                if memory:
+                    with self._reading:
+                        _carry_out(connection, waiting)
+                else:
+                    with explained(self.path):
+                        _carry_out(connection, waiting)
+            except Exception as error:
+                failed = error
+            _tell(waiting, failed)
+        if not memory:
+            connection.close()
+
+    def _gathered(self) -> tuple[list[_Waiting], bool]:
+        waiting: list[_Waiting] = []
+        item = self._queue.get()
+        try:
+            while item is not None:
+                waiting.append(item)
+                item = self._queue.get_nowait()
+        except Empty:
+            return waiting, False
+        return waiting, True
+
+    def _refuse(self, error: Exception) -> None:
+        ended = False
+        while not ended:
+            waiting, ended = self._gathered()
+            _tell(waiting, error)
+
+
+def _carry_out(connection: sqlite3.Connection, waiting: Sequence[_Waiting]) -> None:
+    rows = [(statement, _packed(statement, values)) for statement, values, _, _ in waiting]
+    with transaction(connection):
+        for statement, values in rows:
+            connection.execute(statement, values)
+
+
+def _packed(statement: str, values: Sequence[Any]) -> Sequence[Any]:
+    """Compression happens on the writer's thread, outside Python's lock."""
+    if statement is not _KEEP:
+        return values
+    row = list(values)
+    row[_REQUEST] = zlib.compress(row[_REQUEST], _COMPRESSION)
+    return row
+
+
+def _tell(waiting: Sequence[_Waiting], error: Exception | None) -> None:
+    by_loop: dict[asyncio.AbstractEventLoop, list[asyncio.Future[None]]] = {}
+    for _, _, loop, future in waiting:
+        by_loop.setdefault(loop, []).append(future)
+    for loop, futures in by_loop.items():
+        try:
+            loop.call_soon_threadsafe(_resolve, futures, error)
+        except RuntimeError:
+            continue  # the loop is closed, nobody waits: the rows are written all the same
+
+
+def _resolve(futures: Sequence[asyncio.Future[None]], error: Exception | None) -> None:
+    for future in futures:
+        if future.done():
+            continue
+        if error is None:
+            future.set_result(None)
+        else:
+            future.set_exception(error)
+
+
+def _row_of(entry: Entry) -> tuple[Any, ...]:
+    row = list(astuple(entry))
+    row[0] = bytes.fromhex(entry.key)
+    row[_DROPPED] = orjson.dumps(entry.dropped).decode()
+    row[_ANSWER] = None if entry.answer is None else entry.answer.decode()
+    # Replies may hold halves of surrogate pairs, which have no UTF-8.
+    row[_REPLY], row[_DETAIL] = _storable(entry.reply), _storable(entry.detail)
+    return tuple(row)
+
+
+def _storable(text: str) -> str:
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
+def entry_of(row: Sequence[Any]) -> Entry:
+    """The entry of a row with all `COLUMNS`."""
+    values = list(row)
+    values[0] = values[0].hex()
+    values[_REQUEST] = zlib.decompress(values[_REQUEST])
+    values[_ANSWER] = None if values[_ANSWER] is None else values[_ANSWER].encode()
+    values[_DROPPED] = () if values[_DROPPED] == "[]" else tuple(orjson.loads(values[_DROPPED]))
+    return Entry(*values)

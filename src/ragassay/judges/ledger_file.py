@@ -1,0 +1,204 @@
+"""The file behind a ledger: how it is opened, what is in it, and what to say when it will not open.
+
+SQLite with a write-ahead log and full sync: what was committed survives a killed process and a
+power cut. An application id and a version in the header tell a ledger from other files.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ragassay.errors import InputError, UsageError
+
+MEMORY = ":memory:"
+APPLICATION = 0x52474C31
+"""``RGL1``, in the header of each ledger."""
+VERSION = 1
+BUSY_S = 60.0
+"""How long one process waits for another that writes to the same file."""
+
+SCHEMA = (
+    """
+    CREATE TABLE verdicts (
+        key BLOB NOT NULL,
+        kind TEXT NOT NULL,
+        version INTEGER NOT NULL,
+        question TEXT NOT NULL,
+        repeat INTEGER NOT NULL,
+        endpoint TEXT NOT NULL,
+        model TEXT NOT NULL,
+        answered_by TEXT NOT NULL,
+        prompt_hash TEXT NOT NULL,
+        reason TEXT,
+        detail TEXT NOT NULL,
+        request BLOB NOT NULL,
+        reply TEXT NOT NULL,
+        answer TEXT,
+        input_tokens INTEGER NOT NULL,
+        output_tokens INTEGER NOT NULL,
+        cost REAL,
+        latency REAL NOT NULL,
+        attempts INTEGER NOT NULL,
+        dropped TEXT NOT NULL,
+        created REAL NOT NULL
+    )
+    """,
+    "CREATE UNIQUE INDEX verdicts_by_key ON verdicts (key)",
+    """
+    CREATE TABLE rejected (
+        endpoint TEXT NOT NULL,
+        model TEXT NOT NULL,
+        parameter TEXT NOT NULL,
+        PRIMARY KEY (endpoint, model, parameter)
+    )
+    """,
+)
+
+
+def connect(path: str, *, create: bool = True) -> sqlite3.Connection:
+    """A connection to the ledger at ``path``, made where there is none and ``create`` allows it.
+
+    Raises:
+        InputError: there is no ledger, or the file is another program's, newer, or damaged.
+        UsageError: the file or its folder cannot be written.
+    """
+    if path != MEMORY:
+        _find_place(Path(path), create)
+    with explained(path):
+        connection = sqlite3.connect(
+            path, timeout=BUSY_S, isolation_level=None, check_same_thread=False
+        )
+        try:
+            _prepare(connection, path)
+        except BaseException:
+            connection.close()
+            raise
+    return connection
+
+
+@contextmanager
+def explained(path: str) -> Iterator[None]:
+    """What SQLite complains about, as a sentence that says what to do."""
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        raise _explanation(path, error) from error
+
+
+def _find_place(path: Path, create: bool) -> None:
+    if path.is_dir():
+        raise InputError("is a folder, not a ledger", path=path, hint="Name the file inside it.")
+    if not create and not path.exists():
+        raise InputError(
+            "there is no ledger here",
+            path=path,
+            hint="A run with an LLM as its judge makes one in the folder where it is started; "
+            "name another with --ledger.",
+        )
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(
+            f"{path}: the ledger's folder cannot be made ({error.strerror or error}). "
+            "Choose another place with --ledger."
+        ) from error
+
+
+def _prepare(connection: sqlite3.Connection, path: str) -> None:
+    if _header(connection) != (APPLICATION, VERSION):
+        with transaction(connection):
+            _check_and_make(connection, path)
+    connection.execute("PRAGMA synchronous = FULL")
+    if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+        _write_ahead(connection)
+
+
+def _check_and_make(connection: sqlite3.Connection, path: str) -> None:
+    """Inside a transaction, so that two processes that begin together make one ledger."""
+    application, version = _header(connection)
+    if application == APPLICATION and version == VERSION:
+        return
+    if application == APPLICATION:
+        raise InputError(
+            f"is a ledger of version {version}, and this ragassay reads version {VERSION}",
+            path=path,
+            hint="Install the newer ragassay, or name another ledger with --ledger.",
+        )
+    if application or connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+        raise InputError(
+            "is a database of another program",
+            path=path,
+            hint="Name another file for the ledger with --ledger.",
+        )
+    for statement in SCHEMA:
+        connection.execute(statement)
+    connection.execute(f"PRAGMA application_id = {APPLICATION}")
+    connection.execute(f"PRAGMA user_version = {VERSION}")
+
+
+def _header(connection: sqlite3.Connection) -> tuple[int, int]:
+    return (
+        connection.execute("PRAGMA application_id").fetchone()[0],
+        connection.execute("PRAGMA user_version").fetchone()[0],
+    )
+
+
+def _write_ahead(connection: sqlite3.Connection) -> None:
+    """Switches the log on. Where the file system cannot (a network drive), all works without."""
+    give_up = time.monotonic() + BUSY_S
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            # This pragma alone does not wait for other connections.
+            if "locked" not in str(error) or time.monotonic() > give_up:
+                raise
+            time.sleep(0.02)
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """All of the block is written, or nothing."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+
+
+def _explanation(path: str, error: sqlite3.DatabaseError) -> InputError | UsageError:
+    said = str(error)
+    if "not a database" in said:
+        return InputError(
+            "is not a ledger", path=path, hint="Name another file for the ledger with --ledger."
+        )
+    if "locked" in said or "busy" in said:
+        return UsageError(
+            f"{path}: another process has been writing to this ledger for more than "
+            f"{BUSY_S:.0f} seconds. Wait until it ends, or use another with --ledger."
+        )
+    if "full" in said:
+        return UsageError(
+            f"{path}: the disk is full, so no answer can be kept. Make room and run the same "
+            "command again: what was answered before is not asked again."
+        )
+    if isinstance(error, sqlite3.OperationalError) and (
+        "readonly" in said or "unable to open" in said or "disk I/O" in said
+    ):
+        return UsageError(
+            f"{path}: the ledger cannot be opened for writing ({said}). "
+            "Choose another place with --ledger."
+        )
+    return InputError(
+        f"is damaged ({said})",
+        path=path,
+        hint="Move it away and run again with a new one, or rescue its rows first with "
+        "'sqlite3 FILE .recover'.",
+    )

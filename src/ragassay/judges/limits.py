@@ -1,0 +1,228 @@
+"""How fast an endpoint may be asked: adaptive concurrency, requests and tokens a minute, pauses.
+
+Concurrency starts at a healthy endpoint's pace and doubles with each wave of answers until the
+first sign of trouble; from then on it grows by a fixed amount a wave and is halved by a wave that
+is turned away. Single stumbles (a 500, a connection that was dropped) take a little each, so an
+endpoint that fails one request in ten keeps its pace.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import time
+from collections import deque
+from collections.abc import Callable
+from contextvars import ContextVar
+from types import TracebackType
+
+from ragassay.errors import UsageError
+
+MOST = 64
+"""Requests in flight to one endpoint, unless ``-j`` says otherwise."""
+
+START = 32
+"""Requests in flight at the beginning: two waves of answers later there are 128, if allowed."""
+
+_WAVES_TO_MOST = 32
+"""Waves that it takes, after trouble, to grow from nothing to the most that is allowed."""
+
+_HALF = 0.5
+_STUMBLE = 0.25
+"""What each stumble takes from the concurrency: a whole wave of them takes a quarter."""
+
+_BURST_S = 5.0
+"""Requests (or tokens) of so many seconds may go out together."""
+
+_numbers = itertools.count(1)
+_sent: ContextVar[int] = ContextVar("ragassay_sent", default=0)
+"""Number of the request that the running task sent last: tells the waves apart."""
+
+
+class Limiter:
+    """The pace of one endpoint. Used on one event loop.
+
+    Args:
+        most: requests in flight at most.
+        rpm: requests a minute at most.
+        tpm: tokens a minute at most, by the caller's estimates.
+        clock: seconds; for tests.
+
+    Raises:
+        UsageError: a limit is not positive.
+    """
+
+    def __init__(
+        self,
+        most: int = MOST,
+        *,
+        rpm: float | None = None,
+        tpm: float | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        for name, limit in (("concurrency", most), ("rpm", rpm), ("tpm", tpm)):
+            if limit is not None and not limit > 0:
+                raise UsageError(f"{name} is {limit}; it must be greater than 0.")
+        self.most = most
+        self._limit = float(min(most, START))
+        self._clock = clock
+        self._requests = None if rpm is None else _Bucket(rpm, clock(), least=1.0)
+        self._tokens = None if tpm is None else _Bucket(tpm, clock())
+        self._paused_until = 0.0
+        self._active = 0
+        self._waiting: deque[tuple[asyncio.Future[None], int]] = deque()
+        self._timer: asyncio.TimerHandle | None = None
+        self._doubling = True
+        self._barrier = 0
+
+    @property
+    def limit(self) -> int:
+        """Requests that may be in flight now."""
+        return int(self._limit)
+
+    @property
+    def active(self) -> int:
+        """Requests in flight."""
+        return self._active
+
+    @property
+    def paused(self) -> float:
+        """Seconds until the endpoint wants to hear from us again; 0 when it does now."""
+        return max(0.0, self._paused_until - self._clock())
+
+    def slot(self, tokens: int = 0) -> Slot:
+        """A place for one request: ``async with limiter.slot(tokens): ...``. First come, first in.
+
+        Args:
+            tokens: about how many the request will use, its answer included.
+        """
+        return Slot(self, tokens)
+
+    def succeeded(self) -> None:
+        """The endpoint answered (also where the answer is no good)."""
+        if self._limit < self.most:
+            step = 1.0 if self._doubling else max(1.0, self.most / _WAVES_TO_MOST) / self._limit
+            self._limit = min(float(self.most), self._limit + step)
+            self._serve()
+
+    def throttled(self, retry_after: float | None = None) -> None:
+        """The endpoint turned the running task's request away: too many at once, or overloaded.
+
+        A whole wave that is turned away halves the concurrency once.
+
+        Args:
+            retry_after: seconds for which it wants no request at all.
+        """
+        if retry_after is not None and retry_after > 0:
+            self._paused_until = max(self._paused_until, self._clock() + retry_after)
+        self._doubling = False
+        number = _sent.get()
+        if number and number < self._barrier:
+            return  # sent before the last cut: the same wave
+        self._barrier = next(_numbers)
+        self._limit = max(1.0, min(self._limit, max(1, self._active)) * _HALF)
+
+    def stumbled(self) -> None:
+        """A request failed for a reason that pace may or may not have caused (a 500, a hang-up)."""
+        self._doubling = False
+        self._limit = max(1.0, self._limit - _STUMBLE)
+
+    async def enter(self, tokens: int) -> None:
+        """Waits for a place; see `slot`."""
+        mine = asyncio.get_running_loop().create_future()
+        self._waiting.append((mine, tokens))
+        self._serve()
+        try:
+            await mine
+        except asyncio.CancelledError:
+            if mine.done() and not mine.cancelled():
+                self.leave()
+            raise
+        _sent.set(next(_numbers))
+
+    def leave(self) -> None:
+        """Gives a place back; see `slot`."""
+        self._active -= 1
+        self._serve()
+
+    def _serve(self) -> None:
+        while self._waiting and self._active < self.limit:
+            place, tokens = self._waiting[0]
+            if place.done():  # cancelled while it waited
+                self._waiting.popleft()
+                continue
+            wait = self._delay(tokens)
+            if wait > 0:
+                self._serve_in(wait)
+                return
+            self._waiting.popleft()
+            for bucket, amount in ((self._requests, 1.0), (self._tokens, float(tokens))):
+                if bucket is not None:
+                    bucket.take(amount)
+            self._active += 1
+            place.set_result(None)
+
+    def _delay(self, tokens: int) -> float:
+        now = self._clock()
+        wait = self._paused_until - now
+        if self._requests is not None:
+            wait = max(wait, self._requests.delay(1.0, now))
+        if self._tokens is not None:
+            wait = max(wait, self._tokens.delay(float(tokens), now))
+        return wait
+
+    def _serve_in(self, wait: float) -> None:
+        loop = asyncio.get_running_loop()
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = loop.call_later(wait, self._serve)
+
+
+class Slot:
+    """A place for one request, held from ``async with`` to the end of the block."""
+
+    __slots__ = ("_limiter", "_tokens")
+
+    def __init__(self, limiter: Limiter, tokens: int) -> None:
+        self._limiter, self._tokens = limiter, tokens
+
+    async def __aenter__(self) -> None:
+        await self._limiter.enter(self._tokens)
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._limiter.leave()
+
+
+class _Bucket:
+    """So much a minute: no minute, wherever it begins, sees more than ``limit``.
+
+    (A single request of more tokens than a burst holds waits for a full bucket and leaves a debt.)
+
+    Args:
+        limit: amount a minute.
+        now: the clock.
+        least: the smallest burst that makes sense: one request.
+    """
+
+    def __init__(self, limit: float, now: float, least: float = 0.0) -> None:
+        self._size = max(least, limit * _BURST_S / 60)
+        self._rate = (limit - self._size + least) / 60
+        self._level = self._size
+        self._seen = now
+
+    def delay(self, amount: float, now: float) -> float:
+        """Seconds until ``amount`` may be taken."""
+        self._level = min(self._size, self._level + (now - self._seen) * self._rate)
+        self._seen = now
+        lacking = min(amount, self._size) - self._level
+        # What rounding takes away must not make a waiter wait for ever smaller times.
+        return lacking / self._rate if lacking > 1e-9 * self._size else 0.0
+
+    def take(self, amount: float) -> None:
+        """Takes it, into debt where it is more than a burst."""
+        self._level -= amount

@@ -1,0 +1,227 @@
+"""MT-RAG's four judges: "I don't know", faithfulness, overall rating, underspecified queries.
+
+A value that the record brings under its published name is taken and nobody is asked, unless
+``given=false``. The published code turns a reply that it cannot read into 0.5, ``unknown`` or
+(for faithfulness) 0; here it is `Unscored`, counted, and never part of a mean.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ragassay.judges.asking import Ask
+from ragassay.judges.questions.answered import SaysIdk, SaysUnderspecified
+from ragassay.judges.questions.rating import ReferenceRating
+from ragassay.judges.questions.support import ClaimSupport, ExtractClaims
+from ragassay.metrics.base import not_applicable, param, register, scored
+from ragassay.metrics.judged import JudgedMetric
+from ragassay.metrics.mtrag import NO_CONTEXTS, passage_texts
+from ragassay.metrics.mtrag_given import in_range, values_of, verdict
+from ragassay.samples import Answerability, Sample
+from ragassay.scores import Outcome, Reason, Score, Unscored
+
+GIVEN = "take the value that the record brings, where it has one"
+
+
+def earlier_turns(sample: Sample) -> str:
+    """The turns before the query, as lines ``speaker: text``; empty for a first turn."""
+    return "\n".join(f"{turn.speaker}: {turn.text}" for turn in sample.history)
+
+
+def conversation(sample: Sample) -> str:
+    """The query with the turns before it, as lines ``speaker: text``."""
+    lines: Iterator[str] = filter(None, (earlier_turns(sample), f"user: {sample.query}"))
+    return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class _Judged(JudgedMetric):
+    """A judge's value: the record's own, or asked for."""
+
+    given: bool = param(True, GIVEN)
+
+    published: ClassVar[str]
+
+    family = "mtrag"
+    needs = ("query", "answer")
+    uses = ("history", "given")
+
+    def lacks(self, sample: Sample) -> Unscored | None:
+        """What the question needs; nothing where the record brings the value."""
+        if self.brought(sample) is not None:
+            return None
+        return super().lacks(sample)
+
+    def brought(self, sample: Sample) -> Outcome | None:
+        """The record's value, `Unscored` where it is none; ``None`` where it is to be asked for."""
+        values = values_of(sample, self.published) if self.given else None
+        if values is None:
+            return None
+        taken = in_range(self, self.published, values[:1])
+        return taken if isinstance(taken, Unscored) else scored(taken[0])
+
+    async def judge(self, sample: Sample, ask: Ask) -> Outcome:
+        """The record's value, else the judge's."""
+        found = self.brought(sample)
+        return await self.asked(sample, ask) if found is None else found
+
+    @abstractmethod
+    async def asked(self, sample: Sample, ask: Ask) -> Outcome:
+        """The outcome by the judge's answers. Lets `Unanswered` through."""
+
+
+@dataclass(frozen=True)
+class _Classified(_Judged):
+    """One of the classes 1, 0.5 and 0."""
+
+    higher_is_better = None
+
+    def brought(self, sample: Sample) -> Outcome | None:
+        """A value that is none of the three was not understood."""
+        found = verdict(sample, self.published) if self.given else None
+        return found if found is None or isinstance(found, Unscored) else scored(found)
+
+
+@register
+@dataclass(frozen=True)
+class IdkEval(_Classified):
+    """Whether the answer says "I don't know": 1 fully, 0.5 in part, 0 not at all.
+
+    The judge sees the whole conversation, because "I don't know" may be what was asked about. An
+    InspectorRAGet file has only ``conditional_idk`` (see ``answerability_accuracy``), from which a
+    full "I don't know" can be told but not the rest, so that it does not stand in here.
+    """
+
+    name = "idk_eval"
+    title = "Does the answer say that it does not know? (MT-RAG idk_eval)"
+    source = "MT-RAG benchmark, step 2"
+    published = "idk_eval"
+    asks = (SaysIdk,)
+
+    async def asked(self, sample: Sample, ask: Ask) -> Outcome:
+        """1, 0.5 or 0."""
+        assert sample.answer is not None
+        said = (await ask(SaysIdk(conversation(sample), sample.answer.text))).says_idk
+        return scored(*_IDK[said])
+
+
+_IDK = {
+    "yes": (1.0, "the answer says that it does not know"),
+    "partial": (0.5, "the answer says in part that it does not know"),
+    "no": (0.0, "the answer does not say that it does not know"),
+}
+
+
+@register
+@dataclass(frozen=True)
+class UnderspecifiedEval(_Classified):
+    """Whether the answer says that the query is underspecified, or asks back: 1 or 0.
+
+    The benchmark's judge for queries labelled UNDERSPECIFIED (MT-RAG, 2026). A record may bring
+    0.5, which its published code writes for a reply that it could not read.
+    """
+
+    labelled: bool = param(False, "ask only about queries labelled UNDERSPECIFIED")
+
+    name = "underspecified_eval"
+    title = "Does the answer say that the query is underspecified? (MT-RAG underspecified_eval)"
+    source = "MT-RAG benchmark (2026)"
+    published = "underspecified_eval"
+    asks = (SaysUnderspecified,)
+
+    def lacks(self, sample: Sample) -> Unscored | None:
+        """The label, where only labelled queries count."""
+        if self.labelled and sample.answerability is not Answerability.UNDERSPECIFIED:
+            return not_applicable("the query is not labelled UNDERSPECIFIED")
+        return super().lacks(sample)
+
+    async def asked(self, sample: Sample, ask: Ask) -> Outcome:
+        """1 or 0."""
+        assert sample.answer is not None
+        said = await ask(SaysUnderspecified(conversation(sample), sample.answer.text))
+        return scored(float(said.asks == "yes"))
+
+
+@register
+@dataclass(frozen=True)
+class ReferencelessFaithfulness(_Judged):
+    """Share of the answer's claims that the passages support (RAGAS), by two questions.
+
+    An answer that claims nothing has no share: it is `Unscored`, not 0 (as a fork of the benchmark
+    writes) and not 1. Not applicable where nothing was retrieved.
+    """
+
+    name = "rl_f"
+    title = "Share of the answer's claims that the passages support, by a judge (MT-RAG RL_F)"
+    source = "Es et al. 2024, RAGAS; MT-RAG benchmark, step 3"
+    needs = ("query", "answer", "passages")
+    published = "RL_F"
+    asks = (ExtractClaims, ClaimSupport)
+    recommended_for = "answers that make things up"
+
+    def lacks(self, sample: Sample) -> Unscored | None:
+        """Also at least one passage, and the text of each."""
+        lacking = super().lacks(sample)
+        if lacking is not None or self.brought(sample) is not None:
+            return lacking
+        texts = passage_texts(sample)
+        if isinstance(texts, Unscored):
+            return texts
+        return None if texts else not_applicable(NO_CONTEXTS)
+
+    async def asked(self, sample: Sample, ask: Ask) -> Outcome:
+        """Supported claims over claims, with both as parts."""
+        texts = passage_texts(sample)
+        assert sample.answer is not None and not isinstance(texts, Unscored)
+        found = await ask(ExtractClaims(conversation(sample), sample.answer.text))
+        claims = tuple(claim for claim in found.claims if claim.strip())
+        if not claims:
+            return Unscored(Reason.UNDEFINED, "the answer makes no claim that could be supported")
+        supported = (await ask(ClaimSupport(claims, texts))).supported
+        n = sum(supported)
+        said = f"{n} of {len(claims)} claims are supported by the passages"
+        return Score(n / len(claims), {"claims": claims, "supported": supported}, said)
+
+
+@register
+@dataclass(frozen=True)
+class ReferenceJudge(_Judged):
+    """A judge's rating of faithfulness, appropriateness and completeness, divided by ten.
+
+    The judge compares with the first reference and sees the passages, of which there may be none,
+    and the earlier turns. With a panel as judge it is the panel's median.
+    """
+
+    name = "rb_llm"
+    title = "Overall rating against the reference by a judge (MT-RAG RB_llm)"
+    source = "Kuo et al. 2024, RAD-Bench; MT-RAG benchmark, step 4"
+    needs = ("query", "answer", "references", "passages")
+    published = "RB_llm"
+    asks = (ReferenceRating,)
+    recommended_for = "one figure for quality where references and a good judge are at hand"
+
+    def lacks(self, sample: Sample) -> Unscored | None:
+        """Also the text of each passage."""
+        lacking = super().lacks(sample)
+        if lacking is not None or self.brought(sample) is not None:
+            return lacking
+        texts = passage_texts(sample)
+        return texts if isinstance(texts, Unscored) else None
+
+    async def asked(self, sample: Sample, ask: Ask) -> Outcome:
+        """The rating over ten, with the judge's explanation."""
+        texts = passage_texts(sample)
+        assert sample.query is not None and sample.answer is not None
+        assert not isinstance(texts, Unscored)
+        question = ReferenceRating(
+            history=earlier_turns(sample),
+            query=sample.query,
+            reference=sample.references[0],
+            answer=sample.answer.text,
+            passages=texts,
+        )
+        found = await ask(question)
+        return Score(found.rating / 10, {"rating": found.rating}, found.explanation)
