@@ -16,14 +16,20 @@ from ragassay import __version__
 from ragassay.cli.compare import compare
 from ragassay.cli.demo import demo
 from ragassay.cli.exits import INTERRUPTED, USAGE
+from ragassay.cli.explain import explain
+from ragassay.cli.ledger import ledger
 from ragassay.cli.metrics import metrics
 from ragassay.cli.report import report
+from ragassay.cli.rescore import rescore
 from ragassay.cli.run import run
 from ragassay.cli.trec import trec
 from ragassay.cli.validate import validate
 from ragassay.errors import RagassayError, RagassayWarning
 
-COMMANDS: tuple[Callable[..., int], ...] = (demo, run, compare, report, trec, validate, metrics)
+COMMANDS: tuple[Callable[..., int], ...] = (
+    *(demo, run, compare, explain, report, trec),
+    *(validate, metrics, rescore),
+)
 
 app = App(
     name="ragassay",
@@ -39,6 +45,8 @@ app = App(
 )
 for _place, _command in enumerate(COMMANDS):
     app.command(_command, sort_key=_place, help_format="markdown")
+ledger.sort_key = len(COMMANDS)
+app.command(ledger)
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -60,7 +68,9 @@ def call(argv: list[str]) -> int:
             )
     except KeyboardInterrupt:
         return _complain(
-            "Interrupted. No file is half-written; run the same command again.", INTERRUPTED
+            "Interrupted. No file is half-written, and answers that were paid for are kept: "
+            "run the same command again to go on.",
+            INTERRUPTED,
         )
     except CycloptsError:
         return USAGE

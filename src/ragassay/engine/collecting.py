@@ -20,10 +20,12 @@ from ragassay.engine.summarise import (
     summarise,
 )
 from ragassay.engine.summary import MetricSummary, Spending, Summary
+from ragassay.engine.totals import totals
 from ragassay.errors import UsageError
 from ragassay.metrics.base import Metric
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Unscored
+from ragassay.suites import Suite
 
 
 class Collector:
@@ -82,6 +84,7 @@ class Collector:
         signatures: Mapping[str, str] | None = None,
         judging: Spending | None = None,
         nuggets: str = "",
+        suites: Sequence[Suite] = (),
     ) -> Summary:
         """Closes the columns and summarises them.
 
@@ -125,6 +128,7 @@ class Collector:
             judging=judging,
             fingerprint=fingerprint.of_run(columns.asked),
             nuggets=nuggets,
+            totals=totals(suites, summary_of.values()),
         )
 
     @property

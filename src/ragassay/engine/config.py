@@ -150,6 +150,8 @@ def read_config(path: str | Path) -> dict[str, Any]:
     for key in PATHS:
         if isinstance(found.get(key), str):
             found[key] = str(source.parent / found[key])
+    if isinstance(found.get("rubric"), list):
+        found["rubric"] = [str(source.parent / str(name)) for name in found["rubric"]]
     try:
         RunConfig(**found)
     except ValidationError as error:

@@ -13,18 +13,20 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragassay import __version__, suites
+from ragassay import __version__, files, suites
 from ragassay.engine import gates
 from ragassay.engine.collecting import Collector, summed
 from ragassay.engine.config import OWN, PATHS, POOLED, RunConfig, make_config
-from ragassay.engine.folder import NUGGETS, FolderWriter, read_rows, read_samples
+from ragassay.engine.folder import NUGGETS, RUBRICS, VERDICTS, FolderWriter, read_rows, read_samples
 from ragassay.engine.judging import Bench, bench_for, signature, spending
+from ragassay.engine.own_metrics import own_metrics
 from ragassay.engine.plan import Plan, make_plan
 from ragassay.engine.results import Result, ScoreRow
 from ragassay.engine.scoring import judged_among, score_stream
 from ragassay.engine.source import Data, Source, open_source
+from ragassay.engine.verdicts import KeptVerdicts, VerdictFile
 from ragassay.errors import InputError, RagassayWarning, UsageError, did_you_mean
-from ragassay.judges.asking import Asker
+from ragassay.judges.asking import Asked, Asker
 from ragassay.judges.judge import Judge
 from ragassay.metrics import naming
 from ragassay.metrics.base import Metric
@@ -140,7 +142,8 @@ def prepare(
             raise UsageError("No data is named. Give a file: ragassay run DATA.")
         data = config.data
     source = open_source(data, config)
-    plan = make_plan(config, source.format, chosen, objects)
+    own = own_metrics(config.model_dump())
+    plan = make_plan(config, source.format, chosen, [*objects, *own])
     shown = {name: str(metric) for name, metric in plan.metrics.items()}
     checks = gates.resolve(config.fail_under, shown, [suite.name for suite in plan.suites])
     asks = bool(judged_among(plan.metrics.values())) or config.nuggets == POOLED
@@ -179,7 +182,9 @@ class Job:
             caught = stack.enter_context(warnings.catch_warnings(record=True))
             warnings.simplefilter("always", RagassayWarning)
             writer = stack.enter_context(FolderWriter(config.output)) if config.output else None
-            asker = self._asker(stack, writer)
+            kept = KeptVerdicts()
+            keeper = writer.add_verdict if writer else kept.add if keep else None
+            asker = self._asker(stack, keeper)
             bank = None if asker is None else self._bank(asker)
             stream = score_stream(source.samples, list(plan.metrics.values()), asker)
             for samples, outcomes in stream:
@@ -205,6 +210,7 @@ class Job:
                 signatures=signatures,
                 judging=spent,
                 nuggets="" if bank is None else bank.hash,
+                suites=plan.suites,
             )
             resolved = _resolved(config, plan, source, collected.clustered_by, signatures)
             if spent is not None:
@@ -222,14 +228,17 @@ class Job:
         else:
             stored = _in_memory(plan, windows)
         found = tuple(gates.judge(self.gates, summary))
-        return Result(summary, collected.columns, resolved, folder, *stored, gates=found)
+        verdicts = kept if folder is None else VerdictFile(folder / VERDICTS)
+        return Result(
+            summary, collected.columns, resolved, folder, *stored, gates=found, verdicts=verdicts
+        )
 
-    def _asker(self, stack: ExitStack, writer: FolderWriter | None) -> Asker | None:
+    def _asker(self, stack: ExitStack, keep: Callable[[Asked], None] | None) -> Asker | None:
         """Who asks, closed with the stack; an interrupt lets what is paid for arrive first."""
         if self.bench is None:
             return None
         stack.callback(self.bench.close)
-        asker = stack.enter_context(self.bench.asker(writer.add_verdict if writer else None))
+        asker = stack.enter_context(self.bench.asker(keep))
         stack.push(partial(_interrupted, asker))
         return asker
 
@@ -271,6 +280,8 @@ def _resolved(
         if config.output is not None and body.get(key) is not None:
             # Paths in a configuration are relative to it, so that run.yaml can be run again.
             body[key] = os.path.relpath(body[key], config.output)
+    if config.output is not None:
+        body |= _copied(config, Path(config.output))
     body["suite"] = [suite.name for suite in plan.suites]
     body["metrics"] = [str(metric) for metric in plan.metrics.values()]
     body["cluster_by"] = clustered_by
@@ -283,6 +294,23 @@ def _resolved(
         "fingerprint": source.fingerprint,
         "signatures": dict(signatures),
     }
+
+
+def _copied(config: RunConfig, folder: Path) -> dict[str, Any]:
+    """Copies a user's own files into the run folder; the keys of run.yaml that name the copies."""
+    found: dict[str, Any] = {}
+    if config.rubric:
+        found["rubric"] = [_copy(Path(name), folder) for name in config.rubric]
+    if config.judge_prompt is not None:
+        found["judge_prompt"] = _copy(Path(config.judge_prompt), folder)
+    return found
+
+
+def _copy(source: Path, folder: Path) -> str:
+    name = f"{RUBRICS}/{source.name}"
+    if source.resolve() != (folder / name).resolve():
+        files.write_bytes(folder / name, source.read_bytes())
+    return name
 
 
 def _in_memory(plan: Plan, windows: Sequence[Scored] | None) -> Stored:

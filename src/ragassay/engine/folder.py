@@ -17,6 +17,7 @@ from ragassay.engine import fingerprint
 from ragassay.engine.results import ROW_FIELDS, Result, ScoreColumns, ScoreRow
 from ragassay.engine.slicing import CONVERSATION_KEYS, Slicer, conversation
 from ragassay.engine.summary import SCHEMA_VERSION, Summary
+from ragassay.engine.verdicts import VerdictFile
 from ragassay.errors import InputError, UsageError
 from ragassay.formats.native import to_record
 from ragassay.judges.asking import Asked
@@ -26,8 +27,9 @@ from ragassay.scores import Outcome, Reason
 from ragassay.strict import dumps
 
 RUN, SAMPLES, SCORES, SUMMARY = "run.yaml", "samples.jsonl", "scores.jsonl", "summary.json"
-VERDICTS, NUGGETS = "verdicts.jsonl", "nuggets.jsonl"
-"""Only in the folders of runs that asked a judge, or were measured against a nugget bank."""
+VERDICTS, NUGGETS, RUBRICS = "verdicts.jsonl", "nuggets.jsonl", "rubrics"
+"""Only in the folders of runs that asked a judge, were measured against a nugget bank, or by the
+user's own rubrics (copies of their files)."""
 
 IN_CLUSTER = "in "
 """Begins the cluster of a sample that has one by its data, not only by its id."""
@@ -85,9 +87,13 @@ class FolderWriter:
 
     def add_verdict(self, asked: Asked) -> None:
         """Keeps a copy of a verdict. May be called from another thread than the rest."""
+        self.add_verdict_record(verdict_record(asked))
+
+    def add_verdict_record(self, record: Mapping[str, Any]) -> None:
+        """Keeps a verdict that is a record already."""
         if self._verdicts is None:
             self._verdicts = self._files.enter_context(files.atomic(self.folder / VERDICTS))
-        self._verdicts.write(dump_line(verdict_record(asked)))
+        self._verdicts.write(dump_line(record))
 
     def finish(self, config: Mapping[str, Any], summary: Summary) -> None:
         """Completes the folder.
@@ -128,6 +134,8 @@ def save(result: Result, folder: str | Path) -> Path:
             writer.add_sample(sample)
         for row in result.scores:
             writer.add_row(row)
+        for record in result.verdicts:
+            writer.add_verdict_record(record)
         writer.finish(result.config, result.summary)
     return Path(folder)
 
@@ -152,7 +160,13 @@ def open_run(folder: str | Path) -> Result:
     config = _read_config(base / RUN)
     columns = _columns(list(summary.metrics), base, config)
     return Result(
-        summary, columns, config, base, partial(read_rows, base), partial(read_samples, base)
+        summary,
+        columns,
+        config,
+        base,
+        partial(read_rows, base),
+        partial(read_samples, base),
+        verdicts=VerdictFile(base / VERDICTS),
     )
 
 

@@ -5,11 +5,16 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, fields
 from typing import Any
 
+from ragassay.engine.call_plan import CallPlan
 from ragassay.engine.evaluation import Job, Progress
+from ragassay.engine.pace import pace_of
+from ragassay.engine.planning import WINDOW, Planner
 from ragassay.errors import RagassayWarning
+from ragassay.judges.prices import Price
 from ragassay.samples import Sample
 
 
@@ -25,6 +30,7 @@ class Preview:
         applicable: for each metric, how many samples have what it needs.
         failures: samples whose system failed, by what it said.
         warnings: what the reader noticed.
+        calls: what the judge would be asked; ``None`` where no metric asks one.
     """
 
     title: str
@@ -36,17 +42,28 @@ class Preview:
     applicable: dict[str, int]
     failures: dict[str, int]
     warnings: tuple[str, ...]
+    calls: CallPlan | None = None
 
     def to_json(self) -> dict[str, Any]:
         """A mapping of plain values."""
-        return asdict(self)
+        found = {field.name: getattr(self, field.name) for field in fields(self)}
+        found["warnings"] = list(self.warnings)
+        found["calls"] = None if self.calls is None else self.calls.to_json()
+        return found
 
 
-def preview(job: Job, progress: Progress | None = None) -> Preview:
-    """Reads all samples of a job and counts what is there.
+def preview(job: Job, progress: Progress | None = None, *, walk: int | None = None) -> Preview:
+    """Reads all samples of a job, counts what is there, and finds out what its judge would be
+    asked. Nothing is sent. The job cannot be run afterwards.
+
+    Args:
+        job: see `ragassay.engine.evaluation.prepare`.
+        progress: called now and then with the number of samples read.
+        walk: makes the plan from the first so many samples and extrapolates, where there are more.
 
     Raises:
         InputError: the data has a fault; the message says where.
+        UsageError: the budget or the price cannot be read.
     """
     parts: Counter[str] = Counter(dict.fromkeys(PARTS, 0))
     applicable = Counter(dict.fromkeys(job.plan.metrics, 0))
@@ -54,8 +71,11 @@ def preview(job: Job, progress: Progress | None = None) -> Preview:
     failures: Counter[str] = Counter()
     queries: set[str] = set()
     n = 0
-    with warnings.catch_warnings(record=True) as caught:
+    with ExitStack() as stack:
+        caught = stack.enter_context(warnings.catch_warnings(record=True))
         warnings.simplefilter("always", RagassayWarning)
+        planner = _planner(job, stack)
+        window: list[Sample] = []
         for sample in job.source.samples:
             n += 1
             queries.add(sample.id)
@@ -66,8 +86,17 @@ def preview(job: Job, progress: Progress | None = None) -> Preview:
             )
             if sample.failure:
                 failures[sample.failure] += 1
+            if planner is not None and (walk is None or n <= walk):
+                window.append(sample)
+                if len(window) == WINDOW:
+                    planner.add(window)
+                    window = []
             if progress is not None and n % 1000 == 0:
                 progress(n)
+        calls = None
+        if planner is not None:
+            planner.add(window)
+            calls = planner.plan(n, job.config.budget)
     return Preview(
         title=job.source.title,
         format=job.source.format,
@@ -78,7 +107,18 @@ def preview(job: Job, progress: Progress | None = None) -> Preview:
         applicable=dict(applicable),
         failures=dict(failures),
         warnings=tuple(dict.fromkeys(str(w.message) for w in caught)),
+        calls=calls,
     )
+
+
+def _planner(job: Job, stack: ExitStack) -> Planner | None:
+    """Plans for the job's judge; the judge's ledger is closed with the stack."""
+    if job.bench is None:
+        return None
+    stack.callback(job.bench.close)
+    price = None if job.config.price is None else Price.parse(job.config.price)
+    pace = pace_of(job.bench.judge, job.config, job.bench.ledger)
+    return stack.enter_context(Planner(job.plan.metrics, job.bench.judge, pace=pace, price=price))
 
 
 PARTS: dict[str, Callable[[Sample], bool]] = {

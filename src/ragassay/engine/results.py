@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from ragassay.engine.gates import GateResult
 from ragassay.engine.summary import Comparison, Summary
+from ragassay.engine.verdicts import KeptVerdicts, Verdicts
 from ragassay.errors import UsageError
 from ragassay.samples import Identity, Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored, Value
@@ -196,6 +197,7 @@ class Result:
         config: the resolved configuration (``run.yaml``).
         folder: the run folder, where there is one.
         gates: what the gates (``fail_under``) found.
+        verdicts: what the judge said, by the ids in a score's evidence.
     """
 
     summary: Summary
@@ -205,6 +207,7 @@ class Result:
     _rows: Callable[[], Iterator[ScoreRow]]
     _samples: Callable[[], Iterator[Sample]]
     gates: tuple[GateResult, ...] = ()
+    verdicts: Verdicts = field(default_factory=KeptVerdicts)
 
     @property
     def scores(self) -> Iterator[ScoreRow]:

@@ -66,4 +66,4 @@ def _only(result: Result, system: str) -> Result:
         warnings=(),
         fingerprint=fingerprint.of_run(columns.asked) if columns.asked else "",
     )
-    return Result(summary, columns, config, None, rows, samples)
+    return Result(summary, columns, config, None, rows, samples, verdicts=result.verdicts)

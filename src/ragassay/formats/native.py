@@ -97,7 +97,7 @@ def write(samples: Iterable[Sample], path: str | os.PathLike[str]) -> int:
     """
     target = Path(path)
     count = 0
-    with atomic(target) as raw, _packed(raw, target) as stream:
+    with atomic(target) as raw, packed(raw, target) as stream:
         for sample in samples:
             stream.write(dump(sample))
             count += 1
@@ -122,7 +122,8 @@ def _passage(one: Passage | GoldPassage) -> dict[str, Any]:
 
 
 @contextmanager
-def _packed(raw: IO[bytes], target: Path) -> Iterator[IO[bytes]]:
+def packed(raw: IO[bytes], target: Path) -> Iterator[IO[bytes]]:
+    """The stream that compresses where the file's name ends in ``.gz``."""
     if target.suffix != ".gz":
         yield raw
         return

@@ -17,6 +17,8 @@ from ragassay.samples import Answer, Answerability, Sample, Turn
 
 Record = Mapping[str, Any]
 _MAX_PLANS = 1000
+_BESIDE = frozenset({"metrics_unscored"})
+"""Fields that say something about others, and nothing about the sample: see `mtrag_records`."""
 
 
 class Mapper:
@@ -215,6 +217,8 @@ class Mapper:
             elif given is not None:
                 metadata[plan.metadata] = given
         for key in plan.rest:
+            if key in _BESIDE:
+                continue
             if metadata.get(key, record[key]) != record[key]:
                 self.note(
                     f"records whose {key!r} differs from that in their {plan.metadata!r}",

@@ -64,6 +64,11 @@ def combine(replies: Sequence[R], rule: str) -> R:
     return first.model_copy(update=decided)
 
 
+def combinable(reply: type[Reply]) -> bool:
+    """Whether several replies of a type say more than the first: not so where all is free text."""
+    return any(_decider(field.annotation, "median") for field in reply.model_fields.values())
+
+
 Decider = Callable[[Sequence[Any]], Any]
 
 

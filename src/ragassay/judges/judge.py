@@ -28,9 +28,15 @@ class Judge(ABC):
         return ""
 
     def leaves(self) -> tuple[Judge, ...]:
-        """The judges whose requests answer a question, for plans: itself; a panel's members; none,
-        where answering takes no request (rules, recorded verdicts)."""
+        """The judges that send requests, for plans: itself; a panel's members; none, where
+        answering takes no request (rules, recorded verdicts)."""
         return (self,)
+
+    def requests(self, question: Question[Any], repeat: int = 0) -> tuple[tuple[Judge, int], ...]:
+        """The leaves that are asked this very question, each with the repeat that it is asked with,
+        whether they know the answer or not; for plans."""
+        del question
+        return tuple((leaf, repeat) for leaf in self.leaves())
 
     @abstractmethod
     async def answer(self, question: Question[R_co], repeat: int = 0) -> Verdict[R_co] | Failure:

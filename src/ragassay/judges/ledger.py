@@ -12,7 +12,8 @@ import sqlite3
 import threading
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import astuple, dataclass, fields
+from dataclasses import dataclass, fields
+from operator import attrgetter
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
@@ -77,6 +78,7 @@ class Entry:
 _NAMES = tuple(field.name for field in fields(Entry))
 _REQUEST, _REPLY, _DETAIL = (_NAMES.index(name) for name in ("request", "reply", "detail"))
 _ANSWER, _DROPPED = _NAMES.index("answer"), _NAMES.index("dropped")
+_VALUES = attrgetter(*_NAMES)
 COLUMNS = ", ".join(_NAMES)
 _FIND = f"SELECT {COLUMNS} FROM verdicts WHERE key = ?"
 _KEEP = f"INSERT OR REPLACE INTO verdicts ({COLUMNS}) VALUES ({', '.join('?' * len(_NAMES))})"
@@ -281,9 +283,9 @@ def _resolve(futures: Sequence[asyncio.Future[None]], error: Exception | None) -
 
 
 def _row_of(entry: Entry) -> tuple[Any, ...]:
-    row = list(astuple(entry))
+    row = list(_VALUES(entry))
     row[0] = bytes.fromhex(entry.key)
-    row[_DROPPED] = orjson.dumps(entry.dropped).decode()
+    row[_DROPPED] = orjson.dumps(entry.dropped).decode() if entry.dropped else "[]"
     row[_ANSWER] = None if entry.answer is None else entry.answer.decode()
     # Replies may hold halves of surrogate pairs, which have no UTF-8.
     row[_REPLY], row[_DETAIL] = _storable(entry.reply), _storable(entry.detail)

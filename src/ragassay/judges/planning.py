@@ -8,15 +8,16 @@ that a ledger can answer get that answer, as they will in the run.
 from __future__ import annotations
 
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, cast
 
 from ragassay.judges import tokens
+from ragassay.judges.asking import Ask, Asker, Scope
 from ragassay.judges.judge import Judge
 from ragassay.judges.prices import Price
-from ragassay.judges.question import Question, R_co, Reply
+from ragassay.judges.question import Question, R, R_co, Reply
 from ragassay.judges.verdict import Failure, Provenance, Verdict, evidence_id
 
 End = Literal["smallest", "largest"]
@@ -50,13 +51,14 @@ class Estimator:
     """Finds the demand of questions to a judge, each once until `clear`.
 
     Args:
-        judge: who would be asked. Nothing but `Judge.known` of it and of its leaves is called.
+        judge: who would be asked. Of it and of its leaves only `Judge.known` is called, and what
+            says how a request would look.
         price_of: the price of a leaf, ``None`` where none is known.
     """
 
     def __init__(self, judge: Judge, price_of: Callable[[Judge], Price | None]) -> None:
         self.judge = judge
-        self._leaves = [(leaf, price_of(leaf)) for leaf in judge.leaves()]
+        self._prices = {id(leaf): price_of(leaf) for leaf in judge.leaves()}
         self._found: dict[str, Demand] = {}
 
     def __getitem__(self, name: str) -> Demand:
@@ -76,23 +78,20 @@ class Estimator:
 
     def _estimate(self, question: Question[Any], repeat: int) -> Demand:
         known = self.judge.known(question, repeat)
+        asked = self.judge.requests(question, repeat)
         if known is not None:
-            return Demand(question.kind, known, 0, len(self._leaves), 0.0, 0.0, 0.0, 0)
+            return Demand(question.kind, known, 0, len(asked), 0.0, 0.0, 0.0, 0)
         calls = held = unpriced = 0
         sent = received = cost = 0.0
-        sizes: dict[str, float] = {}
-        for leaf, price in self._leaves:
-            if leaf is not self.judge and leaf.known(question, repeat) is not None:
+        for leaf, own in asked:
+            if leaf is not self.judge and leaf.known(question, own) is not None:
                 held += 1
                 continue
-            template = question.template(leaf.model)
-            if template not in sizes:
-                messages = question.messages(leaf.model)
-                sizes[template] = tokens.of_messages(messages) + tokens.of_schema(type(question))
-            size = sizes[template]
+            size = tokens.of_question(question, leaf.model)
             calls += 1
             sent += size
             received += question.output_tokens
+            price = self._prices[id(leaf)]
             if price is None:
                 unpriced += 1
             else:
@@ -101,9 +100,14 @@ class Estimator:
 
 
 class PlanningJudge(Judge):
-    """Answers with what is known, else with the smallest or the largest answer there is."""
+    """Answers with what is known, else with the smallest or the largest answer there is.
+
+    Attributes:
+        asked: ids of the verdicts that it was asked for; whoever reads them clears them.
+    """
 
     def __init__(self, estimator: Estimator, end: End) -> None:
+        self.asked: set[str] = set()
         self._estimator = estimator
         self._end = end
 
@@ -123,6 +127,7 @@ class PlanningJudge(Judge):
 
     async def answer(self, question: Question[R_co], repeat: int = 0) -> Verdict[R_co] | Failure:
         """The answer that costs nothing."""
+        self.asked.add(evidence_id(question, repeat))
         known = self._estimator.demand(question, repeat).known
         if known is not None:
             return known
@@ -133,7 +138,28 @@ class PlanningJudge(Judge):
         return Verdict(question, answer, Provenance(self.label, attempts=0), repeat)
 
 
-def _own(answer: R_co, question: Question[Any]) -> R_co:
+class PlanningAsker(Asker):
+    """Asks a `PlanningJudge`, which answers at once: no tasks, and nothing is remembered."""
+
+    def scope(self) -> Scope:
+        """A scope that waits for nothing."""
+        return _PlanningScope(self)
+
+
+class _PlanningScope(Scope):
+    def ask(self) -> Ask:
+        return _PlanningAsk(self)
+
+    async def verdict(self, question: Question[R], repeat: int) -> Verdict[R] | Failure:
+        return await self.asker.judge.answer(question, repeat)
+
+
+class _PlanningAsk(Ask):
+    async def verdicts(self, questions: Sequence[Question[R]]) -> list[Verdict[R] | Failure]:
+        return [await self.verdict(one) for one in questions]
+
+
+def _own(answer: R, question: Question[R]) -> R:
     """The answer with its free texts marked as answers to this very question.
 
     Two real answers never claim the same in the same words; two planned ones would, and the

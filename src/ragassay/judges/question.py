@@ -45,8 +45,14 @@ Message = Mapping[str, str]
 
 
 class Reply(BaseModel):
-    """Base of what judges answer. Keys that were not agreed on are ignored, wrong types are not."""
+    """Base of what judges answer. Keys that were not agreed on are ignored, wrong types are not.
 
+    Class attributes:
+        implied: fields that a person who labels is not asked for, and the field whose value stands
+            in for them.
+    """
+
+    implied: ClassVar[Mapping[str, str]] = {}
     model_config = ConfigDict(frozen=True, strict=True, extra="ignore")
 
 

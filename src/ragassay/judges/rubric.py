@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -58,20 +57,6 @@ class Rubric:
             self.normalise,
         )
 
-    def to_record(self) -> Mapping[str, Any]:
-        """The rubric as its file has it."""
-        return {
-            "name": self.name,
-            "title": self.title,
-            "criteria": self.criteria,
-            "scale": {"low": self.low, "high": self.high, "levels": dict(self.levels)},
-            "sees": list(self.sees),
-            "also_sees": list(self.also_sees),
-            "higher_is_better": self.higher_is_better,
-            "normalise": self.normalise,
-            "recommended_for": self.recommended_for,
-        }
-
 
 @dataclass(frozen=True)
 class JudgePrompt:
@@ -92,8 +77,8 @@ class JudgePrompt:
 
     @property
     def digest(self) -> str:
-        """Twelve digits that change with the instructions."""
-        return _digest(self.instructions)
+        """Twelve digits that change with instructions or temperature."""
+        return _digest(self.instructions, self.temperature)
 
 
 def _digest(*content: Any) -> str:

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from functools import cache
+from typing import Any
 
 from ragassay.judges.question import Message, Question
 
@@ -41,7 +42,45 @@ def of_messages(messages: Iterable[Message]) -> float:
     return sum(estimate(one["content"]) + PER_MESSAGE for one in messages)
 
 
+def of_question(question: Question[Any], model: str = "") -> float:
+    """About how many tokens it takes to put a question, the answer's schema included.
+
+    What stands around the material is the same for all questions of one kind with as many texts, so
+    it is rendered once; a plan of a million questions only adds up the lengths of their texts.
+    """
+    values = list(question.data.values())
+    shape = (type(question), question.template(model), tuple(map(_shape, values)))
+    material = sum(map(_material, values))
+    around = _around.get(shape)
+    if around is None:
+        put = of_messages(question.messages(model)) + _of_schema(type(question))
+        if len(_around) >= _SHAPES:
+            _around.clear()
+        around = _around[shape] = put - material
+    return material + around
+
+
+_SHAPES = 10_000
+_around: dict[Hashable, float] = {}
+
+
+def _shape(value: Any) -> Hashable:
+    """What decides about a prompt's own words: which texts there are, and how many."""
+    if isinstance(value, str):
+        return value != ""
+    if isinstance(value, tuple | list):
+        return tuple(map(_shape, value))
+    return repr(value)
+
+
+def _material(value: Any) -> float:
+    if isinstance(value, str):
+        return estimate(value)
+    if isinstance(value, tuple | list):
+        return sum(map(_material, value))
+    return 0.0
+
+
 @cache
-def of_schema(cls: type[Question[object]]) -> float:
-    """About how many tokens it takes to say what the answer must look like."""
+def _of_schema(cls: type[Question[Any]]) -> float:
     return estimate(json.dumps(cls.schema(), separators=(",", ":")))

@@ -1,4 +1,4 @@
-"""MT-RAG's reference-based aggregate: a harmonic mean of three of its metrics."""
+"""MT-RAG's harmonic means: of three metrics for each sample, and of three means for a ranking."""
 
 from __future__ import annotations
 
@@ -9,9 +9,17 @@ from typing import NamedTuple
 
 from ragassay.metrics.base import Metric, Window, missing, register, scored
 from ragassay.metrics.mtrag import ReferenceRougeL
-from ragassay.metrics.mtrag_given import PassageBertScore, ReferenceBertScore
+from ragassay.metrics.mtrag_given import (
+    PassageBertScore,
+    ReferenceBertScore,
+    in_range,
+    values_of,
+)
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
+
+PARTS: tuple[Metric, ...] = (ReferenceBertScore(part="r"), ReferenceRougeL(), PassageBertScore())
+"""The metrics that go into the aggregate, in the order of `Shares`."""
 
 
 class Shares(NamedTuple):
@@ -34,6 +42,26 @@ class Shares(NamedTuple):
         return 3 * x * y * z / self.denominator if x and y and z else 0.0
 
 
+def ranking_score(*, rl_f: float, rb_llm: float, rb_alg: float) -> float:
+    """One figure for a system, by which MTRAGEval (SemEval 2026) ranks: a harmonic mean.
+
+    Args:
+        rl_f: mean of RL_F_idk over all tasks, from 0 to 1.
+        rb_llm: mean of RB_llm_idk.
+        rb_alg: mean of RB_agg_idk.
+
+    Returns:
+        The harmonic mean of the three, 0 where any of them is 0.
+
+    Raises:
+        ValueError: a mean lies outside its range.
+    """
+    means = (rl_f, rb_llm, rb_alg)
+    if not all(0 <= mean <= 1 for mean in means):
+        raise ValueError(f"means are from 0 to 1, not {', '.join(map(str, means))}")
+    return 0.0 if 0 in means else len(means) / sum(1 / mean for mean in means)
+
+
 def shares(window: Window) -> list[Shares | Unscored]:
     """The three shares of each sample, or the part that could not be had; for `Window.once`.
 
@@ -41,13 +69,7 @@ def shares(window: Window) -> list[Shares | Unscored]:
     """
     return [
         _shares(sample, *parts)
-        for sample, *parts in zip(
-            window.samples,
-            window.outcomes(ReferenceBertScore(part="r")),
-            window.outcomes(ReferenceRougeL()),
-            window.outcomes(PassageBertScore()),
-            strict=True,
-        )
+        for sample, *parts in zip(window.samples, *map(window.outcomes, PARTS), strict=True)
     ]
 
 
@@ -85,9 +107,17 @@ class _Aggregate(Metric):
     uses = ("passages", "given")
     source = "Katsis et al. 2025, MTRAG; MT-RAG benchmark, step 1"
 
+    @property
+    def inputs(self) -> tuple[Metric, ...]:
+        """What goes in."""
+        return PARTS
+
     def lacks(self, sample: Sample) -> Unscored | None:
         """Answer, references, and the BERTScores that go in."""
-        lacking = super().lacks(sample) or ReferenceBertScore(part="r").lacks(sample)
+        lacking = super().lacks(sample)
+        if lacking is not None or self.brought(sample) is not None:
+            return lacking
+        lacking = ReferenceBertScore(part="r").lacks(sample)
         if lacking is not None or (sample.passages is not None and not sample.passages):
             return lacking
         return PassageBertScore().lacks(sample)
@@ -95,9 +125,20 @@ class _Aggregate(Metric):
     def score_window(self, window: Window) -> Sequence[Outcome]:
         """Derived from other metrics' scores."""
         return [
-            found if isinstance(found, Unscored) else self.of(found)
-            for found in window.once(shares)
+            self._outcome(sample, found)
+            for sample, found in zip(window.samples, window.once(shares), strict=True)
         ]
+
+    def _outcome(self, sample: Sample, found: Shares | Unscored) -> Outcome:
+        if not isinstance(found, Unscored):
+            return self.of(found)
+        brought = self.brought(sample) if found.reason is Reason.NEEDS_EXTRA else None
+        return found if brought is None else brought
+
+    def brought(self, sample: Sample) -> Outcome | None:
+        """The record's own value, which counts where the BERTScores are not there."""
+        del sample
+        return None
 
     @abstractmethod
     def of(self, found: Shares) -> Score:
@@ -111,12 +152,22 @@ class RBAgg(_Aggregate):
 
     0 where any of them is 0; nothing retrieved counts as a third share of 0. Where a part could not
     be computed the score is `Unscored` and names it; the published code puts ``Recall`` in place of
-    a missing BertscoreR.
+    a missing BertscoreR. A record's own ``RB_agg`` counts where it brings no BERTScores.
     """
 
     name = "rb_agg"
     title = "Reference-based aggregate: recall, ROUGE-L, knowledge (MT-RAG RB_agg)"
     recommended_for = "one figure for long answers without a judge"
+
+    def brought(self, sample: Sample) -> Outcome | None:
+        """``RB_agg``; ``rb_agg`` of an InspectorRAGet file is the conditioned value."""
+        values = values_of(sample, "RB_agg")
+        if values is None:
+            return None
+        taken = in_range(self, "RB_agg", values[:1])
+        if isinstance(taken, Unscored):
+            return taken
+        return scored(taken[0], "the value that the record brings")
 
     def of(self, found: Shares) -> Score:
         """The aggregate with its shares."""

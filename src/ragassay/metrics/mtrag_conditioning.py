@@ -14,24 +14,27 @@ The shorter rule of MT-RAG's metrics page (``rule="spec"``) leaves out two cells
 query with an "I don't know" keeps its value, and so does a conversational one. The published code
 treats a missing label as answerable without a word; here it is an error.
 
-That is the pure function. The metrics score no reply that was not understood: where ``idk_eval``
-(or ``underspecified_eval``) is given and is none of 0, 0.5 and 1, they are `Unscored`, because
-nobody knows then whether the value or a 0 or 1 should stand. A number's text is that number.
+That is the pure function. The metrics score no reply that was not understood: where there is no
+verdict, they are `Unscored`, because nobody knows then whether the value or a 0 or 1 should stand.
 
-A record may bring conditioned values as ``RB_agg_idk`` or ``rb_agg_idk`` and their like. They are
-taken only where nothing can be computed.
+The verdicts are those of ``idk_eval`` and ``underspecified_eval``, the value is the base metric's;
+each is the record's own or a judge's. Where the record brings only ``conditional_idk``, a full "I
+don't know" follows from it and the label, and nobody's verdict is needed. A record may also bring
+conditioned values, as ``RB_agg_idk`` or ``rb_agg_idk`` and their like. Published ones are wrong
+where the label was not found (the benchmark's issue 23), so that they count only where the record's
+other values do not give them; but they count before a judge that is asked now.
 """
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from ragassay.errors import InputError
 from ragassay.metrics.base import (
     Metric,
-    SampleMetric,
     Window,
     missing,
     not_applicable,
@@ -40,12 +43,13 @@ from ragassay.metrics.base import (
     scored,
 )
 from ragassay.metrics.mtrag_aggregate import RBAgg
-from ragassay.metrics.mtrag_given import (
+from ragassay.metrics.mtrag_given import in_range, values_of
+from ragassay.metrics.mtrag_judged import (
+    GIVEN,
+    IdkEval,
     ReferenceJudge,
     ReferencelessFaithfulness,
-    given,
-    in_range,
-    verdict,
+    UnderspecifiedEval,
 )
 from ragassay.samples import Answerability, Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
@@ -60,14 +64,6 @@ ABSTAINABLE = (Answerability.UNANSWERABLE, Answerability.CONVERSATIONAL)
 NO_LABEL = (
     "IDK conditioning needs the task's label: 'answerability' or 'Answerability', in the record or "
     "in input[-1].enrichments"
-)
-NO_IDK = (
-    "whether the answer says 'I don't know' needs a judge, which is not part of this version; give "
-    "its verdict as 'idk_eval' in the record's metrics"
-)
-NO_UNDERSPECIFIED = (
-    "an UNDERSPECIFIED query needs a judge, which is not part of this version; give its verdict as "
-    "'underspecified_eval' in the record's metrics"
 )
 
 
@@ -143,6 +139,7 @@ class _Cell(NamedTuple):
 
     value: float | None
     why: str
+    evidence: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -150,35 +147,67 @@ class _Conditioned(Metric):
     rule: Rule = param(
         "paper", "paper: the whole table; spec: the shorter rule of the metrics page"
     )
+    given: bool = param(True, GIVEN)
 
-    base: ClassVar[Metric]
     published: ClassVar[tuple[str, ...]]
 
     family = "mtrag"
     needs = ("answer", "answerability")
-    uses = ("given",)
+    uses = ("query", "history", "passages", "references", "given")
     source = "Katsis et al. 2025, MTRAG; MT-RAG benchmark, step 5"
+    kind = "judge"
+
+    @property
+    @abstractmethod
+    def base(self) -> Metric:
+        """The metric that is conditioned."""
+
+    @property
+    def idk(self) -> IdkEval:
+        """Whose verdict on "I don't know" counts."""
+        return IdkEval(self.given)
+
+    @property
+    def underspecified(self) -> UnderspecifiedEval:
+        """Whose verdict on underspecified queries counts."""
+        return UnderspecifiedEval(self.given, labelled=True)
+
+    @property
+    def inputs(self) -> tuple[Metric, ...]:
+        """Both verdicts and the metric that is conditioned."""
+        return (self.idk, self.underspecified, self.base)
 
     def lacks(self, sample: Sample) -> Unscored | None:
-        """Answer, label and verdict, and the metric's own value where that would stand."""
+        """Answer, label, a verdict that can be had, and the own value unless the table decides."""
         lacking = missing(sample, ("answer",))
         if lacking is not None or self._brought(sample) is not None:
             return lacking
-        cell = self._cell(sample)
-        if isinstance(cell, Unscored):
-            return cell
-        return self.base.lacks(sample) if cell.value is None else None
+        label = sample.answerability
+        if label is None:
+            return Unscored(Reason.MISSING_INPUT, NO_LABEL)
+        if self._ignores_idk(label):
+            return self.base.lacks(sample)
+        if label is Answerability.UNDERSPECIFIED:
+            return _unread(self.underspecified, sample)
+        idk = idk_of(sample) if self.given else None
+        unread = None if idk is not None else _unread(self.idk, sample)
+        if unread is not None or label in ABSTAINABLE or idk == 1:
+            return unread
+        return self.base.lacks(sample)
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
         """The base metric's outcomes, each sent through the table."""
+        found = (window.outcomes(metric) for metric in self.inputs)
         return [
-            missing(sample, ("answer",)) or self._condition(sample, value)
-            for sample, value in zip(window.samples, window.outcomes(self.base), strict=True)
+            missing(sample, ("answer",)) or self._condition(sample, *outcomes)
+            for sample, *outcomes in zip(window.samples, *found, strict=True)
         ]
 
-    def _condition(self, sample: Sample, value: Outcome) -> Outcome:
-        found = self._by_table(self._cell(sample), value)
-        if isinstance(found, Score):
+    def _condition(
+        self, sample: Sample, idk: Outcome, underspecified: Outcome, value: Outcome
+    ) -> Outcome:
+        found = _by_table(self._cell(sample, idk, underspecified), value)
+        if isinstance(found, Score) and not found.evidence:
             return found
         brought = self._brought(sample)
         if brought is None:
@@ -190,53 +219,74 @@ class _Conditioned(Metric):
 
     def _brought(self, sample: Sample) -> list[Any] | None:
         """The conditioned value that the record brings; it follows the paper's table."""
-        if sample.answerability is None or self.rule != "paper":
+        if sample.answerability is None or self.rule != "paper" or not self.given:
             return None
-        values = given(sample, *self.published, self.name)
+        values = values_of(sample, *self.published, self.name)
         return None if values is None else values[:1]
 
-    def _cell(self, sample: Sample) -> _Cell | Unscored:
+    def _ignores_idk(self, label: Answerability) -> bool:
+        return self.rule == "spec" and label is not Answerability.UNANSWERABLE
+
+    def _cell(self, sample: Sample, idk: Outcome, underspecified: Outcome) -> _Cell | Unscored:
         label = sample.answerability
         if label is None:
             return Unscored(Reason.MISSING_INPUT, NO_LABEL)
-        if label is Answerability.UNDERSPECIFIED and self.rule == "paper":
-            said = verdict(sample, "underspecified_eval")
-            if said is None:
-                return Unscored(Reason.NEEDS_EXTRA, NO_UNDERSPECIFIED)
-            if isinstance(said, Unscored):
-                return said
-            value = idk_cell(None, label, underspecified=said)
-            return _Cell(value, f"{label.upper()}, underspecified_eval {said}")
-        if self.rule == "spec" and label is not Answerability.UNANSWERABLE:
+        if self._ignores_idk(label):
             return _Cell(None, f"{label.upper()}, which the shorter rule leaves alone")
-        idk = idk_of(sample)
+        if label is Answerability.UNDERSPECIFIED:
+            if isinstance(underspecified, Unscored):
+                return _named("underspecified_eval", underspecified)
+            said = underspecified.number
+            value = idk_cell(None, label, underspecified=said)
+            why = f"{label.upper()}, underspecified_eval {said}"
+            return _Cell(value, why, underspecified.evidence)
+        own = idk_of(sample) if self.given else None
+        if own is not None:
+            return _Cell(idk_cell(own, label, self.rule), f"{label.upper()}, idk_eval {own}")
         if isinstance(idk, Unscored):
-            return idk
-        return _Cell(idk_cell(idk, label, self.rule), f"{label.upper()}, idk_eval {idk}")
-
-    @staticmethod
-    def _by_table(cell: _Cell | Unscored, value: Outcome) -> Outcome:
-        if isinstance(cell, Unscored):
-            return cell
-        if isinstance(value, Unscored):
-            return value if cell.value is None else scored(cell.value, cell.why)
-        if cell.value is None:
-            return scored(value.value, f"{cell.why}: the metric's own value stands")
-        return scored(cell.value, f"{cell.why}: in place of {value.value:.4g}")
+            return _named("idk_eval", idk)
+        why = f"{label.upper()}, idk_eval {idk.number}"
+        return _Cell(idk_cell(idk.number, label, self.rule), why, idk.evidence)
 
 
-def idk_of(sample: Sample) -> float | Unscored:
-    """The record's ``idk_eval``, or what follows from its ``conditional_idk`` and label.
+def _by_table(cell: _Cell | Unscored, value: Outcome) -> Outcome:
+    """The conditioned outcome; its evidence is that of what decided it."""
+    if isinstance(cell, Unscored):
+        return cell
+    if cell.value is not None:
+        instead = f": in place of {value.value:.4g}" if isinstance(value, Score) else ""
+        return Score(cell.value, {}, cell.why + instead, cell.evidence)
+    evidence = tuple(dict.fromkeys((*cell.evidence, *value.evidence)))
+    if isinstance(value, Unscored):
+        return replace(value, evidence=evidence)
+    return Score(value.value, {}, f"{cell.why}: the metric's own value stands", evidence)
 
-    From the latter only a full "I don't know" can be told; 0 then stands for 0 or 0.5, which the
-    table treats alike.
+
+def _named(name: str, outcome: Unscored) -> Unscored:
+    """The same outcome, for a metric that reads it."""
+    return replace(outcome, detail=f"{name} is unscored: {outcome.detail}")
+
+
+def _unread(metric: IdkEval | UnderspecifiedEval, sample: Sample) -> Unscored | None:
+    """Why there can be no verdict: the sample lacks something, or brings what is none."""
+    brought = metric.brought(sample)
+    if isinstance(brought, Unscored):
+        return _named(metric.name, brought)
+    return metric.lacks(sample)
+
+
+def idk_of(sample: Sample) -> float | None:
+    """The ``idk_eval`` that follows from the record's ``conditional_idk`` and label; ``None`` where
+    it has none, or brings an ``idk_eval`` of its own.
+
+    Only a full "I don't know" can be told from it; 0 then stands for 0 or 0.5, which the table
+    treats alike.
     """
-    idk = verdict(sample, "idk_eval")
-    if idk is not None:
-        return idk
-    right, label = given(sample, "conditional_idk"), sample.answerability
+    right, label = values_of(sample, "conditional_idk"), sample.answerability
     if right is None or right[0] not in (0, 1) or label in (None, Answerability.UNDERSPECIFIED):
-        return Unscored(Reason.NEEDS_EXTRA, NO_IDK)
+        return None
+    if values_of(sample, "idk_eval") is not None:
+        return None
     return float((label in ABSTAINABLE) == bool(right[0]))
 
 
@@ -248,8 +298,12 @@ class RBAggIdk(_Conditioned):
     name = "rb_agg_idk"
     title = "RB_agg, 1 for a right 'I don't know' and 0 for a wrong one (MT-RAG RB_agg_idk, RBalg)"
     recommended_for = "benchmarks with unanswerable queries, without a judge of quality"
-    base = RBAgg()
     published = ("RB_agg_idk", "RB_agg_idk_underspecified")
+
+    @property
+    def base(self) -> Metric:
+        """``rb_agg``."""
+        return RBAgg()
 
 
 @register
@@ -259,10 +313,13 @@ class RBLlmIdk(_Conditioned):
 
     name = "rb_llm_idk"
     title = "RB_llm, 1 for a right 'I don't know' and 0 for a wrong one (MT-RAG RB_llm_idk, RBllm)"
-    kind = "judge"
     recommended_for = "benchmarks with unanswerable queries: MT-RAG's main figure"
-    base = ReferenceJudge()
     published = ("RB_llm_idk", "RB_llm_idk_underspecified")
+
+    @property
+    def base(self) -> Metric:
+        """``rb_llm``."""
+        return ReferenceJudge(self.given)
 
 
 @register
@@ -272,40 +329,65 @@ class RLFIdk(_Conditioned):
 
     name = "rl_f_idk"
     title = "RL_F, 1 for a right 'I don't know' and 0 for a wrong one (MT-RAG RL_F_idk, RLF)"
-    kind = "judge"
     recommended_for = "faithfulness where queries may be unanswerable"
-    base = ReferencelessFaithfulness()
     published = ("RL_F_idk", "RL_F_idk_underspecified")
+
+    @property
+    def base(self) -> Metric:
+        """``rl_f``."""
+        return ReferencelessFaithfulness(self.given)
 
 
 @register
 @dataclass(frozen=True)
-class AnswerabilityAccuracy(SampleMetric):
+class AnswerabilityAccuracy(Metric):
     """Whether the answer says "I don't know" exactly when it should (``conditional_idk``).
 
     It should for unanswerable and conversational queries, by a full "I don't know" (idk 1).
     Queries labelled underspecified ask for something else and are left out.
     """
 
+    given: bool = param(True, GIVEN)
+
     name = "answerability_accuracy"
     title = "Says 'I don't know' exactly when it should (MT-RAG answerability accuracy)"
     family = "mtrag"
     needs = ("answer", "answerability")
-    uses = ("given",)
+    uses = ("query", "history", "given")
     source = "Katsis et al. 2025, MTRAG"
     kind = "judge"
     recommended_for = "knowing when not to answer"
 
+    @property
+    def inputs(self) -> tuple[Metric, ...]:
+        """The verdict on "I don't know"."""
+        return (IdkEval(self.given),)
+
     def lacks(self, sample: Sample) -> Unscored | None:
-        """Answer, a label that asks for an answer or for none, and the verdict."""
+        """Answer, a label that asks for an answer or for none, and a verdict that can be had."""
         lacking = super().lacks(sample)
         if lacking is not None:
             return lacking
         if sample.answerability is Answerability.UNDERSPECIFIED:
             return not_applicable("the label UNDERSPECIFIED asks for a question back")
-        idk = idk_of(sample)
-        return idk if isinstance(idk, Unscored) else None
+        if self.given and idk_of(sample) is not None:
+            return None
+        return _unread(IdkEval(self.given), sample)
 
-    def score_sample(self, sample: Sample) -> Outcome:
+    def score_window(self, window: Window) -> Sequence[Outcome]:
+        """From the verdicts."""
+        verdicts = window.outcomes(IdkEval(self.given))
+        return [
+            self.lacks(sample) or self._of(sample, idk)
+            for sample, idk in zip(window.samples, verdicts, strict=True)
+        ]
+
+    def _of(self, sample: Sample, idk: Outcome) -> Outcome:
         """True or false."""
-        return scored((idk_of(sample) == 1) == (sample.answerability in ABSTAINABLE))
+        own = idk_of(sample) if self.given else None
+        should = sample.answerability in ABSTAINABLE
+        if own is not None:
+            return scored((own == 1) == should)
+        if isinstance(idk, Unscored):
+            return _named("idk_eval", idk)
+        return Score((idk.number == 1) == should, evidence=idk.evidence)

@@ -8,15 +8,16 @@ A value that the record brings under its published name is taken and nobody is a
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
 from dataclasses import dataclass
+from statistics import median
 from typing import ClassVar
 
-from ragassay.judges.asking import Ask
-from ragassay.judges.questions.answered import SaysIdk, SaysUnderspecified
+from ragassay.judges.asking import Ask, Unanswered
+from ragassay.judges.questions.answering import SaysIdk, SaysUnderspecified
 from ragassay.judges.questions.rating import ReferenceRating
 from ragassay.judges.questions.support import ClaimSupport, ExtractClaims
-from ragassay.metrics.base import not_applicable, param, register, scored
+from ragassay.judges.verdict import Failure, Verdict
+from ragassay.metrics.base import Need, not_applicable, param, register, scored
 from ragassay.metrics.judged import JudgedMetric
 from ragassay.metrics.mtrag import NO_CONTEXTS, passage_texts
 from ragassay.metrics.mtrag_given import in_range, values_of, verdict
@@ -33,8 +34,8 @@ def earlier_turns(sample: Sample) -> str:
 
 def conversation(sample: Sample) -> str:
     """The query with the turns before it, as lines ``speaker: text``."""
-    lines: Iterator[str] = filter(None, (earlier_turns(sample), f"user: {sample.query}"))
-    return "\n".join(lines)
+    asked = f"user: {sample.query}"
+    return f"{earlier_turns(sample)}\n{asked}" if sample.history else asked
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class _Judged(JudgedMetric):
     published: ClassVar[str]
 
     family = "mtrag"
-    needs = ("query", "answer")
+    needs: ClassVar[tuple[Need, ...]] = ("query", "answer")
     uses = ("history", "given")
 
     def lacks(self, sample: Sample) -> Unscored | None:
@@ -192,7 +193,8 @@ class ReferenceJudge(_Judged):
     """A judge's rating of faithfulness, appropriateness and completeness, divided by ten.
 
     The judge compares with the first reference and sees the passages, of which there may be none,
-    and the earlier turns. With a panel as judge it is the panel's median.
+    and the earlier turns. With a panel as judge it is the median of the votes, whatever the panel's
+    own rule.
     """
 
     name = "rb_llm"
@@ -223,5 +225,12 @@ class ReferenceJudge(_Judged):
             answer=sample.answer.text,
             passages=texts,
         )
-        found = await ask(question)
-        return Score(found.rating / 10, {"rating": found.rating}, found.explanation)
+        found = await ask.verdict(question)
+        if isinstance(found, Failure):
+            raise Unanswered(found)
+        votes = [vote.answer.rating for vote in found.votes if isinstance(vote, Verdict)]
+        # A reply holds a whole number, so that a panel's own median of an even number of votes is
+        # the lower of the two middle ones; the published figure lies between them.
+        rating = median(votes) if votes else found.answer.rating
+        parts = {"rating": rating, **({"ratings": votes} if votes else {})}
+        return Score(rating / 10, parts, found.answer.explanation)

@@ -6,7 +6,7 @@ fixed budget, so that the file stays shareable however long the run was; what wa
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, TypeVar
@@ -81,7 +81,25 @@ class Details:
         for chunk in _batched(islice(listed, n_listed)):
             for identity, sample, rows in chunk:
                 self._keep(identity, sample, rows)
-            yield script_json([_detail(*found, limits) for found in chunk])
+            yield script_json([self._whole(*found, limits) for found in chunk])
+
+    def _whole(
+        self, identity: Identity, sample: Sample | None, rows: Rows, limits: _Limits
+    ) -> dict[str, Any]:
+        """A sample's details with the verdicts behind its scores."""
+        entry = _detail(identity, sample, rows, limits)
+        evidence = list(dict.fromkeys(one for row in rows.values() for one in row.evidence))
+        found = [record for one in evidence if (record := self._result.verdicts.get(one))]
+        if found:
+            each = max(200, limits.main // len(found))
+            entry["verdicts"] = [_verdict(record, each) for record in found]
+            places = {record["id"]: at for at, record in enumerate(found)}
+            entry["evidence"] = {
+                name: [places[one] for one in row.evidence if one in places]
+                for name, row in rows.items()
+                if row.evidence
+            }
+        return entry
 
     def _keep(self, identity: Identity, sample: Sample | None, rows: Rows) -> None:
         at = len(self.identities)
@@ -199,6 +217,32 @@ def _score(row: ScoreRow, limit: int) -> list[Any]:
     if parts is not None and len(parts) > limit:
         parts = None
     return [row.value, row.reason, _clip(row.explanation, max(limit, 300)), parts]
+
+
+def _verdict(record: Mapping[str, Any], limit: int) -> dict[str, Any]:
+    """A verdict as the browser shows it: question, answer, judge, and for an LLM what was sent."""
+    answer = record.get("answer")
+    entry: dict[str, Any] = {
+        "question": record["question"],
+        "answer": None if answer is None else _clip(dumps(answer).decode(), limit),
+        "failure": record.get("reason") and f"{record['reason']}: {record.get('detail', '')}",
+        "judge": record.get("judge"),
+    }
+    if record.get("messages"):
+        entry |= {
+            "model": record.get("model"),
+            "tokens": [record.get("input_tokens", 0), record.get("output_tokens", 0)],
+            "cost": record.get("cost"),
+            "reply": _clip(record.get("reply", ""), limit),
+            "messages": [
+                [message["role"], _clip(message["content"], limit)]
+                for message in record["messages"]
+            ],
+        }
+    entry["votes"] = [
+        _verdict({**vote, "messages": None}, limit) for vote in record.get("votes", ())
+    ]
+    return {name: value for name, value in entry.items() if value not in (None, [], "")}
 
 
 def _clip(text: str, limit: int) -> str:

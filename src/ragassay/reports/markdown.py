@@ -17,10 +17,11 @@ def summary(found: Summary) -> str:
     """A run as Markdown (GitHub's dialect)."""
     title = ", ".join(filter(None, (found.title, found.suite, found.system))) or "Evaluation"
     lines = [f"### {escape(title)}", "", f"{_headline(found)}.", ""]
+    judged = any(metric.judge for metric in found.metrics.values())
     lines += _table(
-        ["metric", "mean", "interval", "scored", "unscored"],
-        "lrrrl",
-        (_metric_cells(metric) for metric in found.metrics.values()),
+        ["metric", "mean", "interval", "scored", *(["judge"] if judged else []), "unscored"],
+        "lrrrll" if judged else "lrrrl",
+        (_metric_cells(metric, judged) for metric in found.metrics.values()),
     )
     for column, pieces in wording.by_column(found.slices).items():
         lines += ["", f"<details><summary>By {escape(column)}</summary>", ""]
@@ -60,13 +61,14 @@ def _headline(found: Summary) -> str:
     return ", ".join(pieces)
 
 
-def _metric_cells(metric: MetricSummary) -> list[str]:
+def _metric_cells(metric: MetricSummary, judged: bool) -> list[str]:
     note = wording.aggregate_note(metric)
     return [
         _name(metric.name, metric.higher_is_better) + (f" ({note})" if note else ""),
         wording.number(metric.mean),
         wording.bounds(metric.low, metric.high),
         wording.coverage(metric),
+        *([escape(wording.judge_of(metric))] if judged else []),
         wording.reasons(metric.unscored),
     ]
 

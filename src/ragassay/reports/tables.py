@@ -33,7 +33,7 @@ def write_csv(result: Result, path: str | Path) -> None:
     Raises:
         UsageError: the file cannot be written.
     """
-    _write_csv(path, ROW_FIELDS, (_record(row).values() for row in result.scores))
+    write_lines(path, ROW_FIELDS, (_record(row).values() for row in result.scores))
 
 
 def write_wide_csv(
@@ -41,7 +41,8 @@ def write_wide_csv(
 ) -> None:
     """One line a sample, one column a metric; an unscored cell is empty.
 
-    The last column, ``unscored``, says which metrics have no value and why.
+    The last columns say which metrics have no value and why (``unscored``), and who was asked for
+    those that took a judge (``judge``, where one was asked).
 
     Args:
         result: the evaluation.
@@ -53,15 +54,19 @@ def write_wide_csv(
     """
     names = result.columns.metrics
     heads = [(columns or {}).get(name, name) for name in names]
+    judging = result.summary.judging
+    judge = [judging.judge] if judging is not None and judging.questions else []
     lines = (
         [
             *identity,
             *(rows[name].value if name in rows else None for name in names),
             "; ".join(f"{row.metric}: {row.reason}" for row in rows.values() if row.value is None),
+            *judge,
         ]
         for identity, rows in by_sample(result)
     )
-    _write_csv(path, ["sample", "system", "repeat", *heads, "unscored"], lines)
+    last = ["unscored", *(["judge"] if judge else [])]
+    write_lines(path, ["sample", "system", "repeat", *heads, *last], lines)
 
 
 def write_jsonl(result: Result, path: str | Path) -> None:
@@ -115,7 +120,12 @@ def _parquet_row(row: ScoreRow) -> tuple[Any, ...]:
     return (*record.values(), label)
 
 
-def _write_csv(path: str | Path, heads: Sequence[str], lines: Iterable[Iterable[Any]]) -> None:
+def write_lines(path: str | Path, heads: Sequence[str], lines: Iterable[Iterable[Any]]) -> None:
+    """A CSV file whose cells no spreadsheet runs as formulas; ``None`` is an empty cell.
+
+    Raises:
+        UsageError: the file cannot be written.
+    """
     with files.atomic(path) as stream:
         text = io.TextIOWrapper(stream, encoding="utf-8", errors="replace", newline="")
         writer = csv.writer(text, lineterminator="\n")

@@ -54,6 +54,9 @@ class _SummaryView:
         table.add_column("scored", justify="right", no_wrap=True)
         if bars:
             table.add_column("", no_wrap=True, width=_BAR_WIDTH)
+        judged = wide and any(metric.judge for metric in summary.metrics.values())
+        if judged:
+            table.add_column("judge", style="dim", overflow="fold")
         if wide:
             table.add_column("unscored", style="dim", overflow="fold")
         for metric in summary.metrics.values():
@@ -68,6 +71,8 @@ class _SummaryView:
             ]
             if bars:
                 cells.append(Text(_bar(metric, plain), style="cyan"))
+            if judged:
+                cells.append(Text(wording.judge_of(metric)))
             if wide:
                 cells.append(Text(wording.reasons(metric.unscored)))
             table.add_row(*cells)

@@ -7,7 +7,14 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from ragassay.engine.summary import Comparison, Difference, MetricSummary, Slice, Summary
+from ragassay.engine.summary import (
+    Comparison,
+    Difference,
+    MetricSummary,
+    Slice,
+    Spending,
+    Summary,
+)
 from ragassay.stats.permutation import EXACT_UP_TO
 
 NOTHING = "–"
@@ -150,7 +157,52 @@ def summary_notes(summary: Summary) -> list[str]:
         notes.append(f"Intervals: {percent(levels[0])}, {interval_name(kind)}{clustered}.")
     if summary.failures:
         notes.append(f"The system failed: {counts(summary.failures)}.")
+    notes += judge_notes(summary)
+    notes += [f"{name}: {number(value)}." for name, value in summary.totals.items()]
+    for metric in summary.metrics.values():
+        if metric.n_assumed:
+            without = "nothing" if metric.mean_measured is None else number(metric.mean_measured)
+            notes.append(
+                f"{metric.name}: {plural(metric.n_assumed, 'value')} of {metric.n_scored:,} stand "
+                f"for a missing part, as published; the mean without them is {without}."
+            )
     return notes
+
+
+def judge_notes(summary: Summary) -> list[str]:
+    """Who was asked, how often, and what that cost; nothing where nobody was."""
+    spent = summary.judging
+    if spent is None or not spent.questions:
+        return []
+    judged = [metric.name for metric in summary.metrics.values() if metric.judge]
+    if spent.judge.startswith("offline"):
+        told = f"{spent.judge} (rules about words, not a model)"
+    else:
+        told = spent.judge
+    notes = [f"Judged by {told}: {', '.join(judged)}."]
+    if spent.calls or spent.cached:
+        pieces = [plural(spent.questions, "question"), plural(spent.calls, "call")]
+        if spent.cached:
+            pieces.append(f"{spent.cached:,} from the ledger")
+        pieces.append(f"{spent.input_tokens:,} tokens in and {spent.output_tokens:,} out")
+        pieces.append(cost(spent))
+        notes.append(f"Asked: {', '.join(pieces)}, {spent.seconds:,.1f} s.")
+    if spent.failures:
+        notes.append(f"Questions without an answer: {reasons(spent.failures)}.")
+    return notes
+
+
+def cost(spent: Spending) -> str:
+    """What was spent, in dollars; says where prices are not known."""
+    if spent.unpriced:
+        known = f"${spent.cost:,.4f} and " if spent.cost else ""
+        return f"{known}{plural(spent.unpriced, 'call')} of unknown price (--price tells it)"
+    return f"${spent.cost:,.4f}"
+
+
+def judge_of(metric: MetricSummary) -> str:
+    """The judge's label without its version; empty for arithmetic."""
+    return metric.judge.partition("/")[0] if metric.judge.startswith("offline") else metric.judge
 
 
 def unscored_notes(summary: Summary) -> list[str]:

@@ -6,7 +6,7 @@ A suite is one file in this package that defines ``SUITE``.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from types import MappingProxyType
@@ -15,6 +15,21 @@ from ragassay import discovery
 from ragassay.errors import UsageError, did_you_mean
 from ragassay.metrics import naming
 from ragassay.metrics.base import Metric
+
+
+@dataclass(frozen=True)
+class Total:
+    """A figure of a whole run that is made of its metrics' means.
+
+    Attributes:
+        title: one line for people.
+        means: for each argument of ``compute`` the canonical name of the metric.
+        compute: from the means to the figure.
+    """
+
+    title: str
+    means: Mapping[str, str]
+    compute: Callable[..., float]
 
 
 @dataclass(frozen=True)
@@ -35,6 +50,7 @@ class Suite:
         default_model: the model that the published system asks, for a judge of which only the
             provider is named.
         notes: what a reader of the numbers should know.
+        totals: figures of a whole run that the system publishes, by name.
     """
 
     name: str
@@ -47,6 +63,7 @@ class Suite:
     steps: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     default_model: str = ""
     notes: tuple[str, ...] = ()
+    totals: Mapping[str, Total] = field(default_factory=lambda: MappingProxyType({}))
 
     def resolve(
         self,
@@ -108,4 +125,4 @@ def get(name: str) -> Suite:
     return suites[name]
 
 
-__all__ = ["Suite", "get", "known"]
+__all__ = ["Suite", "Total", "get", "known"]

@@ -1,8 +1,9 @@
-"""MT-RAG: the fifteen fields of an evaluated record, under their published names."""
+"""MT-RAG: the fifteen fields of an evaluated record, and what its paper and ranking report."""
 
 from __future__ import annotations
 
-from ragassay.suites import Suite
+from ragassay.metrics.mtrag_aggregate import ranking_score
+from ragassay.suites import Suite, Total
 
 _FIELDS = {
     "Recall": ("reference_recall", "algorithmic"),
@@ -35,22 +36,36 @@ SUITE = Suite(
     name="mtrag",
     title="Multi-turn RAG answers against targets and passages, with IDK conditioning",
     source="Katsis et al. 2025, MTRAG; MT-RAG metrics reference",
-    metrics=tuple(_FIELDS),
+    metrics=(*_FIELDS, "answerability_accuracy"),
     aliases={field: metric for field, (metric, _) in _FIELDS.items()} | _OTHER_NAMES,
     columns={metric: field for field, (metric, _) in _FIELDS.items()}
     | {"answer_characters": "Length"},
     published={"answer_words": "answer_characters"},
     steps={field: step for field, (_, step) in _FIELDS.items()},
+    default_model="gpt-4o-mini",
     notes=(
         "A score is the first target's value, or the highest of the passages; the published lists "
         "are its parts.",
         "Length counts words, as MT-RAG's page says. The benchmark's published values count "
         "characters: --published gives those.",
-        "BERTScore, idk_eval, RL_F and RB_llm need models; they are read from the record's metrics "
-        "where it brings them, and unscored elsewhere.",
+        "idk_eval, RL_F and RB_llm ask a judge; a value that the record's metrics bring is taken "
+        "first (idk_eval(given=false) always asks). BERTScore needs a model and is only read from "
+        "the record.",
         "RB_agg_idk, RB_llm_idk and RL_F_idk follow the paper's table, in which an 'I don't know' "
         "to an answerable query scores 0; rb_agg_idk(rule=spec) is the shorter rule of the page.",
+        "answerability_accuracy says how often 'I don't know' is said exactly when it should be; "
+        "ranking_score, by which MTRAGEval ranks, is the harmonic mean of the means of RL_F_idk, "
+        "RB_llm_idk and RB_agg_idk.",
+        "ragassay run FILE --suite mtrag --step idk -o OUT.jsonl runs one published step over a "
+        "file that grows.",
         "extractive_coverage sees a sentence copied from a long passage, to which "
         "Extractiveness_RougeL gives next to nothing.",
     ),
+    totals={
+        "ranking_score": Total(
+            "Harmonic mean of the means of RL_F_idk, RB_llm_idk and RB_agg_idk (MTRAGEval)",
+            {"rl_f": "rl_f_idk", "rb_llm": "rb_llm_idk", "rb_alg": "rb_agg_idk"},
+            ranking_score,
+        )
+    },
 )

@@ -6,6 +6,8 @@ and says ``unsupported`` to the rest. One file a kind of evidence; `answers` hol
 
 from __future__ import annotations
 
+from typing import Any
+
 from ragassay.judges.asking import Asker
 from ragassay.judges.judge import Judge
 from ragassay.judges.offline.answers import answer_to
@@ -27,17 +29,25 @@ class OfflineJudge(Judge):
         """``offline-lexical/VERSION``."""
         return LABEL
 
+    def leaves(self) -> tuple[Judge, ...]:
+        """None: nothing is sent."""
+        return ()
+
+    def known(self, question: Question[Any], repeat: int = 0) -> Verdict[Any] | Failure:
+        """The answer itself: it takes no asking."""
+        return self._answer(question, repeat)
+
     async def answer(self, question: Question[R_co], repeat: int = 0) -> Verdict[R_co] | Failure:
         """The rules' answer, the same for every repeat; `UNSUPPORTED` where there are none."""
+        return self._answer(question, repeat)
+
+    def _answer(self, question: Question[R_co], repeat: int) -> Verdict[R_co] | Failure:
         made = Provenance(LABEL, attempts=0)
         found = answer_to(question)
         if found is None:
             detail = f"the offline judge has no answer to {question.kind}; name an LLM with --judge"
             return Failure(question, Reason.UNSUPPORTED, detail, made, repeat)
         return Verdict(question, question.check(found), made, repeat)
-
-    def known(self, question: Question[R_co], repeat: int = 0) -> None:
-        """Nothing: its answers cost nothing anyway."""
 
 
 def offline_asker() -> Asker:

@@ -12,6 +12,7 @@ from ragassay.judges.question import Question, Reply, whole
 class Relevance(Reply):
     """UMBRELA's steps: content match, trustworthiness, final grade, each 0 to 3."""
 
+    implied: ClassVar[Mapping[str, str]] = {"match": "grade", "trust": "grade"}
     match: Annotated[int, *whole(0, 3)]
     trust: Annotated[int, *whole(0, 3)]
     grade: Annotated[int, *whole(0, 3)]

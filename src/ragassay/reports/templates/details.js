@@ -21,11 +21,11 @@ class Details {
         h("div", { class: "columns-2" },
           h("div", {}, this.question(first), this.answer(first), this.references(first), this.labels(first)),
           this.scores([[first]])),
-        this.passages(first));
+        this.passages(first), this.evidence(first));
     }
     const sides = runs.map((samples, run) => h("section", { class: "side" },
       h("h3", { class: run ? "b" : "a" }, `${"AB"[run]} · ${this.data.runs[run]}`),
-      samples.length ? samples.map((sample) => [this.answer(sample, samples.length > 1), this.passages(sample)]) : h("p", {}, "Not in this run.")));
+      samples.length ? samples.map((sample) => [this.answer(sample, samples.length > 1), this.passages(sample), this.evidence(sample)]) : h("p", {}, "Not in this run.")));
     return h("div", { class: "opened-row" }, this.question(first), this.references(first), this.labels(first),
       h("div", { class: "columns-2" }, sides), this.scores(runs));
   }
@@ -86,6 +86,25 @@ class Details {
       list.length ? this.block(`Retrieved passages (${list.length})`, h("ol", { class: "passages" }, list)) : null,
       missed.length ? this.block("Other gold passages", h("ul", { class: "gold" }, missed.map((gold) => h("li", {}, this.gold(gold))))) : null,
     ];
+  }
+
+  // The verdicts behind the scores: what was asked, what came back, from whom and at what cost.
+  evidence(sample) {
+    const found = sample.verdicts || [];
+    if (!found.length) return null;
+    return this.block(`Evidence (${found.length})`, h("ol", { class: "evidence" }, found.map((one) => this.verdict(one))));
+  }
+
+  verdict(one) {
+    const said = one.answer === undefined ? h("span", { class: "unscored" }, one.failure) : h("code", {}, one.answer);
+    const line = [h("b", {}, one.question.replaceAll("_", " ")), " ", said, " ", h("span", { class: "chip" }, one.model || one.judge)];
+    const votes = (one.votes || []).map((vote) => h("p", { class: "vote" }, h("span", { class: "chip" }, vote.judge), " ", vote.answer === undefined ? vote.failure : h("code", {}, vote.answer)));
+    if (!one.messages) return h("li", {}, line, votes);
+    const [sent, received] = one.tokens;
+    return h("li", {}, h("details", {}, h("summary", {}, line), votes,
+      h("p", { class: "muted" }, `${sent} tokens in, ${received} out`, one.cost === undefined ? "" : `, $${one.cost.toFixed(6)}`),
+      one.messages.map(([role, text]) => [h("h5", {}, role), h("pre", {}, text)]),
+      h("h5", {}, "reply"), h("pre", {}, one.reply || "")));
   }
 
   gold([id, grade, source, start, end, text]) {

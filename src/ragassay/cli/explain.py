@@ -1,0 +1,50 @@
+"""``ragassay explain``: a score, and the words behind it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from ragassay.cli import show
+from ragassay.cli.exits import OK
+
+
+def explain(
+    folder: Path,
+    sample: str,
+    metric: str | None = None,
+    /,
+    *,
+    system: str | None = None,
+    repeat: int | None = None,
+    full: Annotated[bool, Parameter(negative=())] = False,
+    json: Annotated[bool, Parameter(negative=())] = False,
+) -> int:
+    """Show why a sample has the scores it has: the verdicts, the prompts, the raw replies.
+
+    ```sh
+    ragassay explain runs/new q17
+    ragassay explain runs/new q17 citation.f1 --full
+    ```
+
+    Args:
+        folder: A folder that 'ragassay run -o' wrote.
+        sample: The query's id.
+        metric: One metric (default: all of them).
+        system: Which system, where the run holds several.
+        repeat: Which repeat, where a query was run several times (counted from 0).
+        full: Show prompts, replies and texts in full.
+        json: Print everything as JSON.
+    """
+    from ragassay.engine import evidence
+    from ragassay.engine.folder import open_run
+    from ragassay.reports.evidence import explained
+
+    found = evidence.explain(open_run(folder), sample, metric, system=system, repeat=repeat)
+    if json:
+        show.json(found.to_json())
+    else:
+        show.console().print(explained(found, full=full))
+    return OK

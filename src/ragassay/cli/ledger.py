@@ -1,0 +1,265 @@
+"""``ragassay ledger``: what was paid for, taking it elsewhere, throwing old answers away."""
+
+from __future__ import annotations
+
+import re
+import sys
+from datetime import UTC, datetime, timedelta
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import App, Parameter
+
+from ragassay.cli import show
+from ragassay.cli.exits import OK
+from ragassay.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rich.table import Table
+
+    from ragassay.judges.upkeep import Row, Stats
+
+LEDGER = Path(".ragassay") / "ledger.sqlite"
+
+Flag = Parameter(negative=())
+Place = Annotated[Path, Parameter(name="--ledger")]
+
+ledger = App(
+    name="ledger",
+    help="""Look after the ledger: the file that keeps every answer of an LLM judge.
+
+Runs that are started in the same folder share one ledger, `.ragassay/ledger.sqlite`. Nothing in it
+is asked, or paid for, again: a run that is repeated, resumed or changed sends only what is new.
+
+```sh
+ragassay ledger stats
+ragassay ledger export -o verdicts.jsonl
+ragassay ledger prune --failed
+```
+""",
+    help_format="markdown",
+)
+
+
+@ledger.command
+def stats(path: Place = LEDGER, *, json: Annotated[bool, Flag] = False) -> int:
+    """Show what a ledger holds: answers, failures, tokens and money, by judge and question.
+
+    ```sh
+    ragassay ledger stats
+    ragassay ledger stats ../other-project/.ragassay/ledger.sqlite --json
+    ```
+
+    Args:
+        path: The ledger's file.
+        json: Print as JSON.
+    """
+    from ragassay.judges import upkeep
+    from ragassay.judges.ledger import Ledger
+
+    with Ledger(path, create=False) as book:
+        found = upkeep.stats(book)
+    if json:
+        show.json(found.to_json())
+        return OK
+    out = show.console()
+    for table in _tables(found.rows):
+        out.print(table)
+    out.print(_summary(found), soft_wrap=True, markup=False)
+    for judge, parameters in found.rejected.items():
+        out.print(f"{judge} does not take: {', '.join(parameters)}", soft_wrap=True, markup=False)
+    return OK
+
+
+@ledger.command
+def export(
+    path: Place = LEDGER,
+    *,
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    model: str | None = None,
+    kind: str | None = None,
+    failed: Annotated[bool, Flag] = False,
+    messages: Annotated[bool, Flag] = False,
+) -> int:
+    """Write the answers as JSON lines, one an answer, the oldest first.
+
+    Each line has the question's kind, version and key, the answer (or the reason why there is
+    none), the judge, the raw reply, tokens, cost and latency. A run can replay such a file in place
+    of a judge, for instance on a machine that may not reach one.
+
+    ```sh
+    ragassay ledger export -o verdicts.jsonl
+    ragassay ledger export --kind relevance_grade --model gpt-4o | head -n 3
+    ragassay run samples.jsonl --suite trecrag --judge replay:verdicts.jsonl
+    ```
+
+    Args:
+        path: The ledger's file.
+        output: File to write (default: standard output).
+        model: Only answers of this model.
+        kind: Only answers to this kind of question; 'ragassay ledger stats' lists them.
+        failed: Only failures that are kept: refused, unparsable, too long.
+        messages: With each answer, everything that was sent.
+    """
+    from ragassay.files import atomic
+    from ragassay.judges import upkeep
+    from ragassay.judges.ledger import Ledger
+
+    selection = upkeep.Selection(model=model, kind=kind, failed=failed)
+    with Ledger(path, create=False) as book:
+        selection.check(book)
+        lines = upkeep.export(book, selection, messages=messages)
+        if output is None:
+            sys.stdout.flush()
+            sys.stdout.buffer.writelines(lines)
+            sys.stdout.buffer.flush()
+            return OK
+        n = 0
+        with atomic(output) as stream:
+            for line in lines:
+                stream.write(line)
+                n += 1
+    text = f"{output}: {_counted(n, 'answer')}"
+    show.console().print(text, soft_wrap=True, markup=False)
+    return OK
+
+
+@ledger.command
+def prune(
+    path: Place = LEDGER,
+    *,
+    older_than: str | None = None,
+    model: str | None = None,
+    kind: str | None = None,
+    failed: Annotated[bool, Flag] = False,
+    everything: Annotated[bool, Parameter(name="--all", negative=())] = False,
+    dry_run: Annotated[bool, Flag] = False,
+    json: Annotated[bool, Flag] = False,
+) -> int:
+    """Throw answers away that all given options describe. Asking them again costs again.
+
+    Run folders keep copies of the answers that they used and are not touched.
+
+    ```sh
+    ragassay ledger prune --older-than 90d --dry-run
+    ragassay ledger prune --model gpt-4o-mini --kind relevance_grade
+    ragassay ledger prune --failed
+    ```
+
+    Args:
+        path: The ledger's file.
+        older_than: Kept longer ago than that (90d, 12h, 6w) or before a day (2026-01-31).
+        model: Answers of this model.
+        kind: Answers to this kind of question; 'ragassay ledger stats' lists them.
+        failed: Failures that are kept: refused, unparsable, too long.
+        everything: The whole ledger.
+        dry_run: Only say what would go.
+        json: Print as JSON.
+    """
+    from ragassay.judges import upkeep
+    from ragassay.judges.ledger import Ledger
+
+    before = None if older_than is None else _moment(older_than, datetime.now(UTC))
+    selection = upkeep.Selection(model=model, kind=kind, before=before, failed=failed)
+    if selection.all != everything:
+        raise UsageError(
+            "--all goes with no other option: it throws the whole ledger away."
+            if everything
+            else "Say what to throw away: --older-than, --model, --kind or --failed "
+            "(together: what all of them describe), or --all. Try it with --dry-run."
+        )
+    with Ledger(path, create=False) as book:
+        selection.check(book)
+        found = upkeep.stats(book, selection)
+        gone = found.entries if dry_run else upkeep.prune(book, selection)
+        after = upkeep.stats(book)
+    if json:
+        show.json({"pruned": gone, "dry_run": dry_run, "what": found.to_json()["rows"]})
+        return OK
+    out = show.console()
+    for table in _tables(found.rows):
+        out.print(table)
+    verb = "would go" if dry_run else "thrown away"
+    left = after.entries - gone if dry_run else after.entries
+    out.print(
+        f"{_counted(gone, 'answer')} {verb}, {left:,} left in {path}.", soft_wrap=True, markup=False
+    )
+    return OK
+
+
+def _tables(rows: Sequence[Row]) -> Iterator[Table]:
+    """One table a judge: their names are too long for a column."""
+    from rich import box
+    from rich.markup import escape
+    from rich.table import Table
+
+    for judge, of_judge in groupby(rows, key=lambda row: row.judge):
+        table = Table(box=box.SIMPLE_HEAD, title=escape(judge), title_justify="left")
+        table.title_style = "bold"
+        table.add_column("question", min_width=20)
+        for heading in ("answers", "failures", "tokens in", "tokens out", "cost", "last kept"):
+            table.add_column(heading, justify="right", no_wrap=True)
+        for row in of_judge:
+            failures = sum(row.failures.values())
+            table.add_row(
+                row.kind,
+                f"{row.entries - failures:,}",
+                f"{failures:,}",
+                f"{row.input_tokens:,}",
+                f"{row.output_tokens:,}",
+                _cost(row.cost, row.unpriced, row.entries),
+                datetime.fromtimestamp(row.last).astimezone().strftime("%Y-%m-%d"),
+            )
+        yield table
+
+
+def _summary(found: Stats) -> str:
+    size = (
+        f"{found.size / 2**20:,.1f} MiB" if found.size >= 2**20 else f"{found.size / 1024:.0f} KiB"
+    )
+    if not found.rows:
+        return f"{found.path}: empty, {size}."
+    cost = sum(row.cost for row in found.rows)
+    unpriced = sum(row.unpriced for row in found.rows)
+    failures = ", ".join(f"{n:,} {reason}" for reason, n in found.failures.items())
+    n = sum(found.failures.values())
+    pieces = [
+        _counted(found.entries - n, "answer"),
+        f"{_counted(n, 'failure')}{f' ({failures})' if failures else ''}",
+        _cost(cost, unpriced, found.entries) if unpriced < found.entries else "no prices known",
+        size,
+    ]
+    return f"{found.path}: {', '.join(pieces)}."
+
+
+def _cost(cost: float, unpriced: int, entries: int) -> str:
+    """Dollars; a plus sign says that the price of some is not known."""
+    if unpriced == entries:
+        return "?"
+    shown = f"${cost:,.2f}" if cost >= 1 or cost == 0 else f"${cost:.4f}"
+    return f"{shown}+?" if unpriced else shown
+
+
+def _counted(n: int, noun: str) -> str:
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+def _moment(text: str, now: datetime) -> float:
+    """Seconds since 1970 of ``90d`` (ago) or ``2026-01-31`` (its local midnight).
+
+    Raises:
+        UsageError: neither of the two.
+    """
+    match = re.fullmatch(r"(\d{1,6})\s*(h|d|w)\w*", text.strip().casefold())
+    try:
+        if match is not None:
+            hours = {"h": 1, "d": 24, "w": 168}[match[2]] * int(match[1])
+            return (now - timedelta(hours=hours)).timestamp()
+        return datetime.fromisoformat(text.strip()).astimezone().timestamp()
+    except (ValueError, OverflowError):
+        raise UsageError(
+            f"--older-than {text!r}: write an age (12h, 90d, 6w) or a day (2026-01-31)."
+        ) from None

@@ -1,0 +1,63 @@
+"""``ragassay rescore``: every score again, from the stored verdicts alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from ragassay.cli import show
+from ragassay.cli.exits import INCOMPLETE, OK
+
+SHOWN = 10
+
+
+def rescore(
+    folder: Path,
+    /,
+    *,
+    ledger: Path | None = None,
+    json: Annotated[bool, Parameter(negative=())] = False,
+) -> int:
+    """Compute every score of a run again from its stored verdicts, and compare. Asks nobody.
+
+    Exit code 0: all are equal; 3: some are not.
+
+    ```sh
+    ragassay rescore runs/new
+    ragassay rescore runs/new --ledger .ragassay/ledger.sqlite
+    ```
+
+    Args:
+        folder: A folder that 'ragassay run -o' wrote.
+        ledger: Take the answers from this ledger instead of the run's own copies.
+        json: Print the outcome as JSON.
+    """
+    from ragassay.engine import evidence
+    from ragassay.engine.folder import open_run
+    from ragassay.errors import InputError
+    from ragassay.judges.ledger import Ledger
+
+    if ledger is not None and not ledger.is_file():
+        raise InputError("is not there", path=ledger, hint="Name the --ledger of the run.")
+    store = None if ledger is None else Ledger(ledger)
+    try:
+        with show.status("computing every score again"):
+            found = evidence.rescore(open_run(folder), store)
+    finally:
+        if store is not None:
+            store.close()
+    if json:
+        show.json(found.to_json())
+    else:
+        out = show.console()
+        what = f"{found.n_scores:,} scores computed again from {found.n_verdicts:,} verdicts"
+        same = "all are equal" if not found.different else f"{len(found.different):,} differ"
+        out.print(f"{what}: {same}.", markup=False)
+        for at, sentence in enumerate(evidence.differing(found.different)):
+            if at == SHOWN:
+                out.print(f"... and {len(found.different) - SHOWN:,} more (--json lists them).")
+                break
+            out.print(f"  {sentence}", markup=False)
+    return INCOMPLETE if found.different else OK

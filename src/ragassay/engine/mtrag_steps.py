@@ -1,0 +1,269 @@
+"""MT-RAG's five steps over a JSON Lines file that grows.
+
+Each step reads records, adds its fields to each record's ``metrics`` and writes the file again,
+whole or not at all. Steps may run in any order and any number of times; verdicts are paid for once
+(the ledger has them), so that an interrupted step is resumed by running it again.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, get_args
+
+from ragassay import strict, suites
+from ragassay.engine.collecting import Collector
+from ragassay.engine.config import make_config
+from ragassay.engine.judging import signature, spending
+from ragassay.engine.mtrag_evaluators import read_evaluators
+from ragassay.engine.scoring import judged_among, score_stream
+from ragassay.engine.summary import Summary
+from ragassay.errors import InputError, UsageError, did_you_mean
+from ragassay.files import atomic
+from ragassay.formats import files
+from ragassay.formats.mtrag_records import Record, Tasks, extended
+from ragassay.formats.native import packed
+from ragassay.formats.records import Mapper
+from ragassay.judges.asking import Asker
+from ragassay.judges.judge import Judge
+from ragassay.judges.offline import offline_asker
+from ragassay.judges.question import Question, R_co
+from ragassay.judges.verdict import Failure, Provenance, Verdict
+from ragassay.metrics.base import Metric
+from ragassay.metrics.mtrag_judged import UnderspecifiedEval
+from ragassay.samples import Sample
+from ragassay.scores import Outcome, Reason, Unscored
+
+Step = Literal["algorithmic", "idk", "ragas", "radbench", "idk_condition"]
+STEPS: tuple[Step, ...] = get_args(Step)
+ALL = "all"
+CONDITION: Step = "idk_condition"
+
+_BESIDE = "underspecified_eval"
+"""Field that the step ``idk`` adds to records labelled UNDERSPECIFIED, whose conditioning needs it;
+the benchmark's own code fills it in a step that its description does not have."""
+
+
+@dataclass(frozen=True)
+class StepOptions:
+    """What to do with which file.
+
+    Attributes:
+        step: one of `STEPS`, or ``all``.
+        input: records with predictions.
+        output: the file to write, which may be ``input``.
+        tasks: another file, which holds contexts, targets and labels; its records are joined by
+            ``task_id``.
+        evaluators: the benchmark's ``config.yaml``, which chooses algorithmic metrics.
+        published: the benchmark's own values where its description differs (``Length``).
+        given: take a judge's value that a record brings; without it, always ask.
+    """
+
+    step: str
+    input: Path
+    output: Path
+    tasks: Path | None = None
+    evaluators: Path | None = None
+    published: bool = False
+    given: bool = True
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The steps to do, in their order.
+
+        Raises:
+            UsageError: there is no such step.
+        """
+        found = tuple(step for step in STEPS if self.step in (step, ALL))
+        if not found:
+            names = (*STEPS, ALL)
+            raise UsageError(
+                f"There is no step {self.step!r}. {did_you_mean(self.step, names)} "
+                f"Steps are: {', '.join(names)}."
+            )
+        return found
+
+    def fields(self) -> dict[str, Metric]:
+        """The metrics to compute, by the published field that each fills.
+
+        Raises:
+            InputError: the file of evaluators cannot be read.
+        """
+        suite = suites.get("mtrag")
+        chosen: dict[str, Metric] = {}
+        for step in self.steps:
+            if step == "algorithmic" and self.evaluators is not None:
+                chosen |= read_evaluators(self.evaluators, published=self.published)
+                continue
+            for field, its_step in suite.steps.items():
+                if its_step == step:
+                    (chosen[field],) = suite.resolve([field], published=self.published)
+            if step == "idk":
+                chosen[_BESIDE] = UnderspecifiedEval(labelled=True)
+        if self.given or self.steps == (CONDITION,):
+            return chosen
+        return {field: _always_asking(metric) for field, metric in chosen.items()}
+
+    @property
+    def asks(self) -> bool:
+        """Whether a judge is needed. Conditioning by itself is arithmetic over what is there."""
+        return self.steps != (CONDITION,) and bool(judged_among(self.fields().values()))
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """A record and what was found about it."""
+
+    record: Record
+    sample: Sample
+    outcomes: Mapping[str, Outcome]
+
+    @property
+    def written(self) -> Record:
+        """The record with its new metrics."""
+        found = dict(self.outcomes)
+        beside = found.get(_BESIDE)
+        if isinstance(beside, Unscored) and beside.reason is Reason.NOT_APPLICABLE:
+            del found[_BESIDE]
+        return extended(self.record, found)
+
+
+def run_step(
+    records: Iterable[tuple[int, Record]],
+    fields: Mapping[str, Metric],
+    asker: Asker,
+    path: Path | None = None,
+) -> Iterator[Evaluated]:
+    """Scores records, in their order and a window at a time.
+
+    Args:
+        records: each with its line; they are kept whole.
+        fields: the metrics to compute, by the field that each fills.
+        asker: who is asked by those that need a judge.
+        path: where the records come from, for errors.
+
+    Raises:
+        InputError: a record cannot be read as a sample; file, line and field are named.
+    """
+    waiting: deque[Record] = deque()
+    mapper = Mapper(path)
+
+    def samples() -> Iterator[Sample]:
+        for line, record in records:
+            waiting.append(record)
+            yield mapper.sample(record, line)
+
+    for window, columns in score_stream(samples(), list(fields.values()), asker):
+        for at, sample in enumerate(window):
+            found = {field: column[at] for field, column in zip(fields, columns, strict=True)}
+            yield Evaluated(waiting.popleft(), sample, found)
+
+
+def run_steps(
+    options: StepOptions,
+    asker: Asker | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Summary:
+    """Reads, scores and writes, and says what came out.
+
+    Args:
+        options: what to do.
+        asker: who is asked; the embedded judge where there is none. It stays open.
+        progress: called now and then with the number of records done.
+
+    Returns:
+        The summary of the fields of these steps, as of any other run.
+
+    Raises:
+        InputError: a file cannot be read, with line and field.
+        UsageError: an unknown step, or the output cannot be written.
+    """
+    begun = time.monotonic()
+    fields = options.fields()
+    shown = {field: metric for field, metric in fields.items() if field != _BESIDE}
+    collected = Collector(make_config(), shown)
+    tasks = _tasks(options)
+    mine = _Nobody.asker() if options.steps == (CONDITION,) else None
+    if asker is None and mine is None:
+        mine = offline_asker()
+    used = mine or asker
+    assert used is not None
+    records = _records(options.input, tasks)
+    try:
+        with atomic(options.output) as raw, packed(raw, options.output) as stream:
+            for n, one in enumerate(run_step(records, fields, used, options.input), 1):
+                stream.write(strict.dumps(one.written) + b"\n")
+                collected.add([one.sample], [[one.outcomes[field]] for field in shown])
+                if progress is not None:
+                    progress(n)
+            if not collected.columns.identities:
+                raise InputError("holds no records", path=options.input)
+    except KeyboardInterrupt:
+        used.interrupt()
+        raise
+    finally:
+        if mine is not None:
+            mine.close()
+    judging = spending(used, time.monotonic() - begun) if options.asks else None
+    return collected.summary(
+        options.input.name,
+        "mtrag",
+        _notes(tasks),
+        signatures={field: signature(metric, used) for field, metric in shown.items()},
+        judging=judging,
+    )
+
+
+def _tasks(options: StepOptions) -> Tasks | None:
+    if options.tasks is None or options.tasks.resolve() == options.input.resolve():
+        return None
+    return Tasks(options.tasks)
+
+
+def _records(path: Path, tasks: Tasks | None) -> Iterator[tuple[int, Record]]:
+    for line, record in files.json_records(path, lambda what, then: None):
+        yield line, record if tasks is None else tasks.join(record, path, line)
+
+
+def _notes(tasks: Tasks | None) -> list[str]:
+    if tasks is None or not tasks.unused:
+        return []
+    return [
+        f"{tasks.unused} of {len(tasks)} tasks in {tasks.path.name} have no prediction: they are "
+        "not in the output, and the means speak only of the others."
+    ]
+
+
+def _always_asking(metric: Metric) -> Metric:
+    if any(spec.name == "given" for spec in dataclasses.fields(metric)):
+        return dataclasses.replace(metric, given=False)
+    return metric
+
+
+class _Nobody(Judge):
+    """Answers nothing: conditioning takes what earlier steps have written."""
+
+    @classmethod
+    def asker(cls) -> Asker:
+        return Asker(cls())
+
+    @property
+    def label(self) -> str:
+        """Never shown: it gives no verdict."""
+        return "nobody"
+
+    async def answer(self, question: Question[R_co], repeat: int = 0) -> Verdict[R_co] | Failure:
+        """Says which steps come first."""
+        detail = (
+            f"the step {CONDITION} asks no judge; run the steps idk, ragas and radbench first, or "
+            "--step all"
+        )
+        return Failure(question, Reason.MISSING_INPUT, detail, Provenance(self.label), repeat)
+
+    def leaves(self) -> tuple[Judge, ...]:
+        """No requests."""
+        return ()

@@ -1,0 +1,296 @@
+"""Finds out what a run would ask its judge, without asking it.
+
+Every judged metric is walked twice over the samples, with the smallest and with the largest answer
+to each question. Where both walks ask the same, the numbers are exact; else they are an interval
+that holds whatever the judge will say. What the ledger holds is counted apart: it costs nothing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+
+from ragassay.engine.call_plan import Amount, CallPlan, Pace, Range, fit
+from ragassay.engine.scoring import judge_all, judged_among
+from ragassay.judges.asking import Asker
+from ragassay.judges.judge import Judge
+from ragassay.judges.planning import Demand, End, Estimator, PlanningAsker, PlanningJudge
+from ragassay.judges.prices import Price, price_of
+from ragassay.metrics.base import Metric
+from ragassay.metrics.judged import JudgedMetric
+from ragassay.samples import Sample
+from ragassay.scores import Outcome, Reason, Unscored
+
+WINDOW = 256
+"""Samples that are walked together."""
+
+_WALKS: tuple[End, End] = ("smallest", "largest")
+
+
+def plan_calls(
+    samples: Iterable[Sample],
+    metrics: Mapping[str, Metric],
+    judge: Judge,
+    concurrency: int = 1,
+    price: Price | None = None,
+) -> CallPlan:
+    """The plan for samples that stream by once; nothing is sent.
+
+    Args:
+        samples: any number; a window of them is in memory at a time.
+        metrics: by the names that they are shown under.
+        judge: who would be asked; open it first where it reads a ledger.
+        concurrency: requests in flight.
+        price: of each of its models, instead of the list price.
+    """
+    pace = Pace(concurrency=concurrency)
+    with Planner(metrics, judge, pace=pace, price=price) as planner:
+        window: list[Sample] = []
+        for sample in samples:
+            window.append(sample)
+            if len(window) == WINDOW:
+                planner.add(window)
+                window = []
+        planner.add(window)
+        return planner.plan()
+
+
+class Planner:
+    """Takes in samples, gives a `CallPlan`. Remembers about a hundred bytes a distinct question.
+
+    Args:
+        metrics: by the names that they are shown under.
+        judge: who would be asked.
+        pace: how fast.
+        price: of each of its models, instead of the list price.
+    """
+
+    def __init__(
+        self,
+        metrics: Mapping[str, Metric],
+        judge: Judge,
+        *,
+        pace: Pace | None = None,
+        price: Price | None = None,
+    ) -> None:
+        self.n_walked = 0
+        self._judge = judge
+        self._pace = pace or Pace()
+        self._judged = judged_among(metrics.values())
+        self._asks = bool(judge.leaves())
+        self._estimator = Estimator(judge, lambda leaf: price or price_of(leaf.label))
+        self._ends = [PlanningJudge(self._estimator, end) for end in _WALKS]
+        self._askers = [PlanningAsker(end) for end in self._ends]
+        self._failed: Counter[str] = Counter()
+        self._book = _Book()
+        self._groups = _grouped(metrics)
+        self._lines = {names: self._book.line() for names in self._groups.values()}
+        self._masks = {
+            metric: sum(self._lines[names] for key, names in self._groups.items() if metric in key)
+            for metric in self._judged
+        }
+
+    def __enter__(self) -> Planner:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        with ExitStack() as stack:
+            for asker in self._askers:
+                stack.callback(asker.close)
+
+    def prepare(self, name: str, build: Callable[[Asker], object], key: str) -> None:
+        """Walks what is asked before the samples (a pooled nugget bank), under a line of its own.
+
+        Args:
+            name: of that line.
+            build: asks through the asker that it is given; what it returns is put into the context
+                of the walk under ``key``.
+            key: see `Asker.context`.
+        """
+        if not self._asks:
+            return
+        line = self._lines[(name,)] = self._book.line()
+        for end, asker in enumerate(self._askers):
+            self._ends[end].asked.clear()
+            asker.context[key] = build(asker)
+            for asked in self._ends[end].asked:
+                self._book.enter(asked, self._estimator[asked], _ends(line | TOTAL)[end])
+        self._estimator.clear()
+
+    def put(self, key: str, value: object) -> None:
+        """Puts something into the context that metrics look up while they are walked."""
+        for asker in self._askers:
+            asker.context[key] = value
+
+    def add(self, samples: Sequence[Sample]) -> None:
+        """Walks some samples. Where asking takes no request at all, there is nothing to walk."""
+        self.n_walked += len(samples)
+        if not samples or not self._judged or not self._asks:
+            return
+        low, high = (
+            asker.submit(judge_all(samples, self._judged, asker)).result() for asker in self._askers
+        )
+        for metric in self._judged:
+            mask = self._masks[metric] | TOTAL
+            for least, most in zip(low[metric], high[metric], strict=True):
+                self._enter(mask, least.evidence, most.evidence)
+                self._look_for_failure(metric, least, most)
+        self._estimator.clear()
+        for end in self._ends:
+            end.asked.clear()
+
+    def plan(self, n_samples: int | None = None, budget: str | None = None) -> CallPlan:
+        """The plan so far.
+
+        Args:
+            n_samples: extrapolates to so many samples.
+            budget: see `Budget.parse`.
+
+        Raises:
+            UsageError: the budget cannot be read.
+        """
+        n = self.n_walked if n_samples is None else n_samples
+        factor = n / self.n_walked if self.n_walked and n != self.n_walked else 1.0
+        total = self._book.amount(TOTAL).times(factor)
+        pace = self._pace
+        found = CallPlan(
+            judge=self._judge.label,
+            asks=self._asks,
+            metrics={
+                names: self._book.amount(line).times(factor) for names, line in self._lines.items()
+            },
+            total=total,
+            questions={kind: calls.times(factor) for kind, calls in self._book.kinds().items()},
+            pace=pace,
+            seconds=Range(
+                pace.duration(total.calls.low, total.input_tokens.low + total.output_tokens.low),
+                pace.duration(total.calls.high, total.input_tokens.high + total.output_tokens.high),
+            ),
+            n_samples=n,
+            n_walked=self.n_walked,
+            failed=dict(self._failed),
+        )
+        return found if budget is None else replace(found, budget=fit(found.total, budget))
+
+    def _enter(self, mask: int, least: tuple[str, ...], most: tuple[str, ...]) -> None:
+        find, enter = self._estimator, self._book.enter
+        if least == most:
+            for name in most:
+                enter(name, find[name], mask)
+            return
+        if self._size(least) > self._size(most):
+            # A metric may well ask more after small answers; the interval holds both.
+            least, most = most, least
+        below, above = _ends(mask)
+        for name in least:
+            enter(name, find[name], below)
+        for name in most:
+            enter(name, find[name], above)
+
+    def _size(self, names: tuple[str, ...]) -> tuple[int, float]:
+        found = [self._estimator[name] for name in names]
+        return sum(one.calls + one.held for one in found), sum(one.input_tokens for one in found)
+
+    def _look_for_failure(self, metric: Metric, *outcomes: Outcome) -> None:
+        for one in outcomes:
+            if isinstance(one, Unscored) and one.reason is Reason.FAILED:
+                self._failed[one.detail or str(metric)] += 1
+                return
+
+
+TOTAL = 0b11
+"""The line of the whole run in a `_Book`."""
+
+
+def _ends(mask: int) -> tuple[int, int]:
+    """A mask split into its lower and its upper ends."""
+    below = int("01" * (mask.bit_length() // 2 + 1), 2)
+    return mask & below, mask & (below << 1)
+
+
+@dataclass(slots=True)
+class _Tally:
+    calls: int = 0
+    held: int = 0
+    input_tokens: float = 0.0
+    output_tokens: float = 0.0
+    cost: float = 0.0
+    unpriced: int = 0
+
+    def add(self, demand: Demand) -> None:
+        self.calls += demand.calls
+        self.held += demand.held
+        self.input_tokens += demand.input_tokens
+        self.output_tokens += demand.output_tokens
+        self.cost += demand.cost
+        self.unpriced += demand.unpriced
+
+
+class _Book:
+    """Counts each distinct question once in each line. A line is two bits: lower end, upper end."""
+
+    def __init__(self) -> None:
+        self._tallies = [_Tally(), _Tally()]
+        self._seen: dict[int, int] = {}
+        self._masks: dict[int, int] = {}  # equal masks are one object
+        self._kinds: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
+
+    def line(self) -> int:
+        """A new line's mask."""
+        self._tallies += [_Tally(), _Tally()]
+        return 0b11 << (len(self._tallies) - 2)
+
+    def enter(self, name: str, demand: Demand, mask: int) -> None:
+        """Counts a question in the lines of ``mask`` in which it was not yet."""
+        key = hash(name)  # the text's own 64 bits; the text itself would take twice the memory
+        seen = self._seen.get(key, 0)
+        new = mask & ~seen
+        if not new:
+            return
+        both = seen | mask
+        self._seen[key] = self._masks.setdefault(both, both)
+        for end in (0, 1):
+            if new & 1 << end:
+                self._kinds[end][demand.kind] += demand.calls
+        while new:
+            lowest = new & -new
+            self._tallies[lowest.bit_length() - 1].add(demand)
+            new ^= lowest
+
+    def amount(self, line: int) -> Amount:
+        """What a line adds up to."""
+        at = line.bit_length() - 2
+        # Lower ends of different metrics may share less than their upper ends do.
+        low, high = sorted(self._tallies[at : at + 2], key=lambda tally: tally.calls + tally.held)
+        priced = not (low.unpriced or high.unpriced)
+        return Amount(
+            _range(low.calls, high.calls),
+            _range(low.held, high.held),
+            _range(low.input_tokens, high.input_tokens),
+            _range(low.output_tokens, high.output_tokens),
+            _range(low.cost, high.cost) if priced else None,
+        )
+
+    def kinds(self) -> dict[str, Range]:
+        """Requests to send by kind of question, most first."""
+        low, high = self._kinds
+        found = {kind: _range(low[kind], high[kind]) for kind in high | low}
+        return dict(sorted(found.items(), key=lambda item: (-item[1].high, item[0])))
+
+
+def _grouped(
+    metrics: Mapping[str, Metric],
+) -> dict[tuple[JudgedMetric, ...], tuple[str, ...]]:
+    """The shown names of the metrics that ask, those together that ask by the same metrics."""
+    found: dict[tuple[JudgedMetric, ...], tuple[str, ...]] = {}
+    for name, metric in metrics.items():
+        judged = tuple(judged_among([metric]))
+        if judged:
+            found[judged] = (*found.get(judged, ()), name)
+    return found
+
+
+def _range(one: float, other: float) -> Range:
+    return Range(min(one, other), max(one, other))

@@ -1,0 +1,32 @@
+"""Figures of a whole run, made of its metrics' means."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ragassay.engine.summary import MetricSummary
+from ragassay.scores import Reason
+from ragassay.suites import Suite
+
+FACTS = frozenset({Reason.NOT_APPLICABLE, Reason.UNDEFINED})
+"""Reasons that lie in the sample. A mean without such samples is still the metric's mean; one that
+lacks samples for any other reason (a judge's failure, a missing model) is not."""
+
+
+def totals(suites: Iterable[Suite], metrics: Iterable[MetricSummary]) -> dict[str, float]:
+    """The totals of the suites, by name.
+
+    A total is left out where one of its metrics was not computed, or lacks samples for a reason
+    that does not lie in them: it would then be a figure of other samples than it says.
+    """
+    means = {
+        metric.metric: metric.mean
+        for metric in metrics
+        if metric.mean is not None and FACTS.issuperset(map(Reason, metric.unscored))
+    }
+    return {
+        name: total.compute(**{role: means[metric] for role, metric in total.means.items()})
+        for suite in suites
+        for name, total in suite.totals.items()
+        if means.keys() >= set(total.means.values())
+    }

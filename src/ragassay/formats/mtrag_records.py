@@ -1,0 +1,136 @@
+"""MT-RAG's records as they stand in a file: joined with their tasks, extended by metrics.
+
+The benchmark's steps read a JSON Lines file and write it again with more in each record's
+``metrics``: a list for each field, one value a target or a passage. Whatever else a record holds
+stays as it is, and floats keep all their digits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ragassay.errors import InputError
+from ragassay.formats import files
+from ragassay.scores import Outcome, Unscored
+
+Record = dict[str, Any]
+
+METRICS = "metrics"
+UNSCORED = "metrics_unscored"
+"""Beside ``metrics``: why a field is null, as ``{"BertKPrec": "not_applicable: ..."}``."""
+
+_OF_THE_TASK = ("input", "targets")
+"""What a prediction repeats of its task, if anything: the same texts."""
+
+
+def extended(record: Mapping[str, Any], outcomes: Mapping[str, Outcome]) -> Record:
+    """The record with outcomes among its metrics: as lists, null where there is no score.
+
+    Raises:
+        InputError: its ``metrics`` are no object.
+    """
+    metrics, unscored = _object(record, METRICS), _object(record, UNSCORED)
+    for field, outcome in outcomes.items():
+        unscored.pop(field, None)
+        if isinstance(outcome, Unscored):
+            metrics[field] = None
+            unscored[field] = f"{outcome.reason}: {outcome.detail}"
+        else:
+            metrics[field] = list(outcome.parts.get("values") or [outcome.value])
+    found = {**record, METRICS: metrics, UNSCORED: unscored}
+    if not unscored:
+        del found[UNSCORED]
+    return found
+
+
+def _object(record: Mapping[str, Any], key: str) -> Record:
+    value = record.get(key)
+    if value is None or isinstance(value, dict):
+        return dict(value or {})
+    raise InputError("an object of metrics is expected", field=key, hint="Rename that field.")
+
+
+class Tasks:
+    """A file of tasks, by id. Their records are kept in memory whole.
+
+    Args:
+        path: JSON Lines with a ``task_id`` in each record.
+
+    Raises:
+        InputError: it cannot be read, a record has no id, or two have the same.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._tasks: dict[str, Record] = {}
+        self._used: set[str] = set()
+        lines: dict[str, int] = {}
+        for line, record in files.json_records(path, _ignored):
+            name = task_id(record, path, line)
+            if name in lines:
+                raise InputError(
+                    f"the task {record['task_id']!r} was already given in line {lines[name]}",
+                    path=path,
+                    line=line,
+                    field="task_id",
+                )
+            self._tasks[name], lines[name] = record, line
+
+    def __len__(self) -> int:
+        return len(self._tasks)
+
+    @property
+    def unused(self) -> int:
+        """Tasks that no record was joined with so far."""
+        return len(self._tasks) - len(self._used)
+
+    def join(self, record: Record, path: Path, line: int) -> Record:
+        """The task with what the record says on top: its prediction, its own contexts.
+
+        Raises:
+            InputError: there is no such task, or record and task differ in what a task is.
+        """
+        name = task_id(record, path, line)
+        task = self._tasks.get(name)
+        if task is None:
+            raise InputError(
+                f"the task {record['task_id']!r} is not in {self.path}",
+                path=path,
+                line=line,
+                field="task_id",
+                hint="Name the file of tasks that the predictions were made for.",
+            )
+        for key in _OF_THE_TASK:
+            if task.get(key) and record.get(key) and _texts(task[key]) != _texts(record[key]):
+                raise InputError(
+                    f"the record's texts differ from those of its task in {self.path}",
+                    path=path,
+                    line=line,
+                    field=key,
+                    hint="Leave them out of one of the two files.",
+                )
+        self._used.add(name)
+        said = {key: value for key, value in record.items() if value is not None}
+        return {**record, **task, **said}
+
+
+def task_id(record: Mapping[str, Any], path: Path, line: int) -> str:
+    """A record's task, in one of the two spellings ``CONVERSATION<::>TURN`` and ``C::T``.
+
+    Raises:
+        InputError: it has none.
+    """
+    found = record.get("task_id")
+    if not isinstance(found, str | int) or found == "":
+        raise InputError("the record has no task_id", path=path, line=line, field="task_id")
+    return str(found).replace("<::>", "::")
+
+
+def _texts(turns: Any) -> list[Any]:
+    return [turn.get("text") if isinstance(turn, dict) else turn for turn in turns]
+
+
+def _ignored(what: str, then: str) -> None:
+    """Nothing around a list of tasks is needed."""

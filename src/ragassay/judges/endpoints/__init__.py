@@ -1,0 +1,1 @@
+"""The protocols that judges are spoken to in: one file each, all behind `base.Endpoint`."""

@@ -1,0 +1,88 @@
+"""Cutting texts: sentences, phrases, and what is left when markup and citations are off."""
+
+from __future__ import annotations
+
+import re
+
+from ragassay.judges.offline.words import content, visible
+
+_CITATION = re.compile(
+    r"\[\^?\d{1,3}(?:\s*[,;–-]\s*\^?\d{1,3})*\]"
+    r"|【[^】]{0,40}】"
+    r"|\[(?:doc(?:ument)?|passage|source|ref)s?\.?\s*\d{1,3}\]"
+    r"|\((?:source|passage|document|doc)s?\.?:?\s*\d{1,3}(?:\s*(?:,|and|&)\s*\d{1,3})*\)",
+    re.IGNORECASE,
+)
+_LINK = re.compile(r"\[([^\]\n]{1,300})\]\(\s*(?:https?:|www\.|/)[^)\s]*\s*\)")
+_FENCE = re.compile(r"^[ \t]*(?:```|~~~)[^\n]*$", re.MULTILINE)
+_MARKS = re.compile(r"\*\*|__|`|(?<!\w)\*(?=\w)|(?<=\w)\*(?!\w)")
+_BULLET = re.compile(r"^[ \t>]*(?:#{1,6}\s+|[-*+•◦▪–]\s+|\(?\d{1,3}[.)]\s+)+", re.MULTILINE)
+_STOP = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+|(?<=[。！？｡；])[”’」』）]*|\s*\n\s*|(?<=[؟।])\s+")
+_ABBREVIATION = re.compile(
+    r"(?:^|[\s(])(?:[A-Za-z]|Mr|Mrs|Ms|Dr|Prof|Sr|Jr|St|Mt|Fig|Figs|Eq|No|Nos|Vol|pp|vs|cf|al|ca"
+    r"|approx|est|Inc|Ltd|Co|Corp|e\.g|i\.e|z\.B|d\.h|bzw|Nr|Abs|Art|Sec|Jan|Feb|Mar|Apr|Jun|Jul"
+    r"|Aug|Sep|Sept|Oct|Nov|Dec|U\.S|U\.K|a\.m|p\.m)\.$"
+)
+_CUT = re.compile(
+    r"(?<=[,;:，、；：—])\s*|\s+[–—-]+\s+|\s*[()（）]\s*|\s+(?=(?:"
+    "and|or|but|because|although|though|while|whereas|which|where|when|if|unless|that|who|whose|by"
+    "|for|with|without|in|on|to|from|of|as|at|into|than|through|such|during|before|after|between"
+    "|under|over|about"
+    "|und|oder|aber|weil|dass|mit|von|für|auf|aus|bei|nach|durch"
+    "|et|ou|mais|parce|pour|avec|dans|par|sur"
+    "|pero|porque|para|por|desde|hasta"
+    r")\s)",
+    re.IGNORECASE,
+)
+_LONGEST_PHRASE = 6
+"""Content words in a phrase at most, for text that gives no place to cut."""
+
+
+def plain(text: str) -> str:
+    """The text without citations, link targets, Markdown marks and bullets."""
+    text = _LINK.sub(r"\1", visible(text))
+    text = _CITATION.sub("", text)
+    text = _FENCE.sub("", text)
+    return _MARKS.sub("", _BULLET.sub("", text))
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a plain text, each stripped; a line end is an end."""
+    found: list[str] = []
+    kept = ""
+    at = 0
+    for gap in _STOP.finditer(text):
+        piece = kept + text[at : gap.start()]
+        at = gap.end()
+        if "\n" not in gap.group() and _ABBREVIATION.search(piece):
+            kept = piece + gap.group()
+            continue
+        kept = ""
+        found.append(piece)
+    found.append(kept + text[at:])
+    return [sentence for piece in found if (sentence := piece.strip())]
+
+
+def phrases(sentence: str) -> list[str]:
+    """A sentence cut at punctuation, prepositions and conjunctions into pieces that say something.
+
+    A piece without content words joins the one after it, the last one the one before.
+    """
+    found: list[str] = []
+    kept = ""
+    for piece in _CUT.split(sentence):
+        kept = f"{kept} {piece}" if kept else piece
+        if content(piece):
+            found.extend(_short(kept.strip()))
+            kept = ""
+    if kept.strip() and found:
+        found[-1] = f"{found[-1]} {kept.strip()}"
+    return found
+
+
+def _short(phrase: str) -> list[str]:
+    words = phrase.split()
+    if len(content(phrase)) <= _LONGEST_PHRASE or len(words) < 2:
+        return [phrase]
+    middle = len(words) // 2
+    return [*_short(" ".join(words[:middle])), *_short(" ".join(words[middle:]))]

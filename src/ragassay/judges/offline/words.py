@@ -1,0 +1,141 @@
+"""Words of any script, and how much each tells.
+
+A word is compared by its stem: NFKC, case folded, light English endings off, and no more than the
+first `STEM` letters, which also joins the forms of most European languages ("regulierung",
+"regulieren"). Scripts that put no spaces between words give overlapping pairs of characters.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from functools import lru_cache
+
+from ragassay.judges.offline.vocabulary import COMMON, SMALL
+
+STEM = 8
+"""Letters of a word that are compared: long words that differ only at their end are forms of one
+word far more often than not."""
+
+LITTLE = 0.3
+"""Weight of a common English word; a word that is not common weighs 1, a small word nothing."""
+
+LONGEST = 200_000
+"""Characters of a text that are read; beyond that nobody reads either."""
+
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u2fdf\u3040-\u30ff\u3100-\u312f\u3400-\u4dbf"
+    "\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+)
+_WORD = re.compile(
+    rf"[{_UNSPACED}]+"
+    r"|\d+(?:[.,]\d+)*"
+    rf"|(?:[^\W\d_{_UNSPACED}]\.){{2,}}"
+    rf"|[^\W\d_{_UNSPACED}](?:[^\W_{_UNSPACED}]|['’](?=[^\W\d_]))*"
+)
+_IS_UNSPACED = re.compile(f"[{_UNSPACED}]")
+_INVISIBLE = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e"
+    "\u2060-\u206f\ufe00-\ufe0f\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]"
+)
+_ENDINGS = (
+    ("ational", "at", 3), ("ization", "iz", 3), ("isation", "iz", 3), ("iveness", "iv", 3),
+    ("fulness", "ful", 3), ("ating", "at", 3), ("ation", "at", 3), ("ator", "at", 3),
+    ("ated", "at", 3), ("ate", "at", 3), ("ical", "ic", 3), ("ness", "", 3), ("ment", "", 4),
+    ("ing", "", 3), ("ion", "", 4), ("ity", "", 4), ("ied", "i", 2), ("est", "", 4), ("ise", "iz", 4),
+    ("ed", "", 3), ("er", "", 3), ("or", "", 5), ("ly", "", 4), ("al", "", 5),
+)  # fmt: skip
+"""Ending, what takes its place, and the letters that must stand before it."""
+_VOWEL = re.compile("[aeiouy]")
+
+
+def visible(text: str) -> str:
+    """The text in its compatibility form (NFKC), without characters that nobody sees."""
+    text = text[:LONGEST]
+    return text if text.isascii() else _INVISIBLE.sub("", unicodedata.normalize("NFKC", text))
+
+
+def tokens(text: str) -> list[str]:
+    """Case-folded words in their order, small ones too; numbers without separators of thousands."""
+    found: list[str] = []
+    for match in _WORD.finditer(visible(text).casefold()):
+        word = match.group()
+        if _IS_UNSPACED.match(word):
+            found.extend(word[at : at + 2] for at in range(max(1, len(word) - 1)))
+        else:
+            found.append(word)
+    return [_plain(word) for word in found]
+
+
+def _plain(word: str) -> str:
+    if word[0].isdigit():
+        return number(word)
+    if "." in word:
+        return word.replace(".", "")
+    word = word.replace("’", "'")
+    return word.removesuffix("'s") or word
+
+
+def number(written: str) -> str:
+    """A number as written (``1,000.50``) in one form (``1000.5``)."""
+    plain = re.sub(r",(?=\d{3}(?!\d))", "", written).replace(",", ".")
+    if plain.count(".") == 1:
+        plain = plain.rstrip("0").rstrip(".")
+    return plain.lstrip("0") or "0"
+
+
+@lru_cache(maxsize=1 << 16)
+def stem(token: str) -> str:
+    """What is left of a token for comparing it; empty for a small word."""
+    if token in SMALL:
+        return ""
+    if not token[0].isalpha() or _IS_UNSPACED.match(token):
+        return token
+    return _stem(token)
+
+
+def _stem(token: str) -> str:
+    if len(token) > 3 and token.isascii():
+        token = _singular(token)
+        for ending, instead, least in _ENDINGS:
+            rest = token[: -len(ending)]
+            if token.endswith(ending) and len(rest) >= least and _VOWEL.search(rest):
+                token = rest + instead
+                break
+        if len(token) > 3:
+            if token[-1] == token[-2] and token[-1] not in "aeiouls":
+                token = token[:-1]
+            token = token.removesuffix("e")
+            if token[-1] == "y":
+                token = token[:-1] + "i"
+    return token[:STEM]
+
+
+def _singular(token: str) -> str:
+    if token.endswith("ies") and len(token) > 4:
+        return token[:-3] + "y"
+    if token.endswith(("sses", "shes", "ches", "xes")):
+        return token[:-2]
+    if token[-1] == "s" and token[-2] not in "sui":
+        return token[:-1]
+    return token
+
+
+def content(text: str) -> list[str]:
+    """Stems of the words that are not small, in their order."""
+    return [found for found in map(stem, tokens(text)) if found]
+
+
+@lru_cache(maxsize=1 << 16)
+def weight(stemmed: str) -> float:
+    """How much a stem tells: 1, or `LITTLE` where it is a common English word."""
+    return LITTLE if stemmed in _COMMON_STEMS else 1.0
+
+
+def weigh(stems: Iterable[str]) -> float:
+    """Sum of the weights."""
+    return sum(map(weight, stems))
+
+
+_COMMON_STEMS = frozenset(map(_stem, COMMON))

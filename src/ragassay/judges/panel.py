@@ -1,0 +1,204 @@
+"""A panel: several judges answer the same question, and their votes become one answer.
+
+How votes become one is said in `ragassay.judges.combining`. What cannot be combined (a list of
+claims or nuggets) is asked of the first member, and of the next only where that one fails.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Coroutine, Iterable, Sequence
+from typing import Any
+
+from ragassay.errors import UsageError
+from ragassay.judges.combining import RULES, combinable
+from ragassay.judges.judge import Judge
+from ragassay.judges.question import Question, R_co
+from ragassay.judges.verdict import Failure, Provenance, Verdict
+from ragassay.scores import Reason
+
+Vote = Verdict[Any] | Failure
+
+
+class Panel(Judge):
+    """Several judges, asked side by side.
+
+    A member without an answer is a lost vote. The verdict's ``votes`` keep what each member said,
+    in the order of the members: the disagreement stays visible.
+
+    Args:
+        members: at least one. The same judge may sit several times: each seat asks independently
+            (with a ``repeat`` of its own).
+        rule: ``median`` or ``majority``.
+        quorum: votes that make an answer; more than half of the members where left out.
+
+    Raises:
+        UsageError: no members, an unknown rule, or a quorum that cannot be reached.
+    """
+
+    def __init__(
+        self, members: Sequence[Judge], rule: str = "median", quorum: int | None = None
+    ) -> None:
+        if not members:
+            raise UsageError("A panel needs at least one judge.")
+        if rule not in RULES:
+            raise UsageError(f"A panel decides by {' or '.join(RULES)}, not by {rule!r}.")
+        self.members = tuple(members)
+        self.rule = rule
+        self.quorum = len(members) // 2 + 1 if quorum is None else quorum
+        if not 1 <= self.quorum <= len(members):
+            raise UsageError(
+                f"A quorum of {quorum} cannot be: the panel has {len(members)} members."
+            )
+        self._seats = _seats(self.members)
+
+    @property
+    def label(self) -> str:
+        """``panel(LABEL, LABEL, ...)``."""
+        return f"panel({', '.join(member.label for member in self.members)})"
+
+    @property
+    def signature(self) -> str:
+        """Rule, quorum and the members' signatures, in their order."""
+        members = ", ".join(member.signature for member in self.members)
+        return f"panel({self.rule}, quorum={self.quorum}: {members})"
+
+    def leaves(self) -> tuple[Judge, ...]:
+        """Those of all members."""
+        return tuple(leaf for member in self.members for leaf in member.leaves())
+
+    def requests(self, question: Question[Any], repeat: int = 0) -> tuple[tuple[Judge, int], ...]:
+        """Those of all members; of what cannot be combined, those of the first member that is not
+        known to fail."""
+        together = combinable(question.reply)
+        found: list[tuple[Judge, int]] = []
+        for at, member in enumerate(self.members):
+            own = self._repeat(at, repeat)
+            found += member.requests(question, own)
+            if not together and not isinstance(member.known(question, own), Failure):
+                break
+        return tuple(found)
+
+    async def answer(self, question: Question[R_co], repeat: int = 0) -> Verdict[R_co] | Failure:
+        """The verdict of the panel, or a failure with the most frequent reason of lost votes."""
+        if combinable(question.reply):
+            asked = [self._ask(at, question, repeat) for at in range(len(self.members))]
+            return self._decided(question, repeat, await asyncio.gather(*asked))
+        votes: list[Vote] = []
+        for at in range(len(self.members)):
+            votes.append(await self._ask(at, question, repeat))
+            if isinstance(votes[-1], Verdict):
+                break
+        return self._decided(question, repeat, votes)
+
+    async def open(self) -> None:
+        """Opens the members; closes them again where one will not open."""
+        try:
+            await _all(member.open() for member in self._distinct())
+        except BaseException:
+            await self.close()
+            raise
+
+    async def drain(self) -> None:
+        """Drains the members."""
+        await _all(member.drain() for member in self._distinct())
+
+    async def close(self) -> None:
+        """Closes the members, each even where another fails."""
+        await _all(member.close() for member in self._distinct())
+
+    def known(self, question: Question[Any], repeat: int = 0) -> Vote | None:
+        """The panel's verdict where it takes no asking: where that of each member does not."""
+        votes = []
+        for at, member in enumerate(self.members):
+            vote = member.known(question, self._repeat(at, repeat))
+            if vote is None:
+                return None
+            votes.append(vote)
+            if isinstance(vote, Verdict) and not combinable(question.reply):
+                break
+        return self._decided(question, repeat, votes)
+
+    def _distinct(self) -> list[Judge]:
+        return list({id(member): member for member in self.members}.values())
+
+    def _repeat(self, at: int, repeat: int) -> int:
+        seat, seats = self._seats[at]
+        return repeat * seats + seat
+
+    async def _ask(self, at: int, question: Question[Any], repeat: int) -> Vote:
+        member, own = self.members[at], self._repeat(at, repeat)
+        try:
+            return await member.answer(question, own)
+        except Exception as error:
+            # A judge must not raise; one that does costs its own vote only.
+            detail = f"{type(error).__name__} in the judge"
+            return Failure(question, Reason.FAILED, detail, Provenance(member.label), own)
+
+    def _decided(
+        self, question: Question[R_co], repeat: int, votes: Sequence[Vote]
+    ) -> Verdict[R_co] | Failure:
+        needed = self.quorum if combinable(question.reply) else 1
+        return decided(question, votes, self.rule, needed, len(self.members), self.label, repeat)
+
+
+def decided(
+    question: Question[R_co],
+    votes: Sequence[Vote],
+    rule: str,
+    needed: int,
+    members: int,
+    label: str,
+    repeat: int = 0,
+) -> Verdict[R_co] | Failure:
+    """One verdict from votes, which it keeps.
+
+    Args:
+        question: what all of them voted on.
+        votes: at least one, in the order of the members.
+        rule: see `ragassay.judges.combining`.
+        needed: how many answers make a verdict; below it, the most frequent reason of the lost
+            votes is the failure's (of equally frequent ones the first).
+        members: how many could have voted.
+        label: of the judge that speaks for them.
+        repeat: of the verdict.
+    """
+    given = [vote for vote in votes if isinstance(vote, Verdict)]
+    lost = [vote for vote in votes if isinstance(vote, Failure)]
+    made = Provenance(
+        label,
+        latency=max((vote.provenance.latency for vote in votes), default=0.0),
+        attempts=0,
+        cached=all(vote.provenance.cached for vote in votes),
+    )
+    if len(given) < needed:
+        reason = Counter(vote.reason for vote in lost).most_common(1)[0][0]
+        why = "; ".join(f"{vote.provenance.judge}: {vote.detail}" for vote in lost)
+        detail = f"{len(given)} of {members} judges answered, {needed} needed; {why}"
+        return Failure(question, reason, detail, made, repeat, tuple(votes))
+    try:
+        answer = question.check(question.combine([vote.answer for vote in given], rule))
+    except ValueError as error:
+        detail = f"the votes do not combine into one answer: {error}"
+        return Failure(question, Reason.FAILED, detail, made, repeat, tuple(votes))
+    return Verdict(question, answer, made, repeat, tuple(votes))
+
+
+def _seats(members: Sequence[Judge]) -> list[tuple[int, int]]:
+    """For each member: its place among those of the same signature, and how many these are."""
+    total = Counter(member.signature for member in members)
+    taken: Counter[str] = Counter()
+    seats = []
+    for member in members:
+        seats.append((taken[member.signature], total[member.signature]))
+        taken[member.signature] += 1
+    return seats
+
+
+async def _all(work: Iterable[Coroutine[Any, Any, None]]) -> None:
+    """Waits for all, then raises the first error."""
+    done = await asyncio.gather(*work, return_exceptions=True)
+    for outcome in done:
+        if isinstance(outcome, BaseException):
+            raise outcome

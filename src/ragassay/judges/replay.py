@@ -1,0 +1,132 @@
+"""A judge that repeats what was said before: recorded runs, or the labels of people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ragassay.errors import InputError, UsageError
+from ragassay.judges.combining import RULES
+from ragassay.judges.judge import Judge
+from ragassay.judges.panel import Vote, decided
+from ragassay.judges.question import Question, R_co
+from ragassay.judges.replay_file import Line, ReplayFile, example, reply_of
+from ragassay.judges.verdict import Failure, Provenance, Verdict
+from ragassay.scores import Reason
+
+
+class Replay(Judge):
+    """Answers from a file, see `ragassay.judges.replay_file`. Asks nobody and costs nothing.
+
+    Several lines on one question are the votes of several people (or models): they become one
+    answer as those of a panel do. A recorded failure comes back as the same failure.
+
+    Args:
+        path: a JSONL file.
+        rule: ``median`` or ``majority``.
+
+    Raises:
+        InputError: the file cannot be read, or a line of it is no answer.
+        UsageError: an unknown rule.
+    """
+
+    def __init__(self, path: str | Path, rule: str = "median") -> None:
+        if rule not in RULES:
+            raise UsageError(f"Votes are combined by {' or '.join(RULES)}, not by {rule!r}.")
+        self.rule = rule
+        self._file = ReplayFile(path)
+
+    @property
+    def label(self) -> str:
+        """``replay:FILE``, without the folder."""
+        return f"replay:{self._file.path.name}"
+
+    @property
+    def signature(self) -> str:
+        """Label, a hash of the file's content, and the rule for several votes."""
+        return f"{self.label}#{self._file.hash}({self.rule})"
+
+    def leaves(self) -> tuple[Judge, ...]:
+        """None: nothing is sent."""
+        return ()
+
+    def known(self, question: Question[Any], repeat: int = 0) -> Vote:
+        """The answer itself: it takes no asking."""
+        return self._answer(question, repeat)
+
+    async def answer(self, question: Question[R_co], repeat: int = 0) -> Verdict[R_co] | Failure:
+        """The recorded verdict; `MISSING_INPUT` where the file does not hold one."""
+        return self._answer(question, repeat)
+
+    def _answer(self, question: Question[Any], repeat: int) -> Vote:
+        votes = [self._vote(line, question, repeat) for line in self._file.find(question, repeat)]
+        if not votes:
+            return self._missing(question, repeat)
+        if len(votes) == 1:
+            return votes[0]
+        return decided(question, votes, self.rule, 1, len(votes), self.label, repeat)
+
+    def _vote(self, line: Line, question: Question[Any], repeat: int) -> Vote:
+        where = f"{self.label}, line {line.number}"
+        try:
+            return vote_of(self._file.record(line), question, repeat, where)
+        except (OSError, ValueError, InputError) as error:
+            detail = f"{where}: the file has changed since it was read ({error})"
+            return Failure(question, Reason.FAILED, detail, Provenance(where, attempts=0), repeat)
+
+    def _missing(self, question: Question[Any], repeat: int) -> Failure:
+        n = self._file.counts[question.kind]
+        asked = f"{question.kind} question" + (f", repeat {repeat}" if repeat else "")
+        detail = (
+            f"{self._file.path.name} has no answer to this {asked} ({n:,} to others of its kind); "
+            f"add a line {example(type(question))}"
+        )
+        made = Provenance(self.label, attempts=0)
+        return Failure(question, Reason.MISSING_INPUT, detail, made, repeat)
+
+
+def vote_of(record: Mapping[str, Any], question: Question[Any], repeat: int, where: str) -> Vote:
+    """A record as the verdict or failure that it was, with its provenance and votes.
+
+    Args:
+        record: as `ragassay.judges.records.to_record` makes it, or a person's label.
+        question: what it answers.
+        repeat: for which asking.
+        where: names the line, for whoever is not named in it.
+
+    Raises:
+        InputError: the record has no valid answer.
+    """
+    made = _provenance(record, where)
+    votes = tuple(vote_of(vote, question, repeat, where) for vote in record.get("votes", ()))
+    if record.get("answer") is None:
+        reason = Reason(record.get("reason") or Reason.MISSING_INPUT)
+        detail = str(record.get("detail") or f"{where}: the question is left unanswered there")
+        return Failure(question, reason, detail, made, repeat, votes)
+    try:
+        answer = question.check(reply_of(type(question), record["answer"]))
+    except ValueError as error:
+        detail = f"{where}: {error}"
+        return Failure(question, Reason.UNPARSABLE, detail, made, repeat, votes)
+    return Verdict(question, answer, made, repeat, votes)
+
+
+def _provenance(record: Mapping[str, Any], where: str) -> Provenance:
+    """What the record tells of its origin; nothing of it is spent now."""
+    sent = record.get("sent") or record
+    return Provenance(
+        judge=str(record.get("judge") or where),
+        model=str(record.get("model") or ""),
+        prompt_hash=str(record.get("prompt_hash") or ""),
+        request=str(record.get("request") or ""),
+        messages=tuple(sent.get("messages") or ()),
+        reply=str(record.get("reply") or ""),
+        input_tokens=int(record.get("input_tokens") or 0),
+        output_tokens=int(record.get("output_tokens") or 0),
+        cost=record.get("cost"),
+        latency=float(record.get("latency") or 0.0),
+        attempts=int(record.get("attempts") or 0),
+        cached=True,
+        dropped=tuple(record.get("dropped") or ()),
+    )

@@ -1,0 +1,291 @@
+"""A file of recorded or human answers: read once, checked line by line, looked up by question.
+
+Two kinds of lines, also mixed in one file:
+
+- recorded: a line of a run folder's ``verdicts.jsonl`` or of ``ragassay ledger export``. It names
+  its question by ``key`` (and ``repeat``).
+- labelled by people: ``{"question": "relevance_grade", "data": {"query": ..., "passage": ...},
+  "answer": 3, "judge": "ann"}``. It names its question by its data, compared without regard to
+  white space; fields of the question that have a default need not be given, and match whatever the
+  question holds there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import unicodedata
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, fields
+from functools import cache
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import orjson
+from pydantic import TypeAdapter, ValidationError
+
+from ragassay.errors import InputError, did_you_mean
+from ragassay.judges.question import Question, Reply
+from ragassay.judges.questions import kinds
+from ragassay.scores import Reason
+
+ANY_REPEAT = -1
+"""Of a label that holds for every repeat of its question."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Where an answer stands.
+
+    Attributes:
+        number: 1-based.
+        place: of its first byte.
+        who: judge and model, or the person, that gave it; empty where the line does not say.
+    """
+
+    number: int
+    place: int
+    who: str
+
+
+class ReplayFile:
+    """The answers of a file. Only their places stay in memory.
+
+    Attributes:
+        path: the file.
+        hash: twelve digits that change with its content.
+        counts: lines by kind of question.
+
+    Raises:
+        InputError: the file cannot be read, or a line is no answer; says which, and what to do.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self.counts: Counter[str] = Counter()
+        self._kinds = kinds()
+        self._by_key: dict[tuple[str, int], list[Line]] = {}
+        self._by_data: dict[str, dict[tuple[str, ...], dict[tuple[bytes, int], list[Line]]]] = {}
+        self.hash = self._read()
+
+    def find(self, question: Question[Any], repeat: int = 0) -> list[Line]:
+        """The lines that answer a question, in the order of the file; the last of each judge.
+
+        Labels by people come before recorded answers to the same question.
+        """
+        found: list[Line] = []
+        for names, labels in self._by_data.get(question.kind, {}).items():
+            name = _digest({name: getattr(question, name) for name in names})
+            found += labels.get((name, ANY_REPEAT), ()) or labels.get((name, repeat), ())
+        found = found or self._by_key.get((question.key, repeat), [])
+        latest: dict[object, Line] = {}
+        for line in sorted(found, key=lambda line: line.number):
+            latest[line.who or line.number] = line
+        return sorted(latest.values(), key=lambda line: line.number)
+
+    def record(self, line: Line) -> dict[str, Any]:
+        """What a line says.
+
+        Raises:
+            OSError, ValueError: the file has changed since it was read.
+        """
+        with self.path.open("rb") as stream:
+            stream.seek(line.place)
+            found: dict[str, Any] = orjson.loads(stream.readline())
+        return found
+
+    def _read(self) -> str:
+        content = hashlib.sha256()
+        place = 0
+        try:
+            with self.path.open("rb") as stream:
+                for number, raw in enumerate(stream, start=1):
+                    content.update(raw)
+                    mark = b"\xef\xbb\xbf" if number == 1 and raw[:3] == b"\xef\xbb\xbf" else b""
+                    if raw[:2] == b"\x1f\x8b" and number == 1:
+                        raise InputError("is compressed", hint="Decompress it first.")
+                    line = raw[len(mark) :]
+                    if line.strip():
+                        self._take(line, number, place + len(mark))
+                    place += len(raw)
+        except OSError as error:
+            raise InputError(
+                f"cannot be read ({error.strerror or error})",
+                path=self.path,
+                hint="Name a file of recorded or human answers: replay:FILE.",
+            ) from error
+        except InputError as error:
+            raise error.at(path=self.path) from error
+        return content.hexdigest()[:12]
+
+    def _take(self, raw: bytes, number: int, place: int) -> None:
+        try:
+            self._keep(_object(raw), number, place)
+        except InputError as error:
+            raise error.at(line=number) from error
+
+    def _keep(self, record: dict[str, Any], number: int, place: int) -> None:
+        cls = _type_of(record, self._kinds)
+        repeat = _repeat_of(record)
+        answer, reason = record.get("answer"), record.get("reason")
+        reply = None if answer is None else reply_of(cls, answer)
+        if reason is not None and reason not in set(Reason):
+            raise InputError(f"there is no reason {reason!r}", field="reason")
+        line = Line(number, place, said_by(record))
+        if "data" in record:
+            data = _data_of(cls, record["data"])
+            if reply is not None:
+                _check(cls, data, reply)
+            labels = self._by_data.setdefault(cls.kind, {}).setdefault(tuple(sorted(data)), {})
+            key = (_digest(data), ANY_REPEAT if repeat is None else repeat)
+            labels.setdefault(key, []).append(line)
+        elif isinstance(record.get("key"), str):
+            if reply is None and reason is None:
+                raise InputError("neither an answer nor a reason why there is none", field="answer")
+            self._by_key.setdefault((record["key"], repeat or 0), []).append(line)
+        else:
+            raise InputError(
+                "does not say which question it answers",
+                field="data",
+                hint="Give the question's data, as " + example(cls),
+            )
+        self.counts[cls.kind] += 1
+
+
+def reply_of(cls: type[Question[Any]], answer: Any) -> Reply:
+    """An answer as the typed reply, where a person may leave out what no person is asked for.
+
+    A reply with one field besides explanations may be given bare (``3`` for ``{"grade": 3}``).
+
+    Raises:
+        InputError: it is not an answer to such questions; names the field.
+    """
+    shape = cls.reply
+    needed = [name for name in shape.model_fields if not _can_be_left_out(shape, name)]
+    if not isinstance(answer, dict):
+        if len(needed) != 1:
+            raise InputError(
+                f"{cls.kind} has several values to answer", field="answer", hint=example(cls)
+            )
+        answer = {needed[0]: answer}
+    whole = dict(answer)
+    for name in shape.model_fields:
+        source = shape.implied.get(name)
+        if name not in whole and source in whole:
+            whole[name] = whole[source]
+        elif name not in whole and _can_be_left_out(shape, name):
+            whole[name] = ""
+    try:
+        return shape.model_validate_json(orjson.dumps(whole))
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in ("answer", *first["loc"]))
+        raise InputError(first["msg"], field=place, hint=example(cls)) from error
+
+
+def said_by(record: Mapping[str, Any]) -> str:
+    """Who answered: a judge with the model that it reached, or a person."""
+    who = record.get("judge")
+    model = record.get("model")
+    parts = [part for part in (who, model) if isinstance(part, str) and part]
+    return " ".join(dict.fromkeys(parts))
+
+
+def example(cls: type[Question[Any]]) -> str:
+    """A line that labels such a question."""
+    data = {
+        field.name: ["..."] if "tuple" in str(field.type) else "..."
+        for field in fields(cls)
+        if _required(field)
+    }
+    answer: dict[str, Any] = {
+        name: "..." for name in cls.reply.model_fields if not _can_be_left_out(cls.reply, name)
+    }
+    line = {"question": cls.kind, "data": data, "answer": answer}
+    return orjson.dumps(line).decode()
+
+
+def _object(raw: bytes) -> dict[str, Any]:
+    try:
+        record = orjson.loads(raw)
+    except ValueError as error:
+        raise InputError(
+            f"is not JSON ({error})", hint="Write one JSON object a line, in UTF-8."
+        ) from error
+    if not isinstance(record, dict):
+        raise InputError("is not a JSON object")
+    return record
+
+
+def _type_of(
+    record: Mapping[str, Any], known: Mapping[str, type[Question[Any]]]
+) -> type[Question[Any]]:
+    kind = record.get("question")
+    if not isinstance(kind, str) or kind not in known:
+        hint = did_you_mean(str(kind), known) or f"There are: {', '.join(known)}."
+        raise InputError(f"there is no question {kind!r}", field="question", hint=hint)
+    return known[kind]
+
+
+def _repeat_of(record: Mapping[str, Any]) -> int | None:
+    repeat = record.get("repeat")
+    if repeat is None or (type(repeat) is int and repeat >= 0):
+        return repeat
+    raise InputError(f"must be a whole number from 0, not {repeat!r}", field="repeat")
+
+
+def _data_of(cls: type[Question[Any]], given: Any) -> dict[str, Any]:
+    if not isinstance(given, dict):
+        raise InputError("must be an object", field="data", hint=example(cls))
+    names = {field.name for field in fields(cls)}
+    for name in given:
+        if name not in names:
+            hint = did_you_mean(name, names) or f"It has: {', '.join(sorted(names))}."
+            raise InputError(f"{cls.kind} has no field {name!r}", field=f"data.{name}", hint=hint)
+    for field in fields(cls):
+        if field.name not in given and _required(field):
+            raise InputError("is missing", field=f"data.{field.name}", hint=example(cls))
+    data = {}
+    for name, value in given.items():
+        try:
+            data[name] = _adapter(cls, name).validate_json(orjson.dumps(value), strict=True)
+        except ValidationError as error:
+            raise InputError(error.errors()[0]["msg"], field=f"data.{name}") from error
+    return data
+
+
+def _check(cls: type[Question[Any]], data: Mapping[str, Any], reply: Reply) -> None:
+    try:
+        cls(**data).check(reply)
+    except ValueError as error:
+        raise InputError(str(error), field="answer") from error
+
+
+@cache
+def _adapter(cls: type[Question[Any]], name: str) -> TypeAdapter[Any]:
+    return TypeAdapter(get_type_hints(cls, include_extras=True)[name])
+
+
+def _required(field: Any) -> bool:
+    return field.default is MISSING and field.default_factory is MISSING
+
+
+def _can_be_left_out(shape: type[Reply], name: str) -> bool:
+    return name in shape.implied or shape.model_fields[name].annotation is str
+
+
+def _digest(data: Mapping[str, Any]) -> bytes:
+    body = orjson.dumps(_plain(data), option=orjson.OPT_SORT_KEYS)
+    return hashlib.sha256(body).digest()[:16]
+
+
+def _plain(value: Any) -> Any:
+    """Texts as they read: white space collapsed, accents composed, broken characters marked."""
+    if isinstance(value, str):
+        readable = value.encode("utf-8", "replace").decode()
+        return unicodedata.normalize("NFC", " ".join(readable.split()))
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value

@@ -1,0 +1,106 @@
+"""Where sentences end: rules for text of any script, with no model and no data files."""
+
+from __future__ import annotations
+
+import re
+
+_END = re.compile(r"([.!?…]+[\"'”’»)\]]*)(?=\s|$)|([。！？｡]+[”’」』）]*)")
+_BREAK = re.compile(r"[ \t]*\n\s*")
+_ITEM = re.compile(r"(?:[-*•–+]|\d{1,3}[.)]|[a-zA-Z][.)]|#+|>)\s")
+"""What a line of a list, or a heading, begins with."""
+
+_ABBREVIATIONS = frozenset(
+    "approx ca cf ch col corp dept dr e.g ed eds eq etc al fig figs gen gov i.e inc jr lt ltd max "
+    "min mr mrs ms mt no nos p pp prof rep resp rev sec sen sgt sr st vol vs viz".split()
+)
+_STARTERS = frozenset(
+    "a an the this that these those it its he she they we you i in on at by as if when while for "
+    "from however but and or so there here his her their our also since after before both each "
+    "most many some such to with what who why how my".split()
+)
+"""Words that begin a sentence also after an acronym's last full stop."""
+
+_LABELS = frozenset(
+    "appendix class figure grade group hepatitis option part phase plan section type vitamin".split()
+)
+"""Words whose letter is no initial: ``vitamin C. Oranges ...``."""
+
+_WORD = re.compile(r"\S+$")
+_NEXT = re.compile(r"\s*[\"'“‘«(\[]*(\w[\w'’-]*)?")
+
+
+def sentence_spans(text: str) -> list[tuple[int, int]]:
+    """Start and end of each sentence, without the white space around it.
+
+    Lines of a list and blank lines end a sentence; a line that merely wraps does not. Pieces that
+    hold neither letter nor digit belong to the sentence before them.
+    """
+    spans: list[tuple[int, int]] = []
+    for begin, end in _lines(text):
+        start = begin
+        for found in _END.finditer(text, begin, end):
+            if found[2] or _ends(text, begin, found.start(), found.end(), end, found[1]):
+                _add(spans, text, start, found.end())
+                start = found.end()
+        _add(spans, text, start, end)
+    return spans
+
+
+def _lines(text: str) -> list[tuple[int, int]]:
+    """Stretches of text that line breaks part."""
+    found, start = [], 0
+    for gap in _BREAK.finditer(text):
+        before, after = text[start : gap.start()].rstrip(), text[gap.end() :]
+        wraps = (
+            gap[0].count("\n") == 1
+            and before[-1:].isalnum() | (before[-1:] == ",")
+            and after[:1].islower()
+            and not _ITEM.match(after)
+        )
+        if not wraps:
+            found.append((start, gap.start()))
+            start = gap.end()
+    return [*found, (start, len(text))]
+
+
+def _ends(text: str, line: int, mark: int, after: int, end: int, signs: str) -> bool:
+    """Whether the signs at ``mark`` end a sentence of the line that begins at ``line``."""
+    following = _NEXT.match(text, after, end)
+    word = (following[1] or "") if following else ""
+    if not signs.startswith(".") or signs.startswith(".."):
+        return not word[:1].islower() or signs[0] != "…"
+    before = _WORD.search(text, line, mark)
+    last = before[0].lstrip("([\"'“‘«") if before else ""
+    if word[:1].islower():
+        return False
+    if last.casefold() in _ABBREVIATIONS:
+        return False
+    if last.isdigit() and not text[line : mark - len(last)].strip():
+        return False  # the number of a list's item
+    if "." in last and all(len(piece) == 1 for piece in last.split(".")):
+        return word.casefold() in _STARTERS or not word
+    if len(last) == 1 and last.isupper() and word:
+        label = _WORD.search(text[line : mark - 1].rstrip())
+        return word.casefold() in _STARTERS or (
+            label is not None and label[0].casefold() in _LABELS
+        )
+    return True
+
+
+def begins_sentence(text: str) -> bool:
+    """Whether a text begins with a word that begins sentences, with a capital."""
+    found = _NEXT.match(text)
+    word = (found[1] or "") if found else ""
+    return word[:1].isupper() and word.casefold() in _STARTERS
+
+
+def _add(spans: list[tuple[int, int]], text: str, start: int, end: int) -> None:
+    piece = text[start:end]
+    if not piece.strip():
+        return
+    start += len(piece) - len(piece.lstrip())
+    end -= len(piece) - len(piece.rstrip())
+    if spans and not any(character.isalnum() for character in piece):
+        spans[-1] = (spans[-1][0], end)
+    else:
+        spans.append((start, end))

@@ -1,0 +1,175 @@
+"""What a run may spend."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragassay.errors import UsageError
+from ragassay.judges.budget import Budget
+
+
+@pytest.mark.parametrize(
+    ("text", "dollars", "calls", "tokens"),
+    [
+        ("5.00", 5.0, None, None),
+        ("5", 5.0, None, None),
+        (".50", 0.5, None, None),
+        ("$5", 5.0, None, None),
+        ("$ 1,000", 1000.0, None, None),
+        ("12 dollars", 12.0, None, None),
+        ("0.1 USD", 0.1, None, None),
+        ("200 calls", None, 200, None),
+        ("1 call", None, 1, None),
+        ("200calls", None, 200, None),
+        ("1,500 calls", None, 1500, None),
+        ("1e6 tokens", None, None, 1_000_000),
+        ("2M tokens", None, None, 2_000_000),
+        ("1.5k tokens", None, None, 1500),
+        ("500_000 tokens", None, None, 500_000),
+        ("$5, 200 calls, 1M tokens", 5.0, 200, 1_000_000),
+        ("0", 0.0, None, None),
+    ],
+)
+def test_a_budget_is_read_from_words(
+    text: str, dollars: float | None, calls: int | None, tokens: int | None
+) -> None:
+    found = Budget.parse(text)
+    assert (found.dollars, found.calls, found.tokens) == (dollars, calls, tokens)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "five", "-5", "5 euros", "$5 calls", "1.5 calls", "5.00,200 calls", "3, 4", "1e999",
+     "nan", "inf", "1 call, 2 calls", "5$"],
+)  # fmt: skip
+def test_what_is_no_budget_is_refused_with_the_forms_that_are(text: str) -> None:
+    with pytest.raises(UsageError, match="200 calls"):
+        Budget.parse(text)
+
+
+@given(st.text(max_size=20))
+def test_any_text_is_a_budget_or_a_clear_error(text: str) -> None:
+    try:
+        found = Budget.parse(text)
+    except UsageError:
+        return
+    assert any(one is not None for one in (found.dollars, found.calls, found.tokens))
+
+
+def test_what_is_in_flight_counts_against_the_budget() -> None:
+    budget = Budget(dollars=1.0)
+    first = budget.reserve(0.6, 100)
+    assert first is not None
+    assert budget.reserve(0.6, 100) is None
+    budget.settle(first, 0.1, 50)
+    assert budget.reserve(0.6, 100) is not None
+    assert budget.spent_dollars == 0.1
+
+
+def test_the_last_cent_can_be_spent() -> None:
+    budget = Budget(dollars=1.0)
+    for _ in range(10):
+        made = budget.reserve(0.1, 1)
+        assert made is not None
+        budget.settle(made, 0.1, 1)
+    assert budget.reserve(0.1, 1) is None
+    assert budget.reserve(0.0, 1) is not None, "what is free still fits"
+
+
+def test_calls_are_counted_with_their_retries() -> None:
+    budget = Budget(calls=5)
+    made = budget.reserve(None, 10)
+    assert made is not None
+    budget.settle(made, None, 10, calls=4)
+    assert budget.reserve(None, 10) is not None
+    assert budget.reserve(None, 10) is None
+
+
+def test_a_request_that_was_never_sent_costs_nothing() -> None:
+    budget = Budget(calls=1, tokens=10)
+    made = budget.reserve(None, 10)
+    assert made is not None
+    budget.settle(made, None, 0, calls=0)
+    assert budget.reserve(None, 10) is not None
+
+
+def test_a_reservation_is_settled_once() -> None:
+    budget = Budget(calls=3)
+    made = budget.reserve(None, 0)
+    assert made is not None
+    budget.settle(made, None, 0)
+    with pytest.raises(ValueError, match="settled before"):
+        budget.settle(made, None, 0)
+
+
+def test_dollars_without_a_price_are_a_usage_error_that_says_what_to_do() -> None:
+    with pytest.raises(UsageError, match="price"):
+        Budget(dollars=1.0).reserve(None, 10)
+    assert Budget(dollars=1.0).needs_prices
+    assert not Budget(calls=1).needs_prices
+    assert Budget(tokens=10).reserve(None, 10) is not None
+
+
+def test_a_claim_waits_for_what_in_flight_may_leave_over() -> None:
+    async def work() -> None:
+        budget = Budget(tokens=100)
+        first = await budget.claim(None, 80)
+        assert first is not None
+        waiting = [asyncio.ensure_future(budget.claim(None, 40)) for _ in range(3)]
+        await asyncio.sleep(0)
+        assert not any(one.done() for one in waiting)
+        budget.settle(first, None, 10)  # 90 left: two of the three
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        assert [one.done() for one in waiting] == [True, True, False]
+        for one in waiting[:2]:
+            made = one.result()
+            assert made is not None
+            budget.settle(made, None, 40)
+        assert await waiting[2] is None, "10 left, and nothing in flight that could leave more"
+        assert budget.exhausted
+
+    asyncio.run(work())
+
+
+def test_a_claim_that_could_never_fit_is_refused_at_once() -> None:
+    async def work() -> None:
+        budget = Budget(tokens=100)
+        assert await budget.claim(None, 90) is not None
+        assert await budget.claim(None, 101) is None
+
+    asyncio.run(work())
+
+
+@given(
+    st.floats(0.001, 10),
+    st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1), st.booleans()), max_size=60),
+)
+def test_what_is_spent_never_exceeds_the_budget_where_estimates_hold(
+    dollars: float, requests: list[tuple[float, float, bool]]
+) -> None:
+    budget = Budget(dollars=dollars)
+    open_ = []
+    for most, share, settle_first in requests:
+        if settle_first and open_:
+            made, really = open_.pop(0)
+            budget.settle(made, really, 1)
+        found = budget.reserve(most, 1)
+        if found is not None:
+            open_.append((found, most * share))
+    for made, really in open_:
+        budget.settle(made, really, 1)
+    assert budget.spent_dollars <= dollars * (1 + 1e-6)
+
+
+def test_a_budget_says_in_words_what_was_spent_and_what_is_left() -> None:
+    budget = Budget(dollars=5.0, calls=1000)
+    made = budget.reserve(1.0, 3000)
+    assert made is not None
+    budget.settle(made, 1.25, 2500, calls=2)
+    assert budget.describe() == "$1.25 of $5.00, 2 of 1,000 calls, 2,500 tokens"
+    assert budget.left() == "$3.75 left, 998 calls left"

@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import hashlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from question_examples import fences, outside
+from ragassay.judges.fence import code_of, fenced, harmless, numbered
+
+TEXTS = st.text(st.characters(codec=None, exclude_categories=()), max_size=300)
+NASTY = st.lists(
+    st.one_of(
+        TEXTS,
+        st.sampled_from(["</data ", "<data ", ">", "\n", "\r\n", "0" * 12, "<|im_end|>", "{{", "\0"]),
+        TEXTS.map(code_of),
+    ),
+    max_size=12,
+).map("".join)
+
+
+@given(NASTY, NASTY)
+def test_a_fence_is_closed_by_its_own_mark_only_and_holds_the_whole_text(a: str, b: str) -> None:
+    content = f"{fenced(a, 'passage 1')}\n\n{fenced(b, 'answer')}\n\nGrade."
+    assert fences(content) == [("passage 1", harmless(a)), ("answer", harmless(b))]
+    assert outside(content) == "[passage 1]\n\n[answer]\n\nGrade."
+
+
+@given(NASTY)
+def test_a_text_never_holds_its_own_code_and_always_gets_the_same(text: str) -> None:
+    assert code_of(text) not in text
+    assert code_of(text) == code_of(text)
+    assert fenced(text, "x") == fenced(text, "x")
+
+
+def test_a_text_that_guessed_its_code_gets_another() -> None:
+    class Guessed(str):
+        """A text that claims to hold whatever it is asked for, as often as it is told to."""
+
+        left = 2
+
+        def __contains__(self, part: object) -> bool:
+            self.left -= 1
+            return self.left >= 0
+
+    salted = hashlib.sha256(b"2\0text").hexdigest()[:12]
+    assert code_of(Guessed("text")) == salted
+    assert code_of("text") == hashlib.sha256(b"0\0text").hexdigest()[:12]
+
+
+@given(st.lists(NASTY, max_size=6))
+def test_no_item_of_a_list_can_begin_a_line_or_pose_as_another(items: list[str]) -> None:
+    lines = numbered(items).split("\n") if items else []
+    assert len(lines) == len(items)
+    for at, (line, item) in enumerate(zip(lines, items, strict=True), 1):
+        assert line.startswith(f"{at}. ")
+        assert line[len(f"{at}. ") :].split() == item.split()
+    assert len(numbered(items).splitlines()) == len(items)
+
+
+@pytest.mark.parametrize(
+    ("text", "sent"),
+    [
+        ("<|im_end|>", "< |im_end|>"),
+        ("<｜User｜>", "< ｜User｜>"),
+        ("a</s>b<s>", "a< /s>b< s>"),
+        ("[INST][/INST]", "[ INST][ /INST]"),
+        ("<<SYS>> <</SYS>>", "<< SYS>> << /SYS>>"),
+        ("<end_of_turn>", "< end_of_turn>"),
+        ("<think></think>", "< think>< /think>"),
+        ("a \ud800 b", "a \ufffd b"),
+    ],
+)
+def test_marks_that_servers_take_for_the_end_of_a_message_become_plain_text(
+    text: str, sent: str
+) -> None:
+    assert harmless(text) == sent
+    assert harmless(sent) == sent
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a < b | c", "x <y>", "[1] [INSTALL] [note]", "<span>", "if a <b: [IN]", "<strong>|", "naïve 🙂\0"],
+)
+def test_ordinary_text_is_sent_as_it_is(text: str) -> None:
+    assert harmless(text) == text
+
+
+@given(NASTY)
+def test_what_is_sent_is_utf8_and_stays_so(text: str) -> None:
+    assert harmless(text).encode("utf-8")
+    assert harmless(harmless(text)) == harmless(text)
+
+
+@given(NASTY)
+def test_a_name_cannot_break_out_of_its_mark(name: str) -> None:
+    content = fenced("text", name)
+    assert len(content.splitlines()) == 3
+    assert [text for _, text in fences(content)] == ["text"]

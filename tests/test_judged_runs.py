@@ -1,0 +1,232 @@
+"""A run that asks a judge: its evidence, its cost, its failures, and the way back from a score."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+import orjson
+import pytest
+
+import ragassay
+from ragassay.cli import call
+from ragassay.engine import evidence
+from ragassay.engine.folder import open_run
+from ragassay.errors import UsageError
+from ragassay.judges.asking import Ask, Asker
+from ragassay.judges.judge import Judge
+from ragassay.judges.question import Question
+from ragassay.judges.questions.answering import AnswerAttempted, Attempt
+from ragassay.judges.verdict import Failure, Provenance, Verdict
+from ragassay.metrics.base import register, scored
+from ragassay.metrics.judged import JudgedMetric
+from ragassay.samples import Sample
+from ragassay.scores import Outcome, Reason
+
+
+@register
+@dataclass(frozen=True)
+class Tried(JudgedMetric):
+    """1 where the answer tries to answer."""
+
+    name = "test_tried"
+    title = "Does the answer try?"
+    family = "answer"
+    source = "test"
+    needs = ("query", "answer")
+    asks = (AnswerAttempted,)
+
+    async def judge(self, sample: Sample, ask: Ask) -> Outcome:
+        assert sample.query is not None and sample.answer is not None
+        said = await ask(AnswerAttempted(sample.query, sample.answer.text))
+        return scored(said.answered == "yes", "it says so")
+
+
+@register
+@dataclass(frozen=True)
+class TriedAgain(Tried):
+    """The same question under another name."""
+
+    name = "test_tried_again"
+
+
+class Rule(Judge):
+    """Answers by the length of the answer; fails on some."""
+
+    label = "rule"  # type: ignore[assignment]
+
+    def __init__(self) -> None:
+        self.asked: Counter[str] = Counter()
+        self.threads: set[str] = set()
+
+    async def answer(self, question: Question, repeat: int = 0) -> Verdict | Failure:
+        await asyncio.sleep(0)
+        self.asked[question.key] += 1
+        self.threads.add(threading.current_thread().name)
+        made = Provenance(
+            "rule", request=question.key, messages=question.messages(), reply="{}",
+            prompt_hash=question.prompt_hash(), input_tokens=10, output_tokens=2, cost=0.001,
+        )  # fmt: skip
+        if "timeout" in question.answer:
+            return Failure(question, Reason.TIMEOUT, "no reply within 1 s", made, repeat)
+        said = "yes" if len(question.answer) > 3 else "no"
+        return Verdict(question, Attempt(answered=said), made, repeat)
+
+
+def records(n: int) -> list[dict]:
+    answers = ["no", "a long answer", "timeout", "another answer"]
+    return [{"id": f"q{at}", "query": f"what {at}?", "answer": answers[at % 4]} for at in range(n)]
+
+
+BOTH = ["test_tried", "test_tried_again"]
+
+
+def test_a_question_of_several_metrics_is_asked_once_and_its_cost_counted_once() -> None:
+    judge = Rule()
+    result = ragassay.evaluate(records(400), BOTH, judge=judge)
+    assert len(judge.asked) == 400 and set(judge.asked.values()) == {1}
+    spent = result.summary.judging
+    assert spent is not None
+    assert (spent.judge, spent.questions, spent.calls) == ("rule", 400, 400)
+    assert (spent.input_tokens, spent.output_tokens) == (4000, 800)
+    assert spent.cost == pytest.approx(0.4) and spent.failures == {"timeout": 100}
+    assert judge.threads == {"ragassay-asker"}
+
+
+def test_a_failed_verdict_is_unscored_counted_and_never_averaged() -> None:
+    result = ragassay.evaluate(records(8), ["test_tried"], judge=Rule())
+    metric = result.summary.metrics["test_tried"]
+    assert (metric.n_scored, metric.n_total, metric.unscored) == (6, 8, {"timeout": 2})
+    assert metric.mean == pytest.approx(4 / 6)
+    assert result.summary.incomplete == 2
+    assert metric.judge == "rule"
+
+
+def test_the_signature_names_judge_and_prompt() -> None:
+    result = ragassay.evaluate(records(4), ["test_tried"], judge=Rule())
+    prompt = AnswerAttempted("a", "b").prompt_hash()
+    signature = result.summary.metrics["test_tried"].signature
+    assert signature == f"test_tried|v1|answer_attempted:{prompt}|judge=rule"
+    assert result.config["signatures"]["test_tried"] == signature
+
+
+def test_runs_of_two_judges_are_not_compared_unless_forced() -> None:
+    class Other(Rule):
+        label = "other"  # type: ignore[assignment]
+
+    new = ragassay.evaluate(records(8), ["test_tried"], judge=Other())
+    old = ragassay.evaluate(records(8), ["test_tried"], judge=Rule())
+    with pytest.raises(UsageError, match="judge=other against judge=rule"):
+        ragassay.compare(new, old)
+    found = ragassay.compare(new, old, force=True)
+    assert any("judge=other" in warning for warning in found.warnings)
+
+
+def test_the_run_folder_holds_each_verdict_once_and_scores_name_theirs(tmp_path: Path) -> None:
+    ragassay.evaluate(records(300), BOTH, judge=Rule(), save=tmp_path / "run")
+    lines = (tmp_path / "run" / "verdicts.jsonl").read_bytes().splitlines()
+    verdicts = {record["id"]: record for record in map(orjson.loads, lines)}
+    assert len(lines) == len(verdicts) == 300
+    for row in open_run(tmp_path / "run").scores:
+        (one,) = row.evidence
+        assert (verdicts[one]["answer"] is None) == (row.value is None)
+        assert verdicts[one]["messages"][-1]["role"] == "user"
+
+
+def test_every_score_is_computed_again_from_the_evidence(tmp_path: Path) -> None:
+    result = ragassay.evaluate(records(300), BOTH, judge=Rule(), save=tmp_path / "run")
+    again = evidence.rescore(open_run(tmp_path / "run"))
+    assert (again.n_scores, again.n_verdicts, again.different) == (600, 300, ())
+    in_memory = ragassay.evaluate(records(8), BOTH, judge=Rule())
+    assert evidence.rescore(in_memory).different == ()
+    assert result.summary.metrics["test_tried"].n_scored == 225
+    assert call(["rescore", str(tmp_path / "run")]) == 0
+
+
+def test_a_score_that_does_not_follow_from_the_evidence_is_told(tmp_path: Path, capsys) -> None:
+    run = tmp_path / "run"
+    ragassay.evaluate(records(4), ["test_tried"], judge=Rule(), save=run)
+    path = run / "verdicts.jsonl"
+    path.write_text(path.read_text().replace('{"answered":"yes"}', '{"answered":"no"}', 1))
+    assert call(["rescore", str(run)]) == 3
+    assert "test_tried was True, and is False" in capsys.readouterr().out
+
+
+def test_explain_leads_from_a_score_to_prompt_and_reply(tmp_path: Path, capsys) -> None:
+    run = tmp_path / "run"
+    ragassay.evaluate(records(4), BOTH, judge=Rule(), save=run)
+    assert call(["explain", str(run), "q1", "test_tried", "--full"]) == 0
+    shown = capsys.readouterr().out
+    for piece in ("test_tried", "answer attempted", '{"answered":"yes"}', "what 1?", "reply: {}"):
+        assert piece in shown
+    assert call(["explain", str(run), "q1", "--json"]) == 0
+    body = orjson.loads(capsys.readouterr().out)
+    assert [one["score"]["metric"] for one in body["scores"]] == BOTH
+    assert body["scores"][0]["verdicts"][0]["input_tokens"] == 10
+    assert call(["explain", str(run), "q11"]) == 2
+    assert "no sample 'q11'" in capsys.readouterr().err
+    assert call(["explain", str(run), "q1", "tried"]) == 2
+
+
+def test_the_html_report_carries_the_evidence(tmp_path: Path) -> None:
+    from ragassay.reports.html import write_report
+
+    result = ragassay.evaluate(records(4), ["test_tried"], judge=Rule())
+    write_report(result, tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text()
+    assert "judged by rule" in page and '"question":"answer_attempted"' in page
+    assert "timeout: no reply within 1 s" in page
+
+
+def test_evaluating_inside_a_running_loop_works() -> None:
+    async def main() -> int:
+        return ragassay.evaluate(records(4), ["test_tried"], judge=Rule()).summary.n_samples
+
+    assert asyncio.run(main()) == 4
+
+
+def test_a_broken_judged_metric_costs_its_sample_only() -> None:
+    class Broken(Rule):
+        async def answer(self, question: Question, repeat: int = 0) -> Verdict | Failure:
+            if "what 2?" in question.query:
+                raise RuntimeError("boom")
+            return await super().answer(question, repeat)
+
+    result = ragassay.evaluate(records(5), ["test_tried"], judge=Broken())
+    assert result.summary.metrics["test_tried"].unscored == {"failed": 1}
+
+
+def test_an_asker_can_be_used_again_after_it_was_closed() -> None:
+    asker = Asker(Rule())
+    question = AnswerAttempted("q", "an answer")
+    for _ in range(2):
+        with asker:
+            found = asker.submit(asker.scope().verdict(question, 0)).result()
+            assert isinstance(found, Verdict)
+
+
+def test_an_interrupt_lets_what_is_in_flight_arrive(tmp_path: Path) -> None:
+    class Slow(Rule):
+        drained = False
+        arrived = 0
+
+        async def answer(self, question: Question, repeat: int = 0) -> Verdict | Failure:
+            await asyncio.sleep(0.05)
+            self.arrived += 1
+            return await super().answer(question, repeat)
+
+        async def drain(self) -> None:
+            Slow.drained = True
+            await asyncio.sleep(0.1)
+
+    def samples():
+        yield from records(600)
+        raise KeyboardInterrupt
+
+    judge = Slow()
+    with pytest.raises(KeyboardInterrupt):
+        ragassay.evaluate(samples(), ["test_tried"], judge=judge)
+    assert Slow.drained and judge.arrived > 0

@@ -1,0 +1,382 @@
+"""How fast an endpoint may be asked, and when to stop asking. In virtual time: no test waits."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragassay.errors import UsageError
+from ragassay.judges.breaker import AUTH_IN_A_ROW, IN_A_ROW, Breaker
+from ragassay.judges.limits import START, Limiter
+from ragassay.scores import Reason
+
+T = TypeVar("T")
+
+
+class VirtualLoop(asyncio.SelectorEventLoop):
+    """A loop whose clock jumps to the next timer instead of waiting for it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.now = 1000.0
+
+    def time(self) -> float:
+        return self.now
+
+    def _run_once(self) -> None:
+        if not self._ready and self._scheduled:  # type: ignore[attr-defined]
+            self.now = max(self.now, self._scheduled[0]._when)  # type: ignore[attr-defined]
+        super()._run_once()  # type: ignore[misc]
+
+
+def virtually(work: Callable[[VirtualLoop], Coroutine[Any, Any, T]]) -> T:
+    loop = VirtualLoop()
+    try:
+        return loop.run_until_complete(work(loop))
+    finally:
+        loop.close()
+
+
+class Endpoint:
+    """Asks through a limiter as a judge does: a request that is turned away is sent again."""
+
+    def __init__(self, loop: VirtualLoop, limiter: Limiter, latency: float = 0.2) -> None:
+        self.loop, self.limiter, self.latency = loop, limiter, latency
+        self.sent: list[tuple[float, int]] = []
+        self.in_flight = self.most = self.turned_away = self.answered = 0
+        self.capacity: int | None = None
+        self.stumbles: Callable[[int], bool] = lambda n: False
+        self.retry_after: float | None = None
+
+    async def call(self, tokens: int = 1) -> None:
+        while True:
+            async with self.limiter.slot(tokens):
+                self.sent.append((self.loop.time(), tokens))
+                number = len(self.sent)
+                self.in_flight += 1
+                self.most = max(self.most, self.in_flight)
+                full = self.capacity is not None and self.in_flight > self.capacity
+                await asyncio.sleep(0.01 if full else self.latency)
+                self.in_flight -= 1
+            if full:
+                self.turned_away += 1
+                self.limiter.throttled(self.retry_after)
+            elif self.stumbles(number):
+                self.limiter.stumbled()
+            else:
+                self.limiter.succeeded()
+                self.answered += 1
+                return
+
+    async def calls(self, n: int, tokens: int = 1) -> float:
+        """Seconds that ``n`` calls take."""
+        begun = self.loop.time()
+        await asyncio.gather(*(self.call(tokens) for _ in range(n)))
+        return self.loop.time() - begun
+
+
+# --- concurrency ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("most", [1, 3, 64, 500])
+def test_never_more_requests_are_in_flight_than_allowed(most: int) -> None:
+    async def work(loop: VirtualLoop) -> None:
+        endpoint = Endpoint(loop, Limiter(most, clock=loop.time))
+        await endpoint.calls(2000)
+        assert endpoint.most == most
+        assert endpoint.limiter.active == 0
+
+    virtually(work)
+
+
+def test_a_healthy_endpoint_is_asked_at_almost_full_pace_from_the_start() -> None:
+    async def work(loop: VirtualLoop) -> None:
+        endpoint = Endpoint(loop, Limiter(64, clock=loop.time))
+        assert await endpoint.calls(2000) <= 1.03 * 2000 * 0.2 / 64
+
+    virtually(work)
+
+
+def test_concurrency_begins_low_enough_for_a_small_endpoint_and_doubles() -> None:
+    async def work(loop: VirtualLoop) -> None:
+        limiter = Limiter(500, clock=loop.time)
+        endpoint = Endpoint(loop, limiter)
+        work = asyncio.ensure_future(endpoint.calls(3000))
+        seen = []
+        for _ in range(5):
+            await asyncio.sleep(0.1)
+            seen.append(limiter.active)
+            await asyncio.sleep(0.1)
+        assert seen == [START, 2 * START, 4 * START, 8 * START, 500]
+        await work
+
+    virtually(work)
+
+
+def test_an_endpoint_that_takes_few_at_once_is_found_out() -> None:
+    async def work(loop: VirtualLoop) -> None:
+        endpoint = Endpoint(loop, Limiter(64, clock=loop.time))
+        endpoint.capacity = 10
+        await endpoint.calls(600)
+        assert endpoint.answered == 600
+        # The first wave tells; later ones probe by two at a time.
+        assert endpoint.turned_away < 300
+        wave = [at for at, _ in endpoint.sent if at < endpoint.sent[0][0] + 0.005]
+        assert len(wave) == START
+
+    virtually(work)
+
+
+def test_a_wave_that_is_turned_away_halves_the_concurrency_once() -> None:
+    async def work(loop: VirtualLoop) -> None:
+        limiter = Limiter(64, clock=loop.time)
+
+        async def away() -> None:
+            async with limiter.slot():
+                await asyncio.sleep(0.1)
+            limiter.throttled()
+
+        await asyncio.gather(*(away() for _ in range(START)))
+        assert limiter.limit in (START // 2, START // 2 - 1)
+        await asyncio.gather(*(away() for _ in range(4)))
+        assert limiter.limit in (1, 2), "a second wave is a second sign, of what was in flight"
+
+    virtually(work)
+
+
+def test_after_trouble_the_pace_comes_back_to_the_most() -> None:
+    async def work(loop: VirtualLoop) -> None:
+        endpoint = Endpoint(loop, Limiter(64, clock=loop.time))
+        endpoint.capacity = 2
+        await endpoint.calls(100)
+        assert endpoint.limiter.limit <= 6
+        endpoint.capacity = None
+        await endpoint.calls(3000)
+        assert endpoint.limiter.limit == 64
+
+    virtually(work)
+
+
+def test_single_errors_of_a_server_do_not_end_the_pace() -> None:
+    async def work(loop: VirtualLoop) -> None:
+        endpoint = Endpoint(loop, Limiter(64, clock=loop.time))
+        endpoint.stumbles = lambda n: n % 10 == 0
+        seconds = await endpoint.calls(3000)
+        assert seconds <= 1.5 * 3000 * 0.2 / 64
+
+    virtually(work)
+
+
+def test_a_server_that_fails_at_everything_is_asked_one_at_a_time() -> None:
+    async def work(loop: VirtualLoop) -> None:
+        limiter = Limiter(64, clock=loop.time)
+        for _ in range(500):
+            async with limiter.slot():
+                pass
+            limiter.stumbled()
+        assert limiter.limit == 1
+
+    virtually(work)
+
+
+# --- pauses and rates -------------------------------------------------------------------------
+
+
+def test_retry_after_pauses_the_whole_endpoint() -> None:
+    async def work(loop: VirtualLoop) -> None:
+        endpoint = Endpoint(loop, Limiter(64, clock=loop.time))
+        async with endpoint.limiter.slot():
+            pass
+        endpoint.limiter.throttled(7.0)
+        begun = loop.time()
+        assert endpoint.limiter.paused == 7.0
+        await endpoint.calls(50)
+        assert min(at for at, _ in endpoint.sent) == pytest.approx(begun + 7.0)
+        assert endpoint.limiter.paused == 0
+
+    virtually(work)
+
+
+def test_a_shorter_pause_does_not_end_a_longer_one() -> None:
+    async def work(loop: VirtualLoop) -> None:
+        limiter = Limiter(4, clock=loop.time)
+        limiter.throttled(10.0)
+        limiter.throttled(1.0)
+        limiter.throttled(None)
+        assert limiter.paused == 10.0
+
+    virtually(work)
+
+
+@given(rpm=st.integers(1, 3000), latency=st.sampled_from([0.01, 0.5, 20.0]))
+def test_no_minute_sees_more_requests_than_allowed(rpm: int, latency: float) -> None:
+    async def work(loop: VirtualLoop) -> list[float]:
+        endpoint = Endpoint(loop, Limiter(64, rpm=rpm, clock=loop.time), latency)
+        await endpoint.calls(min(2 * rpm + 10, 400))
+        return [at for at, _ in endpoint.sent]
+
+    assert most_in_a_minute([(at, 1) for at in virtually(work)]) <= rpm
+
+
+@given(tpm=st.integers(6000, 200_000), tokens=st.integers(1, 500))
+def test_no_minute_sees_more_tokens_than_allowed(tpm: int, tokens: int) -> None:
+    async def work(loop: VirtualLoop) -> list[tuple[float, int]]:
+        endpoint = Endpoint(loop, Limiter(64, tpm=tpm, clock=loop.time))
+        await endpoint.calls(150, tokens)
+        return endpoint.sent
+
+    assert most_in_a_minute(virtually(work)) <= tpm
+
+
+def most_in_a_minute(sent: list[tuple[float, int]]) -> int:
+    return max(sum(n for at, n in sent if begun <= at < begun + 60 - 1e-6) for begun, _ in sent)
+
+
+def test_the_allowed_rate_is_used_up() -> None:
+    async def work(loop: VirtualLoop) -> None:
+        endpoint = Endpoint(loop, Limiter(64, rpm=600, clock=loop.time))
+        seconds = await endpoint.calls(1200)
+        assert seconds <= 130
+
+    virtually(work)
+
+
+def test_a_request_of_more_tokens_than_a_burst_is_sent_all_the_same() -> None:
+    async def work(loop: VirtualLoop) -> None:
+        endpoint = Endpoint(loop, Limiter(4, tpm=1000, clock=loop.time))
+        seconds = await endpoint.calls(3, tokens=900)
+        assert 100 <= seconds <= 200
+
+    virtually(work)
+
+
+def test_waiting_ends_for_whoever_is_cancelled_and_for_nobody_else() -> None:
+    async def work(loop: VirtualLoop) -> None:
+        limiter = Limiter(1, clock=loop.time)
+        order: list[int] = []
+
+        async def one(number: int) -> None:
+            async with limiter.slot():
+                order.append(number)
+                await asyncio.sleep(1)
+
+        tasks = [asyncio.ensure_future(one(number)) for number in range(5)]
+        await asyncio.sleep(0.5)
+        tasks[0].cancel()  # holds the slot
+        tasks[2].cancel()  # waits
+        await asyncio.gather(*tasks, return_exceptions=True)
+        assert order == [0, 1, 3, 4], "first come, first in"
+        assert limiter.active == 0
+
+    virtually(work)
+
+
+def test_a_place_that_was_given_to_a_cancelled_task_goes_to_the_next() -> None:
+    async def work(loop: VirtualLoop) -> None:
+        limiter = Limiter(1, clock=loop.time)
+        async with limiter.slot():
+            first = asyncio.ensure_future(limiter.enter(1))
+            second = asyncio.ensure_future(limiter.enter(1))
+            await asyncio.sleep(0)
+        first.cancel()  # its place is granted and not yet taken up
+        await asyncio.wait_for(second, 5)
+        assert limiter.active == 1
+
+    virtually(work)
+
+
+@pytest.mark.parametrize("wrong", [{"most": 0}, {"rpm": 0}, {"tpm": -5}, {"rpm": float("nan")}])
+def test_a_limit_of_nothing_is_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match="greater than 0"):
+        Limiter(**wrong)
+
+
+# --- the breaker ------------------------------------------------------------------------------
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 50.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_a_wrong_key_ends_the_run_at_its_first_request() -> None:
+    breaker = Breaker()
+    breaker.failed(Reason.AUTH, "The key is not accepted.")
+    assert breaker.tripped == (Reason.AUTH, "The key is not accepted.")
+
+
+def test_a_key_that_was_taken_before_is_tried_a_few_times_more() -> None:
+    breaker = Breaker()
+    breaker.succeeded()
+    for _ in range(AUTH_IN_A_ROW - 1):
+        breaker.failed(Reason.AUTH, "no")
+    assert breaker.tripped is None
+    breaker.succeeded()
+    for _ in range(AUTH_IN_A_ROW):
+        breaker.failed(Reason.AUTH, "no")
+    assert breaker.tripped == (Reason.AUTH, "no")
+
+
+def test_an_endpoint_that_never_answers_ends_the_run_after_seconds() -> None:
+    clock = Clock()
+    breaker = Breaker(clock)
+    for _ in range(1000):  # a burst at one moment may be a server that is just starting
+        breaker.failed(Reason.CONNECTION, "refused")
+    assert breaker.tripped is None
+    clock.now += 6
+    breaker.failed(Reason.CONNECTION, "refused.")
+    assert breaker.tripped is not None
+    reason, sentence = breaker.tripped
+    assert reason is Reason.CONNECTION
+    assert "refused (1001 requests in a row failed over 6 seconds" in sentence
+    assert "Run the same command again" in sentence
+
+
+def test_few_failures_prove_nothing_however_far_apart() -> None:
+    clock = Clock()
+    breaker = Breaker(clock)
+    for _ in range(IN_A_ROW - 1):
+        breaker.failed(Reason.CONNECTION, "refused")
+        clock.now += 100
+    assert breaker.tripped is None
+
+
+def test_an_endpoint_that_answered_before_is_given_more_time() -> None:
+    clock = Clock()
+    breaker = Breaker(clock)
+    breaker.succeeded()
+    for _ in range(50):
+        breaker.failed(Reason.CONNECTION, "reset")
+        clock.now += 1
+    assert breaker.tripped is None
+    clock.now += 10
+    breaker.failed(Reason.SERVER_ERROR, "500")
+    assert breaker.tripped is not None
+    assert breaker.tripped[0] is Reason.SERVER_ERROR
+
+
+@given(st.lists(st.sampled_from([Reason.REFUSED, Reason.UNPARSABLE, Reason.CONTEXT_TOO_LONG])))
+def test_what_a_model_answered_badly_never_ends_a_run(reasons: list[Reason]) -> None:
+    breaker = Breaker()
+    for reason in reasons * 20:
+        breaker.failed(reason, "said so")
+    assert breaker.tripped is None
+
+
+def test_one_answer_among_many_failures_keeps_the_run_going() -> None:
+    clock = Clock()
+    breaker = Breaker(clock)
+    for at in range(1000):
+        clock.now += 2
+        if at % 20 == 0:
+            breaker.succeeded()
+        breaker.failed(Reason.TIMEOUT, "late")
+    assert breaker.tripped is None

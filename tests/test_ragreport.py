@@ -1,0 +1,415 @@
+from __future__ import annotations
+
+import csv
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import ragassay
+from ragassay import examples, suites
+from ragassay.engine.results import Result
+from ragassay.judges.asking import Asker
+from ragassay.judges.judge import Judge
+from ragassay.judges.question import Question
+from ragassay.judges.replay import Replay
+from ragassay.judges.verdict import Failure, Provenance, Verdict
+from ragassay.metrics import naming
+from ragassay.metrics.base import Window
+from ragassay.metrics.ragreport import ON_TOPIC_ONLY
+from ragassay.reports import ragreport
+from ragassay.samples import Answer, Passage, Sample
+from ragassay.scores import Outcome, Reason, Score, Unscored
+
+SIX = ("relevance", "usefulness", "utilization", "attribution", "faithfulness", "satisfaction")
+NEEDS = {
+    **dict.fromkeys(SIX[:4], ("user input", "context")),
+    "faithfulness": ("context", "response"),
+    "satisfaction": ("user input", "response"),
+}
+LOWEST = dict.fromkeys(SIX, 1) | {"utilization": 0, "attribution": "[]"}
+
+QUERY = "How many ECTS does a Computer Science bachelor's degree have?"
+CONTEXT = (
+    "The main exams in a Bachelor's Degree in Computer Science typically cover programming, data "
+    "structures, algorithms, computer architecture, operating systems, databases, and software "
+    "engineering."
+)
+RESPONSE = "A Bachelor's Degree in Computer Science typically has 180 ECTS."
+SAMPLE = Sample(id="ects", query=QUERY, passages=(Passage(CONTEXT),), answer=Answer(RESPONSE))
+
+RECORDED = [
+    {
+        "question": "report_on_context",
+        "data": {"query": QUERY, "chunks": [CONTEXT]},
+        "answer": {
+            "relevance_explanation": "The context talks about a Computer Science degree.",
+            "relevance": 5,
+            "usefulness_explanation": "It does not say how many ECTS.",
+            "usefulness": 1,
+            "utilization_explanation": "Nothing in it helps.",
+            "utilization": 0,
+            "attribution_explanation": "No chunk can be used.",
+            "attribution": [],
+        },
+    },
+    {
+        "question": "contradiction",
+        "data": {"chunks": [CONTEXT], "answer": RESPONSE},
+        "answer": {"explanation": "Nothing contradicts the context.", "stars": 5},
+    },
+    {
+        "question": "satisfaction",
+        "data": {"query": QUERY, "answer": RESPONSE},
+        "answer": {"explanation": "The query is fully addressed.", "stars": 5},
+    },
+]
+
+
+class Told(Judge):
+    """Answers each kind of question with what it was told, and remembers what it was asked."""
+
+    def __init__(self, **told: Any) -> None:
+        self.told = told
+        self.asked: list[Question[Any]] = []
+
+    @property
+    def label(self) -> str:
+        return "told"
+
+    async def answer(self, question: Question[Any], repeat: int = 0) -> Any:
+        self.asked.append(question)
+        answer = self.told.get(question.kind)
+        if answer is None:
+            return Failure(question, Reason.REFUSED, "it declined")
+        body = json.dumps(answer(question) if callable(answer) else answer)
+        reply = question.check(type(question).reply.model_validate_json(body))
+        return Verdict(question, reply, Provenance("told"))
+
+
+def context_report(relevance: int, usefulness: int, utilization: int, chunks: list[int]) -> Any:
+    values = {
+        "relevance": relevance,
+        "usefulness": usefulness,
+        "utilization": utilization,
+        "attribution": chunks,
+    }
+    return values | {f"{name}_explanation": f"about {name}" for name in values}
+
+
+STARS = {"explanation": "because", "stars": 4}
+ALL = {"report_on_context": context_report(4, 3, 55, [1]), "contradiction": STARS}
+EVERYTHING = Told(**ALL, satisfaction=STARS)
+
+
+def outcomes(samples: Sample | list[Sample], judge: Judge, **options: Any) -> Any:
+    """Published name -> outcome (a list of them for a list of samples)."""
+    window = Window(samples if isinstance(samples, list) else [samples], Asker(judge))
+    found = {}
+    with window.asker:
+        for name in SIX:
+            metric = dataclasses.replace(naming.parse(f"ragreport_{name}"), **options)
+            found[name] = list(window.outcomes(metric))
+    return found if isinstance(samples, list) else {name: one[0] for name, one in found.items()}
+
+
+@pytest.fixture
+def recorded(tmp_path: Path) -> Replay:
+    path = tmp_path / "recorded.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in RECORDED))
+    return Replay(path)
+
+
+def test_the_specs_worked_example_comes_out_as_published(recorded: Replay) -> None:
+    result = ragassay.evaluate([SAMPLE], "ragreport", judge=recorded)
+    rows = {row.metric: row for row in result.scores}
+    assert list(rows) == list(SIX)
+    assert [rows[name].value for name in SIX] == [5, 1, 0, "[]", 5, 5]
+    assert rows["attribution"].parts["chunks"] == []
+    assert all(row.explanation and row.evidence for row in rows.values())
+    assert rows["relevance"].explanation == "The context talks about a Computer Science degree."
+    assert not any(row.status == "assumed" for row in rows.values())
+
+
+def test_the_worked_example_is_noted_as_on_topic_without_the_answer(recorded: Replay) -> None:
+    result = ragassay.evaluate([SAMPLE], "ragreport", judge=recorded)
+    (usefulness,) = (row for row in result.scores if row.metric == "usefulness")
+    assert usefulness.parts[ON_TOPIC_ONLY] is True
+    assert usefulness.explanation.startswith("It does not say how many ECTS.")
+    assert "High relevance with low usefulness" in usefulness.explanation
+    (note,) = (w for w in result.summary.warnings if "high relevance and a low usefulness" in w)
+    assert "usefulness: 1." in note
+
+
+@given(relevance=st.integers(1, 5), usefulness=st.integers(1, 5))
+def test_the_note_stands_only_where_relevance_is_high_and_usefulness_low(
+    relevance: int, usefulness: int
+) -> None:
+    judge = Told(report_on_context=context_report(relevance, usefulness, 10, [1]))
+    metric = naming.parse("ragreport_usefulness")
+    with Asker(judge) as asker, pytest.MonkeyPatch.context() as patch:
+        patch.setattr("warnings.warn", lambda *_, **__: None)
+        outcome = Window([SAMPLE], asker).outcomes(metric)[0]
+    assert isinstance(outcome, Score) and outcome.value == usefulness
+    expected = relevance >= 4 and usefulness <= 2
+    assert (ON_TOPIC_ONLY in outcome.parts) is expected
+    assert ("High relevance" in outcome.explanation) is expected
+
+
+def test_the_note_counts_the_samples_of_all_windows_in_one_sentence() -> None:
+    def report(question: Any) -> Any:
+        return context_report(5, 1 if "odd" in question.query else 5, 0, [])
+
+    judge = Told(**ALL | {"report_on_context": report}, satisfaction=STARS)
+    samples = [
+        dataclasses.replace(SAMPLE, id=str(n), query=f"{'odd' if n % 2 else 'even'} {n}")
+        for n in range(300)
+    ]
+    result = ragassay.evaluate(samples, "ragreport", judge=judge)
+    notes = [w for w in result.summary.warnings if "low usefulness" in w]
+    assert len(notes) == 1 and "usefulness: 150." in notes[0]
+
+
+def test_six_metrics_cost_three_questions() -> None:
+    judge = Told(**ALL, satisfaction=STARS)
+    outcomes(SAMPLE, judge)
+    ragassay.evaluate([SAMPLE], "ragreport", judge=judge)
+    kinds = [question.kind for question in judge.asked]
+    assert sorted(kinds[-3:]) == ["contradiction", "report_on_context", "satisfaction"]
+    assert len(ragassay.evaluate([SAMPLE], "ragreport", judge=judge).summary.metrics) == 6
+    assert len(judge.asked) == len(kinds) + 3
+
+
+def without(*components: str) -> Sample:
+    fields = {"user input": "query", "context": "passages", "response": "answer"}
+    return dataclasses.replace(SAMPLE, **dict.fromkeys([fields[c] for c in components]))
+
+
+@pytest.mark.parametrize("absent", ["user input", "context", "response"])
+def test_a_missing_component_costs_only_the_metrics_that_need_it(absent: str) -> None:
+    judge = Told(**ALL, satisfaction=STARS)
+    found = outcomes(without(absent), judge)
+    for name, outcome in found.items():
+        assert isinstance(outcome, Score)
+        if absent in NEEDS[name]:
+            assert outcome.value == LOWEST[name] and outcome.assumed
+            assert outcome.explanation.startswith(f"The {absent} is missing")
+            assert outcome.parts["missing"] == [absent]
+        else:
+            assert not outcome.assumed and "missing" not in outcome.parts
+    expected = {
+        "user input": {"contradiction"},
+        "context": {"satisfaction"},
+        "response": {"report_on_context"},
+    }
+    assert {question.kind for question in judge.asked} == expected[absent]
+
+
+def test_nobody_is_asked_about_a_sample_without_anything() -> None:
+    judge = Told()
+    found = outcomes(Sample(id="nothing"), judge)
+    assert not judge.asked
+    assert {name: outcome.value for name, outcome in found.items()} == LOWEST
+    assert found["attribution"].parts == {"chunks": [], "missing": ["user input", "context"]}
+    assert found["faithfulness"].explanation == (
+        "The context and the response are missing, so the lowest value is given."
+    )
+
+
+@pytest.mark.parametrize(
+    ("sample", "says"),
+    [
+        (dataclasses.replace(SAMPLE, passages=()), "context (nothing was retrieved)"),
+        (dataclasses.replace(SAMPLE, passages=(Passage(id="p1"),)), "context (no chunk has a text)"),
+        (dataclasses.replace(SAMPLE, passages=(Passage(" \n"),)), "context (no chunk has a text)"),
+        (dataclasses.replace(SAMPLE, answer=Answer(" ")), "response (it is empty)"),
+        (dataclasses.replace(SAMPLE, query=""), "user input (it is empty)"),
+        (
+            dataclasses.replace(SAMPLE, answer=None, failure="API_ERROR"),
+            "response (the system failed: API_ERROR)",
+        ),
+    ],
+)
+def test_a_component_without_text_is_missing_and_the_explanation_says_why(
+    sample: Sample, says: str
+) -> None:
+    lowest = [one for one in outcomes(sample, EVERYTHING).values() if one.assumed]
+    assert lowest
+    assert all(f"The {says} is missing" in outcome.explanation for outcome in lowest)
+
+
+def test_a_context_with_a_gap_is_unscored_not_judged_by_half() -> None:
+    sample = dataclasses.replace(SAMPLE, passages=(Passage("a"), Passage(id="p2"), Passage("c")))
+    found = outcomes(sample, EVERYTHING)
+    for name in SIX[:5]:
+        assert found[name] == Unscored(
+            Reason.MISSING_INPUT, "chunk 2 of the context has no text", found[name].evidence
+        )
+    assert isinstance(found["satisfaction"], Score)
+
+
+def test_missing_components_can_be_left_unscored_instead() -> None:
+    for absent in ("user input", "context", "response"):
+        found = outcomes(without(absent), EVERYTHING, missing="unscored")
+        for name, outcome in found.items():
+            if absent in NEEDS[name]:
+                assert isinstance(outcome, Unscored) and outcome.reason is Reason.MISSING_INPUT
+                assert f"The {absent} is missing" in outcome.detail
+            else:
+                assert isinstance(outcome, Score)
+    name = "ragreport_relevance(missing=unscored)"
+    assert str(naming.parse(name)) == name
+
+
+def test_means_are_shown_with_and_without_the_lowest_values() -> None:
+    samples = [SAMPLE, dataclasses.replace(without("response"), id="silent")]
+    result = ragassay.evaluate(samples, "ragreport", judge=EVERYTHING)
+    satisfaction = result.summary.metrics["satisfaction"]
+    assert (satisfaction.mean, satisfaction.n_scored, satisfaction.n_assumed) == (2.5, 2, 1)
+    assert satisfaction.mean_measured == 4
+    assert result.summary.metrics["relevance"].n_assumed == 0
+    assert result.summary.incomplete == 0
+
+
+def test_a_judge_that_fails_never_becomes_the_lowest_value() -> None:
+    found = outcomes(SAMPLE, Told(contradiction=STARS))
+    for name, outcome in found.items():
+        if name == "faithfulness":
+            assert isinstance(outcome, Score) and outcome.value == 4
+        else:
+            assert isinstance(outcome, Unscored) and outcome.reason is Reason.REFUSED
+
+
+def test_attribution_numbers_chunks_from_one_in_their_order() -> None:
+    passages = tuple(Passage(text) for text in ("a", "b", "c", "d"))
+    sample = dataclasses.replace(SAMPLE, passages=passages)
+    judge = Told(report_on_context=context_report(4, 4, 60, [4, 1]))
+    with Asker(judge) as asker:
+        window = Window([sample], asker)
+        (attribution,) = window.outcomes(naming.parse("ragreport_attribution"))
+        (share,) = window.outcomes(naming.parse("ragreport_attribution_share"))
+    assert isinstance(attribution, Score) and attribution.value == "[1, 4]"
+    assert attribution.parts["chunks"] == [1, 4]
+    assert isinstance(share, Score) and share.value == 0.5
+    assert len(judge.asked) == 2 and judge.asked[0] == judge.asked[1]
+
+
+def test_the_context_reaches_the_judge_chunk_by_chunk(tmp_path: Path) -> None:
+    path = tmp_path / "task.csv"
+    path.write_text(
+        "id,time_id,input_1,retrieved_context_1,gpt@v1\n"
+        "r1,1700000000.5,When?,first<<sep>>second,Now.\n"
+    )
+    judge = Told(**ALL, satisfaction=STARS)
+    result = ragassay.evaluate(path, "ragreport", separator="<<sep>>", judge=judge)
+    chunks = [question.data.get("chunks") for question in judge.asked]
+    assert chunks.count(("first", "second")) == 2 and chunks.count(None) == 1
+    out = tmp_path / "ragreport.csv"
+    ragreport.write_csv(result, out)
+    (row,) = csv.DictReader(out.open())
+    assert row["timestamp"] == "1700000000.5" and row["system"] == "gpt@v1"
+
+
+def test_the_suite_publishes_the_names_and_the_three_relationships() -> None:
+    suite = suites.get("ragreport")
+    assert suite.metrics == SIX
+    assert [str(metric) for metric in suite.resolve()] == [f"ragreport_{name}" for name in SIX]
+    groups: dict[str, list[str]] = {}
+    for name, group in suite.steps.items():
+        groups.setdefault(group, []).append(name)
+    assert list(groups.values()) == [list(SIX[:4]), ["faithfulness"], ["satisfaction"]]
+    from ragassay.suites.ragreport import GROUPS
+
+    assert set(groups) == set(GROUPS)
+
+
+def test_ranges_are_those_of_the_specification() -> None:
+    metrics = [naming.parse(f"ragreport_{name}") for name in SIX]
+    ranges = [(metric.low, metric.high) for metric in metrics]
+    assert ranges == [(1, 5), (1, 5), (0, 100), (None, None), (1, 5), (1, 5)]
+
+
+def table(result: Result, path: Path) -> list[dict[str, str]]:
+    ragreport.write_csv(result, path)
+    with path.open(encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def test_the_table_has_value_and_explanation_of_each_metric(tmp_path: Path) -> None:
+    judge = Told(report_on_context=ALL["report_on_context"], contradiction=STARS)
+    silent = dataclasses.replace(
+        without("response"), id="silent", passages=(Passage("=HYPERLINK(1)"), Passage("two"))
+    )
+    result = ragassay.evaluate([SAMPLE, silent], "ragreport", judge=judge)
+    first, second = table(result, tmp_path / "ragreport.csv")
+    assert [first["id"], first["user_input"], first["response"]] == ["ects", QUERY, RESPONSE]
+    assert [first[name] for name in SIX] == ["4", "3", "55", "[1]", "4", ""]
+    assert first["relevance_explanation"] == "about relevance"
+    assert first["satisfaction_explanation"] == "it declined"
+    assert first["unscored"] == "satisfaction: refused" and first["assumed"] == ""
+    assert second["assumed"] == "faithfulness, satisfaction"
+    assert second["faithfulness"] == "1" and "response is missing" in second[
+        "satisfaction_explanation"
+    ]
+    assert second["context"] == "'=HYPERLINK(1)\n\ntwo"
+    assert first["judge"] == "told"
+
+
+def test_the_table_works_from_a_stored_run_and_with_parameters(tmp_path: Path) -> None:
+    names = ["ragreport_relevance(missing=unscored)", "ragreport_faithfulness"]
+    ragassay.evaluate([SAMPLE], names, judge=EVERYTHING, save=tmp_path / "run")
+    (row,) = table(ragassay.open_run(tmp_path / "run"), tmp_path / "report.csv")
+    assert (row["relevance"], row["faithfulness"]) == ("4", "4")
+    assert "satisfaction" not in row
+
+
+def test_a_run_without_the_report_says_so(tmp_path: Path) -> None:
+    result = ragassay.evaluate([SAMPLE], ["answer_words"])
+    assert not ragreport.metrics_of(result)
+    with pytest.raises(ragassay.UsageError, match="--suite ragreport"):
+        ragreport.write_csv(result, tmp_path / "report.csv")
+
+
+def test_the_offline_judge_reports_on_the_bundled_example() -> None:
+    path = Path(examples.__file__).parent / "town" / "hybrid.jsonl"
+    result = ragassay.evaluate(path, "ragreport")
+    for name, metric in result.summary.metrics.items():
+        assert metric.n_scored == metric.n_total == 72, (name, metric.unscored)
+        assert metric.judge.startswith("offline-lexical")
+    by_sample: dict[str, dict[str, Any]] = {}
+    for row in result.scores:
+        by_sample.setdefault(row.sample, {})[row.metric] = row
+    for sample in result.samples:
+        rows = by_sample[sample.id]
+        chunks = rows["attribution"].parts["chunks"]
+        assert all(1 <= chunk <= len(sample.passages or ()) for chunk in chunks)
+        assert (rows["utilization"].value == 0) == (not chunks)
+    useful = result.summary.metrics["usefulness"]
+    assert useful.minimum is not None and useful.maximum is not None
+    assert useful.minimum < useful.maximum
+
+
+def typed(outcome: Outcome) -> bool:
+    return isinstance(outcome, Score | Unscored)
+
+
+@given(
+    query=st.none() | st.text(max_size=5),
+    answer=st.none() | st.text(max_size=5),
+    texts=st.none() | st.lists(st.none() | st.text(max_size=3), max_size=3),
+)
+def test_whatever_is_missing_each_metric_has_an_outcome_and_no_judge_sees_a_blank(
+    query: str | None, answer: str | None, texts: list[str | None] | None
+) -> None:
+    passages = None if texts is None else tuple(Passage(text) for text in texts)
+    sample = Sample(id="s", query=query, answer=answer, passages=passages)  # type: ignore[arg-type]
+    judge = Told(**ALL | {"report_on_context": context_report(3, 3, 0, [])}, satisfaction=STARS)
+    found = outcomes(sample, judge)
+    assert all(map(typed, found.values()))
+    for question in judge.asked:
+        for name, value in question.data.items():
+            assert any(part.strip() for part in value) if name == "chunks" else value.strip()
