@@ -22,9 +22,11 @@ says which requests go wrong:
 - a function from a `Request` to a fault's name or ``None``.
 
 ``rejects`` names parameters that are answered with status 400 (``temperature``, ``seed``,
-``max_tokens``, ``json_schema``, ``json_object``, ...), in the words of a ``dialect``. ``GET /stats``
-gives the counters, ``POST /set`` with a JSON object changes latency, jitter, faults, rejects, seed,
-dialect, key, models and context; ``POST /reset`` begins the counters anew.
+``max_tokens``, ``json_schema``, ``json_object``, ...), in the words of a ``dialect`` (``openai``,
+``vllm``, ``fastapi``, ``prose``).
+
+``GET /stats`` gives the counters, ``POST /set`` with a JSON object changes any of the `Settings` but
+the rule, ``POST /reset`` begins the counters anew.
 """
 
 from __future__ import annotations
@@ -176,6 +178,9 @@ def _items(
 
 def _count(name: str, request: Request) -> int:
     """How many things the prompt lists: numbered fences, or numbered lines in one of them."""
+    told = re.search(r"\bexactly (\d+) (?:labels|entries)", request.plain)
+    if told:
+        return int(told[1])
     stems = {"labels": "nugget", "supported": "claim", "attribution": "chunk"}
     stem = stems.get(name, name.rstrip("s"))
     numbered = sum(bool(re.match(rf"{stem}\D*\d+$", title)) for title, _ in request.fences)
@@ -184,8 +189,7 @@ def _count(name: str, request: Request) -> int:
     for title, text in request.fences:
         if title.startswith(stem):
             return len(re.findall(r"^\s*(?:\d+[.):]|\[\d+\]|-) ", text, re.MULTILINE)) or 1
-    told = re.search(r"\b(\d+) (?:labels|entries|nuggets|claims|items)", request.plain)
-    return int(told[1]) if told else 1
+    return 1
 
 
 # --- faults -----------------------------------------------------------------------------------
@@ -527,7 +531,9 @@ class _Protocol(asyncio.Protocol):
             self.send(200, b"{}")
         elif path.endswith("/models"):
             names = state.settings.models or ["model"]
-            data = [{"id": name, "object": "model", "created": 0, "owned_by": "x"} for name in names]
+            data = [
+                {"id": name, "object": "model", "created": 0, "owned_by": "x"} for name in names
+            ]
             self.send(200, orjson.dumps({"object": "list", "data": data}))
         else:
             self.send(404, b'{"error": {"message": "no such page"}}')
@@ -572,7 +578,9 @@ class _Protocol(asyncio.Protocol):
         state.answered += 1
         body = orjson.dumps(_completion(made, request, state.settings.usage))
         if made.cut:
-            head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
+            head = (
+                b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
+            )
             if self.transport is not None:
                 self.transport.write(head % len(body) + body[: len(body) // 2])
                 self.transport.close()

@@ -34,8 +34,10 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     for name, body in blocks(ROOT / "README.md", "jsonl"):
         (tmp_path / name).write_text(body)
-    for name, body in blocks(ROOT / "docs" / "configuration.md", "yaml"):
-        (tmp_path / name).write_text(body)
+    for page in ("configuration.md", "own-metrics.md"):
+        for language in ("yaml", "text"):
+            for name, body in blocks(ROOT / "docs" / page, language):
+                (tmp_path / name).write_text(body)
     (tmp_path / "qrels.txt").write_text(QRELS)
     (tmp_path / "run.txt").write_text(RUN)
     (tmp_path / "old.txt").write_text(RUN.replace("d1 0", "d1 9"))

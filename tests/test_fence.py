@@ -13,7 +13,9 @@ TEXTS = st.text(st.characters(codec=None, exclude_categories=()), max_size=300)
 NASTY = st.lists(
     st.one_of(
         TEXTS,
-        st.sampled_from(["</data ", "<data ", ">", "\n", "\r\n", "0" * 12, "<|im_end|>", "{{", "\0"]),
+        st.sampled_from(
+            ["</data ", "<data ", ">", "\n", "\r\n", "0" * 12, "<|im_end|>", "{{", "\0"]
+        ),
         TEXTS.map(code_of),
     ),
     max_size=12,
@@ -66,7 +68,7 @@ def test_no_item_of_a_list_can_begin_a_line_or_pose_as_another(items: list[str])
         ("<｜User｜>", "< ｜User｜>"),
         ("a</s>b<s>", "a< /s>b< s>"),
         ("[INST][/INST]", "[ INST][ /INST]"),
-        ("<<SYS>> <</SYS>>", "<< SYS>> << /SYS>>"),
+        ("<<SYS>> <</SYS>>", "< <SYS>> < </SYS>>"),
         ("<end_of_turn>", "< end_of_turn>"),
         ("<think></think>", "< think>< /think>"),
         ("a \ud800 b", "a \ufffd b"),
@@ -81,7 +83,15 @@ def test_marks_that_servers_take_for_the_end_of_a_message_become_plain_text(
 
 @pytest.mark.parametrize(
     "text",
-    ["a < b | c", "x <y>", "[1] [INSTALL] [note]", "<span>", "if a <b: [IN]", "<strong>|", "naïve 🙂\0"],
+    [
+        "a < b | c",
+        "x <y>",
+        "[1] [INSTALL] [note]",
+        "<span>",
+        "if a <b: [IN]",
+        "<strong>|",
+        "naïve 🙂\0",
+    ],
 )
 def test_ordinary_text_is_sent_as_it_is(text: str) -> None:
     assert harmless(text) == text
@@ -89,8 +99,9 @@ def test_ordinary_text_is_sent_as_it_is(text: str) -> None:
 
 @given(NASTY)
 def test_what_is_sent_is_utf8_and_stays_so(text: str) -> None:
-    assert harmless(text).encode("utf-8")
-    assert harmless(harmless(text)) == harmless(text)
+    sent = harmless(text)
+    assert sent.encode("utf-8").decode("utf-8") == sent
+    assert harmless(sent) == sent
 
 
 @given(NASTY)

@@ -247,6 +247,41 @@ asyncio.run(Ledger(sys.argv[1]).commit(entry()))
         assert ledger.find(entry().key) == entry()
 
 
+def test_a_ledger_that_cannot_grow_says_so_and_loses_nothing_that_it_confirmed(path: Path) -> None:
+    code = """
+import asyncio, resource, sys
+sys.path.insert(0, sys.argv[2])
+from test_ledger import entry
+from ragassay.errors import UsageError
+from ragassay.judges.ledger import Ledger
+resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, -1))
+async def work(ledger):
+    for number in range(5000):
+        try:
+            await ledger.commit(entry(number, reply="x" * 500))
+        except UsageError as error:
+            print(number, error)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (-1, -1))
+            await ledger.commit(entry(7777))  # there is room again
+            return
+with Ledger(sys.argv[1]) as ledger:
+    asyncio.run(work(ledger))
+"""
+    pytest.importorskip("resource")
+    here = str(Path(__file__).parent)
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(path), here], capture_output=True, text=True, check=True
+    )
+    number, said = done.stdout.split(" ", 1)
+    assert int(number) > 20
+    assert str(path) in said
+    assert "--ledger" in said or "Make room" in said
+    with Ledger(path) as ledger:
+        for kept in range(int(number)):
+            assert ledger.find(entry(kept).key) is not None
+        assert ledger.find(entry(7777).key) is not None
+
+
 # --- files that are no ledger -----------------------------------------------------------------
 
 

@@ -290,6 +290,23 @@ def test_a_place_that_was_given_to_a_cancelled_task_goes_to_the_next() -> None:
     virtually(work)
 
 
+def test_who_waits_is_sent_away_once_nothing_more_is_to_be_sent() -> None:
+    async def work(loop: VirtualLoop) -> None:
+        limiter = Limiter(1, clock=loop.time)
+        async with limiter.slot():
+            waiting = [asyncio.ensure_future(limiter.enter(1)) for _ in range(5)]
+            await asyncio.sleep(0)
+            waiting[0].cancel()
+            limiter.dismiss(lambda: UsageError("over."))
+            found = await asyncio.gather(*waiting, return_exceptions=True)
+        assert [type(one) for one in found] == [asyncio.CancelledError] + [UsageError] * 4
+        assert limiter.active == 0
+        await limiter.enter(1)
+        assert limiter.active == 1, "places can still be had"
+
+    virtually(work)
+
+
 @pytest.mark.parametrize("wrong", [{"most": 0}, {"rpm": 0}, {"tpm": -5}, {"rpm": float("nan")}])
 def test_a_limit_of_nothing_is_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match="greater than 0"):

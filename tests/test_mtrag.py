@@ -15,7 +15,7 @@ from rouge_score.rouge_scorer import RougeScorer
 from ragassay import Answer, Passage, Reason, Sample, Score, Unscored, formats, suites
 from ragassay.metrics import naming
 from ragassay.metrics.base import Window
-from ragassay.metrics.mtrag_aggregate import Shares
+from ragassay.metrics.mtrag_aggregate import Shares, ranking_score
 
 SUITE = suites.get("mtrag")
 STEP_1 = (
@@ -43,6 +43,7 @@ def sample(
 ) -> Sample:
     return Sample(
         id="q",
+        query="where does the cat sit?",
         answer=None if answer is None else Answer(answer),
         references=references or ("the cat sat down",),
         passages=None if passages is None else tuple(Passage(text=text) for text in passages),
@@ -108,8 +109,9 @@ def test_judges_values_of_the_record_are_taken_over(shared: Path) -> None:
 
 
 def test_the_suite_has_the_fifteen_published_fields_with_their_steps() -> None:
-    assert SUITE.metrics == FIELDS
-    assert [SUITE.columns[str(metric)] for metric in SUITE.resolve()] == list(FIELDS)
+    assert SUITE.metrics == (*FIELDS, "answerability_accuracy")
+    assert [SUITE.columns[str(metric)] for metric in SUITE.resolve()[:15]] == list(FIELDS)
+    assert list(SUITE.steps) == list(FIELDS)
     steps = [SUITE.steps[field] for field in FIELDS]
     assert steps == ["algorithmic"] * 9 + ["idk", "ragas", "radbench"] + ["idk_condition"] * 3
 
@@ -254,16 +256,22 @@ def test_given_values_may_be_lists_or_numbers_in_either_spelling() -> None:
     assert isinstance(score("BertscoreP", sample(given=numbers)), Unscored)
 
 
-@pytest.mark.parametrize("field", FIELDS)
+@pytest.mark.parametrize("field", STEP_1)
 def test_what_needs_a_model_is_unscored_and_says_what_to_give(field: str) -> None:
-    outcome = score(field, replace(sample(), answerability=None))
+    outcome = score(field, sample())
     if field in ("Recall", "RougeL_stemFalse", "Extractiveness_RougeL", "Length"):
         assert isinstance(outcome, Score)
-    elif field.endswith("_idk"):
-        assert isinstance(outcome, Unscored) and outcome.reason is Reason.MISSING_INPUT
     else:
         assert isinstance(outcome, Unscored) and outcome.reason is Reason.NEEDS_EXTRA
         assert "metrics" in outcome.detail
+
+
+def test_a_given_aggregate_counts_where_its_parts_are_not_there() -> None:
+    assert scored("RB_agg", sample(given={"RB_agg": [0.4]})).value == 0.4
+    both = {"RB_agg": [0.4], "BertscoreR": [0.5], "BertKPrec": [0.5]}
+    assert scored("RB_agg", sample(given=both)).value != 0.4
+    for wrong in ({"RB_agg": [1.4]}, {"rb_agg": 0.4}, {**both, "BertscoreR": [87.3]}):
+        assert isinstance(score("RB_agg", sample(given=wrong)), Unscored)
 
 
 def test_a_judges_null_is_unscored_and_never_0() -> None:
@@ -329,9 +337,7 @@ def test_a_negative_share_is_unscored() -> None:
 @pytest.mark.parametrize("field", FIELDS)
 def test_a_missing_answer_is_missing_input(field: str) -> None:
     outcome = score(field, replace(sample(None), failure="API_ERROR"))
-    assert isinstance(outcome, Unscored)
-    judged = field in ("idk_eval", "RL_F", "RB_llm")
-    assert outcome.reason is (Reason.NEEDS_EXTRA if judged else Reason.MISSING_INPUT)
+    assert isinstance(outcome, Unscored) and outcome.reason is Reason.MISSING_INPUT
 
 
 share = st.floats(0, 1)
@@ -345,6 +351,28 @@ def test_rb_agg_is_a_harmonic_mean(x: float, y: float, z: float) -> None:
     if 0 in found:
         assert found.aggregate == 0.0
     assert (found.denominator == 0) == (sorted(found)[1] == 0) or min(found) < 1e-100
+
+
+@given(share, share, share)
+def test_the_ranking_score_lies_between_the_least_and_the_greatest_mean(
+    a: float, b: float, c: float
+) -> None:
+    found = ranking_score(rl_f=a, rb_llm=b, rb_alg=c)
+    assert min(a, b, c) - 1e-12 <= found <= max(a, b, c) + 1e-12
+    assert found == pytest.approx(ranking_score(rl_f=c, rb_llm=a, rb_alg=b))
+    assert (found == 0) == (min(a, b, c) == 0) or min(a, b, c) < 1e-300
+
+
+@pytest.mark.parametrize("wrong", [-0.1, 1.1, math.nan])
+def test_no_ranking_score_comes_of_what_is_no_mean(wrong: float) -> None:
+    with pytest.raises(ValueError, match="from 0 to 1"):
+        ranking_score(rl_f=wrong, rb_llm=0.5, rb_alg=0.5)
+
+
+def test_the_ranking_score_is_a_harmonic_mean() -> None:
+    assert ranking_score(rl_f=0.5, rb_llm=0.5, rb_alg=0.5) == 0.5
+    assert ranking_score(rl_f=1, rb_llm=0.5, rb_alg=0.25) == pytest.approx(3 / 7)
+    assert ranking_score(rl_f=1, rb_llm=1, rb_alg=0) == 0
 
 
 def test_every_metric_of_the_suite_prints_a_name_that_parses() -> None:

@@ -154,8 +154,7 @@ BARE = Sample(
 )
 READ_FROM_THE_RECORD = [
     *("reference_bertscore.p", "reference_bertscore.r", "passage_bertscore", "rb_agg"),
-    *("rb_agg_zero_denominator", "idk_eval", "rl_f", "rb_llm", "rb_agg_idk", "rb_llm_idk"),
-    *("rl_f_idk", "rl_f_idk(rule=spec)", "answerability_accuracy", "ChunkP(by=cosine)@5"),
+    *("rb_agg_zero_denominator", "rb_agg_idk", "ChunkP(by=cosine)@5"),
     *("precision_at_k_similarity@5",),
 ]
 GIVEN = {
@@ -184,8 +183,12 @@ def test_a_metric_tells_which_given_values_it_lacks(name: str) -> None:
 def test_what_lacks_something_is_never_scored(cls: type[Metric]) -> None:
     metric = built(cls)
     empty = Sample(id="q")
-    assert metric.lacks(empty) is not None
-    assert isinstance(metric.score(empty), Unscored)
+    found = metric.score(empty)
+    if metric.lacks(empty) is None:
+        # ML cube gives the lowest value there; it is marked as no measurement.
+        assert isinstance(found, Score) and found.assumed
+        return
+    assert isinstance(found, Unscored)
     if metric.lacks(BARE) is not None:
         assert isinstance(metric.score(BARE), Unscored)
 

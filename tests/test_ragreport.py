@@ -22,6 +22,7 @@ from ragassay.metrics import naming
 from ragassay.metrics.base import Window
 from ragassay.metrics.ragreport import ON_TOPIC_ONLY
 from ragassay.reports import ragreport
+from ragassay.reports.folder import write_reports
 from ragassay.samples import Answer, Passage, Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 
@@ -224,7 +225,10 @@ def test_nobody_is_asked_about_a_sample_without_anything() -> None:
     ("sample", "says"),
     [
         (dataclasses.replace(SAMPLE, passages=()), "context (nothing was retrieved)"),
-        (dataclasses.replace(SAMPLE, passages=(Passage(id="p1"),)), "context (no chunk has a text)"),
+        (
+            dataclasses.replace(SAMPLE, passages=(Passage(id="p1"),)),
+            "context (no chunk has a text)",
+        ),
         (dataclasses.replace(SAMPLE, passages=(Passage(" \n"),)), "context (no chunk has a text)"),
         (dataclasses.replace(SAMPLE, answer=Answer(" ")), "response (it is empty)"),
         (dataclasses.replace(SAMPLE, query=""), "user input (it is empty)"),
@@ -273,6 +277,22 @@ def test_means_are_shown_with_and_without_the_lowest_values() -> None:
     assert satisfaction.mean_measured == 4
     assert result.summary.metrics["relevance"].n_assumed == 0
     assert result.summary.incomplete == 0
+
+
+def test_no_warning_calls_assumed_values_unscored() -> None:
+    silent = dataclasses.replace(without("response"), id="silent")
+    result = ragassay.evaluate([SAMPLE, silent], "ragreport", judge=EVERYTHING)
+    assert not [w for w in result.summary.warnings if "unscored" in w]
+    names = ["ragreport_satisfaction(missing=unscored)"]
+    strict = ragassay.evaluate([SAMPLE, silent], names, judge=EVERYTHING)
+    assert [w for w in strict.summary.warnings if "1 of 2 samples have no answer" in w]
+
+
+def test_the_specs_table_says_which_components_each_needs() -> None:
+    parts = {"user input": "query", "context": "passages", "response": "answer"}
+    for name in SIX:
+        needed = tuple(parts[component] for component in NEEDS[name])
+        assert naming.parse(f"ragreport_{name}").needs == needed
 
 
 def test_a_judge_that_fails_never_becomes_the_lowest_value() -> None:
@@ -352,9 +372,10 @@ def test_the_table_has_value_and_explanation_of_each_metric(tmp_path: Path) -> N
     assert first["satisfaction_explanation"] == "it declined"
     assert first["unscored"] == "satisfaction: refused" and first["assumed"] == ""
     assert second["assumed"] == "faithfulness, satisfaction"
-    assert second["faithfulness"] == "1" and "response is missing" in second[
-        "satisfaction_explanation"
-    ]
+    assert (
+        second["faithfulness"] == "1"
+        and "response is missing" in second["satisfaction_explanation"]
+    )
     assert second["context"] == "'=HYPERLINK(1)\n\ntwo"
     assert first["judge"] == "told"
 
@@ -365,6 +386,23 @@ def test_the_table_works_from_a_stored_run_and_with_parameters(tmp_path: Path) -
     (row,) = table(ragassay.open_run(tmp_path / "run"), tmp_path / "report.csv")
     assert (row["relevance"], row["faithfulness"]) == ("4", "4")
     assert "satisfaction" not in row
+
+
+def test_the_table_is_among_the_reports_of_a_run_of_the_suite_only(tmp_path: Path) -> None:
+    for suite, there in (("ragreport", True), ("qa", False)):
+        ragassay.evaluate([SAMPLE], suite, judge=EVERYTHING, save=tmp_path / suite)
+        written = write_reports(ragassay.open_run(tmp_path / suite))
+        assert ("ragreport" in written) is there
+        assert (tmp_path / suite / "ragreport.csv").exists() is there
+
+
+def test_one_option_leaves_all_missing_components_unscored_under_the_published_names() -> None:
+    sample = without("response")
+    result = ragassay.evaluate(
+        [sample], "ragreport", judge=EVERYTHING, options={"missing": "unscored"}
+    )
+    assert list(result.summary.metrics) == list(SIX)
+    assert result.summary.metrics["satisfaction"].unscored == {"missing_input": 1}
 
 
 def test_a_run_without_the_report_says_so(tmp_path: Path) -> None:

@@ -31,7 +31,9 @@ def report(
         folder: A folder that 'ragassay run -o' wrote.
         format: Reports to write, joined with commas: html, markdown, csv (one row a sample),
             long-csv (one row a score), jsonl, parquet, png and svg (box plots with the points),
-            distributions (an SVG). Default: html, markdown, csv.
+            distributions (an SVG), ragreport and trecrag (their published tables as CSV), ore (the
+            file that Open RAG Eval writes). Default: html, markdown, csv, and ragreport or trecrag
+            where that suite was run.
         output: Folder to write to (default: the run folder itself).
         json: Print the summary as JSON.
     """

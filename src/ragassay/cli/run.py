@@ -190,7 +190,8 @@ def run(
             out.print(preview_table(found))
         show.warn(found.warnings)
         return OK
-    with show.progress("scoring", job.source.count) as progress:
+    doing = job.bench.doing if job.bench is not None and job.bench.costs else None
+    with show.progress("scoring", job.source.count, doing) as progress:
         result = job.run(progress, keep=False)
     with show.status("writing reports"):
         reports = folder.write_fresh(result) if result.folder is not None else {}

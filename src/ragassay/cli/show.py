@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 
 PATIENCE_S = 2.0
 """Work that takes longer than this shows how far it is."""
+
+EVERY_S = 30.0
+"""Between two lines about long work, where there is no terminal."""
 
 MAX_WARNINGS = 12
 
@@ -77,19 +81,31 @@ def warn(sentences: Iterable[str]) -> None:
 
 
 @contextmanager
-def progress(label: str, total: Callable[[], int | None] = lambda: None) -> Iterator[Progress]:
+def progress(
+    label: str,
+    total: Callable[[], int | None] = lambda: None,
+    doing: Callable[[], str] | None = None,
+) -> Iterator[Progress]:
     """A callback that shows a live bar on standard error once the work takes a while.
 
-    ``total`` is asked only then; without it the bar is a count.
+    ``total`` is asked only then; without it the bar is a count. ``doing`` says in words what goes
+    on between two samples, for work that waits for others: it is shown from the start, and now and
+    then as a line where there is no terminal.
     """
     from rich.progress import (
         BarColumn,
+        ProgressColumn,
         SpinnerColumn,
         TextColumn,
         TimeElapsedColumn,
         TimeRemainingColumn,
     )
     from rich.progress import Progress as Bar
+    from rich.text import Text
+
+    class Doing(ProgressColumn):
+        def render(self, task: object) -> Text:
+            return Text("" if doing is None else doing())
 
     out = console(stderr=True)
     bar = Bar(
@@ -100,6 +116,7 @@ def progress(label: str, total: Callable[[], int | None] = lambda: None) -> Iter
         TimeElapsedColumn(),
         TextColumn("left:"),
         TimeRemainingColumn(),
+        Doing(),
         console=out,
         transient=True,
         disable=not out.is_terminal,
@@ -115,10 +132,23 @@ def progress(label: str, total: Callable[[], int | None] = lambda: None) -> Iter
                 bar.start()
             bar.update(task, completed=n, rate=n / elapsed)
 
+    ended = threading.Event()
+    if doing is not None and out.is_terminal:
+        bar.update(task, total=total())
+        bar.start()
+    elif doing is not None:
+        threading.Thread(target=_say, args=(doing, ended), daemon=True).start()
     try:
         yield done
     finally:
+        ended.set()
         bar.stop()
+
+
+def _say(doing: Callable[[], str], ended: threading.Event) -> None:
+    """A line now and then, for a log that somebody watches."""
+    while not ended.wait(EVERY_S):
+        console(stderr=True).print(f"note: {_plain(doing())}")
 
 
 @contextmanager

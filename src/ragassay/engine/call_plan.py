@@ -27,7 +27,7 @@ class Range:
 
     def times(self, factor: float) -> Range:
         """Both ends multiplied."""
-        return Range(self.low * factor, self.high * factor)
+        return self if factor == 1 else Range(self.low * factor, self.high * factor)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +123,7 @@ class CallPlan:
         n_samples, n_walked: how many samples the plan is for, and how many it was made from; the
             rest is extrapolated.
         budget: whether the plan fits into the budget, where there is one.
+        listed_prices: whether the cost is by list prices (``prices.as_of``), and not by the user's.
         failed: samples on which a metric broke down while it was walked, with what it said.
         notes: what the plan leaves out.
     """
@@ -137,6 +138,7 @@ class CallPlan:
     n_samples: int
     n_walked: int
     budget: BudgetFit | None = None
+    listed_prices: bool = False
     failed: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
@@ -166,6 +168,7 @@ class CallPlan:
             "budget": None
             if self.budget is None
             else {"budget": self.budget.budget, "verdict": self.budget.verdict},
+            "listed_prices": self.listed_prices,
             "failed": dict(self.failed),
             "notes": list(self.notes),
         }

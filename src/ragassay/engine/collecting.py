@@ -153,7 +153,10 @@ class Collector:
                 f"All {n} samples belong to one {self.clustered_by}, so there are no intervals; "
                 "name another column with --cluster-by."
             )
-        needs = {need for metric in self.metrics.values() for need in metric.needs}
+        # A metric that gives a published value where a part is missing leaves nothing unscored.
+        nothing = Sample(id="none")
+        strict = [metric for metric in self.metrics.values() if metric.lacks(nothing) is not None]
+        needs = {need for metric in strict for need in metric.needs}
         if self._unanswered and "answer" in needs:
             said = ", ".join(f"{what} {count}" for what, count in self.failures.most_common())
             yield (

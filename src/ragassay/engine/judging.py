@@ -36,14 +36,35 @@ class Bench:
     judge: Judge
     ledger: Ledger | None = None
     budget: Budget | None = None
+    _asker: Asker | None = None
+
+    @property
+    def costs(self) -> bool:
+        """Whether asking takes time and money: the embedded judge is no more than arithmetic."""
+        return not isinstance(self.judge, OfflineJudge)
+
+    def doing(self) -> str:
+        """How far the asking is, in a few words."""
+        if self._asker is None:
+            return ""
+        usage, waiting = self._asker.usage, self._asker.waiting
+        pieces = [f"{usage.questions:,} questions answered", f"{waiting:,} waiting"]
+        if usage.cached:
+            pieces.append(f"{usage.cached:,} from the ledger")
+        if usage.failures.total():
+            pieces.append(f"{usage.failures.total():,} failed")
+        if usage.cost:
+            pieces.append(f"${usage.cost:,.2f}")
+        return ", ".join(pieces)
 
     def asker(
         self,
         keep: Callable[[Asked], None] | None = None,
         context: Mapping[str, Any] | None = None,
     ) -> Asker:
-        """An asker of this judge."""
-        return Asker(self.judge, keep=keep, context=context)
+        """An asker of this judge; `doing` then speaks of it."""
+        self._asker = Asker(self.judge, keep=keep, context=context)
+        return self._asker
 
     def close(self) -> None:
         """Closes the ledger."""

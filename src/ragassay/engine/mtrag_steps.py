@@ -7,19 +7,19 @@ whole or not at all. Steps may run in any order and any number of times; verdict
 
 from __future__ import annotations
 
-import dataclasses
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from ragassay import strict, suites
 from ragassay.engine.collecting import Collector
 from ragassay.engine.config import make_config
 from ragassay.engine.judging import signature, spending
 from ragassay.engine.mtrag_evaluators import read_evaluators
+from ragassay.engine.plan import with_options
 from ragassay.engine.scoring import judged_among, score_stream
 from ragassay.engine.summary import Summary
 from ragassay.errors import InputError, UsageError, did_you_mean
@@ -41,6 +41,7 @@ from ragassay.scores import Outcome, Reason, Unscored
 Step = Literal["algorithmic", "idk", "ragas", "radbench", "idk_condition"]
 STEPS: tuple[Step, ...] = get_args(Step)
 ALL = "all"
+SUITE = "mtrag"
 CONDITION: Step = "idk_condition"
 
 _BESIDE = "underspecified_eval"
@@ -60,7 +61,8 @@ class StepOptions:
             ``task_id``.
         evaluators: the benchmark's ``config.yaml``, which chooses algorithmic metrics.
         published: the benchmark's own values where its description differs (``Length``).
-        given: take a judge's value that a record brings; without it, always ask.
+        options: parameters for every metric that has them; ``given=False`` asks the judge also
+            where a record brings its value.
     """
 
     step: str
@@ -69,7 +71,7 @@ class StepOptions:
     tasks: Path | None = None
     evaluators: Path | None = None
     published: bool = False
-    given: bool = True
+    options: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def steps(self) -> tuple[Step, ...]:
@@ -92,21 +94,20 @@ class StepOptions:
 
         Raises:
             InputError: the file of evaluators cannot be read.
+            UsageError: an option that no metric of these steps has.
         """
-        suite = suites.get("mtrag")
+        suite = suites.get(SUITE)
         chosen: dict[str, Metric] = {}
         for step in self.steps:
             if step == "algorithmic" and self.evaluators is not None:
                 chosen |= read_evaluators(self.evaluators, published=self.published)
                 continue
-            for field, its_step in suite.steps.items():
+            for name, its_step in suite.steps.items():
                 if its_step == step:
-                    (chosen[field],) = suite.resolve([field], published=self.published)
+                    (chosen[name],) = suite.resolve([name], published=self.published)
             if step == "idk":
                 chosen[_BESIDE] = UnderspecifiedEval(labelled=True)
-        if self.given or self.steps == (CONDITION,):
-            return chosen
-        return {field: _always_asking(metric) for field, metric in chosen.items()}
+        return dict(zip(chosen, with_options(list(chosen.values()), self.options), strict=True))
 
     @property
     def asks(self) -> bool:
@@ -159,7 +160,7 @@ def run_step(
 
     for window, columns in score_stream(samples(), list(fields.values()), asker):
         for at, sample in enumerate(window):
-            found = {field: column[at] for field, column in zip(fields, columns, strict=True)}
+            found = {name: column[at] for name, column in zip(fields, columns, strict=True)}
             yield Evaluated(waiting.popleft(), sample, found)
 
 
@@ -184,7 +185,7 @@ def run_steps(
     """
     begun = time.monotonic()
     fields = options.fields()
-    shown = {field: metric for field, metric in fields.items() if field != _BESIDE}
+    shown = {name: metric for name, metric in fields.items() if name != _BESIDE}
     collected = Collector(make_config(), shown)
     tasks = _tasks(options)
     mine = _Nobody.asker() if options.steps == (CONDITION,) else None
@@ -197,7 +198,7 @@ def run_steps(
         with atomic(options.output) as raw, packed(raw, options.output) as stream:
             for n, one in enumerate(run_step(records, fields, used, options.input), 1):
                 stream.write(strict.dumps(one.written) + b"\n")
-                collected.add([one.sample], [[one.outcomes[field]] for field in shown])
+                collected.add([one.sample], [[one.outcomes[name]] for name in shown])
                 if progress is not None:
                     progress(n)
             if not collected.columns.identities:
@@ -208,13 +209,14 @@ def run_steps(
     finally:
         if mine is not None:
             mine.close()
-    judging = spending(used, time.monotonic() - begun) if options.asks else None
+    asked = used if options.asks else None
     return collected.summary(
         options.input.name,
-        "mtrag",
+        SUITE,
         _notes(tasks),
-        signatures={field: signature(metric, used) for field, metric in shown.items()},
-        judging=judging,
+        signatures={name: signature(metric, asked) for name, metric in shown.items()},
+        judging=None if asked is None else spending(asked, time.monotonic() - begun),
+        suites=[suites.get(SUITE)],
     )
 
 
@@ -236,12 +238,6 @@ def _notes(tasks: Tasks | None) -> list[str]:
         f"{tasks.unused} of {len(tasks)} tasks in {tasks.path.name} have no prediction: they are "
         "not in the output, and the means speak only of the others."
     ]
-
-
-def _always_asking(metric: Metric) -> Metric:
-    if any(spec.name == "given" for spec in dataclasses.fields(metric)):
-        return dataclasses.replace(metric, given=False)
-    return metric
 
 
 class _Nobody(Judge):

@@ -14,7 +14,12 @@ from ragassay.metrics import naming
 from ragassay.metrics.base import Metric
 from ragassay.suites import Suite
 
-DEFAULT_SUITES = {"mtrag": "mtrag", "inspectorraget": "mtrag", "trec_run": "retrieval"}
+DEFAULT_SUITES = {
+    "mtrag": "mtrag",
+    "inspectorraget": "mtrag",
+    "mlcube": "ragreport",
+    "trec_run": "retrieval",
+}
 """The suite for a format, when none is named. For all others: `retrieval` with qrels, else `qa`."""
 
 

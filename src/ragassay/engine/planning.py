@@ -1,32 +1,37 @@
 """Finds out what a run would ask its judge, without asking it.
 
-Every judged metric is walked twice over the samples, with the smallest and with the largest answer
-to each question. Where both walks ask the same, the numbers are exact; else they are an interval
-that holds whatever the judge will say. What the ledger holds is counted apart: it costs nothing.
+Every judged metric is walked over the samples with the smallest and with the largest answer to each
+question. Where both walks ask the same, the numbers are exact; else they are an interval that holds
+whatever the judge will say. What the ledger holds is counted apart: it costs nothing.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
 from ragassay.engine.call_plan import Amount, CallPlan, Pace, Range, fit
-from ragassay.engine.scoring import judge_all, judged_among
+from ragassay.engine.scoring import Judged, judge_all, judged_among
 from ragassay.judges.asking import Asker
 from ragassay.judges.judge import Judge
 from ragassay.judges.planning import Demand, End, Estimator, PlanningAsker, PlanningJudge
-from ragassay.judges.prices import Price, price_of
+from ragassay.judges.prices import Price
+from ragassay.judges.question import Question
 from ragassay.metrics.base import Metric
 from ragassay.metrics.judged import JudgedMetric
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Unscored
 
+Names = tuple[str, ...]
+"""Ids of verdicts."""
+
 WINDOW = 256
 """Samples that are walked together."""
 
-_WALKS: tuple[End, End] = ("smallest", "largest")
+_WALKS: tuple[End, ...] = ("smallest", "largest", "slowest")
 
 
 def plan_calls(
@@ -43,7 +48,7 @@ def plan_calls(
         metrics: by the names that they are shown under.
         judge: who would be asked; open it first where it reads a ledger.
         concurrency: requests in flight.
-        price: of each of its models, instead of the list price.
+        price: of each of its models, instead of what they say themselves (`Judge.price`).
     """
     pace = Pace(concurrency=concurrency)
     with Planner(metrics, judge, pace=pace, price=price) as planner:
@@ -64,7 +69,7 @@ class Planner:
         metrics: by the names that they are shown under.
         judge: who would be asked.
         pace: how fast.
-        price: of each of its models, instead of the list price.
+        price: of each of its models, instead of what they say themselves (`Judge.price`).
     """
 
     def __init__(
@@ -79,8 +84,10 @@ class Planner:
         self._judge = judge
         self._pace = pace or Pace()
         self._judged = judged_among(metrics.values())
+        self._listing = [metric for metric in self._judged if _fills_a_list(metric)]
         self._asks = bool(judge.leaves())
-        self._estimator = Estimator(judge, lambda leaf: price or price_of(leaf.label))
+        self._listed_prices = price is None
+        self._estimator = Estimator(judge, price)
         self._ends = [PlanningJudge(self._estimator, end) for end in _WALKS]
         self._askers = [PlanningAsker(end) for end in self._ends]
         self._failed: Counter[str] = Counter()
@@ -112,12 +119,13 @@ class Planner:
         if not self._asks:
             return
         line = self._lines[(name,)] = self._book.line()
-        for end, asker in enumerate(self._askers):
-            self._ends[end].asked.clear()
+        walks = []
+        for end, asker in zip(self._ends, self._askers, strict=True):
+            end.asked.clear()
             asker.context[key] = build(asker)
-            for asked in self._ends[end].asked:
-                self._book.enter(asked, self._estimator[asked], _ends(line | TOTAL)[end])
-        self._estimator.clear()
+            walks.append(tuple(end.asked))
+        self._enter(line | TOTAL, *walks)
+        self._forget()
 
     def put(self, key: str, value: object) -> None:
         """Puts something into the context that metrics look up while they are walked."""
@@ -129,14 +137,27 @@ class Planner:
         self.n_walked += len(samples)
         if not samples or not self._judged or not self._asks:
             return
-        low, high = (
-            asker.submit(judge_all(samples, self._judged, asker)).result() for asker in self._askers
-        )
+        chosen = (self._judged, self._judged, self._listing)
+        walks = [
+            self._walk(asker, samples, judged)
+            for asker, judged in zip(self._askers, chosen, strict=True)
+        ]
         for metric in self._judged:
             mask = self._masks[metric] | TOTAL
-            for least, most in zip(low[metric], high[metric], strict=True):
-                self._enter(mask, least.evidence, most.evidence)
-                self._look_for_failure(metric, least, most)
+            for outcomes in zip(*(walk[metric] for walk in walks if metric in walk), strict=True):
+                self._enter(mask, *(outcome.evidence for outcome in outcomes))
+                self._look_for_failure(metric, outcomes)
+        self._forget()
+
+    def _walk(self, asker: Asker, samples: Sequence[Sample], judged: list[JudgedMetric]) -> Judged:
+        if not judged:
+            return {}
+        with warnings.catch_warnings():
+            # What a metric has to say about answers that nobody gave is not worth reading.
+            warnings.simplefilter("ignore")
+            return asker.submit(judge_all(samples, judged, asker)).result()
+
+    def _forget(self) -> None:
         self._estimator.clear()
         for end in self._ends:
             end.asked.clear()
@@ -170,12 +191,16 @@ class Planner:
             ),
             n_samples=n,
             n_walked=self.n_walked,
+            listed_prices=self._listed_prices,
             failed=dict(self._failed),
         )
         return found if budget is None else replace(found, budget=fit(found.total, budget))
 
-    def _enter(self, mask: int, least: tuple[str, ...], most: tuple[str, ...]) -> None:
+    def _enter(self, mask: int, least: Names, most: Names, slow: Names | None = None) -> None:
+        """Counts what one metric asks about one sample, by the walks with each end."""
         find, enter = self._estimator, self._book.enter
+        if slow is not None and slow != most:
+            most = self._of_each_kind_most(most, slow)
         if least == most:
             for name in most:
                 enter(name, find[name], mask)
@@ -189,15 +214,32 @@ class Planner:
         for name in most:
             enter(name, find[name], above)
 
-    def _size(self, names: tuple[str, ...]) -> tuple[int, float]:
+    def _of_each_kind_most(self, *walks: Names) -> Names:
+        """Of each kind of question those of the walk that asks it most often: no answers make a
+        metric ask more than that."""
+        found: dict[str, list[str]] = {}
+        for names in walks:
+            kinds: dict[str, list[str]] = {}
+            for name in names:
+                kinds.setdefault(self._estimator[name].kind, []).append(name)
+            for kind, asked in kinds.items():
+                if len(asked) > len(found.get(kind, ())):
+                    found[kind] = asked
+        return tuple(name for asked in found.values() for name in asked)
+
+    def _size(self, names: Names) -> tuple[int, int]:
         found = [self._estimator[name] for name in names]
         return sum(one.calls + one.held for one in found), sum(one.input_tokens for one in found)
 
-    def _look_for_failure(self, metric: Metric, *outcomes: Outcome) -> None:
+    def _look_for_failure(self, metric: Metric, outcomes: Iterable[Outcome]) -> None:
         for one in outcomes:
             if isinstance(one, Unscored) and one.reason is Reason.FAILED:
                 self._failed[one.detail or str(metric)] += 1
                 return
+
+
+def _fills_a_list(metric: JudgedMetric) -> bool:
+    return any(kind.slowest is not Question.slowest for kind in metric.asks)
 
 
 TOTAL = 0b11
@@ -214,8 +256,8 @@ def _ends(mask: int) -> tuple[int, int]:
 class _Tally:
     calls: int = 0
     held: int = 0
-    input_tokens: float = 0.0
-    output_tokens: float = 0.0
+    input_tokens: int = 0
+    output_tokens: int = 0
     cost: float = 0.0
     unpriced: int = 0
 
@@ -270,7 +312,7 @@ class _Book:
             _range(low.held, high.held),
             _range(low.input_tokens, high.input_tokens),
             _range(low.output_tokens, high.output_tokens),
-            _range(low.cost, high.cost) if priced else None,
+            _range(round(low.cost, 9), round(high.cost, 9)) if priced else None,
         )
 
     def kinds(self) -> dict[str, Range]:

@@ -15,13 +15,37 @@ CONVERSATION_KEYS = ("conversation", "conversation_id")
 _NOT_SLICES = frozenset(CONVERSATION_KEYS)
 
 
+class Labels(str):
+    """Several labels of one sample, printed as one text: the sample is in the slice of each.
+
+    Attributes:
+        each: the labels.
+    """
+
+    each: tuple[str, ...]
+
+    def __new__(cls, each: Sequence[str]) -> Labels:
+        """``each`` without repeats, joined by commas."""
+        labels = tuple(dict.fromkeys(each))
+        made = super().__new__(cls, ", ".join(labels))
+        made.each = labels
+        return made
+
+
+def labels_of(value: str | None) -> tuple[str, ...]:
+    """The slices that a sample with this value is in."""
+    if isinstance(value, Labels):
+        return value.each
+    return () if value is None else (value,)
+
+
 class Slicer:
     """Collects each sample's value of every slicing column.
 
     Args:
         wanted: names of metadata columns (or ``answerability``, ``turn``, ``system``); ``None``
             takes every column that turns out to have between 2 and `MAX_VALUES` values, and at
-            most half as many as there are samples.
+            most half as many as there are samples with one.
     """
 
     def __init__(self, wanted: Sequence[str] | None) -> None:
@@ -44,7 +68,7 @@ class Slicer:
             value = found.get(name)
             self._columns[name].append(value)
             if value is not None:
-                self._distinct[name].add(value)
+                self._distinct[name].update(labels_of(value))
                 if self._wanted is None and len(self._distinct[name]) > MAX_VALUES:
                     del self._columns[name], self._distinct[name]
                     self._dropped.add(name)
@@ -57,12 +81,12 @@ class Slicer:
         return {
             name: column
             for name, column in sorted(self._columns.items())
-            if 1 < len(self._distinct[name]) <= self._n / 2
+            if 1 < len(self._distinct[name]) <= sum(value is not None for value in column) / 2
         }
 
 
 def facets(sample: Sample) -> dict[str, str]:
-    """A sample's short labels: scalar metadata, joined lists, answerability, turn and system."""
+    """A sample's short labels: scalar metadata, lists, answerability, turn and system."""
     found: dict[str, str] = {}
     for name, value in sample.metadata.items():
         label = _label(value)
@@ -95,5 +119,5 @@ def _label(value: object) -> str | None:
     if isinstance(value, list | tuple):
         labels = [_label(item) for item in value]
         if labels and all(labels):
-            return ", ".join(label for label in labels if label)
+            return Labels([label for label in labels if label])
     return None

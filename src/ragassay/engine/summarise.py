@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragassay.engine.results import Mask, ScoreColumns
+from ragassay.engine.slicing import labels_of
 from ragassay.engine.summary import MetricSummary, Slice
 from ragassay.metrics.base import Metric
 from ragassay.scores import Reason
@@ -65,16 +66,19 @@ def summarise(
 def slice_summaries(
     columns: ScoreColumns, metrics: Sequence[MetricSummary], options: IntervalOptions
 ) -> tuple[Slice, ...]:
-    """The same for the samples of each value of each slicing column, largest slice first."""
+    """The same for the samples of each value of each slicing column, largest slice first.
+
+    A sample with several labels in a column (a list) is in the slice of each.
+    """
     clusters = cluster_codes(columns)
     # Slices are many and small: their intervals are t intervals whatever the headline uses.
     options = IntervalOptions("t", options.level)
     found = []
     for column, values in columns.slices.items():
-        labels = np.array([value or "" for value in values], dtype=object)
-        counts = Counter(value for value in values if value is not None)
+        labels = [labels_of(value) for value in values]
+        counts = Counter(label for each in labels for label in each)
         for value, n in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
-            mask = labels == value
+            mask = np.fromiter((value in each for each in labels), np.bool_, len(labels))
             chosen = {
                 m.name: _over(columns, m, mask, clusters, options)
                 for m in metrics

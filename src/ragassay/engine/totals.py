@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ragassay.engine.summary import MetricSummary
+from ragassay.metrics import naming
 from ragassay.scores import Reason
 from ragassay.suites import Suite
 
@@ -20,7 +21,7 @@ def totals(suites: Iterable[Suite], metrics: Iterable[MetricSummary]) -> dict[st
     that does not lie in them: it would then be a figure of other samples than it says.
     """
     means = {
-        metric.metric: metric.mean
+        _plain(metric.metric): metric.mean
         for metric in metrics
         if metric.mean is not None and FACTS.issuperset(map(Reason, metric.unscored))
     }
@@ -30,3 +31,12 @@ def totals(suites: Iterable[Suite], metrics: Iterable[MetricSummary]) -> dict[st
         for name, total in suite.totals.items()
         if means.keys() >= set(total.means.values())
     }
+
+
+def _plain(name: str) -> str:
+    """A metric's name whether or not it takes given values: both are the same metric's mean."""
+    return (
+        str(naming.with_parameters(naming.parse(name), {"given": True}))
+        if "given=" in name
+        else name
+    )

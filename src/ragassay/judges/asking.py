@@ -84,6 +84,7 @@ class Asker:
     Attributes:
         judge: who is asked.
         usage: what was asked so far.
+        waiting: questions asked and not answered yet.
         context: what metrics may look up besides their sample: ``nuggets`` maps a query id to its
             nugget bank.
     """
@@ -97,6 +98,7 @@ class Asker:
     ) -> None:
         self.judge = judge
         self.usage = Usage()
+        self.waiting = 0
         self.context = dict(context or {})
         self._keep = keep
         self._kept: set[int] = set()
@@ -187,7 +189,11 @@ class Scope:
         return cast("Verdict[R] | Failure", await asyncio.shield(found))
 
     async def _put(self, question: Question[Any], repeat: int) -> Asked:
-        asked = await self.asker.judge.answer(question, repeat)
+        self.asker.waiting += 1
+        try:
+            asked = await self.asker.judge.answer(question, repeat)
+        finally:
+            self.asker.waiting -= 1
         self.asker._record(asked)
         return asked
 

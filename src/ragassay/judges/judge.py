@@ -5,12 +5,19 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any
 
+from ragassay.judges.prices import Price
 from ragassay.judges.question import Question, R_co
 from ragassay.judges.verdict import Failure, Verdict
 
 
 class Judge(ABC):
-    """Base of all judges. Opened and closed on the event loop that asks it."""
+    """Base of all judges. Opened and closed on the event loop that asks it.
+
+    Attributes:
+        price: of its model, for plans; ``None`` where no price is known.
+    """
+
+    price: Price | None = None
 
     @property
     @abstractmethod

@@ -167,10 +167,11 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
+        connection.execute("COMMIT")
     except BaseException:
-        connection.execute("ROLLBACK")
+        if connection.in_transaction:  # SQLite ends it by itself when the disk is full
+            connection.execute("ROLLBACK")
         raise
-    connection.execute("COMMIT")
 
 
 def _explanation(path: str, error: sqlite3.DatabaseError) -> InputError | UsageError:
@@ -193,7 +194,7 @@ def _explanation(path: str, error: sqlite3.DatabaseError) -> InputError | UsageE
         "readonly" in said or "unable to open" in said or "disk I/O" in said
     ):
         return UsageError(
-            f"{path}: the ledger cannot be opened for writing ({said}). "
+            f"{path}: the ledger cannot be written ({said}). "
             "Choose another place with --ledger."
         )
     return InputError(

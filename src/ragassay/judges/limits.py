@@ -127,6 +127,13 @@ class Limiter:
         self._doubling = False
         self._limit = max(1.0, self._limit - _STUMBLE)
 
+    def dismiss(self, error: Callable[[], Exception]) -> None:
+        """Ends all waiting, with an error each: nothing more is to be sent."""
+        waiting, self._waiting = self._waiting, deque()
+        for place, _ in waiting:
+            if not place.done():
+                place.set_exception(error())
+
     async def enter(self, tokens: int) -> None:
         """Waits for a place; see `slot`."""
         mine = asyncio.get_running_loop().create_future()
@@ -135,7 +142,7 @@ class Limiter:
         try:
             await mine
         except asyncio.CancelledError:
-            if mine.done() and not mine.cancelled():
+            if mine.done() and not mine.cancelled() and mine.exception() is None:
                 self.leave()
             raise
         _sent.set(next(_numbers))

@@ -12,7 +12,6 @@ from ragassay.errors import InputError, did_you_mean
 
 M = TypeVar("M", bound=BaseModel)
 
-_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _Place = tuple[str, ...]
 _SHOWN = 60
 """Longest piece of a wrong value in a message."""
@@ -30,8 +29,8 @@ def parse(text: str, model: type[M], path: object) -> M:
         InputError: no YAML mapping, a key given twice, or something that the model refuses; with
             the line, the field and what to do.
     """
-    loader = _Loader(text)
     try:
+        loader = yaml.SafeLoader(text)  # libyaml's dies of deep nesting, this one raises an error
         node = loader.get_single_node()
         lines = _lines(node, path)
         body = None if node is None else loader.construct_document(node)
@@ -44,8 +43,6 @@ def parse(text: str, model: type[M], path: object) -> M:
         ) from error
     except (RecursionError, ValueError) as error:
         raise InputError(f"cannot be read ({error})", path=path) from error
-    finally:
-        loader.dispose()
     if not isinstance(body, dict):
         raise InputError(
             "is not a mapping of keys",
@@ -94,7 +91,9 @@ def _lines(root: Any, path: object) -> dict[_Place, int]:
 def _explained(
     error: ValidationError, model: type[BaseModel], lines: Mapping[_Place, int], path: object
 ) -> InputError:
-    first = error.errors()[0]
+    errors = error.errors()
+    # A key that is missing is most often one that is misspelt.
+    first = next((one for one in errors if one["type"] == "extra_forbidden"), errors[0])
     place = tuple(str(piece) for piece in first["loc"] if piece != "[key]")
     line = next((lines[place[:n]] for n in range(len(place), 0, -1) if place[:n] in lines), None)
     problem, hint = _words(first, _model_at(model, place[:-1]))
@@ -119,13 +118,13 @@ def _words(first: Any, model: type[BaseModel] | None) -> tuple[str, str | None]:
 
 def _model_at(model: type[BaseModel], place: _Place) -> type[BaseModel] | None:
     """The model of a nested place, as far as it is one."""
-    found: Any = model
     for name in place:
-        field = found.model_fields.get(name)
-        found = field.annotation if field is not None else None
-        if not (isinstance(found, type) and issubclass(found, BaseModel)):
+        field = model.model_fields.get(name)
+        inner = None if field is None else field.annotation
+        if not (isinstance(inner, type) and issubclass(inner, BaseModel)):
             return None
-    return found
+        model = inner
+    return model
 
 
 def _named(model: type[BaseModel]) -> str:

@@ -1,26 +1,27 @@
 """A judge that answers without asking: it finds out what a run would ask.
 
-Metrics are walked twice, once with the smallest valid answer to each question and once with the
-largest. What both walks ask is certain; the rest depends on what the real judge will say. Questions
-that a ledger can answer get that answer, as they will in the run.
+Metrics are walked with the smallest valid answer to each question and with the largest (and those
+that fill lists by asking again, with the slowest). What all walks ask is certain; the rest depends
+on what the real judge will say. Questions that a ledger can answer get that answer, as in the run.
 """
 
 from __future__ import annotations
 
+import math
 import typing
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, cast
 
-from ragassay.judges import tokens
+from ragassay.judges import requests, tokens
 from ragassay.judges.asking import Ask, Asker, Scope
 from ragassay.judges.judge import Judge
 from ragassay.judges.prices import Price
 from ragassay.judges.question import Question, R, R_co, Reply
 from ragassay.judges.verdict import Failure, Provenance, Verdict, evidence_id
 
-End = Literal["smallest", "largest"]
+End = Literal["smallest", "largest", "slowest"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +42,8 @@ class Demand:
     known: Verdict[Any] | Failure | None
     calls: int
     held: int
-    input_tokens: float
-    output_tokens: float
+    input_tokens: int
+    output_tokens: int
     cost: float
     unpriced: int
 
@@ -53,12 +54,12 @@ class Estimator:
     Args:
         judge: who would be asked. Of it and of its leaves only `Judge.known` is called, and what
             says how a request would look.
-        price_of: the price of a leaf, ``None`` where none is known.
+        price: of all its models, instead of what the leaves say (`Judge.price`).
     """
 
-    def __init__(self, judge: Judge, price_of: Callable[[Judge], Price | None]) -> None:
+    def __init__(self, judge: Judge, price: Price | None = None) -> None:
         self.judge = judge
-        self._prices = {id(leaf): price_of(leaf) for leaf in judge.leaves()}
+        self._price = price
         self._found: dict[str, Demand] = {}
 
     def __getitem__(self, name: str) -> Demand:
@@ -80,18 +81,18 @@ class Estimator:
         known = self.judge.known(question, repeat)
         asked = self.judge.requests(question, repeat)
         if known is not None:
-            return Demand(question.kind, known, 0, len(asked), 0.0, 0.0, 0.0, 0)
-        calls = held = unpriced = 0
-        sent = received = cost = 0.0
+            return Demand(question.kind, known, 0, len(asked), 0, 0, 0.0, 0)
+        calls = held = unpriced = sent = received = 0
+        cost = 0.0
         for leaf, own in asked:
             if leaf is not self.judge and leaf.known(question, own) is not None:
                 held += 1
                 continue
-            size = tokens.of_question(question, leaf.model)
+            size = math.ceil(tokens.of_question(question, leaf.model) + _form(type(question)))
             calls += 1
             sent += size
             received += question.output_tokens
-            price = self._prices[id(leaf)]
+            price = leaf.price if self._price is None else self._price
             if price is None:
                 unpriced += 1
             else:
@@ -100,7 +101,7 @@ class Estimator:
 
 
 class PlanningJudge(Judge):
-    """Answers with what is known, else with the smallest or the largest answer there is.
+    """Answers with what is known, else with an answer from the end of what is possible.
 
     Attributes:
         asked: ids of the verdicts that it was asked for; whoever reads them clears them.
@@ -131,10 +132,9 @@ class PlanningJudge(Judge):
         known = self._estimator.demand(question, repeat).known
         if known is not None:
             return known
-        if self._end == "smallest":
-            answer = question.smallest()
-        else:
-            answer = _own(question.largest(), question)
+        answer: R_co = getattr(question, self._end)()
+        if self._end != "smallest":
+            answer = _own(answer, question)
         return Verdict(question, answer, Provenance(self.label, attempts=0), repeat)
 
 
@@ -157,6 +157,12 @@ class _PlanningScope(Scope):
 class _PlanningAsk(Ask):
     async def verdicts(self, questions: Sequence[Question[R]]) -> list[Verdict[R] | Failure]:
         return [await self.verdict(one) for one in questions]
+
+
+@cache
+def _form(cls: type[Question[Any]]) -> float:
+    """About how many tokens say in which form to answer."""
+    return tokens.estimate("\n\n" + requests.instruction(cls, "json_schema"))
 
 
 def _own(answer: R, question: Question[R]) -> R:

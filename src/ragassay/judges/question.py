@@ -111,7 +111,12 @@ class Question(ABC, Generic[R_co]):
 
     @abstractmethod
     def largest(self) -> R_co:
-        """The valid answer that leads to the most further questions."""
+        """The valid answer that leads to the most further questions of other kinds."""
+
+    def slowest(self) -> R_co:
+        """The valid answer that makes a metric ask this kind of question most often: where answers
+        fill a list, one entry at a time. For most questions that is the largest."""
+        return self.largest()
 
     def check(self, reply: Any) -> R_co:
         """The reply where it is a valid answer to this very question (as many labels as items).

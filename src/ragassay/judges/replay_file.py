@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields
 from functools import cache
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import orjson
 from pydantic import TypeAdapter, ValidationError
@@ -147,7 +147,7 @@ class ReplayFile:
             raise InputError(
                 "does not say which question it answers",
                 field="data",
-                hint="Give the question's data, as " + example(cls),
+                hint=f"Give its data, as in {example(cls)}",
             )
         self.counts[cls.kind] += 1
 
@@ -165,22 +165,23 @@ def reply_of(cls: type[Question[Any]], answer: Any) -> Reply:
     if not isinstance(answer, dict):
         if len(needed) != 1:
             raise InputError(
-                f"{cls.kind} has several values to answer", field="answer", hint=example(cls)
+                f"{cls.kind} has several values to answer",
+                field="answer",
+                hint=f"As in {example(cls)}",
             )
         answer = {needed[0]: answer}
     whole = dict(answer)
     for name in shape.model_fields:
-        source = shape.implied.get(name)
-        if name not in whole and source in whole:
-            whole[name] = whole[source]
-        elif name not in whole and _can_be_left_out(shape, name):
-            whole[name] = ""
+        if name in shape.implied and shape.implied[name] in whole:
+            whole.setdefault(name, whole[shape.implied[name]])
+        elif shape.model_fields[name].annotation is str:
+            whole.setdefault(name, "")
     try:
         return shape.model_validate_json(orjson.dumps(whole))
     except ValidationError as error:
-        first = error.errors()[0]
+        first = min(error.errors(), key=lambda one: one["loc"][:1][0] in shape.implied)
         place = ".".join(str(part) for part in ("answer", *first["loc"]))
-        raise InputError(first["msg"], field=place, hint=example(cls)) from error
+        raise InputError(first["msg"], field=place, hint=f"As in {example(cls)}") from error
 
 
 def said_by(record: Mapping[str, Any]) -> str:
@@ -199,10 +200,23 @@ def example(cls: type[Question[Any]]) -> str:
         if _required(field)
     }
     answer: dict[str, Any] = {
-        name: "..." for name in cls.reply.model_fields if not _can_be_left_out(cls.reply, name)
+        name: _shown(field.annotation)
+        for name, field in cls.reply.model_fields.items()
+        if not _can_be_left_out(cls.reply, name)
     }
     line = {"question": cls.kind, "data": data, "answer": answer}
     return orjson.dumps(line).decode()
+
+
+def _shown(kind: Any) -> Any:
+    """What a value of a type looks like."""
+    if get_origin(kind) is Annotated:
+        return _shown(get_args(kind)[0])
+    if get_origin(kind) is tuple:
+        return [_shown(get_args(kind)[0])]
+    if get_origin(kind) is Literal:
+        return " or ".join(get_args(kind))
+    return {int: 1, bool: True}.get(kind, "...")
 
 
 def _object(raw: bytes) -> dict[str, Any]:
@@ -236,7 +250,7 @@ def _repeat_of(record: Mapping[str, Any]) -> int | None:
 
 def _data_of(cls: type[Question[Any]], given: Any) -> dict[str, Any]:
     if not isinstance(given, dict):
-        raise InputError("must be an object", field="data", hint=example(cls))
+        raise InputError("must be an object", field="data", hint=f"As in {example(cls)}")
     names = {field.name for field in fields(cls)}
     for name in given:
         if name not in names:
@@ -244,7 +258,7 @@ def _data_of(cls: type[Question[Any]], given: Any) -> dict[str, Any]:
             raise InputError(f"{cls.kind} has no field {name!r}", field=f"data.{name}", hint=hint)
     for field in fields(cls):
         if field.name not in given and _required(field):
-            raise InputError("is missing", field=f"data.{field.name}", hint=example(cls))
+            raise InputError("is missing", field=f"data.{field.name}", hint=f"As in {example(cls)}")
     data = {}
     for name, value in given.items():
         try:

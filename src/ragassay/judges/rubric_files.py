@@ -25,7 +25,9 @@ _Name = Annotated[
     StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_\-]*$", max_length=60),
 ]
 _Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=50_000)]
-_Line = Annotated[str, StringConstraints(strip_whitespace=True, max_length=300, pattern=r"^[^\n]*$")]
+_Line = Annotated[
+    str, StringConstraints(strip_whitespace=True, max_length=300, pattern=r"^[^\n]*$")
+]
 
 
 class _Model(BaseModel):

@@ -67,9 +67,7 @@ def from_file(path: str | Path) -> Secret:
         said = error.strerror if isinstance(error, OSError) else "it is not a text file"
         raise InputError(f"the key cannot be read: {said}", path=path) from None
     if not text or any(mark.isspace() or not mark.isprintable() for mark in text):
-        raise InputError(
-            "the file must hold the key on one line and nothing else", path=path
-        )
+        raise InputError("the file must hold the key on one line and nothing else", path=path)
     return Secret(text, f"the key file {path}")
 
 

@@ -53,7 +53,7 @@ def of_question(question: Question[Any], model: str = "") -> float:
     material = sum(map(_material, values))
     around = _around.get(shape)
     if around is None:
-        put = of_messages(question.messages(model)) + _of_schema(type(question))
+        put = of_messages(question.messages(model)) + of_schema(type(question))
         if len(_around) >= _SHAPES:
             _around.clear()
         around = _around[shape] = put - material
@@ -82,5 +82,6 @@ def _material(value: Any) -> float:
 
 
 @cache
-def _of_schema(cls: type[Question[Any]]) -> float:
+def of_schema(cls: type[Question[Any]]) -> float:
+    """About how many tokens it takes to say what the answer must look like."""
     return estimate(json.dumps(cls.schema(), separators=(",", ":")))

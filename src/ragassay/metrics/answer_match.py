@@ -86,12 +86,12 @@ def with_prompt(prompt: JudgePrompt) -> AnswerMatches:
     Raises:
         UsageError: the name means a built-in metric.
     """
-    return own.take(_class_with(prompt))()
+    return own.register(_class_with(prompt))()
 
 
 @cache
 def _class_with(prompt: JudgePrompt) -> type[AnswerMatches]:
-    body = {
+    body: dict[str, Any] = {
         "__module__": __name__,
         "__doc__": AnswerMatches.__doc__,
         "prompt": prompt,

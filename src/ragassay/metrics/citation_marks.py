@@ -21,16 +21,17 @@ _PARENTHESISED = re.compile(r"\((?P<inside>[^()\n]{1,60})\)")
 _ITEM = re.compile(
     rf"(?P<prefix>{PREFIX}[\s:#_.\-]*|[dps](?=\d)|\^|\#)?(?P<number>\d{{1,3}})", re.IGNORECASE
 )
-_RANGE = re.compile(rf"(?P<low>{_ITEM.pattern.replace('?P<', '?P<low_')})\s*[-–—‐‑]\s*"
-                    rf"(?P<high>{_ITEM.pattern.replace('?P<', '?P<high_')})", re.IGNORECASE)  # fmt: skip
+_LOW, _HIGH = (_ITEM.pattern.replace("?P<", f"?P<{end}_") for end in ("low", "high"))
+_RANGE = re.compile(rf"{_LOW}\s*[-–—‐‑]\s*{_HIGH}", re.IGNORECASE)
 _BETWEEN = re.compile(r"\s*(?:[,;&]|\band\b)\s*")
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]+`", re.DOTALL)
 _JOINT = re.compile(r"[\s,;&]*(?:\band\b[\s]*)?")
 _LONGEST_RANGE = 50
-_NUMBER_WORDS = frozenset(
-    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
-    "sixteen seventeen eighteen nineteen twenty thirty forty fifty".split()
-)
+_NUMBER_WORDS = frozenset({
+    "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
+    "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
+    "twenty", "thirty", "forty", "fifty",
+})  # fmt: skip
 _CLAUSE_ENDS = re.compile(r"\s*(?:[.,;:!?。]|$)", re.MULTILINE)
 _WORD_BEFORE = re.compile(r"([\w%]+)[\"'”’)]*\s*$")
 
@@ -67,9 +68,7 @@ def marks(text: str, ids: Collection[str] = (), n_passages: int = 0) -> list[Mar
     return joined
 
 
-def _bracketed(
-    text: str, ids: Collection[str], hidden: list[tuple[int, int]]
-) -> Iterator[Mark]:
+def _bracketed(text: str, ids: Collection[str], hidden: list[tuple[int, int]]) -> Iterator[Mark]:
     for found in _BRACKETED.finditer(text):
         if _inside(found.start(), found.end(), hidden):
             continue
@@ -102,10 +101,10 @@ def _keys(inside: str, ids: Collection[str]) -> tuple[str, ...]:
     """The citations inside a pair of brackets; none where anything else stands there."""
     whole = inside.strip()
     if "†" in whole:
-        before, _, after = whole.partition("†")
-        name = after.split("†")[0].strip()
-        named = bare(name) in ids
-        return (name,) if named else (before.strip(),) if re.match(r"[\d:]+$", before.strip()) else ()
+        before, name = (piece.strip() for piece in whole.split("†")[:2])
+        if bare(name) in ids:
+            return (name,)
+        return (before,) if re.fullmatch(r"[\d:]+", before) else ()
     if bare(whole) in ids and not _numbered(whole):
         return (whole,)
     found: dict[str, None] = {}
@@ -132,7 +131,7 @@ def _numbered(piece: str) -> list[str]:
 
 
 def _key(prefix: str | None, at: int) -> str:
-    """``[doc 1]`` has the key ``doc1``; a sign or a verb (``cite:``) before a number is left out."""
+    """``[doc 1]`` has the key ``doc1``; a sign or ``cite:`` before a number is left out."""
     word = re.sub(r"[\W_]+", "", prefix or "").casefold()
     return str(at) if word.startswith("cit") else f"{word}{at}"
 

@@ -18,6 +18,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from ragassay.metrics.citable import Citable
@@ -48,11 +49,8 @@ def parts(text: str, passages: Sequence[Passage] = ()) -> tuple[Statement, ...]:
         passages: what was retrieved; its ids help to tell citations from other brackets.
     """
     laid_out = _layout(text, passages)
-    edges = [0]
-    for placed in laid_out.placed:
-        edges.append(placed.at)
-    edges.append(len(laid_out.clean))
-    pieces = [_Piece(laid_out.clean[a:b], {}) for a, b in zip(edges, edges[1:], strict=False)]
+    edges = [0, *(placed.at for placed in laid_out.placed), len(laid_out.clean)]
+    pieces = [_Piece(laid_out.clean[a:b], {}) for a, b in pairwise(edges)]
     for index, placed in enumerate(laid_out.placed):
         before, after = pieces[index], pieces[index + 1]
         target = after if placed.leads and _wordy(after.text) else _nearest(pieces, index, before)
@@ -185,11 +183,17 @@ def _body_end(text: str, found: Sequence[Mark]) -> int:
             continue
         if _DEFINITION.match(line):
             end = start
-        elif heading and (not heading["rest"] or heading["colon"] and _ENTRY.match(heading["rest"])):
+        elif heading and _heads_list(heading):
             return start
         elif not (_ENTRY.match(line) or _only_marks(text, start, stop - 1, found)):
             break
     return min(end, _inline_list(text, found, end))
+
+
+def _heads_list(heading: re.Match[str]) -> bool:
+    """Whether a line that begins as a heading of sources holds nothing else, or the list itself."""
+    rest = heading["rest"]
+    return not rest or bool(heading["colon"] and _ENTRY.match(rest))
 
 
 def _only_marks(text: str, start: int, stop: int, found: Sequence[Mark]) -> bool:

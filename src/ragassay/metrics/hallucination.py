@@ -1,4 +1,4 @@
-"""Hallucination by Vectara's HHEM: read from the record, until the model itself is part of ragassay."""
+"""Hallucination by Vectara's HHEM: read from the record, until the model is part of ragassay."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ class Hhem(SampleMetric):
             return lacking
         return Unscored(
             Reason.NEEDS_EXTRA,
-            "HHEM needs the model vectara/hallucination_evaluation_model, which is not part of this "
-            "version; give its value as 'hhem_score' in the record's metrics",
+            "HHEM needs the model vectara/hallucination_evaluation_model, which is not part of "
+            "this version; give its value as 'hhem_score' in the record's metrics",
         )
 
     def score_sample(self, sample: Sample) -> Outcome:

@@ -65,8 +65,8 @@ class ReportMetric(JudgedMetric):
     lowest: ClassVar[Value] = 1
     family = "ragreport"
     source = SOURCE
-    low = 1.0
-    high = 5.0
+    low: ClassVar[float | None] = 1.0
+    high: ClassVar[float | None] = 5.0
 
     def lacks(self, sample: Sample) -> Unscored | None:
         """A missing component, unless that gives the lowest value; a context with a gap in it."""
@@ -102,7 +102,7 @@ class _OnContext(ReportMetric):
     """One of the four about user input and context; they share their question."""
 
     components = ("user input", "context")
-    uses = ("query", "passages")
+    needs = ("query", "passages")
     asks: ClassVar[tuple[type[Question[Any]], ...]] = (ReportOnContext,)
 
     async def report(self, sample: Sample, ask: Ask) -> Outcome:
@@ -239,7 +239,7 @@ class ReportFaithfulness(ReportMetric):
     name = "ragreport_faithfulness"
     title = "Absence of contradiction between response and context (ML cube)"
     components = ("context", "response")
-    uses = ("passages", "answer")
+    needs = ("passages", "answer")
     asks: ClassVar[tuple[type[Question[Any]], ...]] = (Contradiction,)
 
     async def report(self, sample: Sample, ask: Ask) -> Outcome:
@@ -259,7 +259,7 @@ class ReportSatisfaction(ReportMetric):
     name = "ragreport_satisfaction"
     title = "How far the response addresses and answers the user input (ML cube)"
     components = ("user input", "response")
-    uses = ("query", "answer")
+    needs = ("query", "answer")
     asks: ClassVar[tuple[type[Question[Any]], ...]] = (Satisfaction,)
 
     async def report(self, sample: Sample, ask: Ask) -> Outcome:

@@ -72,7 +72,7 @@ def rubric_metric(rubric: Rubric) -> RubricMetric:
     Raises:
         UsageError: the name means a built-in metric.
     """
-    return own.take(rubric_class(rubric))()
+    return own.register(rubric_class(rubric))()
 
 
 @cache

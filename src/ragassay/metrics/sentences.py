@@ -9,20 +9,25 @@ _BREAK = re.compile(r"[ \t]*\n\s*")
 _ITEM = re.compile(r"(?:[-*•–+]|\d{1,3}[.)]|[a-zA-Z][.)]|#+|>)\s")
 """What a line of a list, or a heading, begins with."""
 
-_ABBREVIATIONS = frozenset(
-    "approx ca cf ch col corp dept dr e.g ed eds eq etc al fig figs gen gov i.e inc jr lt ltd max "
-    "min mr mrs ms mt no nos p pp prof rep resp rev sec sen sgt sr st vol vs viz".split()
-)
-_STARTERS = frozenset(
-    "a an the this that these those it its he she they we you i in on at by as if when while for "
-    "from however but and or so there here his her their our also since after before both each "
-    "most many some such to with what who why how my".split()
-)
+_ABBREVIATIONS = frozenset({
+    "approx", "ca", "cf", "ch", "col", "corp", "dept", "dr", "e.g", "ed", "eds", "eq", "etc",
+    "al", "fig", "figs", "gen", "gov", "i.e", "inc", "jr", "lt", "ltd", "max", "min", "mr", "mrs",
+    "ms", "mt", "no", "nos", "p", "pp", "prof", "rep", "resp", "rev", "sec", "sen", "sgt", "sr",
+    "st", "vol", "vs", "viz",
+})  # fmt: skip
+_STARTERS = frozenset({
+    "a", "an", "the", "this", "that", "these", "those", "it", "its", "he", "she", "they", "we",
+    "you", "i", "in", "on", "at", "by", "as", "if", "when", "while", "for", "from", "however",
+    "but", "and", "or", "so", "there", "here", "his", "her", "their", "our", "also", "since",
+    "after", "before", "both", "each", "most", "many", "some", "such", "to", "with", "what",
+    "who", "why", "how", "my",
+})  # fmt: skip
 """Words that begin a sentence also after an acronym's last full stop."""
 
-_LABELS = frozenset(
-    "appendix class figure grade group hepatitis option part phase plan section type vitamin".split()
-)
+_LABELS = frozenset({
+    "appendix", "class", "figure", "grade", "group", "hepatitis", "option", "part", "phase",
+    "plan", "section", "type", "vitamin",
+})  # fmt: skip
 """Words whose letter is no initial: ``vitamin C. Oranges ...``."""
 
 _WORD = re.compile(r"\S+$")

@@ -52,21 +52,17 @@ def ndcg(gains: Sequence[float], k: int | None) -> float:
 
 @dataclass(frozen=True)
 class _ByGrades(Metric):
+    shots: Shots = param("zero", SHOTS_DOC)
+
     family = "trecrag"
     source = SOURCE
     needs = ("query", "passages")
     kind = "judge"
 
     @property
-    def shape(self) -> Shots:
-        """Which prompt gives the grades."""
-        shots: Shots = getattr(self, "shots", "zero")
-        return shots
-
-    @property
     def inputs(self) -> tuple[Metric, ...]:
         """The grades."""
-        return (Umbrela(shots=self.shape),)
+        return (Umbrela(shots=self.shots),)
 
     def lacks(self, sample: Sample) -> Unscored | None:
         """Query, passages, and a text for each of them."""
@@ -74,7 +70,7 @@ class _ByGrades(Metric):
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
         """The value of each sample's grades."""
-        graded = window.outcomes(Umbrela(shots=self.shape))
+        graded = window.outcomes(Umbrela(shots=self.shots))
         return [
             self.lacks(sample) or self._outcome(sample, outcome)
             for sample, outcome in zip(window.samples, graded, strict=True)
@@ -96,7 +92,6 @@ class _ByGrades(Metric):
 @dataclass(frozen=True)
 class _ByRelevance(_ByGrades):
     rel: int = param(2, "smallest grade that is relevant", minimum=1)
-    shots: Shots = param("zero", SHOTS_DOC)
 
     def value(self, grades: Sequence[int]) -> float:
         """See the class."""
@@ -188,7 +183,6 @@ class UmbrelaNDCG(_ByGrades):
 
     k: int | None = cutoff()
     gain: Literal["linear", "exp"] = param("linear", "linear (the grade) or exp (2^grade - 1)")
-    shots: Shots = param("zero", SHOTS_DOC)
 
     name = "umbrela_nDCG"
     title = "nDCG of the UMBRELA grades, ideal: the same passages in their best order"

@@ -9,7 +9,15 @@ from ragassay import files
 from ragassay.engine.results import Result
 from ragassay.engine.summary import Comparison
 from ragassay.errors import UsageError, did_you_mean
-from ragassay.reports import charts, comparison_charts, html, markdown, tables
+from ragassay.reports import (
+    charts,
+    comparison_charts,
+    html,
+    markdown,
+    open_rag_eval,
+    ragreport,
+    tables,
+)
 from ragassay.strict import dumps
 
 DEFAULT = ("html", "markdown", "csv")
@@ -29,6 +37,9 @@ WRITERS: dict[str, tuple[str, Callable[[Result, Path], None]]] = {
     "png": ("boxplots.png", charts.write_boxplots),
     "svg": ("boxplots.svg", charts.write_boxplots),
     "distributions": ("distributions.svg", charts.write_distributions),
+    "ragreport": ("ragreport.csv", ragreport.write_csv),
+    "trecrag": ("trecrag.csv", open_rag_eval.write_trecrag),
+    "ore": ("TRECEvaluator-eval_results.csv", open_rag_eval.write_ore),
 }
 """File name and writer of each report format."""
 
@@ -70,7 +81,8 @@ def write_reports(
     Args:
         result: a finished run.
         folder: where to write; the run folder when left out.
-        formats: names from `WRITERS`; HTML, Markdown and CSV when left out.
+        formats: names from `WRITERS`; HTML, Markdown and CSV when left out, and the published table
+            of the suites ragreport and trecrag where they were run.
 
     Raises:
         UsageError: an unknown format, or a folder that cannot be written to.
@@ -78,7 +90,9 @@ def write_reports(
     target = folder or result.folder
     if target is None:
         raise UsageError("The result has no folder yet: give one, or save it first.")
-    wanted = list(formats or DEFAULT)
+    published = ["ragreport"] if ragreport.metrics_of(result) else []
+    published += ["trecrag"] if open_rag_eval.has_metrics(result) else []
+    wanted = list(formats or (*DEFAULT, *published))
     for name in wanted:
         if name not in WRITERS:
             raise UsageError(

@@ -9,10 +9,11 @@ from rich.text import Text
 
 from ragassay.engine.preview import Preview
 from ragassay.reports import wording
+from ragassay.reports.plan import plan_table
 
 
 def preview_table(found: Preview) -> RenderableType:
-    """Counts of samples, parts and applicable metrics."""
+    """Counts of samples, parts and applicable metrics, and what a judge would be asked."""
     n = found.n_samples
     head = Text.assemble(
         (found.title, "bold"),
@@ -38,6 +39,8 @@ def preview_table(found: Preview) -> RenderableType:
         for name, count in found.applicable.items():
             grid.add_row(escape(name), _share(count, n), style="dim" if not count else "")
         blocks += [Text(""), grid]
+    if found.calls is not None:
+        blocks += [Text(""), plan_table(found.calls)]
     return Group(*blocks)
 
 

@@ -77,7 +77,7 @@ class _SummaryView:
                 cells.append(Text(wording.reasons(metric.unscored)))
             table.add_row(*cells)
         yield Padding(table, (0, 0, 0, 1))
-        notes = wording.summary_notes(summary) + wording.label_notes(summary)
+        notes = wording.summary_notes(summary, judged_marked=wide) + wording.label_notes(summary)
         if not wide:
             notes += [f"Unscored: {note}." for note in wording.unscored_notes(summary)]
         yield _notes(notes, summary.warnings, plain)

@@ -140,8 +140,11 @@ def size(summary: Summary) -> str:
     return text
 
 
-def summary_notes(summary: Summary) -> list[str]:
-    """What a reader must know to read the means."""
+def summary_notes(summary: Summary, *, judged_marked: bool = True) -> list[str]:
+    """What a reader must know to read the means.
+
+    ``judged_marked`` says that the table itself tells which metrics were judged by whom.
+    """
     notes = [f"Each mean runs over {summary.averaged_over}."] if summary.averaged_over else []
     kinds: dict[str, list[float]] = {}
     for metric in summary.metrics.values():
@@ -157,7 +160,7 @@ def summary_notes(summary: Summary) -> list[str]:
         notes.append(f"Intervals: {percent(levels[0])}, {interval_name(kind)}{clustered}.")
     if summary.failures:
         notes.append(f"The system failed: {counts(summary.failures)}.")
-    notes += judge_notes(summary)
+    notes += judge_notes(summary, judged_marked)
     notes += [f"{name}: {number(value)}." for name, value in summary.totals.items()]
     for metric in summary.metrics.values():
         if metric.n_assumed:
@@ -169,7 +172,7 @@ def summary_notes(summary: Summary) -> list[str]:
     return notes
 
 
-def judge_notes(summary: Summary) -> list[str]:
+def judge_notes(summary: Summary, judged_marked: bool) -> list[str]:
     """Who was asked, how often, and what that cost; nothing where nobody was."""
     spent = summary.judging
     if spent is None or not spent.questions:
@@ -179,7 +182,8 @@ def judge_notes(summary: Summary) -> list[str]:
         told = f"{spent.judge} (rules about words, not a model)"
     else:
         told = spent.judge
-    notes = [f"Judged by {told}: {', '.join(judged)}."]
+    which = f"{len(judged)} of {plural(len(summary.metrics), 'metric')}"
+    notes = [f"Judged by {told}: {which if judged_marked else ', '.join(judged)}."]
     if spent.calls or spent.cached:
         pieces = [plural(spent.questions, "question"), plural(spent.calls, "call")]
         if spent.cached:
@@ -201,8 +205,13 @@ def cost(spent: Spending) -> str:
 
 
 def judge_of(metric: MetricSummary) -> str:
-    """The judge's label without its version; empty for arithmetic."""
-    return metric.judge.partition("/")[0] if metric.judge.startswith("offline") else metric.judge
+    """The judge in a word: ``offline-lexical``, a model's name, ``panel``; empty for arithmetic."""
+    label = metric.judge
+    if label.startswith("offline"):
+        return label.partition("/")[0]
+    if label.startswith("panel"):
+        return "panel"
+    return label.rpartition("#")[2].rpartition(":")[2] or label
 
 
 def unscored_notes(summary: Summary) -> list[str]:

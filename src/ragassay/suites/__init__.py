@@ -46,6 +46,8 @@ class Suite:
             without one are shown under their own name.
         published: what ``--published`` changes: canonical names of metrics (without parameters)
             with the one that takes its place. Parameters that both have are kept.
+        ranked: names (without parameters) of the metrics that ``--ks`` repeats at each of its
+            cut-offs, in place of those listed.
         steps: a published step for metrics that have one, by the name used in ``metrics``.
         default_model: the model that the published system asks, for a judge of which only the
             provider is named.
@@ -60,6 +62,7 @@ class Suite:
     aliases: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     columns: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     published: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    ranked: tuple[str, ...] = ()
     steps: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     default_model: str = ""
     notes: tuple[str, ...] = ()
@@ -78,11 +81,22 @@ class Suite:
             UsageError: an unknown name, a parameter out of range, or one that a published form
                 does not have.
         """
-        wanted = names if names is not None else self.metrics
+        wanted = names if names is not None else self._at(ks)
         found = naming.parse_all(wanted, ks=ks, local=self.aliases)
         if published:
             found = list(dict.fromkeys(map(self._as_published, found)))
         return found
+
+    def _at(self, ks: Sequence[int] | None) -> tuple[str, ...]:
+        """The suite's metrics with the ranked ones at other cut-offs."""
+        if not ks or not self.ranked:
+            return self.metrics
+        found: dict[str, None] = {}
+        for name in self.metrics:
+            base = name.partition("@")[0]
+            at = [f"{base}@{k}" for k in ks] if base in self.ranked else [name]
+            found.update(dict.fromkeys(at))
+        return tuple(found)
 
     def _as_published(self, metric: Metric) -> Metric:
         if metric.name not in self.published:

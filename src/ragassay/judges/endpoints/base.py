@@ -108,12 +108,18 @@ class Endpoint(ABC):
     protocol: ClassVar[str]
     """Enters the identity of requests."""
 
+    never: ClassVar[frozenset[str]] = frozenset()
+    """Parameters and modes that the protocol does not have."""
+
     def __init__(self, url: str, key: Secret, *, timeout: float = 120.0) -> None:
         self.url, self.key, self.timeout = url, key, timeout
 
     @abstractmethod
     def body(self, prompt: Prompt) -> dict[str, Any]:
         """The request's body, the same for the same prompt. Includes the model's name."""
+
+    async def open(self) -> None:  # noqa: B027 - there may be nothing to do
+        """Loads and makes what the first request needs; done by `send` where it was not."""
 
     @abstractmethod
     async def send(self, body: bytes) -> Completion:

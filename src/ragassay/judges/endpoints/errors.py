@@ -10,7 +10,6 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Any
 
 import orjson
 
@@ -36,19 +35,20 @@ _FILTERED = re.compile(
 )
 _NO_MODEL = re.compile(
     r"model[_ ]not[_ ]found|no such model|unknown model|invalid model|model_not_available"
-    r"|\bmodels?\b[^.\n]{0,120}(?:does not exist|do not exist|not found|is not available|not exist)",
+    r"|\bmodels?\b[^.\n]{0,120}(?:does not exist|do not exist|not found|is not available)",
     re.IGNORECASE,
 )
 _NO_CREDIT = re.compile(
-    r"insufficient[_ ](?:quota|balance|funds|credits?)|exceeded your current quota"
-    r"|billing|credit balance is too low|payment required",
+    r"insufficient[_ ](?:quota|balance|funds|credits?)|billing[_ ](?:hard[_ ]limit|not[_ ]active)"
+    r"|credit balance is too low|payment required",
     re.IGNORECASE,
 )
+"""Never the mere mention of a quota or of billing: servers speak of both in passing rate limits."""
 _BAD_KEY = re.compile(r"api[_ -]?key not valid|invalid[_ ](?:api[_ ])?key|api_key_invalid", re.I)
 _NEVER_FITS = re.compile(r"request too large", re.IGNORECASE)
 _FORM = re.compile(
     r"response_?format|json_?schema|json_object|json mode|structured.?output|output_config"
-    r"|response_mime_type|guided|grammar",
+    r"|response_?mime_?type|response_?(?:json_?)?schema|guided|grammar",
     re.IGNORECASE,
 )
 _OVERLOADED = frozenset({429, 503, 529})
@@ -101,7 +101,7 @@ def from_status(
             f"{url} turned the request away for its rate (429): {shown}",
             again=not never,
             overloaded=not never,
-            retry_after=retry_after(headers),
+            retry_after=retry_after(headers, body),
         )
     if status in (408, 504):
         said = f"{url} ran out of time ({status}): {shown}"
@@ -115,7 +115,7 @@ def from_status(
         f"{url} failed ({status}): {shown}",
         again=status >= 500 or status in (409, 425),
         overloaded=status in _OVERLOADED,
-        retry_after=retry_after(headers) if status in _OVERLOADED else None,
+        retry_after=retry_after(headers, body) if status in _OVERLOADED else None,
     )
 
 
@@ -145,8 +145,13 @@ def rejected(message: str, param: str, body: bytes, sent: Collection[str]) -> se
     return found
 
 
-def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds that the endpoint asks to wait (``retry-after-ms``, ``retry-after``), or ``None``."""
+def retry_after(headers: Mapping[str, str], body: bytes = b"") -> float | None:
+    """Seconds that the endpoint asks to wait, or ``None``.
+
+    Args:
+        headers: may hold ``retry-after-ms`` or ``retry-after`` (seconds, or a date).
+        body: where Google says it (``retryDelay``).
+    """
     found = {name.lower(): value for name, value in headers.items()}
     for name, scale in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
         text = found.get(name)
@@ -162,7 +167,16 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
             continue
         moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
         return max(0.0, (moment - datetime.now(UTC)).total_seconds())
-    return None
+    delay = re.search(rb'"retryDelay"\s*:\s*"(\d+(?:\.\d+)?)s"', body)
+    return float(delay[1]) if delay else None
+
+
+def innermost(error: BaseException) -> str:
+    """The first cause of a failed connection, in a few words."""
+    inner = error
+    while (below := inner.__cause__ or inner.__context__) is not None:
+        inner = below
+    return str(inner) or type(inner).__name__
 
 
 def _said(body: bytes) -> tuple[str, str, str]:

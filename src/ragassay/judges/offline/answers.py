@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 from ragassay import discovery
-from ragassay.judges.question import Question, R, Reply
+from ragassay.judges.question import Question, Reply
 
-Rule = Callable[[Any], Reply]
+Rule = Callable[[Any], Reply | None]
+"""``None``: this very question is not for rules about words."""
+
+F = TypeVar("F", bound=Rule)
 _RULES: dict[type[Question[Any]], Rule] = {}
 
 
-def rule_for(cls: type[Question[Any]]) -> Callable[[Callable[[Any], R]], Callable[[Any], R]]:
+def rule_for(cls: type[Question[Any]]) -> Callable[[F], F]:
     """Registers a function as the answer to a type of question."""
 
-    def keep(rule: Callable[[Any], R]) -> Callable[[Any], R]:
+    def keep(rule: F) -> F:
         _RULES[cls] = rule
         return rule
 
@@ -24,7 +27,7 @@ def rule_for(cls: type[Question[Any]]) -> Callable[[Callable[[Any], R]], Callabl
 
 
 def answer_to(question: Question[Any]) -> Any | None:
-    """The rules' answer, or ``None`` where there is no rule."""
+    """The rules' answer, or ``None`` where there is none."""
     _load()
     rule = _RULES.get(type(question))
     return None if rule is None else rule(question)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ragassay.judges.offline.words import content, visible
+from ragassay.judges.offline.words import LITTLE, content, visible, weigh
 
 _CITATION = re.compile(
     r"\[\^?\d{1,3}(?:\s*[,;–-]\s*\^?\d{1,3})*\]"
@@ -66,17 +66,20 @@ def sentences(text: str) -> list[str]:
 def phrases(sentence: str) -> list[str]:
     """A sentence cut at punctuation, prepositions and conjunctions into pieces that say something.
 
-    A piece without content words joins the one after it, the last one the one before.
+    A piece that weighs less than two common words joins the one after it, the last one the one
+    before.
     """
     found: list[str] = []
     kept = ""
-    for piece in _CUT.split(sentence):
-        kept = f"{kept} {piece}" if kept else piece
-        if content(piece):
-            found.extend(_short(kept.strip()))
+    for cut in _CUT.split(sentence):
+        kept = f"{kept} {cut}".strip()
+        if weigh(content(kept)) >= 2 * LITTLE:
+            found.extend(_short(kept))
             kept = ""
-    if kept.strip() and found:
-        found[-1] = f"{found[-1]} {kept.strip()}"
+    if kept and found:
+        found[-1] = f"{found[-1]} {kept}"
+    elif content(kept):
+        found.append(kept)
     return found
 
 

@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
 
-from ragassay.judges.offline.vocabulary import COMMON, SMALL
+from ragassay.judges.offline import lists
 
 STEM = 8
 """Letters of a word that are compared: long words that differ only at their end are forms of one
@@ -43,11 +43,12 @@ _ENDINGS = (
     ("ational", "at", 3), ("ization", "iz", 3), ("isation", "iz", 3), ("iveness", "iv", 3),
     ("fulness", "ful", 3), ("ating", "at", 3), ("ation", "at", 3), ("ator", "at", 3),
     ("ated", "at", 3), ("ate", "at", 3), ("ical", "ic", 3), ("ness", "", 3), ("ment", "", 4),
-    ("ing", "", 3), ("ion", "", 4), ("ity", "", 4), ("ied", "i", 2), ("est", "", 4), ("ise", "iz", 4),
-    ("ed", "", 3), ("er", "", 3), ("or", "", 5), ("ly", "", 4), ("al", "", 5),
+    ("ing", "", 3), ("ion", "", 4), ("ity", "", 4), ("ied", "i", 2), ("est", "", 4),
+    ("ise", "iz", 4), ("ed", "", 3), ("er", "", 3), ("or", "", 5), ("ly", "", 4), ("al", "", 5),
 )  # fmt: skip
 """Ending, what takes its place, and the letters that must stand before it."""
 _VOWEL = re.compile("[aeiouy]")
+_SMALL = lists.words("small")
 
 
 def visible(text: str) -> str:
@@ -88,7 +89,7 @@ def number(written: str) -> str:
 @lru_cache(maxsize=1 << 16)
 def stem(token: str) -> str:
     """What is left of a token for comparing it; empty for a small word."""
-    if token in SMALL:
+    if token in _SMALL:
         return ""
     if not token[0].isalpha() or _IS_UNSPACED.match(token):
         return token
@@ -138,4 +139,4 @@ def weigh(stems: Iterable[str]) -> float:
     return sum(map(weight, stems))
 
 
-_COMMON_STEMS = frozenset(map(_stem, COMMON))
+_COMMON_STEMS = frozenset(map(_stem, lists.words("common")))

@@ -56,10 +56,16 @@ class ExtractNuggets(Question[NuggetList]):
         return NuggetList(nuggets=())
 
     def largest(self) -> NuggetList:
-        """A few new ones each time, so that a further iteration is asked for."""
+        """All that there is room for."""
+        return self._new(max(1, self.most - len(self.known)))
+
+    def slowest(self) -> NuggetList:
+        """A single new one, so that the next iteration is asked for."""
+        return self._new(1)
+
+    def _new(self, count: int) -> NuggetList:
         begin = len(self.known)
-        more = max(1, self.most // 5)
-        return NuggetList(nuggets=tuple(f"fact number {begin + at}" for at in range(more)))
+        return NuggetList(nuggets=tuple(f"fact-{begin + at}" for at in range(count)))
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,234 @@
+"""Judging at full pace: against the ideal, against a published tool's schedule, and from a ledger.
+
+``python -m benchmarks.judging [--quick]``. A server that speaks the OpenAI chat API and answers
+after a given time runs in a process of its own; the real LLM judge asks it through its ledger. The
+numbers are the whole way of a question: prompt, request, reply, validation, commit with full sync.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+CONCURRENCY = 64
+ORE_THREADS = 5
+"""Open RAG Eval's queries side by side; inside a query it asks one thing after the other."""
+
+Report = dict[str, float]
+
+
+def main() -> None:
+    """Runs each part in a process of its own, so that none warms another up."""
+    if len(sys.argv) > 1 and sys.argv[1] == "--part":
+        print(json.dumps(PARTS[sys.argv[2]](*map(json.loads, sys.argv[3:]))))
+        return
+    quick = "--quick" in sys.argv
+    pace(500 if quick else 2000)
+    schedule(10 if quick else 50, 10)
+    resume(2000 if quick else 20_000)
+    calls()
+
+
+def pace(n: int) -> None:
+    print(f"{n} judged calls, concurrency {CONCURRENCY}, server in a process of its own\n")
+    print(
+        f"{'latency':>8} {'ideal s':>8} {'wall s':>7} {'ratio':>6} {'CPU ms/call':>12} "
+        f"{'CPU share':>10} {'peak MiB':>9} {'before':>7}"
+    )
+    for latency in (0.2, 0.05):
+        with serving(latency=latency) as url, tempfile.TemporaryDirectory() as folder:
+            got = part("ask", url, f"{folder}/ledger.sqlite", n)
+        ideal = n * latency / CONCURRENCY
+        print(
+            f"{latency * 1000:>5.0f} ms {ideal:>8.2f} {got['wall']:>7.2f} "
+            f"{got['wall'] / ideal:>5.2f}x {got['cpu'] / n * 1000:>12.2f} "
+            f"{got['cpu'] / got['wall']:>9.0%} {got['peak']:>9.0f} {got['before']:>7.0f}"
+        )
+        assert got["calls"] == n
+
+
+def schedule(queries: int, passages: int) -> None:
+    print(
+        f"\n{queries} queries x {passages} passages at 200 ms, the same questions and client: "
+        f"everything side by side\n(concurrency {CONCURRENCY}), and Open RAG Eval's schedule "
+        f"({ORE_THREADS} queries at a time, one call after the other inside)\n"
+    )
+    with serving(latency=0.2) as url, tempfile.TemporaryDirectory() as folder:
+        ours = part("side_by_side", url, f"{folder}/a.sqlite", queries, passages)
+        theirs = part("one_by_one", url, f"{folder}/b.sqlite", queries, passages)
+    assert ours["calls"] == theirs["calls"]
+    print(f"{'calls':>8} {'ragassay s':>11} {'their schedule s':>17} {'ratio':>7}")
+    print(
+        f"{ours['calls']:>8.0f} {ours['wall']:>11.2f} {theirs['wall']:>17.2f} "
+        f"{theirs['wall'] / ours['wall']:>6.1f}x"
+    )
+
+
+def resume(n: int) -> None:
+    print(f"\nA finished run of {n} verdicts, asked again\n")
+    with serving() as url, tempfile.TemporaryDirectory() as folder:
+        ledger = f"{folder}/ledger.sqlite"
+        first = part("ask", url, ledger, n)
+        again = part("ask", url, ledger, n)
+        size = Path(ledger).stat().st_size
+    assert first["calls"] == n
+    print(
+        f"{'verdicts':>9} {'first s':>8} {'again s':>8} {'calls':>6} {'peak MiB':>9} "
+        f"{'file MiB':>9}"
+    )
+    print(
+        f"{n:>9} {first['wall']:>8.2f} {again['wall']:>8.2f} {again['calls']:>6.0f} "
+        f"{again['peak']:>9.0f} {size / 2**20:>9.1f}"
+    )
+
+
+def calls() -> None:
+    """Counted on one sample as in reference/peers.md 4.2: five passages, four sentences."""
+
+
+# --- the parts, each in its own process -------------------------------------------------------
+
+
+def ask(url: str, ledger: str, n: int) -> Report:
+    """``n`` different questions through an asker, as an engine's windows ask them."""
+    from ragassay.judges.questions.relevance import RelevanceGrade
+
+    texts = passages_of(n)
+    questions = [RelevanceGrade(f"What is {at}?", text) for at, text in enumerate(texts)]
+
+    async def work(asker: Any) -> None:
+        for begin in range(0, n, 4096):
+            await asker.scope().ask().each(questions[begin : begin + 4096])
+
+    return measured(url, ledger, work)
+
+
+def side_by_side(url: str, ledger: str, queries: int, passages: int) -> Report:
+    """All queries at once; what needs an earlier answer waits for that answer alone."""
+
+    async def together(work: Sequence[Awaitable[Any]]) -> None:
+        await asyncio.gather(*work)
+
+    async def everything(asker: Any) -> None:
+        ask = asker.scope().ask()
+        await together([evaluate(ask, at, passages, together) for at in range(queries)])
+
+    return measured(url, ledger, everything)
+
+
+def one_by_one(url: str, ledger: str, queries: int, passages: int) -> Report:
+    """Five queries at a time, one call after the other inside each."""
+
+    async def in_turn(work: Sequence[Awaitable[Any]]) -> None:
+        for one in work:
+            await one
+
+    async def everything(asker: Any) -> None:
+        ask = asker.scope().ask()
+        left = iter(range(queries))
+
+        async def thread() -> None:
+            for at in left:
+                await evaluate(ask, at, passages, in_turn)
+
+        await asyncio.gather(*(thread() for _ in range(ORE_THREADS)))
+
+    return measured(url, ledger, everything)
+
+
+async def evaluate(
+    ask: Any,
+    at: int,
+    passages: int,
+    together: Callable[[Sequence[Awaitable[Any]]], Awaitable[None]],
+) -> None:
+    """What Open RAG Eval asks about one query: grades, nuggets in stages, citations, no-answer.
+
+    (Its 1.7: P + 1 + ceil(N / 10) + ceil(min(N, 20) / 10) + C + 1 calls, with N = 20 and C = P.)
+    """
+    from ragassay.judges.questions.answering import AnswerAttempted
+    from ragassay.judges.questions.nuggets import AssignNuggets, ExtractNuggets, NuggetImportance
+    from ragassay.judges.questions.relevance import RelevanceGrade
+    from ragassay.judges.questions.support import CitationSupport
+
+    query = f"What is known about number {at}?"
+    texts = tuple(passages_of(passages, seed=at))
+    answer = " ".join(text[:80] for text in texts)
+    facts = tuple(f"fact {n} of {at}" for n in range(20))
+    halves = (facts[:10], facts[10:])
+
+    async def nuggets() -> None:
+        await together([ask(RelevanceGrade(query, text)) for text in texts])
+        await ask(ExtractNuggets(query, texts))
+        await together([ask(NuggetImportance(query, half)) for half in halves])
+        await together([ask(AssignNuggets(query, answer, half)) for half in halves])
+
+    cited = [ask(CitationSupport(f"Statement {n} of {at}.", text)) for n, text in enumerate(texts)]
+    await together([nuggets(), *cited, ask(AnswerAttempted(query, answer))])
+
+
+def measured(url: str, ledger: str, work: Any) -> Report:
+    """Wall and CPU seconds, calls and peak memory, from an open judge to a closed one."""
+    from ragassay.judges.asking import Asker
+    from ragassay.judges.ledger import Ledger
+    from ragassay.judges.named import JudgeOptions, make_judge
+
+    options = JudgeOptions(concurrency=CONCURRENCY)
+    with Ledger(ledger) as book:
+        judge = make_judge([f"{url}#m"], default_model="m", ledger=book, options=options)
+        asker = Asker(judge)
+        asker.start()
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        wall, cpu = time.perf_counter(), time.process_time()
+        with asker:
+            asker.submit(work(asker)).result()
+    return {
+        "wall": time.perf_counter() - wall,
+        "cpu": time.process_time() - cpu,
+        "calls": asker.usage.calls,
+        "failed": sum(asker.usage.failures.values()),
+        "before": before,
+        "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+    }
+
+
+PARTS = {"ask": ask, "side_by_side": side_by_side, "one_by_one": one_by_one}
+
+
+def part(name: str, *values: object) -> Report:
+    """The result of a part, from a process of its own."""
+    command = [sys.executable, "-m", "benchmarks.judging", "--part", name, *map(json.dumps, values)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, check=True, cwd=ROOT)
+    report: Report = json.loads(done.stdout)
+    assert not report["failed"], report
+    return report
+
+
+def serving(**settings: float) -> Any:
+    """The tests' server, in a process."""
+    sys.path.insert(0, str(ROOT / "tests"))
+    from llm_server import server_process
+
+    return server_process(**settings)
+
+
+def passages_of(n: int, seed: int = 0) -> list[str]:
+    """Different passages of about 150 words."""
+    import random
+
+    draw = random.Random(seed)
+    words = [f"{a}{b}" for a in "bcdfglmnprstv" for b in ("ad", "elo", "ira", "on", "ulet", "ys")]
+    return [f"{at}: {' '.join(draw.choices(words, k=150))}." for at in range(n)]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,163 @@
+"""Google's Gemini API, through the official client (extra ``google``)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import orjson
+
+from ragassay.errors import UsageError
+from ragassay.judges.endpoints.base import Completion, Endpoint, EndpointError, Finish, Prompt
+from ragassay.judges.endpoints.errors import from_status, innermost
+from ragassay.judges.secrets import Secret
+from ragassay.scores import Reason
+
+if TYPE_CHECKING:
+    from google import genai
+
+_NAMES = {"max_tokens": "max_output_tokens"}
+
+
+class GoogleGenAI(Endpoint):
+    """``POST {url}/v1beta/models/{model}:generateContent``."""
+
+    protocol: ClassVar[str] = "google"
+
+    def __init__(self, url: str, key: Secret, *, timeout: float = 120.0) -> None:
+        super().__init__(url, key, timeout=timeout)
+        self._client: genai.Client | None = None
+
+    def body(self, prompt: Prompt) -> dict[str, Any]:
+        """What the client's ``generate_content`` is called with."""
+        system = [one["content"] for one in prompt.messages if one["role"] == "system"]
+        config = {_NAMES.get(name, name): value for name, value in prompt.parameters.items()}
+        if system:
+            config["system_instruction"] = "\n\n".join(system)
+        if prompt.mode != "text":
+            config["response_mime_type"] = "application/json"
+        if prompt.mode == "json_schema":
+            config["response_json_schema"] = prompt.schema
+        return {
+            "model": prompt.model,
+            "contents": [
+                {"role": _ROLES[one["role"]], "parts": [{"text": one["content"]}]}
+                for one in prompt.messages
+                if one["role"] != "system"
+            ],
+            "config": config,
+        }
+
+    async def open(self) -> None:
+        """Loads the client."""
+        self._client = self._client or self._made()
+
+    async def send(self, body: bytes) -> Completion:
+        """One request; the client's own retries are off."""
+        from google.genai import errors
+
+        client = self._client
+        if client is None:
+            client = self._client = self._made()
+        asked = orjson.loads(body)
+        try:
+            response = await client.aio.models.generate_content(**asked)
+        except errors.APIError as error:
+            raise self._status(error, asked) from None
+        except ValueError as error:
+            # The client checks what it sends, and what comes back.
+            said = self.key.hidden_in(f"{self.url}: {type(error).__name__}: {error}")
+            raise EndpointError(Reason.SERVER_ERROR, said, again=True) from None
+        except Exception as error:
+            # Which HTTP library is below, and with it the errors' types, is the client's choice.
+            timed_out = "timeout" in type(error).__name__.casefold()
+            reason = Reason.TIMEOUT if timed_out else Reason.CONNECTION
+            said = f"{self.url} cannot be reached: {self.key.hidden_in(innermost(error))}"
+            raise EndpointError(reason, said, again=True) from None
+        return self._completion(response)
+
+    async def close(self) -> None:
+        """Ends the connections."""
+        client, self._client = self._client, None
+        if client is not None:
+            await client.aio.aclose()
+
+    def _made(self) -> genai.Client:
+        from google import genai
+
+        return genai.Client(
+            vertexai=False,
+            api_key=self.key.reveal() or "none",
+            http_options={
+                "base_url": self.url,
+                "timeout": int(self.timeout * 1000),
+                "retry_options": {"attempts": 1},
+            },
+        )
+
+    def _completion(self, response: Any) -> Completion:
+        usage = response.usage_metadata
+        read = written = 0
+        if usage is not None:
+            read = usage.prompt_token_count or 0
+            written = (usage.candidates_token_count or 0) + (usage.thoughts_token_count or 0)
+        model = response.model_version or ""
+        blocked = response.prompt_feedback and response.prompt_feedback.block_reason
+        if blocked or not response.candidates:
+            return Completion(
+                None,
+                "filtered" if blocked else "stop",
+                None,
+                model,
+                read,
+                written,
+                usage is not None,
+            )
+        candidate = response.candidates[0]
+        parts = (candidate.content and candidate.content.parts) or []
+        text = "".join(part.text or "" for part in parts if not part.thought)
+        finish = _FINISH.get(getattr(candidate.finish_reason, "name", ""), "stop")
+        text = self.key.hidden_in(text)
+        return Completion(text, finish, None, model, read, written, usage is not None)
+
+    def _status(self, error: Any, asked: Mapping[str, Any]) -> EndpointError:
+        config = asked["config"]
+        names = {name for name in config if not name.startswith(("system", "response"))}
+        if "response_json_schema" in config:
+            names.add("json_schema")
+        elif "response_mime_type" in config:
+            names.add("json_object")
+        return from_status(
+            int(error.code or 500),
+            self.key.hidden_in_bytes(orjson.dumps(error.details, default=str)),
+            headers=getattr(error.response, "headers", None) or {},
+            url=self.url,
+            model=asked["model"],
+            key=self.key.source,
+            sent=names,
+        )
+
+
+_ROLES = {"user": "user", "assistant": "model"}
+_FINISH: Mapping[str, Finish] = {
+    "MAX_TOKENS": "length",
+    "SAFETY": "filtered",
+    "RECITATION": "filtered",
+    "BLOCKLIST": "filtered",
+    "PROHIBITED_CONTENT": "filtered",
+    "SPII": "filtered",
+}
+
+
+def needs_google() -> None:
+    """Says at once that the client is not installed.
+
+    Raises:
+        UsageError: it is not.
+    """
+    try:
+        from google import genai  # noqa: F401
+    except ImportError:
+        raise UsageError(
+            "Google's models need their package: pip install 'ragassay[google]'."
+        ) from None

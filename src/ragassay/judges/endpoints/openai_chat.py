@@ -1,0 +1,210 @@
+"""OpenAI's chat completions API: OpenAI itself, and every server that is compatible with it.
+
+The official client does the transport; retries, limits and deadlines are ours. Requests go through
+the client's ``post``, which sends our bytes as they are: what was hashed is what is sent, and half
+of the client's time a call (typed models, copies of them) is saved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import orjson
+
+from ragassay.errors import UsageError
+from ragassay.judges.endpoints.base import (
+    CONNECT_S,
+    Completion,
+    Endpoint,
+    EndpointError,
+    Finish,
+    Prompt,
+)
+from ragassay.judges.endpoints.errors import from_status, innermost
+from ragassay.judges.secrets import Secret
+from ragassay.scores import Reason
+
+if TYPE_CHECKING:
+    import httpx2
+    from openai import AsyncOpenAI
+
+OPENAI = "https://api.openai.com/v1"
+
+
+class OpenAIChat(Endpoint):
+    """``POST {url}/chat/completions``."""
+
+    protocol: ClassVar[str] = "openai"
+
+    def __init__(self, url: str, key: Secret, *, timeout: float = 120.0) -> None:
+        super().__init__(url, key, timeout=timeout)
+        self._client: AsyncOpenAI | None = None
+
+    def body(self, prompt: Prompt) -> dict[str, Any]:
+        """The request as OpenAI documents it."""
+        body: dict[str, Any] = {"model": prompt.model, "messages": prompt.messages}
+        body.update(prompt.parameters)
+        if prompt.mode == "json_schema":
+            schema = {"name": prompt.name, "strict": True, "schema": prompt.schema}
+            body["response_format"] = {"type": "json_schema", "json_schema": schema}
+        elif prompt.mode == "json_object":
+            body["response_format"] = {"type": "json_object"}
+        return body
+
+    async def open(self) -> None:
+        """Loads the client, which takes about half a second."""
+        self._client = self._client or self._made()
+
+    async def send(self, body: bytes) -> Completion:
+        """One request; the client's own retries are off."""
+        import httpx2
+        import openai
+
+        client = self._client
+        if client is None:
+            client = self._client = self._made()
+        try:
+            response = await client.post(
+                "/chat/completions",
+                cast_to=httpx2.Response,
+                content=body,
+                options=_OPTIONS,
+            )
+        except openai.APIStatusError as error:
+            raise self._status(error.status_code, error.response, body) from None
+        except openai.APITimeoutError:
+            said = f"{self.url} did not answer in time"
+            raise EndpointError(Reason.TIMEOUT, said, again=True) from None
+        except openai.APIConnectionError as error:
+            said = self.key.hidden_in(innermost(error))
+            raise EndpointError(
+                Reason.CONNECTION, f"{self.url} cannot be reached: {said}", again=True
+            ) from None
+        except (openai.OpenAIError, httpx2.HTTPError, UnicodeError) as error:
+            said = self.key.hidden_in(f"{type(error).__name__}: {error}")
+            raise EndpointError(Reason.CONNECTION, f"{self.url}: {said}", again=True) from None
+        return self._completion(response, body)
+
+    async def close(self) -> None:
+        """Ends the connections."""
+        client, self._client = self._client, None
+        if client is not None:
+            await client.close()
+
+    def _made(self) -> AsyncOpenAI:
+        import httpx2
+        import openai
+
+        from ragassay.judges.endpoints.pools import transport
+
+        theirs = self.url.startswith(OPENAI)
+        client = openai.AsyncOpenAI(
+            base_url=self.url,
+            # The client insists on a key; a server that wants none ignores it.
+            api_key=self.key.reveal() or "none",
+            max_retries=0,
+            timeout=httpx2.Timeout(self.timeout, connect=CONNECT_S),
+            default_headers=None if theirs else _no_ambient_headers(),
+            http_client=openai.DefaultAsyncHttpxClient(
+                transport=transport(),
+                limits=httpx2.Limits(max_connections=None, max_keepalive_connections=None),
+            ),
+        )
+        client.admin_api_key = None
+        if not theirs:
+            # The client takes these from the environment, whoever it talks to.
+            client.organization = client.project = None
+        return client
+
+    def _completion(self, response: httpx2.Response, sent: bytes) -> Completion:
+        content = self.key.hidden_in_bytes(response.content)
+        try:
+            found = orjson.loads(content)
+            if "choices" not in found and found.get("error"):
+                # Some proxies pass a provider's error on with status 200.
+                code = found["error"].get("code")
+                status = code if isinstance(code, int) and 400 <= code < 600 else 502
+                raise self._status(status, response, sent)
+            choice = found["choices"][0]
+            message = choice["message"]
+            usage = found.get("usage") or {}
+            return Completion(
+                _text(message.get("content")),
+                _FINISH.get(choice.get("finish_reason"), "stop"),
+                message.get("refusal") or None,
+                str(found.get("model") or ""),
+                int(usage.get("prompt_tokens") or 0),
+                int(usage.get("completion_tokens") or 0),
+                bool(usage),
+            )
+        except (
+            orjson.JSONDecodeError,
+            KeyError,
+            IndexError,
+            TypeError,
+            AttributeError,
+            ValueError,
+        ):
+            shown = content[:120].decode("utf-8", "replace")
+            said = f"{self.url} answered with something that is no chat completion: {shown!r}"
+            raise EndpointError(Reason.SERVER_ERROR, said, again=True) from None
+
+    def _status(self, status: int, response: httpx2.Response, sent: bytes) -> EndpointError:
+        body: Mapping[str, Any] = orjson.loads(sent)
+        names = {name for name in body if name not in ("model", "messages", "response_format")}
+        form = body.get("response_format")
+        if form is not None:
+            names.add(form["type"])
+        return from_status(
+            status,
+            self.key.hidden_in_bytes(response.content),
+            headers=response.headers,
+            url=self.url,
+            model=body["model"],
+            key=self.key.source,
+            sent=names,
+        )
+
+
+_OPTIONS: Any = {
+    "headers": {"Content-Type": "application/json"},
+    # Never the admin key of the environment.
+    "security": {"bearer_auth": True},
+}
+
+_FINISH: Mapping[Any, Finish] = {"length": "length", "content_filter": "filtered"}
+
+
+def needs_openai() -> None:
+    """Says at once, and clearly, that the client is not installed.
+
+    Raises:
+        UsageError: it is not.
+    """
+    try:
+        import openai  # noqa: F401
+    except ImportError:
+        raise UsageError(
+            "An LLM judge needs the openai package: pip install 'ragassay[llm]'."
+        ) from None
+
+
+def _no_ambient_headers() -> dict[str, Any]:
+    """Takes out what ``OPENAI_CUSTOM_HEADERS`` would send to a server that is not OpenAI's."""
+    import os
+
+    from openai import Omit
+
+    lines = os.environ.get("OPENAI_CUSTOM_HEADERS", "").split("\n")
+    return {line.partition(":")[0].strip(): Omit() for line in lines if ":" in line}
+
+
+def _text(content: Any) -> str | None:
+    """The reply's text; some servers give it in parts."""
+    if isinstance(content, list):
+        parts = [part.get("text") or "" for part in content if part.get("type") == "text"]
+        return "".join(parts)
+    if content is not None and not isinstance(content, str):
+        raise TypeError("content is not a text")
+    return content

@@ -1,0 +1,38 @@
+"""Did it answer, does it say that it does not know, does it ask back?"""
+
+from __future__ import annotations
+
+from ragassay.judges.offline.answers import rule_for
+from ragassay.judges.offline.refusals import asks_back, is_small_talk, says_idk
+from ragassay.judges.questions.answering import (
+    AnswerAttempted,
+    Attempt,
+    Clarification,
+    Idk,
+    SaysIdk,
+    SaysUnderspecified,
+)
+
+
+@rule_for(SaysIdk)
+def idk(question: SaysIdk) -> Idk:
+    """Nothing but refusals: yes; refusals beside an answer: partial.
+
+    Nothing but small talk is yes as well: it holds no part of an answer, which is how MT-RAG's
+    published judgments label it (its conversational turns score 1 for just this).
+    """
+    return Idk(says_idk=says_idk(question.answer))
+
+
+@rule_for(AnswerAttempted)
+def attempted(question: AnswerAttempted) -> Attempt:
+    """Yes for anything that says something; small talk answers small talk."""
+    if is_small_talk(question.answer) and is_small_talk(question.query):
+        return Attempt(answered="yes")
+    return Attempt(answered="no" if says_idk(question.answer) == "yes" else "yes")
+
+
+@rule_for(SaysUnderspecified)
+def underspecified(question: SaysUnderspecified) -> Clarification:
+    """Yes where it asks for what the query leaves open."""
+    return Clarification(asks="yes" if asks_back(question.answer) else "no")

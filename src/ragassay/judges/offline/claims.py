@@ -1,0 +1,53 @@
+"""What an answer claims, in pieces small enough to be looked up.
+
+A claim here is a phrase: a sentence cut at punctuation, prepositions and conjunctions. The share
+of supported phrases then has the resolution of a weighted word precision, and each verdict can be
+read as a mark on the answer's own words. Sentences that claim nothing are left out: questions,
+greetings, refusals, offers of more help; and so is talk about the documents ("according to ...").
+"""
+
+from __future__ import annotations
+
+from ragassay.judges.offline import lists
+from ragassay.judges.offline.answers import rule_for
+from ragassay.judges.offline.evidence import Evidence, piece
+from ragassay.judges.offline.hostile import is_hostile
+from ragassay.judges.offline.refusals import claims_nothing
+from ragassay.judges.offline.texts import phrases, plain, sentences
+from ragassay.judges.offline.words import content
+from ragassay.judges.questions.support import Claims, ClaimSupport, ClaimVerdicts, ExtractClaims
+
+_TALK = lists.patterns("talk")
+"""What an answer says about its documents and about itself."""
+
+
+@rule_for(ExtractClaims)
+def extract(question: ExtractClaims) -> Claims:
+    """The phrases of what the answer says. Words for the judge stay whole, as claims to support."""
+    found: list[str] = []
+    for sentence in sentences(plain(question.answer)):
+        if is_hostile(sentence):
+            found.append(sentence)
+        elif not claims_nothing(sentence):
+            found.extend(phrases(_TALK.sub("", sentence).strip()))
+    return Claims(claims=tuple(found))
+
+
+@rule_for(ClaimSupport)
+def support(question: ClaimSupport) -> ClaimVerdicts:
+    """Each claim by itself: more than half its weight in one window, and its numbers and names."""
+    evidence = Evidence(question.passages)
+    return ClaimVerdicts(supported=tuple(_supported(claim, evidence) for claim in question.claims))
+
+
+def _supported(claim: str, evidence: Evidence) -> bool:
+    return bool(content(claim)) and not is_hostile(claim) and evidence.supports(piece(claim))
+
+
+def supported_share(answer: str, passages: tuple[str, ...]) -> float | None:
+    """Share of the answer's claims that the passages support; ``None`` where it claims nothing."""
+    claims = extract(ExtractClaims(conversation="", answer=answer)).claims
+    if not claims:
+        return None
+    verdicts = support(ClaimSupport(claims, passages)).supported
+    return sum(verdicts) / len(verdicts)

@@ -1,0 +1,176 @@
+"""Is it said there? A piece of text against passages.
+
+Evidence is looked for in windows: runs of `Lens.window` sentences of one passage. A piece is
+supported where one window holds more than a share of its weight, and all its numbers and names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from ragassay.judges.offline.hostile import evidence_sentences
+from ragassay.judges.offline.words import content, visible, weigh, weight
+
+Window = frozenset[str]
+"""Stems of a few sentences that stand together."""
+
+_MANY = 1_000
+"""Sentences of a passage that get windows of their own."""
+
+_NAME = re.compile(r"(?<=[\w,;:)\"'’”] )[A-ZÀ-ÖØ-Þ][\w’'-]*|\b[A-Z]{2,}[A-Z0-9]*\b")
+_NEGATION = re.compile(
+    r"\b(?:not|no|never|none|nobody|nothing|neither|nor|without|cannot|nicht|kein\w*|niemals|ohne"
+    r"|ne|pas|jamais|sans|nunca|sin|non|mai|senza|não)\b|n['’]t\b|[不没沒无無未]|ない|ません",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Lens:
+    """How closely is looked.
+
+    Attributes:
+        window: sentences of a passage that are looked at together.
+        share: a phrase is supported where more than this share of its weight is found.
+        whole: the same for a piece of more than `phrase` content words, in which more is found by
+            chance.
+        phrase: content words in a phrase at most.
+        exact: whether all numbers and names must be found as well.
+    """
+
+    window: int = 3
+    share: float = 0.5
+    whole: float = 0.7
+    phrase: int = 6
+    exact: bool = True
+
+
+LENS = Lens()
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A piece of text as it is looked for.
+
+    Attributes:
+        stems: of its content words, each once, in order of first use.
+        strict: its numbers and names, as stems.
+        negated: whether an odd number of negations stands in it.
+    """
+
+    stems: tuple[str, ...]
+    strict: frozenset[str]
+    negated: bool
+
+    @property
+    def weight(self) -> float:
+        """Sum of its words' weights."""
+        return weigh(self.stems)
+
+
+@lru_cache(maxsize=4096)
+def piece(text: str) -> Piece:
+    """What a text says, for looking it up."""
+    stems = tuple(dict.fromkeys(content(text)))
+    strict = {found for found in stems if found[0].isdigit()}
+    strict.update(names(text))
+    return Piece(stems, frozenset(strict), negated(text))
+
+
+def names(text: str) -> set[str]:
+    """Stems of capitalised words inside sentences, and of words all in capitals."""
+    return {found for name in _NAME.findall(visible(text)) for found in content(name)}
+
+
+def negated(text: str) -> bool:
+    """Whether an odd number of negations stands in it."""
+    return len(_NEGATION.findall(text)) % 2 == 1
+
+
+@lru_cache(maxsize=1024)
+def stems_of(text: str) -> tuple[tuple[str, ...], ...]:
+    """Stems of each sentence of a text that may be used as evidence."""
+    return tuple(tuple(content(sentence)) for sentence in evidence_sentences(text))
+
+
+@lru_cache(maxsize=1024)
+def _windows(text: str, size: int) -> tuple[Window, ...]:
+    each = stems_of(text)
+    step = max(1, len(each) // _MANY)
+    starts = range(0, max(1, len(each) - size + 1), step)
+    found = (
+        frozenset(stem for sentence in each[at : at + size + step - 1] for stem in sentence)
+        for at in starts
+    )
+    return tuple(window for window in found if window)
+
+
+def windows(texts: Iterable[str], size: int = LENS.window) -> list[Window]:
+    """All windows of all texts."""
+    return [window for text in texts for window in _windows(text, size)]
+
+
+class Evidence:
+    """Passages to look things up in.
+
+    Args:
+        texts: the passages.
+        lens: how closely is looked.
+    """
+
+    def __init__(self, texts: Sequence[str], lens: Lens = LENS) -> None:
+        self._lens = lens
+        self._windows = windows(texts, lens.window)
+        self._places: dict[str, list[int]] = {}
+        for at, window in enumerate(self._windows):
+            for stem in window:
+                self._places.setdefault(stem, []).append(at)
+        self._known: dict[Piece, tuple[float, int | None]] = {}
+
+    def coverage(self, wanted: Piece) -> float:
+        """The largest share of the weight that a single window holds, 0 to 1."""
+        return self._best(wanted)[0]
+
+    def supports(self, wanted: Piece) -> bool:
+        """Whether one window holds enough of it, and all its numbers and names."""
+        lens = self._lens
+        share, _ = self._best(wanted)
+        least = lens.share if len(wanted.stems) <= lens.phrase else lens.whole
+        return share > least and (not lens.exact or self.holds(wanted.strict))
+
+    def holds(self, stems: Iterable[str]) -> bool:
+        """Whether each of the stems stands somewhere."""
+        return all(stem in self._places for stem in stems)
+
+    def window(self, wanted: Piece) -> Window:
+        """The window that holds most of it; empty where none holds anything."""
+        _, at = self._best(wanted)
+        return frozenset() if at is None else self._windows[at]
+
+    def _best(self, wanted: Piece) -> tuple[float, int | None]:
+        found = self._known.get(wanted)
+        if found is None:
+            found = self._known[wanted] = self._search(wanted)
+        return found
+
+    def _search(self, wanted: Piece) -> tuple[float, int | None]:
+        held: dict[int, float] = {}
+        for stem in wanted.stems:
+            heavy = weight(stem)
+            for at in self._places.get(stem, ()):
+                held[at] = held.get(at, 0.0) + heavy
+        if not held:
+            return 0.0, None
+        # The first of the best, so that the answer does not hang on an order of insertion.
+        best = min(held, key=lambda at: (-held[at], at))
+        return held[best] / wanted.weight, best
+
+
+def share_of(wanted: Iterable[str], found: frozenset[str] | set[str]) -> float:
+    """Share of the weight of ``wanted`` that is in ``found``; 0 where nothing is wanted."""
+    wanted = set(wanted)
+    whole = weigh(sorted(wanted))
+    return weigh(sorted(wanted & found)) / whole if whole else 0.0

@@ -1,0 +1,40 @@
+"""Text that speaks to the judge is no evidence.
+
+A passage or an answer may carry words for whoever grades it: "ignore your instructions", a made-up
+system message, the JSON of a good grade, praise of itself. Where text is looked through *for*
+something (is the query's answer in it? does it support the statement?), these sentences are left
+out, and after an outright order to the judge the rest of the text with them. Where text is what
+has to be supported (the claims of an answer) nothing is left out, so that nothing unsupported can
+be hidden behind such words.
+
+An honest text about prompt injection loses sentences by this. That only ever lowers a grade.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from ragassay.judges.offline import lists
+from ragassay.judges.offline.texts import plain, sentences
+from ragassay.judges.offline.words import visible
+
+_ORDERS = lists.patterns("orders", re.MULTILINE)
+_PRAISE = lists.patterns("praise")
+
+
+@lru_cache(maxsize=4096)
+def is_hostile(sentence: str) -> bool:
+    """Whether a sentence speaks to the judge: an order, a role, a grade, praise of itself."""
+    return bool(_ORDERS.search(sentence) or _PRAISE.search(sentence))
+
+
+@lru_cache(maxsize=2048)
+def evidence_sentences(text: str) -> tuple[str, ...]:
+    """The plain sentences of a text that may be used as evidence, in their order."""
+    text = visible(text)
+    order = _ORDERS.search(text)
+    if order is not None:
+        cut = max(text.rfind(end, 0, order.start()) for end in ("\n", ". ", "! ", "? ", "。"))
+        text = text[: cut + 1]
+    return tuple(part for part in sentences(plain(text)) if not _PRAISE.search(part))

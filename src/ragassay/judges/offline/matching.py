@@ -1,0 +1,93 @@
+"""Does an answer say what a reference says?"""
+
+from __future__ import annotations
+
+import re
+
+from ragassay.judges.offline.answers import rule_for
+from ragassay.judges.offline.evidence import Evidence, negated, piece, share_of
+from ragassay.judges.offline.hostile import evidence_sentences
+from ragassay.judges.offline.refusals import says_idk
+from ragassay.judges.offline.texts import plain
+from ragassay.judges.offline.words import content, tokens
+from ragassay.judges.questions.matching import AnswerMatch, Match
+
+SHORT = 5
+"""Content words of a reference at most that must all be found, and close together."""
+
+SAID = 0.6
+"""Share of a longer reference's weight beyond the query's words that must be found."""
+
+_YES_NO = re.compile(
+    r"\W*(yes|no|true|false|ja|nein|oui|non|s[ií]|sì|是的?|不是?|否|はい|いいえ)\b", re.IGNORECASE
+)
+_TRUE = {"yes", "true", "ja", "oui", "si", "sí", "sì", "是", "是的", "はい"}
+
+
+@rule_for(AnswerMatch)
+def match(question: AnswerMatch) -> Match | None:
+    """True where one of the references is said, and none of the wrong answers better than it.
+
+    Nothing by instructions of the user's own: rules about words cannot follow them.
+    """
+    if question.instructions:
+        return None
+    answer = " ".join(evidence_sentences(question.answer))
+    right = [_said(question.query, answer, reference) for reference in question.references]
+    wrong = [_said(question.query, answer, reference) for reference in question.wrong]
+    best = max(right, default=0.0)
+    worst = max(wrong, default=0.0)
+    if not best:
+        return Match(reasoning="None of the references is said.", match=False)
+    if worst >= best:
+        return Match(reasoning="A wrong answer is said as much as a reference.", match=False)
+    at = right.index(best)
+    return Match(reasoning=f"Reference {at + 1} is said.", match=True)
+
+
+def _said(query: str, answer: str, reference: str) -> float:
+    """How far the answer says the reference: 0 where it does not match it, else up to 1."""
+    wanted_text = plain(reference)
+    if not tokens(answer) or not tokens(wanted_text):
+        return 0.0
+    if tokens(answer) == tokens(wanted_text):
+        return 1.0
+    if (says_idk(answer) == "yes") != (says_idk(wanted_text) == "yes"):
+        return 0.0
+    if says_idk(answer) == "yes":
+        return 1.0
+    stand, wanted_stand = _stand(answer), _stand(wanted_text)
+    if stand is not None and wanted_stand is not None and stand != wanted_stand:
+        return 0.0
+    stems = content(wanted_text)
+    asked = set(content(query))
+    new = [stem for stem in stems if stem not in asked] or stems
+    if not new:
+        return 1.0 if wanted_stand is not None and stand == wanted_stand else 0.0
+    return _found(answer, wanted_text, new)
+
+
+def _found(answer: str, reference: str, new: list[str]) -> float:
+    evidence = Evidence((answer,))
+    wanted = piece(reference)
+    numbers = {stem for stem in wanted.strict if stem[0].isdigit()}
+    if not evidence.holds(numbers & set(new)):
+        return 0.0
+    held = evidence.window(wanted) if len(new) <= SHORT else set(content(answer))
+    share = share_of(new, set(held))
+    if share < (1.0 if len(new) <= SHORT else SAID):
+        return 0.0
+    return 0.0 if _opposed(answer, reference, set(new)) else share
+
+
+def _opposed(answer: str, reference: str, new: set[str]) -> bool:
+    """Whether the sentences that hold most of the reference are all negated otherwise than it."""
+    near = [
+        part for part in evidence_sentences(answer) if 2 * share_of(new, set(content(part))) > 1
+    ]
+    return bool(near) and all(negated(part) != negated(reference) for part in near)
+
+
+def _stand(text: str) -> bool | None:
+    found = _YES_NO.match(text)
+    return None if found is None else found.group(1).casefold() in _TRUE

@@ -1,0 +1,101 @@
+"""Nuggets by words: which clauses of the passages bear on the query, and which an answer holds."""
+
+from __future__ import annotations
+
+from ragassay.judges.offline.answers import rule_for
+from ragassay.judges.offline.evidence import Evidence, Piece, Window, piece, share_of
+from ragassay.judges.offline.hostile import evidence_sentences
+from ragassay.judges.offline.relevance import FRESH, RELATED
+from ragassay.judges.offline.texts import phrases
+from ragassay.judges.offline.wanted import holds, kind_of
+from ragassay.judges.offline.words import content, tokens
+from ragassay.judges.questions.nuggets import (
+    Assignment,
+    AssignNuggets,
+    ExtractNuggets,
+    Importance,
+    NuggetAssignments,
+    NuggetImportance,
+    NuggetImportances,
+    NuggetList,
+)
+
+SAME = 0.6
+"""Share of common stems among all of two nuggets', from which they are one."""
+
+HELD, PARTLY_HELD = 0.7, 0.4
+"""Share of a nugget's weight that two neighbouring sentences of an answer must hold."""
+
+
+@rule_for(ExtractNuggets)
+def extract(question: ExtractNuggets) -> NuggetList:
+    """The clauses nearest to the query, each of at most ``words`` words, best first."""
+    asked = frozenset(content(question.query))
+    kept: list[tuple[float, int, str]] = []
+    for passage in question.passages:
+        for sentence in evidence_sentences(passage):
+            near = share_of(asked, set(content(sentence)))
+            if near >= RELATED:
+                for clause in _clauses(sentence, question.words):
+                    if len(set(content(clause)) - asked) >= FRESH:
+                        kept.append((near, len(kept), clause))
+    kept.sort(key=lambda found: (-found[0], found[1]))
+    seen: list[Window] = [frozenset(content(nugget)) for nugget in question.known]
+    found: list[str] = []
+    for _, _, clause in kept:
+        stems = frozenset(content(clause))
+        if len(seen) >= question.most:
+            break
+        if not any(len(stems & other) >= SAME * len(stems | other) for other in seen):
+            seen.append(stems)
+            found.append(clause)
+    return NuggetList(nuggets=tuple(found))
+
+
+def _clauses(sentence: str, most: int) -> list[str]:
+    """A sentence as runs of its phrases, none of more words than ``most``."""
+    found: list[str] = []
+    run: list[str] = []
+    for phrase in phrases(sentence):
+        words = phrase.split()
+        if run and len(run) + len(words) > most:
+            found.append(" ".join(run))
+            run = []
+        run.extend(words)
+        while len(run) > most:
+            found.append(" ".join(run[:most]))
+            run = run[most:]
+    if run:
+        found.append(" ".join(run))
+    return [clause.strip(" ,;:.") for clause in found if len(content(clause)) >= 2]
+
+
+@rule_for(NuggetImportance)
+def importance(question: NuggetImportance) -> NuggetImportances:
+    """Vital: near the query, or of the kind that the query asks for and not far from it."""
+    return NuggetImportances(
+        labels=tuple(_important(question.query, nugget) for nugget in question.nuggets)
+    )
+
+
+def _important(query: str, nugget: str) -> Importance:
+    kind = kind_of(query)
+    near = share_of(content(query), set(content(nugget)))
+    fits = kind != "any" and holds(nugget, kind, frozenset(tokens(query)))
+    return "vital" if near >= (RELATED / 2 if fits else RELATED) else "okay"
+
+
+@rule_for(AssignNuggets)
+def assign(question: AssignNuggets) -> NuggetAssignments:
+    """Held where two neighbouring sentences of the answer hold its words, numbers and names."""
+    evidence = Evidence((question.answer,))
+    return NuggetAssignments(
+        labels=tuple(_held(piece(nugget), evidence) for nugget in question.nuggets)
+    )
+
+
+def _held(nugget: Piece, evidence: Evidence) -> Assignment:
+    share = evidence.coverage(nugget)
+    if share >= HELD and evidence.holds(nugget.strict):
+        return "support"
+    return "partial_support" if share >= PARTLY_HELD else "not_support"

@@ -1,0 +1,67 @@
+"""How good is an answer? Beside a reference and passages (RB_llm), and for its user."""
+
+from __future__ import annotations
+
+from ragassay.judges.offline.answers import rule_for
+from ragassay.judges.offline.claims import supported_share
+from ragassay.judges.offline.evidence import share_of
+from ragassay.judges.offline.hostile import evidence_sentences
+from ragassay.judges.offline.refusals import says_idk
+from ragassay.judges.offline.wanted import holds, kind_of
+from ragassay.judges.offline.words import content, tokens
+from ragassay.judges.questions.rating import Rating, ReferenceRating
+from ragassay.judges.questions.report import Satisfaction, Stars
+
+
+@rule_for(ReferenceRating)
+def rating(question: ReferenceRating) -> Rating:
+    """Half of it is agreement with the reference, half is support by the passages.
+
+    Agreement is the harmonic mean of weighted word precision and recall. Where only one of answer
+    and reference declines, the rating is 1; where both do, 10.
+    """
+    declines = says_idk(question.answer) == "yes"
+    if declines != (says_idk(question.reference) == "yes"):
+        return Rating(explanation="One of answer and reference declines to answer.", rating=1)
+    if declines:
+        return Rating(explanation="Answer and reference both decline to answer.", rating=10)
+    agreement = _agreement(question.answer, question.reference)
+    support = supported_share(question.answer, (*question.passages, question.reference))
+    value = agreement if support is None else (agreement + support) / 2
+    said = "nothing to support" if support is None else f"{support:.0%} of its phrases supported"
+    return Rating(
+        explanation=f"Agreement with the reference {agreement:.0%}; {said}.",
+        rating=1 + round(9 * value),
+    )
+
+
+def _agreement(answer: str, reference: str) -> float:
+    found = {stem for part in evidence_sentences(answer) for stem in content(part)}
+    wanted = {stem for part in evidence_sentences(reference) for stem in content(part)}
+    precision, recall = share_of(found, wanted), share_of(wanted, found)
+    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+
+
+@rule_for(Satisfaction)
+def satisfaction(question: Satisfaction) -> Stars:
+    """1 declined, 2 beside the query, 3 on the query, one more each for its kind and its detail."""
+    declines = says_idk(question.answer)
+    if declines == "yes":
+        return Stars(explanation="The response declines to answer.", stars=1)
+    kept = evidence_sentences(question.answer)
+    said = {stem for part in kept for stem in content(part)}
+    asked = frozenset(content(question.query))
+    kind = kind_of(question.query)
+    fits = holds(" ".join(kept), kind, frozenset(tokens(question.query)))
+    near = share_of(asked, said) >= _NEAR
+    if not said or not (near or (kind != "any" and fits)):
+        return Stars(explanation="The response has little to do with the query.", stars=2)
+    detailed = len(said - asked) >= _DETAILED
+    stars = 3 + fits + detailed - (declines == "partial")
+    words = "on the query" + (", of the kind asked for" if fits else "")
+    return Stars(explanation=f"The response is {words}.", stars=stars)
+
+
+_NEAR = 0.35
+_DETAILED = 8
+"""Content words beside the query's."""

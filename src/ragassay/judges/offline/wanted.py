@@ -1,0 +1,45 @@
+"""What kind of answer a query wants: a date, a number, a name; and whether a text holds one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Set
+from functools import lru_cache
+from typing import Literal
+
+from ragassay.judges.offline import lists
+from ragassay.judges.offline.words import visible
+
+Kind = Literal["date", "number", "name", "any"]
+
+_ASKED: tuple[tuple[Kind, re.Pattern[str]], ...] = (
+    ("date", lists.patterns("asks_date")),
+    ("number", lists.patterns("asks_number")),
+    ("name", lists.patterns("asks_name")),
+)
+_HOLDS = {"date": lists.patterns("dates"), "number": lists.patterns("numbers")}
+_CAPITAL = re.compile(r"[^\W\d_a-zß-öø-ÿ][\w’'-]*")
+
+
+@lru_cache(maxsize=1024)
+def kind_of(query: str) -> Kind:
+    """What the query asks for; the last question word in it decides."""
+    text = visible(query)
+    found = [(match.end(), kind) for kind, asked in _ASKED for match in asked.finditer(text)]
+    return max(found)[1] if found else "any"
+
+
+def holds(text: str, kind: Kind, beside: Set[str] = frozenset()) -> bool:
+    """Whether a text holds something of the kind.
+
+    Args:
+        text: a plain text.
+        kind: what is wanted; ``any`` is held by every text.
+        beside: case-folded words that are no name wanted, for they stand in the query.
+    """
+    if kind == "any":
+        return True
+    if kind == "name":
+        found = _CAPITAL.findall(text)
+        return any(word.casefold() not in beside and len(word) > 1 for word in found)
+    return bool(_HOLDS[kind].search(text))

@@ -1,0 +1,32 @@
+"""The six scores of AutoNuggetizer: arithmetic over importance and assignment labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from ragassay.formats.nugget_bank import Importance
+from ragassay.judges.questions.nuggets import Assignment
+
+NuggetScore = Literal["all", "all_strict", "vital", "vital_strict", "weighted", "weighted_strict"]
+
+LENIENT = {"support": 1.0, "partial_support": 0.5, "not_support": 0.0}
+STRICT = {"support": 1.0, "partial_support": 0.0, "not_support": 0.0}
+OKAY_WEIGHT = 0.5
+"""What a nugget that is not vital weighs in the weighted scores."""
+
+
+def nugget_score(
+    which: NuggetScore, importance: Sequence[Importance], assignments: Sequence[Assignment]
+) -> float | None:
+    """One of the six scores; ``None`` where it is a mean of nothing.
+
+    ``all``: mean over all nuggets; ``vital``: over the vital ones; ``weighted``: vital ones weigh
+    1, others a half. In the ``strict`` forms partial support counts nothing.
+    """
+    values = STRICT if which.endswith("_strict") else LENIENT
+    base = which.removesuffix("_strict")
+    okay = {"all": 1.0, "vital": 0.0}.get(base, OKAY_WEIGHT)
+    weights = [1.0 if label == "vital" else okay for label in importance]
+    held = sum(weight * values[one] for weight, one in zip(weights, assignments, strict=True))
+    return held / sum(weights) if sum(weights) else None

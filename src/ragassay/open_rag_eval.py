@@ -1,0 +1,347 @@
+"""Open RAG Eval's Python face: a thin skin over the suite ``trecrag``.
+
+>>> from ragassay import OpenAIModel, TRECEvaluator
+>>> evaluator = TRECEvaluator(OpenAIModel("gpt-4o"), {"k_values": [1, 3, 5]})  # doctest: +SKIP
+>>> result = evaluator.evaluate("answers.csv")                                  # doctest: +SKIP
+>>> evaluator.citation_metric.compute({"query": "...", "passages": [...],       # doctest: +SKIP
+...                                    "answer": "... [1]"})
+
+Wherever a model is expected, a judge's name (``"openai:gpt-4o"``, ``"offline"``) or a `Judge` will
+do. Data is whatever `ragassay.evaluate` takes: a path, samples, mappings, a frame.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ragassay.errors import UsageError, did_you_mean
+from ragassay.samples import Sample
+
+if TYPE_CHECKING:
+    from ragassay.engine.results import Result
+    from ragassay.engine.source import Data
+    from ragassay.judges.judge import Judge
+    from ragassay.metrics.base import Metric
+
+K_VALUES = (1, 3, 5)
+_LATER = ("run_consistency", "metrics_to_run_consistency")
+
+
+@dataclass(frozen=True)
+class LLMJudgeModel:
+    """A model that judges. Use one of the subclasses.
+
+    Attributes:
+        model_name: the model's name at its provider.
+        api_key: the key; left out, the provider's usual environment variable counts.
+        base_url: another server that speaks OpenAI's protocol.
+    """
+
+    model_name: str
+    api_key: str | None = field(default=None, repr=False)
+    base_url: str | None = None
+
+    provider: ClassVar[str]
+
+    @property
+    def word(self) -> str:
+        """The judge's name, as ``--judge`` takes it."""
+        if self.base_url is not None:
+            return f"{self.base_url}#{self.model_name}"
+        return f"{self.provider}:{self.model_name}"
+
+
+@dataclass(frozen=True)
+class OpenAIModel(LLMJudgeModel):
+    """A model of OpenAI's, or of any server that speaks its protocol."""
+
+    provider = "openai"
+
+
+@dataclass(frozen=True)
+class AnthropicModel(LLMJudgeModel):
+    """A model of Anthropic's."""
+
+    provider = "anthropic"
+
+
+@dataclass(frozen=True)
+class GeminiModel(LLMJudgeModel):
+    """A model of Google's."""
+
+    provider = "google"
+
+
+@dataclass(frozen=True)
+class TogetherModel(LLMJudgeModel):
+    """A model at Together."""
+
+    provider = "together"
+
+
+class _Metric:
+    """A part of the suite.
+
+    Args:
+        model: who is asked; the embedded judge where left out.
+        parameters: of its metrics (``shots="few"``, ``iterations=3``, ``partial=0.4`` ...).
+    """
+
+    metrics: ClassVar[tuple[str, ...]]
+
+    def __init__(self, model: LLMJudgeModel | Judge | str = "offline", **parameters: Any) -> None:
+        _check(parameters, type(self).__name__, _parameters(self.metrics))
+        self.model = model
+        self.parameters = parameters
+
+    def compute(self, data: Data | Mapping[str, Any] | Sample) -> Any:
+        """The published object for one sample; a list of them for a path or several samples.
+
+        What could not be scored is ``None``, and the key ``unscored`` says why.
+
+        Raises:
+            InputError: data that cannot be read.
+            UsageError: a parameter that none of its metrics has, or a judge that cannot be had.
+        """
+        return self._compute(data, self.metrics)
+
+    def _compute(self, data: Any, names: Sequence[str]) -> Any:
+        from ragassay.engine import evaluate
+        from ragassay.metrics import naming
+        from ragassay.reports.ore_values import SpecValues
+        from ragassay.reports.rows import by_sample
+
+        single = isinstance(data, Mapping | Sample)
+        metrics = [_with(naming.parse(name), self.parameters) for name in names]
+        samples = [data] if single else data
+        with _asked(self.model) as judge:
+            result = evaluate(samples, metrics, judge=judge)
+        values = SpecValues(result)
+        found = []
+        for _, rows in by_sample(result):
+            told = self._told(values.of(rows))
+            lacking = {
+                row.metric: f"{row.reason}: {row.explanation}"
+                for row in rows.values()
+                if row.value is None
+            }
+            found.append({**told, "unscored": lacking} if lacking else told)
+        return found[0] if single else found
+
+    def _told(self, columns: Mapping[str, Any]) -> dict[str, Any]:
+        """The published object from the columns of a results file."""
+        raise NotImplementedError
+
+
+class UMBRELAMetric(_Metric):
+    """Grades of retrieved passages, and what the ranking is worth by them."""
+
+    metrics = ("umbrela", "umbrela_P@1", "umbrela_AP@1", "umbrela_MRR")
+
+    def compute(
+        self,
+        data: Data | Mapping[str, Any] | Sample,
+        k_values: Sequence[int] = K_VALUES,
+    ) -> Any:
+        """``umbrela_scores``, ``mean_umbrela_score`` and ``retrieval_scores`` (``precision@`` and
+        ``AP@`` by cut-off, ``MRR``); see `_Metric.compute`.
+
+        Raises:
+            UsageError: see there; or a cut-off below 1.
+        """
+        at = [f"umbrela_{name}@{k}" for name in ("P", "AP") for k in k_values]
+        return self._compute(data, ["umbrela", *at, "umbrela_MRR"])
+
+    def _told(self, columns: Mapping[str, Any]) -> dict[str, Any]:
+        return {
+            "umbrela_scores": columns["retrieval_score_umbrela_scores"],
+            "mean_umbrela_score": columns["retrieval_score_mean_umbrela_score"],
+            "retrieval_scores": columns["retrieval_score_precision_metrics"],
+        }
+
+
+class AutoNuggetMetric(_Metric):
+    """Nuggets and the six scores made of them."""
+
+    metrics = (
+        *("nuggets.all", "nuggets.vital", "nuggets.weighted"),
+        *("nuggets.all_strict", "nuggets.vital_strict", "nuggets.weighted_strict"),
+    )
+
+    def _told(self, columns: Mapping[str, Any]) -> dict[str, Any]:
+        found = columns["generation_score_autonugget_scores"]
+        return dict(found) if found is not None else {"nuggetizer_scores": None}
+
+
+class CitationMetric(_Metric):
+    """Support of citations, by the formulas of Open RAG Eval's page."""
+
+    metrics = ("citation.precision", "citation.recall", "citation.f1")
+
+    def _told(self, columns: Mapping[str, Any]) -> dict[str, Any]:
+        found = columns["generation_score_citation_scores"]
+        return dict(found) if found is not None else {"f1": None}
+
+
+class HallucinationMetric(_Metric):
+    """HHEM's consistency of the answer with the passages; asks no judge."""
+
+    metrics = ("hhem",)
+
+    def _told(self, columns: Mapping[str, Any]) -> dict[str, Any]:
+        return {"hhem_score": columns["generation_score_hallucination_score"]}
+
+
+class NoAnswerMetric(_Metric):
+    """Whether the system tried to answer."""
+
+    metrics = ("no_answer",)
+
+    def _told(self, columns: Mapping[str, Any]) -> dict[str, Any]:
+        found = columns["generation_score_no_answer_score"]
+        return dict(found) if found is not None else {"query_answered": None}
+
+
+class TRECEvaluator:
+    """The whole suite ``trecrag``.
+
+    Args:
+        model: who is asked; the embedded judge where left out.
+        options: ``k_values``, and parameters of metrics (``rel`` for the threshold of relevance,
+            ``shots``, ``iterations`` ...).
+
+    Raises:
+        UsageError: an option that there is not, or that needs another evaluator.
+    """
+
+    def __init__(
+        self,
+        model: LLMJudgeModel | Judge | str = "offline",
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
+        from ragassay.suites.trecrag import SUITE
+
+        given = dict(options or {})
+        self.model = model
+        self.k_values = tuple(given.pop("k_values", K_VALUES))
+        for name in _LATER:
+            if given.pop(name, None):
+                raise UsageError(f"{name}: consistency over runs is not part of this version.")
+        _check(given, "TRECEvaluator", _parameters(SUITE.metrics), "k_values")
+        self.options = given
+        self.retrieval_metric = UMBRELAMetric(model, **_of(UMBRELAMetric, given))
+        self.generation_metric = AutoNuggetMetric(model, **_of(AutoNuggetMetric, given))
+        self.citation_metric = CitationMetric(model, **_of(CitationMetric, given))
+        self.hallucination_metric = HallucinationMetric()
+        self.no_answer_metric = NoAnswerMetric(model)
+
+    def evaluate(
+        self,
+        data: Data | Mapping[str, Any] | Sample,
+        *,
+        save: str | Path | None = None,
+        **options: Any,
+    ) -> Result:
+        """Evaluates samples with every metric of the suite.
+
+        Args:
+            data: a path, one sample or several.
+            save: a run folder to write.
+            options: as for `ragassay.evaluate` (``nuggets="pooled"``, ``budget="5.00"`` ...).
+
+        Raises:
+            InputError: data that cannot be read.
+            UsageError: an option that there is not, or a judge that cannot be had.
+        """
+        from ragassay.engine import evaluate
+        from ragassay.suites.trecrag import SUITE
+
+        found = {metric: _with(metric, self.options) for metric in SUITE.resolve(ks=self.k_values)}
+        columns = {str(new): SUITE.columns.get(str(old)) for old, new in found.items()}
+        suite = dataclasses.replace(
+            SUITE,
+            metrics=tuple(map(str, found.values())),
+            columns={name: column for name, column in columns.items() if column is not None},
+        )
+        samples: Any = [data] if isinstance(data, Mapping | Sample) else data
+        with _asked(self.model) as judge:
+            return evaluate(samples, suite, judge=judge, save=save, **options)
+
+    evaluate_batch = evaluate
+
+    def to_csv(self, result: Result, path: str | Path) -> None:
+        """Writes the results as Open RAG Eval's tool does, byte for byte.
+
+        Raises:
+            UsageError: the file cannot be written, or the result holds several systems.
+        """
+        from ragassay.reports.open_rag_eval import write_ore
+
+        write_ore(result, path)
+
+
+@contextmanager
+def _asked(model: LLMJudgeModel | Judge | str) -> Iterator[Judge | str]:
+    """What `ragassay.evaluate` takes as a judge. A key that was given is handed to the judge, and
+    stands nowhere else."""
+    if not isinstance(model, LLMJudgeModel):
+        yield model
+        return
+    if model.api_key is None:
+        yield model.word
+        return
+    from ragassay.engine.judging import LEDGER
+    from ragassay.judges.ledger import Ledger
+    from ragassay.judges.named import make_judge
+    from ragassay.judges.providers import OWN_KEY, PROVIDERS
+
+    names = PROVIDERS[model.provider].keys if model.base_url is None else (OWN_KEY,)
+    environment = {**os.environ, **dict.fromkeys(names, model.api_key)}
+    with closing(Ledger(LEDGER)) as ledger:
+        yield make_judge(
+            [model.word],
+            default_model=model.model_name,
+            ledger=ledger,
+            environment=environment,
+        )
+
+
+def _with(metric: Metric, parameters: Mapping[str, Any]) -> Metric:
+    """The metric with those of the parameters that it has."""
+    from ragassay.metrics import naming
+
+    own = {spec.name for spec in dataclasses.fields(metric)}
+    return naming.with_parameters(metric, {k: v for k, v in parameters.items() if k in own})
+
+
+def _parameters(names: Sequence[str]) -> set[str]:
+    """The parameters of some metrics (parts and cut-offs belong to their names)."""
+    from ragassay.metrics import naming
+
+    return {
+        spec.name
+        for name in names
+        for spec in dataclasses.fields(naming.parse(name))
+        if spec.metadata.get("role") is None
+    }
+
+
+def _of(metric: type[_Metric], options: Mapping[str, Any]) -> dict[str, Any]:
+    own = _parameters(metric.metrics)
+    return {name: value for name, value in options.items() if name in own}
+
+
+def _check(options: Mapping[str, Any], who: str, known: set[str], *more: str) -> None:
+    for name in options:
+        if name not in known:
+            there = sorted({*known, *more})
+            raise UsageError(
+                f"{who} has no option {name!r}. {did_you_mean(name, there)} "
+                f"There are: {', '.join(there) or 'none'}."
+            )

@@ -1,0 +1,96 @@
+"""Runs ``ragassay`` commands in processes of their own that can be killed, one after the other.
+
+A process with everything imported forks for each command, so that killing twenty of them takes no
+twenty times of importing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from types import TracebackType
+
+
+class Commands:
+    """A context manager: ``start``, then ``kill`` or ``wait``; one command at a time."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.log = folder / "output.txt"
+
+    def __enter__(self) -> Commands:
+        self._parent = subprocess.Popen(
+            [sys.executable, str(Path(__file__).resolve()), str(self.log)],
+            cwd=self.folder,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "OPENAI_API_KEY": "any"},
+        )
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._parent.kill()
+        self._parent.communicate()
+
+    def start(self, *words: str) -> int:
+        """Starts ``ragassay`` with these words; returns the number of its process."""
+        assert self._parent.stdin is not None and self._parent.stdout is not None
+        self._parent.stdin.write(json.dumps(words) + "\n")
+        self._parent.stdin.flush()
+        self.pid = int(self._parent.stdout.readline())
+        return self.pid
+
+    def kill(self) -> int:
+        """Kills it as nothing can be caught; returns what `wait` returns."""
+        os.kill(self.pid, signal.SIGKILL)
+        return self.wait()
+
+    def wait(self) -> int:
+        """The exit code, or minus the number of the signal that ended it."""
+        assert self._parent.stdout is not None
+        return int(self._parent.stdout.readline())
+
+    def run(self, *words: str) -> int:
+        """Starts and waits."""
+        self.start(*words)
+        return self.wait()
+
+    def output(self) -> str:
+        """What all commands printed so far."""
+        return self.log.read_text()
+
+
+def main() -> None:
+    # Imported before the fork: libraries that start no threads.
+    import openai  # noqa: F401
+
+    from ragassay.cli import call
+
+    log = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    for line in sys.stdin:
+        child = os.fork()
+        if not child:
+            os.dup2(log, 1)
+            os.dup2(log, 2)
+            code = 70
+            try:
+                code = call(json.loads(line))
+                sys.stdout.flush()
+            finally:
+                os._exit(code)
+        print(child, flush=True)  # noqa: T201
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)  # noqa: T201
+
+
+if __name__ == "__main__":
+    main()

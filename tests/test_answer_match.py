@@ -1,0 +1,221 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ragassay
+from ragassay.engine.own_metrics import load_judge_prompt
+from ragassay.errors import InputError, UsageError
+from ragassay.judges.asking import Asker
+from ragassay.judges.judge import Judge
+from ragassay.judges.question import Question
+from ragassay.judges.questions.matching import AnswerMatch, Match
+from ragassay.judges.rubric import JudgePrompt
+from ragassay.judges.verdict import Failure, Provenance, Verdict
+from ragassay.metrics import base, naming, own
+from ragassay.metrics.answer_match import AnswerMatches, accepted, with_prompt
+from ragassay.metrics.base import Window
+from ragassay.samples import Answer, Sample
+from ragassay.scores import Outcome, Reason, Score, Unscored
+
+SAMPLE = Sample(
+    id="q",
+    query="What is the capital of France?",
+    answer=Answer("Paris is the capital of France."),
+    references=("Paris",),
+)
+
+
+class Matcher(Judge):
+    """Matches where a reference occurs in the answer and no wrong answer does."""
+
+    def __init__(self, fails: bool = False) -> None:
+        self.fails = fails
+        self.asked: list[AnswerMatch] = []
+
+    @property
+    def label(self) -> str:
+        return "matcher"
+
+    async def answer(self, question: Question[Any], repeat: int = 0) -> Any:
+        assert isinstance(question, AnswerMatch)
+        self.asked.append(question)
+        if self.fails:
+            return Failure(question, Reason.TIMEOUT, "no answer in time")
+        right = any(text in question.answer for text in question.references)
+        wrong = any(text in question.answer for text in question.wrong)
+        reply = Match(reasoning=f"right {right}, wrong {wrong}", match=right and not wrong)
+        return Verdict(question, reply, Provenance("matcher"))
+
+
+def outcome(sample: Sample, judge: Judge, metric: AnswerMatches | None = None) -> Outcome:
+    with Asker(judge) as asker:
+        return Window([sample], asker).outcomes(metric or AnswerMatches())[0]
+
+
+@pytest.fixture
+def names() -> Iterator[None]:
+    """Leaves no user's metric behind."""
+    before, mine = dict(base._CLASSES), dict(own._OWN)
+    yield
+    for table, kept in ((base._CLASSES, before), (own._OWN, mine)):
+        table.clear()
+        table.update(kept)
+    naming.known.cache_clear()
+    naming.aliases.cache_clear()
+
+
+def made(**fields: Any) -> Sample:
+    return Sample(**{"id": "q", "query": "Which?", "answer": Answer("b"), **fields})
+
+
+def test_the_value_is_a_flag_and_the_explanation_the_reasoning() -> None:
+    found = outcome(SAMPLE, Matcher())
+    assert isinstance(found, Score) and found.value is True
+    assert found.explanation == "right True, wrong False" and len(found.evidence) == 1
+
+
+def test_one_of_several_references_is_enough() -> None:
+    judge = Matcher()
+    found = outcome(made(references=("a", "b", " ")), judge)
+    assert isinstance(found, Score) and found.value is True
+    assert judge.asked[0].references == ("a", "b")
+    assert found.parts == {"references": 2, "negative_references": 0}
+
+
+def test_a_negative_reference_pulls_it_down() -> None:
+    judge = Matcher()
+    sample = made(references=("b",), negative_references=("b",))
+    found = outcome(sample, judge)
+    assert judge.asked[0].wrong == ("b",)
+    assert isinstance(found, Score) and found.value is False
+
+
+def test_a_judge_that_fails_is_no_mismatch() -> None:
+    found = outcome(SAMPLE, Matcher(fails=True))
+    assert isinstance(found, Unscored) and found.reason is Reason.TIMEOUT
+
+
+@pytest.mark.parametrize(
+    ("sample", "reason"),
+    [
+        (made(answer=None, references=("b",)), Reason.MISSING_INPUT),
+        (made(query=None, references=("b",)), Reason.MISSING_INPUT),
+        (made(), Reason.NOT_APPLICABLE),
+        (made(references=("", "  ")), Reason.NOT_APPLICABLE),
+    ],
+)
+def test_without_its_parts_a_sample_is_unscored_and_nobody_is_asked(
+    sample: Sample, reason: Reason
+) -> None:
+    judge = Matcher()
+    found = outcome(sample, judge)
+    assert isinstance(found, Unscored) and found.reason is reason and not judge.asked
+
+
+def test_groups_are_items_that_are_all_required() -> None:
+    groups = (("Paris", "Paree"), ("London",), ("",))
+    assert accepted(made(reference_groups=groups)) == ("Paris (or: Paree); London",)
+    assert accepted(made(reference_groups=(("Paris", "Paree"),))) == ("Paris", "Paree")
+    assert accepted(made(references=("Paris", "Paree"))) == ("Paris", "Paree")
+
+
+def test_a_mean_is_the_share_of_matches() -> None:
+    samples = [
+        Sample(id=str(n), query="?", answer=Answer(text), references=("b",))
+        for n, text in enumerate(("a", "b", "bb", "c"))
+    ]
+    result = ragassay.evaluate(samples, ["answer_match"], judge=Matcher())
+    assert result.summary.metrics["answer_match"].mean == 0.5
+
+
+def test_datapizzas_name_means_the_same() -> None:
+    assert naming.parse("is_matching") == naming.parse("answer_match") == AnswerMatches()
+
+
+def test_the_temperature_is_asked_for_and_part_of_the_signature() -> None:
+    judge = Matcher()
+    metric = naming.parse("answer_match(temperature=0.2)")
+    assert isinstance(metric, AnswerMatches) and str(metric) == "answer_match(temperature=0.2)"
+    outcome(SAMPLE, judge, metric)
+    assert judge.asked[0].sampling() == {"temperature": 0.2}
+    assert metric.signature != AnswerMatches().signature
+    with pytest.raises(UsageError, match="temperature must be at least 0"):
+        naming.parse("answer_match(temperature=-1)")
+
+
+def test_instructions_of_ones_own_reach_the_judge_and_the_signature(names: None) -> None:
+    judge = Matcher()
+    strict = with_prompt(JudgePrompt("strict", "Only the same words match.", temperature=0.5))
+    outcome(SAMPLE, judge, strict)
+    assert judge.asked[0].instructions == "Only the same words match."
+    assert judge.asked[0].sampling() == {"temperature": 0.5}
+    system = judge.asked[0].messages()[0]["content"]
+    assert system.startswith("Only the same words match.") and "impartial judge" not in system
+    other = with_prompt(JudgePrompt("strict", "Any words match.", temperature=0.5))
+    warm = with_prompt(JudgePrompt("strict", "Any words match."))
+    assert len({strict.signature, other.signature, warm.signature}) == 3
+
+
+def test_a_prompt_from_a_text_file_is_a_metric_named_after_it(tmp_path: Path, names: None) -> None:
+    path = tmp_path / "very strict.txt"
+    path.write_text("Only (!) the same words match, nothing else.\n")
+    metric = load_judge_prompt(path)
+    assert str(metric) == "answer_match_very_strict"
+    assert naming.parse(str(metric)) == metric
+    again = naming.parse("answer_match_very_strict(temperature=1)")
+    assert naming.parse(str(again)) == again and type(again) is type(metric)
+
+
+def test_own_and_built_in_instructions_can_be_held_against_each_other(
+    tmp_path: Path, names: None
+) -> None:
+    path = tmp_path / "strict.yaml"
+    path.write_text(
+        "name: strict_match\ninstructions: Only the same words match.\ntemperature: 0\n"
+    )
+    judge = Matcher()
+    metrics = ["answer_match", load_judge_prompt(path)]
+    result = ragassay.evaluate([SAMPLE], metrics, judge=judge)  # type: ignore[arg-type]
+    assert list(result.summary.metrics) == ["answer_match", "strict_match"]
+    assert {question.instructions for question in judge.asked} == {
+        "",
+        "Only the same words match.",
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "says"),
+    [
+        ("empty.txt", " \n", "holds no instructions"),
+        ("missing.txt", None, "cannot be read"),
+        ("p.yaml", "name: x\n", "field 'instructions': is missing"),
+        ("p.yaml", "name: em\ninstructions: x\n", "A metric is called 'em' already"),
+        ("p.yaml", "name: x\ninstruction: x\ninstructions: y\n", "Did you mean 'instructions'"),
+        ("p.yaml", "name: x\ninstructions: y\ntemperature: 3\n", "line 3, field 'temperature'"),
+        ("p.yaml", "name: a b\ninstructions: y\n", "line 1, field 'name'"),
+    ],
+)
+def test_a_wrong_prompt_file_says_what_is_wrong_and_where(
+    name: str, text: str | None, says: str, tmp_path: Path, names: None
+) -> None:
+    path = tmp_path / name
+    if text is not None:
+        path.write_text(text)
+    with pytest.raises(InputError) as raised:
+        load_judge_prompt(path)
+    assert says in str(raised.value) and str(path) in str(raised.value)
+
+
+def test_the_offline_judge_matches_but_follows_no_instructions(names: None) -> None:
+    samples = [
+        Sample(id="1", query="Capital of France?", answer=Answer("Paris."), references=("Paris",)),
+        Sample(id="2", query="Capital of France?", answer=Answer("Rome."), references=("Paris",)),
+    ]
+    strict = with_prompt(JudgePrompt("strict_match", "Only the same words match."))
+    result = ragassay.evaluate(samples, ["answer_match", strict])  # type: ignore[arg-type]
+    assert result.summary.metrics["answer_match"].mean == 0.5
+    assert result.summary.metrics["strict_match"].unscored == {"unsupported": 2}

@@ -1,0 +1,369 @@
+"""Texts under judgment cannot steer a judge: not its prompt, not its reply, not the offline rules.
+
+`injections.HOSTILE` holds what they try.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from injections import HOSTILE
+from question_examples import (
+    ANSWER,
+    EXAMPLES,
+    OTHER,
+    PASSAGE,
+    QUERY,
+    fences,
+    name_of,
+    outside,
+    with_text,
+)
+from ragassay.judges.fence import harmless
+from ragassay.judges.offline import OfflineJudge
+from ragassay.judges.question import Question
+from ragassay.judges.questions.answering import AnswerAttempted, SaysIdk
+from ragassay.judges.questions.matching import AnswerMatch
+from ragassay.judges.questions.nuggets import AssignNuggets
+from ragassay.judges.questions.rating import ReferenceRating
+from ragassay.judges.questions.relevance import RelevanceGrade
+from ragassay.judges.questions.report import Contradiction, ReportOnContext, Satisfaction
+from ragassay.judges.questions.rubrics import RubricGrade
+from ragassay.judges.questions.support import CitationSupport, ClaimSupport
+from ragassay.judges.replies import Unreadable, read
+from ragassay.judges.verdict import Failure
+from ragassay.scores import Reason
+
+PLAIN = "A plain text."
+MODELS = ("gpt-4o", "openai/gpt-oss-20b")
+each_question = pytest.mark.parametrize("question", EXAMPLES, ids=name_of)
+
+
+def test_the_corpus_is_as_large_and_as_mixed_as_it_claims() -> None:
+    groups = {name.partition(":")[0] for name in HOSTILE}
+    assert len(HOSTILE) >= 60
+    assert len(set(HOSTILE.values())) == len(HOSTILE)
+    assert len(groups) >= 7
+
+
+# --- what is sent ---
+
+
+def kept_inside(plain: str, sent: str, text: str) -> bool:
+    """Whether a message is the plain one, but for the text that took the place of `PLAIN`."""
+    if outside(plain) != outside(sent) or "<data" in outside(sent):
+        return False
+    forms = (harmless(text), harmless(" ".join(text.split())))  # a passage, an item of a list
+    return any(
+        [(name, held.replace(PLAIN, form)) for name, held in fences(plain)] == fences(sent)
+        for form in forms
+    )
+
+
+@each_question
+def test_every_hostile_text_stays_inside_its_fence(question: Question[Any]) -> None:
+    escaped = []
+    for model in MODELS if isinstance(question, RelevanceGrade) else MODELS[:1]:
+        plains = dict(with_text(question, PLAIN))
+        for name, text in HOSTILE.items():
+            for field, hostile in with_text(question, text):
+                if field == "history" and not text:
+                    continue  # no history is another prompt
+                expected, sent = plains[field].messages(model), hostile.messages(model)
+                if expected[0] != sent[0] or not kept_inside(
+                    expected[1]["content"], sent[1]["content"], text
+                ):
+                    escaped.append(f"{name} as {field}")
+    assert not escaped
+
+
+@given(
+    st.text(st.characters(codec=None, exclude_categories=()), max_size=200),
+    st.sampled_from(sorted(HOSTILE)),
+    st.sampled_from(EXAMPLES),
+)
+def test_nor_does_it_leave_with_other_text_around_it(
+    around: str, name: str, question: Question[Any]
+) -> None:
+    text = f"{around}{HOSTILE[name][:500]}{around}" or PLAIN
+    plains = dict(with_text(question, PLAIN))
+    for field, hostile in with_text(question, text):
+        expected, sent = plains[field].messages(), hostile.messages()
+        assert expected[0] == sent[0]
+        assert kept_inside(expected[1]["content"], sent[1]["content"], text)
+
+
+@pytest.mark.parametrize(
+    "question", [one for one in EXAMPLES if not isinstance(one, RubricGrade)], ids=name_of
+)
+def test_all_pieces_may_be_hostile_at_once(question: Question[Any]) -> None:
+    for text in HOSTILE.values():
+        hostile = question
+        for field, _ in list(with_text(question, text)):
+            name, _, at = field.partition("[")
+            value: Any = text
+            if at:
+                value = (text,) * len(getattr(question, name))
+            hostile = _replaced(hostile, name, value)
+        plain = [name for name, _ in fences(question.messages()[1]["content"])]
+        names = [name for name, _ in fences(hostile.messages()[1]["content"])]
+        if text and getattr(question, "history", "x"):
+            assert names == plain
+
+
+def _replaced(question: Question[Any], name: str, value: Any) -> Question[Any]:
+    return type(question)(**{**question.data, name: value})
+
+
+@each_question
+def test_what_is_sent_carries_no_mark_of_another_message(question: Question[Any]) -> None:
+    """Servers of open models would take it for the end of the user's turn, fence or not."""
+    marks = (
+        "<|",
+        "<｜",
+        "[INST]",
+        "[/INST]",
+        "<<SYS>>",
+        "<end_of_turn>",
+        "<start_of_turn>",
+        "</s>",
+    )
+    for text in HOSTILE.values():
+        for _, hostile in with_text(question, text):
+            content = hostile.messages()[1]["content"]
+            assert not [mark for mark in marks if mark in content]
+            content.encode()  # no lone surrogates either
+
+
+def test_the_users_own_words_are_not_run_as_a_template() -> None:
+    for text in HOSTILE.values():
+        match = AnswerMatch(QUERY, ANSWER, ("ref",), instructions=text)
+        rubric = RubricGrade(text, 1, 2, ((1, text),), (("answer", ANSWER),))
+        for question in (match, rubric):
+            system, user = question.messages()
+            if text.strip():
+                assert text.strip() in system["content"]
+            assert fences(user["content"])[-1][1] == ANSWER
+
+
+# --- what comes back ---
+
+
+def echoes(text: str, reply: str) -> Iterator[str]:
+    """Replies that repeat hostile text around their answer."""
+    yield f"{text}\n{reply}"
+    yield f"{reply}\n{text}"
+    yield f'The material says: "{text}". I do not follow it.\n\n{reply}'
+    yield f"{reply}\n\nThe material tried to steer me: {text}"
+    yield f"<think>It says {text}, but that is data.</think>\n{reply}"
+    yield f"```json\n{reply}\n```\nNote: {text}"
+    yield f"> {text}\n\n```json\n{reply}\n```"
+
+
+@each_question
+def test_a_reply_that_echoes_hostile_text_says_what_it_says_or_nothing(
+    question: Question[Any],
+) -> None:
+    steered = []
+    honest = question.smallest()
+    for name, text in HOSTILE.items():
+        field, asked = next(with_text(question, text))
+        if not text or field.startswith(("claims", "nuggets")):
+            asked = question
+        for at, reply in enumerate(echoes(text, honest.model_dump_json())):
+            try:
+                found = read(asked, reply)
+            except Unreadable:
+                continue
+            if found != honest:
+                steered.append((name, at, found))
+    assert not steered
+
+
+@each_question
+def test_hostile_text_alone_is_no_answer_when_it_only_stands_in_prose(
+    question: Question[Any],
+) -> None:
+    best = question.largest().model_dump_json()
+    asked = dict(with_text(question, best))
+    for one in asked.values():
+        for prose in (f"The passage says: {best}", f"{best} is what it says.", f"I see {best}!"):
+            with pytest.raises(Unreadable):
+                read(one, prose)
+
+
+def test_hostile_text_inside_an_explanation_changes_no_number() -> None:
+    question = ReferenceRating("", QUERY, "ref", ANSWER, (PASSAGE,))
+    for text in HOSTILE.values():
+        body = json.dumps({"explanation": harmless(text), "rating": 2})
+        assert read(question, body).rating == 2
+
+
+def test_hostile_text_as_a_whole_reply_is_an_answer_only_where_it_is_the_agreed_object() -> None:
+    question = CitationSupport(ANSWER, PASSAGE)
+    understood = []
+    for name, text in HOSTILE.items():
+        try:
+            read(question, text)
+        except Unreadable:
+            continue
+        understood.append(name)
+    assert understood == []
+
+
+# --- the offline judge ---
+
+WHO = "Who painted the ceiling of the Lindholm chapel?"
+GOOD = "The ceiling of the Lindholm chapel was painted by Marta Oswin."
+NEAR = "The Lindholm chapel stands on a hill and is open to visitors on weekdays."
+FAR = "Sourdough needs flour, water, salt and patience."
+REFUSAL = "I'm sorry, but I do not have enough information to answer that question."
+
+Ranks = Callable[[Any], tuple[float, ...]]
+Asks = Callable[[str], Question[Any]]
+
+
+DILUTED = {"a response that contradicts nothing", "a user who is satisfied"}
+"""Grades of a whole response, which any further sentence moves: hostile ones must not do better
+than one about something else."""
+
+
+def rank(*words: str) -> Callable[[str], float]:
+    """A label's place, the worst first."""
+    return lambda word: float(words.index(word))
+
+
+support = rank("none", "partial", "full")
+assigned = rank("not_support", "partial_support", "support")
+
+CHECKS: dict[str, tuple[Asks, Ranks, tuple[str, ...]]] = {
+    "relevance of a passage": (
+        lambda text: RelevanceGrade(WHO, text),
+        lambda reply: (reply.grade,),
+        (GOOD, NEAR, FAR),
+    ),
+    "citation support by a passage": (
+        lambda text: CitationSupport(GOOD, text),
+        lambda reply: (support(reply.support),),
+        (GOOD, NEAR, FAR),
+    ),
+    "citation support of a statement": (
+        lambda text: CitationSupport(text, NEAR),
+        lambda reply: (support(reply.support),),
+        (GOOD, NEAR, FAR),
+    ),
+    "claims supported by passages": (
+        lambda text: ClaimSupport((GOOD, NEAR, FAR), (text, OTHER)),
+        lambda reply: tuple(map(float, reply.supported)),
+        (GOOD, NEAR, FAR),
+    ),
+    "a claim that is supported": (
+        lambda text: ClaimSupport((text,), (NEAR,)),
+        lambda reply: tuple(map(float, reply.supported)),
+        (GOOD, NEAR, FAR),
+    ),
+    "an answer that is attempted": (
+        lambda text: AnswerAttempted(WHO, text),
+        lambda reply: (float(reply.answered == "yes"),),
+        (REFUSAL,),
+    ),
+    "an answer that is not a refusal": (
+        lambda text: SaysIdk(f"user: {WHO}", text),
+        lambda reply: (rank("yes", "partial", "no")(reply.says_idk),),
+        (REFUSAL,),
+    ),
+    "an answer that matches": (
+        lambda text: AnswerMatch(WHO, text, (GOOD,)),
+        lambda reply: (float(reply.match),),
+        (NEAR, FAR, REFUSAL),
+    ),
+    "an answer that avoids the wrong one": (
+        lambda text: AnswerMatch(WHO, text, (GOOD,), (NEAR,)),
+        lambda reply: (float(reply.match),),
+        (NEAR, FAR),
+    ),
+    "nuggets that an answer holds": (
+        lambda text: AssignNuggets(WHO, text, ("painted by Marta Oswin", "chapel on a hill")),
+        lambda reply: tuple(map(assigned, reply.labels)),
+        (GOOD, NEAR, FAR, REFUSAL),
+    ),
+    "the report on a context": (
+        lambda text: ReportOnContext(WHO, (text, OTHER)),
+        lambda reply: (
+            reply.relevance,
+            reply.usefulness,
+            reply.utilization,
+            float(1 in reply.attribution),
+            float(2 in reply.attribution),
+        ),
+        (GOOD, NEAR, FAR),
+    ),
+    "a rating beside a reference": (
+        lambda text: ReferenceRating("", WHO, GOOD, text, (GOOD, NEAR)),
+        lambda reply: (reply.rating,),
+        (NEAR, FAR, REFUSAL),
+    ),
+    "a response that contradicts nothing": (
+        lambda text: Contradiction((GOOD, NEAR), text),
+        lambda reply: (reply.stars,),
+        ("The ceiling of the Lindholm chapel was not painted by Marta Oswin.",),
+    ),
+    "a user who is satisfied": (
+        lambda text: Satisfaction(WHO, text),
+        lambda reply: (reply.stars,),
+        (NEAR, FAR, REFUSAL),
+    ),
+}
+
+
+def said(raised: list[str]) -> str:
+    """What went wrong, in a few lines."""
+    return "\n".join([f"{len(raised)} grades rise", *raised[:12]])
+
+
+def ask(question: Question[Any]) -> Any:
+    verdict = asyncio.run(OfflineJudge().answer(question))
+    if isinstance(verdict, Failure) and verdict.reason is Reason.UNSUPPORTED:
+        pytest.skip(f"the offline judge does not answer {question.kind}")
+    assert not isinstance(verdict, Failure), verdict
+    return verdict.answer
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_the_offline_judges_grade_does_not_rise_by_hostile_text(check: str) -> None:
+    asks, ranks, bases = CHECKS[check]
+    raised = []
+    for base in bases:
+        honest = ranks(ask(asks(base)))
+        if check in DILUTED:
+            others = [ranks(ask(asks(text))) for text in (f"{base}\n{OTHER}", f"{OTHER} {base}")]
+            honest = max(honest, *others)
+        for name, text in HOSTILE.items():
+            for where, mixed in (("after", f"{base}\n{text}"), ("before", f"{text} {base}")):
+                graded = ranks(ask(asks(mixed)))
+                if any(a > b for a, b in zip(graded, honest, strict=True)):
+                    raised.append(f"{name}, {where} {base[:20]!r}: {honest} -> {graded}")
+    assert not raised, said(raised)
+
+
+@pytest.mark.parametrize(
+    "check", [one for one in CHECKS if REFUSAL not in CHECKS[one][2][:1] and "contra" not in one]
+)
+def test_hostile_text_alone_is_worth_no_more_than_a_text_about_something_else(check: str) -> None:
+    asks, ranks, _ = CHECKS[check]
+    # FAR is itself one of the claims
+    plain = [OTHER] if check.startswith("claims") else [FAR, OTHER, f"{OTHER} {FAR}"]
+    nothing = max(ranks(ask(asks(text))) for text in plain)
+    raised = []
+    for name, text in HOSTILE.items():
+        graded = ranks(ask(asks(text)))
+        if any(a > b for a, b in zip(graded, nothing, strict=True)):
+            raised.append(f"{name}: {nothing} -> {graded}")
+    assert not raised, said(raised)

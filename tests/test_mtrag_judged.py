@@ -1,0 +1,360 @@
+"""What MT-RAG asks a judge: idk_eval, RL_F, RB_llm and underspecified_eval, and the whole suite."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import ragassay
+from ragassay import Answer, Passage, Reason, Sample, Score, Unscored, suites
+from ragassay.engine.scoring import score_stream
+from ragassay.judges.asking import Asker
+from ragassay.judges.judge import Judge
+from ragassay.judges.offline import OfflineJudge
+from ragassay.judges.panel import Panel
+from ragassay.judges.question import Question
+from ragassay.judges.questions.answering import SaysIdk
+from ragassay.judges.questions.rating import ReferenceRating
+from ragassay.judges.questions.support import ClaimSupport, ExtractClaims
+from ragassay.metrics import naming
+from ragassay.metrics.base import Window
+from ragassay.samples import Turn
+from scripted_judge import Scripted
+
+SUITE = suites.get("mtrag")
+JUDGED = ("idk_eval", "RL_F", "RB_llm", "underspecified_eval")
+FAILURES = [reason for reason in Reason if reason.incomplete] + [Reason.UNSUPPORTED]
+
+
+def sample(
+    answer: str = "It runs at nine.",
+    *references: str,
+    passages: tuple[str | None, ...] | None = ("The tram runs at nine.", "It is red."),
+    query: str | None = "when does it run?\nand who drives?",
+    **given_values: Any,
+) -> Sample:
+    return Sample(
+        id="q",
+        query=query,
+        history=(Turn("user", "is there a tram?"), Turn("agent", "Yes, line 4.")),
+        answer=Answer(answer),
+        references=references or ("At nine.", "At ten."),
+        passages=None if passages is None else tuple(Passage(text=text) for text in passages),
+        given=given_values,
+    )
+
+
+def judged(name: str, one: Sample, judge: Judge) -> Score | Unscored:
+    with Asker(judge) as asker:
+        return Window([one], asker).outcomes(SUITE.resolve([name])[0])[0]
+
+
+def value(name: str, one: Sample, judge: Judge) -> Score:
+    found = judged(name, one, judge)
+    assert isinstance(found, Score), found
+    return found
+
+
+def claims(*texts: str, supported: Sequence[bool]) -> Scripted:
+    return Scripted(
+        {
+            "extract_claims": {"claims": texts},
+            "claim_support": {"supported": supported},
+        }
+    )
+
+
+def rating(points: int) -> Scripted:
+    return Scripted({"reference_rating": {"explanation": "close", "rating": points}})
+
+
+# --- the values ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("said", "wanted"), [("yes", 1.0), ("partial", 0.5), ("no", 0.0)])
+def test_idk_eval_is_one_of_three(said: str, wanted: float) -> None:
+    judge = Scripted({"says_idk": {"says_idk": said}})
+    found = value("idk_eval", sample(), judge)
+    assert found.value == wanted and len(found.evidence) == 1
+    talk = "user: is there a tram?\nagent: Yes, line 4.\nuser: when does it run?\nand who drives?"
+    assert judge.questions == [SaysIdk(talk, "It runs at nine.")]
+
+
+@pytest.mark.parametrize(("said", "wanted"), [("yes", 1.0), ("no", 0.0)])
+def test_underspecified_eval_is_yes_or_no(said: str, wanted: float) -> None:
+    judge = Scripted({"says_underspecified": {"asks": said}})
+    assert value("underspecified_eval", sample(), judge).value == wanted
+
+
+def test_rl_f_is_the_share_of_supported_claims() -> None:
+    judge = claims("It runs at nine.", "It is blue.", "It is fast.", supported=[True, False, False])
+    found = value("RL_F", sample(), judge)
+    assert found.value == 1 / 3 and found.explanation.startswith("1 of 3 claims")
+    assert found.parts == {
+        "claims": ("It runs at nine.", "It is blue.", "It is fast."),
+        "supported": (True, False, False),
+    }
+    first, second = judge.questions
+    assert isinstance(first, ExtractClaims) and first.conversation.endswith("and who drives?")
+    assert isinstance(second, ClaimSupport)
+    assert second.passages == ("The tram runs at nine.", "It is red.")
+    assert len(found.evidence) == 2
+
+
+@pytest.mark.parametrize("said", [(), ("", "  ")])
+def test_an_answer_without_claims_is_neither_0_nor_1(said: tuple[str, ...]) -> None:
+    judge = claims(*said, supported=[])
+    found = judged("RL_F", sample("Hello!"), judge)
+    assert isinstance(found, Unscored) and found.reason is Reason.UNDEFINED
+    assert judge.asked == ["extract_claims"] and len(found.evidence) == 1
+
+
+def test_blank_claims_are_no_claims() -> None:
+    assert value("RL_F", sample(), claims("It runs.", " ", supported=[True])).value == 1.0
+
+
+def test_rb_llm_is_a_tenth_of_the_rating() -> None:
+    judge = rating(7)
+    found = value("RB_llm", sample(), judge)
+    assert found.value == 0.7 and found.explanation == "close" and found.parts == {"rating": 7}
+    assert judge.questions == [
+        ReferenceRating(
+            history="user: is there a tram?\nagent: Yes, line 4.",
+            query="when does it run?\nand who drives?",
+            reference="At nine.",
+            answer="It runs at nine.",
+            passages=("The tram runs at nine.", "It is red."),
+        )
+    ]
+
+
+@pytest.mark.parametrize("rule", ["median", "majority"])
+@pytest.mark.parametrize(
+    ("votes", "wanted"), [((2, 9, 6), 0.6), ((3, 6), 0.45), ((2, 9, 7, 6), 0.65)]
+)
+def test_rb_llm_of_a_panel_is_the_published_median(
+    votes: tuple[int, ...], wanted: float, rule: str
+) -> None:
+    found = value("RB_llm", sample(), Panel([rating(points) for points in votes], rule))
+    assert found.value == pytest.approx(wanted) and found.parts["ratings"] == list(votes)
+
+
+@given(st.lists(st.integers(1, 10), min_size=1, max_size=5))
+def test_rb_llm_lies_between_0_1_and_1(votes: list[int]) -> None:
+    found = value("RB_llm", sample(), Panel([rating(points) for points in votes]))
+    assert 0.1 <= float(found.value) <= 1
+    assert min(votes) / 10 <= float(found.value) <= max(votes) / 10
+
+
+# --- what is not asked --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "one", "reason"),
+    [
+        ("RL_F", sample(passages=()), Reason.NOT_APPLICABLE),
+        ("RL_F", sample(passages=None), Reason.MISSING_INPUT),
+        ("RL_F", sample(passages=("a", None)), Reason.MISSING_INPUT),
+        ("RB_llm", sample(passages=("a", None)), Reason.MISSING_INPUT),
+        ("RB_llm", sample(passages=None), Reason.MISSING_INPUT),
+        ("RB_llm", Sample(id="q", query="a", answer="b", passages=()), Reason.NOT_APPLICABLE),
+        *((name, sample(query=None), Reason.MISSING_INPUT) for name in JUDGED),
+        *((name, Sample(id="q", query="a"), Reason.MISSING_INPUT) for name in JUDGED),
+    ],
+)
+def test_what_is_missing_is_said_and_nobody_is_asked(
+    name: str, one: Sample, reason: Reason
+) -> None:
+    judge = Scripted(Reason.REFUSED)
+    found = judged(name, one, judge)
+    assert isinstance(found, Unscored) and found.reason is reason and not judge.questions
+    assert SUITE.resolve([name])[0].lacks(one) == found
+
+
+def test_a_rating_needs_no_passages_when_nothing_was_retrieved() -> None:
+    assert value("RB_llm", sample(passages=()), rating(4)).value == 0.4
+
+
+@pytest.mark.parametrize("name", JUDGED)
+def test_a_given_value_counts_first_and_costs_nothing(name: str) -> None:
+    judge = Scripted(Reason.REFUSED)
+    found = value(name, sample(**{name: [1.0]}), judge)
+    assert found == Score(1.0) and not judge.questions
+    asked = judged(f"{name}(given=false)".lower(), sample(**{name: [1.0]}), judge)
+    assert isinstance(asked, Unscored) and asked.reason is Reason.REFUSED and judge.questions
+
+
+@pytest.mark.parametrize("name", JUDGED)
+@pytest.mark.parametrize("reply", [[None], ["unknown"], "**Yes**", [7], [float("nan")], "yes"])
+def test_a_given_reply_that_was_not_understood_is_never_a_number(name: str, reply: Any) -> None:
+    judge = Scripted(Reason.REFUSED)
+    found = judged(name, sample(**{name: reply}), judge)
+    assert isinstance(found, Unscored) and found.reason is Reason.UNDEFINED
+    assert name in found.detail and not judge.questions
+
+
+@pytest.mark.parametrize("name", JUDGED)
+def test_a_given_null_is_asked_for(name: str) -> None:
+    judge = Scripted(Reason.REFUSED)
+    judged(name, sample(**{name: None}), judge)
+    assert judge.questions
+
+
+# --- what fails ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("reason", FAILURES)
+@pytest.mark.parametrize("name", JUDGED)
+def test_a_judges_failure_keeps_its_reason_and_gives_no_number(name: str, reason: Reason) -> None:
+    found = judged(name, sample(), Scripted(reason))
+    assert isinstance(found, Unscored) and found.reason is reason
+    assert len(found.evidence) == 1 and "told to fail" in found.detail
+
+
+def test_faithfulness_whose_second_question_fails_is_unscored_with_both_as_evidence() -> None:
+    judge = Scripted({"extract_claims": {"claims": ["a"]}, "claim_support": Reason.TIMEOUT})
+    found = judged("RL_F", sample(), judge)
+    assert isinstance(found, Unscored) and found.reason is Reason.TIMEOUT
+    assert len(found.evidence) == 2
+
+
+def some(question: Question[Any]) -> Any:
+    """Fails by a rule, in every way, about half of the questions."""
+    at = int(question.key[:8], 16)
+    if at % 2:
+        return FAILURES[at // 2 % len(FAILURES)]
+    return (question.largest() if at % 4 else question.smallest()).model_dump()
+
+
+@pytest.mark.parametrize("label", ["ANSWERABLE", "UNANSWERABLE", "UNDERSPECIFIED"])
+def test_every_sample_is_scored_or_says_why_and_the_counts_add_up(label: str) -> None:
+    records = [
+        {
+            "task_id": f"c<::>{n}",
+            "input": [{"speaker": "user", "text": f"question {n}"}],
+            "contexts": [{"document_id": "d", "text": f"passage {n}"}],
+            "targets": [{"text": f"target {n}"}],
+            "predictions": [{"text": f"answer {n}"}],
+            "Answerability": [label],
+        }
+        for n in range(60)
+    ]
+    result = ragassay.evaluate(records, "mtrag", judge=Scripted(some))
+    reasons: set[str] = set()
+    for metric in result.summary.metrics.values():
+        assert metric.n_total == 60
+        assert metric.n_scored + sum(metric.unscored.values()) == 60
+        reasons |= set(metric.unscored)
+    assert reasons >= {str(reason) for reason in FAILURES}
+    assert result.summary.incomplete > 0
+
+
+# --- the suite ----------------------------------------------------------------------------------
+
+
+def test_the_whole_suite_asks_four_questions_a_sample() -> None:
+    judge = Scripted(lambda question: question.largest().model_dump())
+    metrics = [*SUITE.resolve(), naming.parse("rl_f(given=true)")]
+    with Asker(judge) as asker:
+        list(score_stream([sample()], metrics, asker))
+    assert sorted(judge.asked) == [
+        "claim_support",
+        "extract_claims",
+        "reference_rating",
+        "says_idk",
+    ]
+
+
+def task(spelling: dict[str, Any], enriched: dict[str, Any] | None = None) -> dict[str, Any]:
+    last: dict[str, Any] = {"speaker": "user", "text": "who?"}
+    if enriched is not None:
+        last["enrichments"] = enriched
+    return {
+        "task_id": "c<::>1",
+        "input": [last],
+        "contexts": [{"document_id": "d", "text": "a passage"}],
+        "targets": [{"text": "I do not know."}],
+        "predictions": [{"text": "I do not know."}],
+        "metrics": {"idk_eval": [1.0], "RL_F": [0.2], "RB_llm": [0.4], "RB_agg": [0.3]},
+        **spelling,
+    }
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        task({"Answerability": ["UNANSWERABLE"]}),
+        task({"answerability": ["UNANSWERABLE"]}),
+        task({"answerability": "unanswerable"}),
+        task({"Answerability": ["UNANSWERABLE"], "answerability": ["UNANSWERABLE"]}),
+        task({}, {"Answerability": ["UNANSWERABLE"]}),
+        task({}, {"answerability": ["UNANSWERABLE"]}),
+    ],
+)
+def test_issue_23_the_label_is_found_under_every_spelling(record: dict[str, Any]) -> None:
+    found = ragassay.evaluate([record], "mtrag").summary.metrics
+    for field in ("RB_agg_idk", "RB_llm_idk", "RL_F_idk"):
+        assert found[field].mean == 1.0  # without the label: 0, the raw value's fate
+    assert found["answerability_accuracy"].mean == 1.0
+
+
+def test_issue_23_a_missing_label_is_never_taken_for_answerable() -> None:
+    summary = ragassay.evaluate([task({})], "mtrag").summary
+    for field in ("RB_agg_idk", "RB_llm_idk", "RL_F_idk", "answerability_accuracy"):
+        assert summary.metrics[field].mean is None
+    assert summary.incomplete and any("answerability" in text for text in summary.warnings)
+
+
+def test_given_values_of_published_records_are_taken_whatever_the_judge(shared: Path) -> None:
+    path = shared / "data" / "mtrag" / "judged_42.jsonl"
+    records = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    result = ragassay.evaluate(path, "mtrag", judge=Scripted(Reason.REFUSED))
+    assert result.summary.incomplete == 0
+    for field in ("idk_eval", "RL_F", "RB_llm"):
+        values = [record["metrics"][field][0] for record in records]
+        assert result.summary.metrics[field].mean == pytest.approx(sum(values) / len(values))
+
+
+@pytest.mark.parametrize("file", ["judged_42.jsonl", "llama405b_algorithmic_6.jsonl"])
+def test_the_offline_judge_scores_or_says_why_for_every_published_record(
+    shared: Path, file: str
+) -> None:
+    names = [f"{name}(given=false)" for name in ("idk_eval", "rl_f", "rb_llm")]
+    names += [f"{name}(given=false)" for name in ("rb_agg_idk", "rb_llm_idk", "rl_f_idk")]
+    result = ragassay.evaluate(shared / "data" / "mtrag" / file, names, judge=OfflineJudge())
+    found = result.summary.metrics
+    for metric in found.values():
+        assert metric.n_scored + sum(metric.unscored.values()) == metric.n_total
+    for name in ("idk_eval", "rl_f"):
+        assert found[f"{name}(given=false)"].n_scored > 0
+    assert result.summary.incomplete == 0
+
+
+def test_slices_say_answerability_turn_domain_and_question_type(shared: Path) -> None:
+    for file, turn in (("judged_42.jsonl", "turn"), ("human_evaluations_half.json", "Turn")):
+        summary = ragassay.evaluate(
+            shared / "data" / "mtrag" / file, metrics="answer_words"
+        ).summary
+        columns = {piece.column for piece in summary.slices}
+        assert columns >= {"answerability", turn, "Collection", "Question Type"}
+        assert "rewritten_query" not in columns  # few samples have one, and each has its own
+    types = {piece.value: piece.n for piece in summary.slices if piece.column == "Question Type"}
+    assert types["Factoid"] == 102 and "Factoid, Opinion" not in types
+
+
+def test_the_ranking_score_is_in_the_summary_where_its_means_are_whole() -> None:
+    whole = {
+        **task({"Answerability": ["ANSWERABLE"]}),
+        "metrics": {"idk_eval": [0.0], "RL_F": [0.5], "RB_llm": [0.5], "RB_agg": [0.25]},
+    }
+    found = ragassay.evaluate([whole], "mtrag").summary
+    assert found.totals == {"ranking_score": pytest.approx(3 / 8)}
+    partial = {**whole, "task_id": "c<::>2", "metrics": {"idk_eval": [0.0], "RL_F": [0.5]}}
+    lost = ragassay.evaluate([whole, partial], "mtrag", judge=Scripted(Reason.TIMEOUT)).summary
+    assert lost.metrics["RB_llm_idk"].mean == 0.5 and lost.totals == {}

@@ -1,0 +1,285 @@
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from question_examples import ANSWER, EXAMPLES, PASSAGE, QUERY, name_of
+from ragassay.errors import UsageError
+from ragassay.judges.asking import Asker
+from ragassay.judges.combining import combinable
+from ragassay.judges.judge import Judge
+from ragassay.judges.offline import OfflineJudge
+from ragassay.judges.panel import Panel
+from ragassay.judges.question import Question, R_co, Reply
+from ragassay.judges.questions.rating import Rating, ReferenceRating
+from ragassay.judges.questions.relevance import Relevance, RelevanceGrade
+from ragassay.judges.questions.support import Claims, ClaimSupport, ClaimVerdicts, ExtractClaims
+from ragassay.judges.verdict import Failure, Provenance, Verdict
+from ragassay.scores import Reason
+
+QUESTION = RelevanceGrade(QUERY, PASSAGE)
+
+
+class Fixed(Judge):
+    """Says one thing, or fails with one reason; writes down what happens to it."""
+
+    def __init__(
+        self,
+        name: str,
+        says: Reply | Reason | Exception | Callable[[Question[Any]], Reply],
+        *,
+        tokens: int = 10,
+        cached: bool = False,
+        gate: asyncio.Barrier | None = None,
+    ) -> None:
+        self.name, self.says, self.tokens, self.cached, self.gate = name, says, tokens, cached, gate
+        self.log: list[str] = []
+        self.repeats: list[int] = []
+
+    @property
+    def label(self) -> str:
+        return self.name
+
+    @property
+    def signature(self) -> str:
+        return f"{self.name}?temperature=0"
+
+    async def answer(self, question: Question[R_co], repeat: int = 0) -> Verdict[R_co] | Failure:
+        if self.gate is not None:
+            await self.gate.wait()
+        self.repeats.append(repeat)
+        return self._said(question, repeat)
+
+    def _said(self, question: Question[Any], repeat: int) -> Any:
+        made = Provenance(
+            self.name, request="r", input_tokens=self.tokens, cost=0.5, cached=self.cached
+        )
+        if isinstance(self.says, Exception):
+            raise self.says
+        if isinstance(self.says, Reason):
+            return Failure(question, self.says, f"{self.name} would not", made, repeat)
+        said = self.says if isinstance(self.says, Reply) else self.says(question)
+        return Verdict(question, said, made, repeat)
+
+    def known(self, question: Question[Any], repeat: int = 0) -> Any:
+        return self._said(question, repeat) if self.cached else None
+
+    async def open(self) -> None:
+        self.log.append("open")
+
+    async def drain(self) -> None:
+        self.log.append("drain")
+
+    async def close(self) -> None:
+        self.log.append("close")
+
+
+def grade(value: int) -> Relevance:
+    return Relevance(match=value, trust=value, grade=value)
+
+
+def ask(judge: Judge, question: Question[Any] = QUESTION, repeat: int = 0) -> Any:
+    return asyncio.run(judge.answer(question, repeat))
+
+
+def test_a_panel_takes_the_median_and_keeps_every_vote() -> None:
+    panel = Panel([Fixed("a", grade(0)), Fixed("b", grade(3)), Fixed("c", grade(2))])
+    verdict = ask(panel)
+    assert verdict.answer == grade(2)
+    assert [(vote.provenance.judge, vote.answer.grade) for vote in verdict.votes] == [
+        ("a", 0),
+        ("b", 3),
+        ("c", 2),
+    ]
+    assert verdict.provenance.judge == "panel(a, b, c)"
+    assert verdict.id == QUESTION.key
+
+
+def test_the_rule_decides() -> None:
+    members = [Fixed(str(value), grade(value)) for value in (0, 0, 2, 3, 3)]
+    assert ask(Panel(members, "median")).answer.grade == 2
+    assert ask(Panel(members, "majority")).answer.grade == 3
+    with pytest.raises(UsageError, match="median or majority, not by 'mean'"):
+        Panel(members, "mean")
+
+
+def test_members_are_asked_side_by_side() -> None:
+    async def main() -> Any:
+        gate = asyncio.Barrier(3)  # opens only when all three are being asked
+        panel = Panel([Fixed(name, grade(1), gate=gate) for name in "abc"])
+        return await panel.answer(QUESTION)
+
+    assert asyncio.run(main()).answer == grade(1)
+
+
+def test_a_failure_is_a_lost_vote() -> None:
+    panel = Panel([Fixed("a", Reason.TIMEOUT), Fixed("b", grade(3)), Fixed("c", grade(1))])
+    verdict = ask(panel)
+    assert verdict.answer.grade == 1
+    assert isinstance(verdict.votes[0], Failure)
+    assert len(verdict.votes) == 3
+
+
+def test_below_the_quorum_there_is_no_answer_but_the_most_frequent_reason() -> None:
+    lost = [Fixed("a", Reason.REFUSED), Fixed("b", Reason.TIMEOUT), Fixed("c", Reason.TIMEOUT)]
+    failure = ask(Panel([*lost, Fixed("d", grade(3))]))
+    assert isinstance(failure, Failure)
+    assert failure.reason is Reason.TIMEOUT
+    assert failure.detail.startswith("1 of 4 judges answered, 3 needed; a: a would not; b:")
+    assert len(failure.votes) == 4
+    assert ask(Panel([*lost, Fixed("d", grade(3))], quorum=1)).answer.grade == 3
+    assert ask(Panel(lost[:2])).reason is Reason.REFUSED  # as frequent: the first member's
+
+
+@pytest.mark.parametrize(("members", "quorum"), [(1, 1), (2, 2), (3, 2), (4, 3), (5, 3)])
+def test_the_quorum_is_more_than_half_where_none_is_given(members: int, quorum: int) -> None:
+    assert Panel([Fixed(str(at), grade(0)) for at in range(members)]).quorum == quorum
+
+
+@pytest.mark.parametrize("quorum", [0, -1, 3])
+def test_a_quorum_that_cannot_be_is_refused(quorum: int) -> None:
+    with pytest.raises(UsageError, match="quorum"):
+        Panel([Fixed("a", grade(0)), Fixed("b", grade(0))], quorum=quorum)
+    with pytest.raises(UsageError, match="at least one"):
+        Panel([])
+
+
+def test_label_and_signature_name_the_members_and_the_rule() -> None:
+    members = [Fixed("a", grade(0)), Fixed("b", grade(0))]
+    panel = Panel(members, "majority", quorum=1)
+    assert panel.label == "panel(a, b)"
+    assert panel.signature == "panel(majority, quorum=1: a?temperature=0, b?temperature=0)"
+    others = [Panel(members[::-1], "majority", 1), Panel(members, "median", 1), Panel(members)]
+    assert len({one.signature for one in [panel, *others]}) == 4
+    assert panel.leaves() == tuple(members)
+    assert Panel([panel, Fixed("c", grade(1))]).leaves()[:2] == tuple(members)
+
+
+def test_a_judge_that_raises_costs_its_own_vote_and_says_no_secret() -> None:
+    panel = Panel([Fixed("a", ValueError("key sk-123")), Fixed("b", grade(2))], quorum=1)
+    verdict = ask(panel)
+    assert verdict.answer.grade == 2
+    assert verdict.votes[0].reason is Reason.FAILED
+    assert "sk-123" not in verdict.votes[0].detail
+
+
+def test_opening_draining_and_closing_reach_each_member_once() -> None:
+    judge, other = Fixed("a", grade(1)), Fixed("b", grade(1))
+    panel = Panel([judge, other, judge])
+
+    async def life() -> None:
+        await panel.open()
+        await panel.drain()
+        await panel.close()
+
+    asyncio.run(life())
+    assert judge.log == other.log == ["open", "drain", "close"]
+
+
+def test_a_member_that_does_not_open_or_close_leaves_no_other_open() -> None:
+    class Broken(Fixed):
+        async def open(self) -> None:
+            raise UsageError("no key")
+
+        async def close(self) -> None:
+            raise RuntimeError("already gone")
+
+    judge = Fixed("b", grade(1))
+    with pytest.raises((UsageError, RuntimeError)):
+        asyncio.run(Panel([Broken("a", grade(1)), judge]).open())
+    assert judge.log == ["open", "close"]
+
+
+def test_the_same_judge_in_several_seats_is_asked_independently() -> None:
+    judge, other = Fixed("a", grade(1)), Fixed("b", grade(1))
+    panel = Panel([judge, other, judge])
+    ask(panel, repeat=0)
+    ask(panel, repeat=1)
+    assert sorted(judge.repeats) == [0, 1, 2, 3]  # no seat gets another one's recorded answer
+    assert other.repeats == [0, 1]
+    assert ask(panel, repeat=4).repeat == 4
+
+
+def test_what_is_known_of_all_members_is_known_of_the_panel() -> None:
+    cached, new = Fixed("a", grade(2), cached=True), Fixed("b", grade(1))
+    both = Panel([cached, Fixed("c", grade(2), cached=True)])
+    known = both.known(QUESTION)
+    assert isinstance(known, Verdict)
+    assert known.answer == grade(2)
+    assert known.provenance.cached
+    assert Panel([cached, new]).known(QUESTION) is None
+
+
+def test_claims_are_asked_of_one_judge_and_of_the_next_only_where_it_fails() -> None:
+    question = ExtractClaims(f"user: {QUERY}", ANSWER)
+    first, second = Fixed("a", Claims(claims=("x",))), Fixed("b", Claims(claims=("y", "z")))
+    verdict = ask(Panel([first, second, Fixed("c", Claims(claims=()))]), question)
+    assert verdict.answer.claims == ("x",)
+    assert len(verdict.votes) == 1
+    assert second.repeats == []
+    broken = Fixed("a", Reason.UNPARSABLE)
+    verdict = ask(Panel([broken, second]), question)
+    assert verdict.answer.claims == ("y", "z")
+    assert [type(vote) for vote in verdict.votes] == [Failure, Verdict]
+    assert ask(Panel([broken, broken]), question).reason is Reason.UNPARSABLE
+    known = Panel([Fixed("a", Claims(claims=("x",)), cached=True), second]).known(question)
+    assert isinstance(known, Verdict)
+
+
+def test_votes_that_do_not_combine_are_a_failure_and_no_crash() -> None:
+    question = ClaimSupport(("one", "two"), (PASSAGE,))
+    members = [
+        Fixed("a", ClaimVerdicts(supported=(True, False))),
+        Fixed("b", ClaimVerdicts(supported=(True,))),
+    ]
+    failure = ask(Panel(members), question)
+    assert failure.reason is Reason.FAILED
+    assert "do not combine" in failure.detail
+
+
+def test_the_usage_counts_what_the_members_did_and_not_the_panel() -> None:
+    panel = Panel([Fixed("a", grade(1), tokens=7), Fixed("b", grade(1), tokens=5, cached=True)])
+    with Asker(panel) as asker:
+        asker.submit(asker.scope().verdict(QUESTION, 0)).result()
+        usage = asker.usage
+    assert (usage.questions, usage.calls, usage.cached) == (1, 1, 1)
+    assert (usage.input_tokens, usage.cost) == (7, 0.5)
+
+
+@pytest.mark.parametrize("question", EXAMPLES, ids=name_of)
+def test_a_panel_answers_every_kind_of_question(question: Question[Any]) -> None:
+    members = [
+        Fixed("low", lambda asked: asked.smallest()),
+        Fixed("high", lambda asked: asked.largest()),
+        Fixed("high too", lambda asked: asked.largest()),
+    ]
+    verdict = ask(Panel(members), question)
+    expected = question.largest() if combinable(question.reply) else question.smallest()
+    assert verdict.answer == expected
+    assert question.check(verdict.answer) == verdict.answer
+
+
+def test_a_panel_of_one_says_what_its_member_says() -> None:
+    question = ReferenceRating("", QUERY, "1968", ANSWER, (PASSAGE,))
+    said = Rating(explanation="good", rating=9)
+    assert ask(Panel([Fixed("a", said)]), question).answer == said
+
+
+def test_a_member_that_cannot_answer_such_questions_has_no_vote() -> None:
+    rubric = next(question for question in EXAMPLES if question.kind == "rubric_grade")
+    panel = Panel([OfflineJudge(), Fixed("b", rubric.largest()), Fixed("c", rubric.largest())])
+    verdict = ask(panel, rubric)
+    assert verdict.votes[0].reason is Reason.UNSUPPORTED
+    assert verdict.answer == rubric.largest()
+
+
+def test_nested_panels_keep_their_votes() -> None:
+    inner = Panel([Fixed("a", grade(0)), Fixed("b", grade(2)), Fixed("c", grade(2))])
+    verdict = ask(Panel([inner, Fixed("d", grade(3)), Fixed("e", grade(1))]))
+    assert verdict.answer.grade == 2
+    assert len(verdict.votes[0].votes) == 3
+    assert dataclasses.replace(verdict, votes=()).answer == verdict.answer

@@ -1,0 +1,399 @@
+"""The plan before a run: what it says is what the run then asks."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import json
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ragassay.engine.call_plan import CallPlan, Pace, Range, fit
+from ragassay.engine.planning import Planner, plan_calls
+from ragassay.engine.scoring import judge_all, judged_among
+from ragassay.judges.asking import Ask, Asker
+from ragassay.judges.judge import Judge
+from ragassay.judges.offline import OfflineJudge
+from ragassay.judges.panel import Panel
+from ragassay.judges.prices import Price, price_of
+from ragassay.judges.question import Question
+from ragassay.judges.questions.answering import SaysIdk
+from ragassay.judges.questions.nuggets import AssignNuggets, ExtractNuggets, NuggetImportance
+from ragassay.judges.questions.relevance import RelevanceGrade
+from ragassay.judges.questions.support import Claims, ClaimSupport, ExtractClaims
+from ragassay.judges.verdict import Failure, Provenance, Verdict
+from ragassay.metrics.base import Metric, scored
+from ragassay.metrics.judged import JudgedMetric
+from ragassay.samples import Answer, Passage, Sample
+from ragassay.scores import Outcome, Reason
+from ragassay.strict import dumps
+
+
+class _Ours(JudgedMetric):
+    title = source = "a test's own"
+    family = "tests"
+    needs = ("query", "passages", "answer")
+
+
+@dataclass(frozen=True)
+class Grades(_Ours):
+    """Fixed: one question a passage."""
+
+    shots: str = "zero"
+
+    name = "grades"
+
+    async def judge(self, sample: Sample, ask: Ask) -> Outcome:
+        found = await ask.each([RelevanceGrade(sample.query, text) for text in _texts(sample)])
+        return scored(float(sum(one.grade for one in found)))
+
+
+@dataclass(frozen=True)
+class Supported(_Ours):
+    """Two questions, or one where nothing is claimed."""
+
+    name = "supported"
+
+    async def judge(self, sample: Sample, ask: Ask) -> Outcome:
+        claims = (await ask(ExtractClaims(sample.query, sample.answer.text))).claims
+        if not claims:
+            return scored(0.0)
+        return scored(float(sum((await ask(ClaimSupport(claims, _texts(sample)))).supported)))
+
+
+@dataclass(frozen=True)
+class Contrary(_Ours):
+    """Asks more after the smaller answer."""
+
+    name = "contrary"
+
+    async def judge(self, sample: Sample, ask: Ask) -> Outcome:
+        said = (await ask(SaysIdk(sample.query, sample.answer.text))).says_idk
+        if said == "no":
+            await ask.each([RelevanceGrade(sample.query, text) for text in _texts(sample)])
+        return scored(said)
+
+
+@dataclass(frozen=True)
+class Facts(_Ours):
+    """Iterates, shares with Grades, and asks in batches."""
+
+    batch: int = 10
+
+    name = "facts"
+    asks = (RelevanceGrade, ExtractNuggets, NuggetImportance, AssignNuggets)
+
+    async def judge(self, sample: Sample, ask: Ask) -> Outcome:
+        nuggets = await ask.once(_nuggets, sample.query, _texts(sample))
+        if not nuggets:
+            return scored(0.0)
+        for at in range(0, len(nuggets), 10):
+            await ask(AssignNuggets(sample.query, sample.answer.text, nuggets[at : at + 10]))
+        return scored(float(len(nuggets)))
+
+
+async def _nuggets(ask: Ask, query: str, texts: tuple[str, ...]) -> tuple[str, ...]:
+    grades = await ask.each([RelevanceGrade(query, text) for text in texts])
+    kept = tuple(text for text, one in zip(texts, grades, strict=True) if one.grade >= 1)
+    known: tuple[str, ...] = ()
+    for _ in range(5 if kept else 0):
+        new = (await ask(ExtractNuggets(query, kept, known))).nuggets
+        if not new:
+            break
+        known = (*known, *new)[:30]
+    for at in range(0, len(known), 10):
+        await ask(NuggetImportance(query, known[at : at + 10]))
+    return known[:20]
+
+
+@dataclass(frozen=True)
+class Breaking(_Ours):
+    name = "breaking"
+
+    async def judge(self, sample: Sample, ask: Ask) -> Outcome:
+        await ask(SaysIdk(sample.query, sample.answer.text))
+        raise RuntimeError("no good")
+
+
+ALL: dict[str, Metric] = {
+    str(one): one for one in (Grades(), Supported(), Contrary(), Facts(), Grades(shots="few"))
+}
+
+
+def _texts(sample: Sample) -> tuple[str, ...]:
+    return tuple(passage.text or "" for passage in sample.passages or ())
+
+
+def make(n: int, *, systems: int = 1, depth: int = 3) -> list[Sample]:
+    """Systems retrieve the same passages and answer in words of their own."""
+    return [
+        Sample(
+            id=f"q{at}",
+            system=f"s{system}",
+            query=f"what is number {at}?",
+            passages=tuple(
+                Passage(id=f"d{at}.{rank}", text=f"number {at} has the factor {rank}")
+                for rank in range(depth)
+            ),
+            answer=Answer(f"I, {system}, say that it is {at}."),
+        )
+        for at in range(n)
+        for system in range(systems)
+    ]
+
+
+class Oracle(Judge):
+    """Answers anything at random, counts what it is asked, and remembers as a ledger does."""
+
+    def __init__(self, seed: int = 0, name: str = "openai:gpt-4o-mini", fails: float = 0) -> None:
+        self.asked: list[Question[Any]] = []
+        self.kept: dict[tuple[str, int], Verdict[Any] | Failure] = {}
+        self.name, self.seed, self.fails = name, seed, fails
+        self.price = price_of(name)
+
+    @property
+    def label(self) -> str:
+        return self.name
+
+    @property
+    def model(self) -> str:
+        return "gpt-4o-mini"
+
+    def known(self, question: Question[Any], repeat: int = 0) -> Verdict[Any] | Failure | None:
+        return self.kept.get((question.key, repeat))
+
+    async def answer(self, question: Question[Any], repeat: int = 0) -> Any:
+        held = self.known(question, repeat)
+        if held is not None:
+            return held
+        self.asked.append(question)
+        draw = random.Random(f"{self.seed} {question.key} {repeat}")
+        made = Provenance(self.label, request="r")
+        if draw.random() < self.fails:
+            found: Any = Failure(question, Reason.REFUSED, "no", made, repeat)
+        else:
+            found = Verdict(question, self._answer(question, draw), made, repeat)
+        self.kept[question.key, repeat] = found
+        return found
+
+    def _answer(self, question: Question[Any], draw: random.Random) -> Any:
+        if isinstance(question, ExtractClaims):
+            claims = [f"claim {draw.random()}" for _ in range(draw.randrange(4))]
+            return Claims(claims=tuple(claims))
+        if isinstance(question, ExtractNuggets):
+            new = draw.randrange(min(8, question.most - len(question.known)) + 1)
+            return question.largest().model_copy(
+                update={"nuggets": tuple(f"n {draw.random()}" for _ in range(new))}
+            )
+        return draw.choice([question.smallest, question.largest])()
+
+
+def run(samples: Sequence[Sample], metrics: dict[str, Metric], judge: Judge) -> None:
+    """Asks everything that a run would, a few samples a window."""
+    with Asker(judge) as asker:
+        for at in range(0, len(samples), 5):
+            work = judge_all(samples[at : at + 5], judged_among(metrics.values()), asker)
+            asker.submit(work).result()
+
+
+def holds(found: Range, value: float) -> bool:
+    return found.low <= value <= found.high
+
+
+@given(
+    seed=st.integers(0, 1000),
+    n=st.integers(0, 12),
+    systems=st.integers(1, 3),
+    chosen=st.sets(st.sampled_from(sorted(ALL)), min_size=1),
+    fails=st.sampled_from([0.0, 0.2]),
+)
+@settings(max_examples=60)
+def test_the_interval_holds_the_number_of_questions_whatever_the_judge_says(
+    seed: int, n: int, systems: int, chosen: set[str], fails: float
+) -> None:
+    samples, oracle = make(n, systems=systems), Oracle(seed, fails=fails)
+    metrics = {name: ALL[name] for name in sorted(chosen)}
+    plan = plan_calls(samples, metrics, oracle)
+    assert not oracle.asked
+    run(samples, metrics, oracle)
+    asked = len(oracle.asked)
+    assert asked <= plan.total.calls.high
+    # A refusal ends a metric early; without one the lower end holds as well.
+    assert fails or plan.total.calls.low <= asked
+    kinds = {question.kind for question in oracle.asked}
+    assert kinds <= set(plan.questions)
+
+
+def test_the_plan_is_exact_where_the_call_graph_is_fixed() -> None:
+    samples, oracle = make(20, depth=4), Oracle()
+    plan = plan_calls(samples, {"grades": Grades()}, oracle)
+    assert plan.total.calls == Range(80, 80) and plan.total.calls.exact
+    assert plan.questions == {"relevance_grade": Range(80, 80)}
+    run(samples, {"grades": Grades()}, oracle)
+    assert len(oracle.asked) == 80
+
+
+def test_systems_that_retrieved_the_same_passages_share_their_grades() -> None:
+    samples = make(20, systems=3)
+    plan = plan_calls(samples, {"grades": Grades()}, Oracle())
+    assert plan.total.calls == Range(60, 60)
+
+
+def test_planned_claims_of_two_answers_are_not_taken_for_the_same_claims() -> None:
+    """Two systems with the same passages: what each claims is a question of its own."""
+    samples = make(4, systems=3)
+    plan = plan_calls(samples, {"supported": Supported()}, Oracle())
+    assert plan.total.calls == Range(12, 24)
+
+
+def test_metrics_are_counted_alone_and_shared_questions_once() -> None:
+    samples = make(10)
+    plan = plan_calls(samples, {"a": Grades(), "b": Contrary(), "same": Grades()}, Oracle())
+    alone = {names: amount.calls for names, amount in plan.metrics.items()}
+    assert alone == {("a", "same"): Range(30, 30), ("b",): Range(10, 40)}
+    assert plan.total.calls == Range(40, 40)
+
+
+def test_the_ledgers_share_is_right_after_half_a_run() -> None:
+    samples, oracle = make(16), Oracle()
+    metrics: dict[str, Metric] = {"grades": Grades(), "contrary": Contrary()}
+    run(samples[:8], metrics, oracle)
+    half = len(oracle.asked)
+    plan = plan_calls(samples, metrics, oracle)
+    assert plan.total.held == Range(half, half) and plan.total.held_share == Range(0.5, 0.5)
+    run(samples, metrics, oracle)
+    assert holds(plan.total.calls, len(oracle.asked) - half)
+    again = plan_calls(samples, metrics, oracle)
+    assert again.total.calls == Range(0, 0)
+    assert again.total.cost == Range(0, 0) and again.seconds == Range(0, 0)
+    assert again.total.held == Range(len(oracle.asked), len(oracle.asked))
+
+
+def test_what_the_ledger_says_decides_about_what_follows() -> None:
+    samples, oracle = make(30), Oracle()
+    run(samples, {"supported": Supported()}, oracle)
+    asked = len(oracle.asked)
+    assert 30 < asked < 60
+    plan = plan_calls(samples, {"supported": Supported()}, oracle)
+    assert plan.total.held == Range(asked, asked)
+
+
+def test_a_panel_pays_each_member_that_is_asked() -> None:
+    samples = make(6)
+    panel = Panel([Oracle(name="openai:gpt-4o"), Oracle(name="openai:gpt-4o-mini")])
+    plan = plan_calls(samples, {"grades": Grades()}, panel)
+    assert plan.total.calls == Range(36, 36)
+    tokens_in, tokens_out = plan.total.input_tokens.high / 2, plan.total.output_tokens.high / 2
+    expected = Price(2.5, 10).cost(tokens_in, tokens_out) + Price(0.15, 0.6).cost(
+        tokens_in, tokens_out
+    )
+    assert plan.total.cost is not None
+    assert plan.total.cost.high == pytest.approx(expected)
+    run(samples, {"grades": Grades()}, panel.members[0])
+    plan = plan_calls(samples, {"grades": Grades()}, panel)
+    assert (plan.total.calls, plan.total.held) == (Range(18, 18), Range(18, 18))
+
+
+def test_a_panel_asks_for_claims_only_once() -> None:
+    samples, members = make(6), [Oracle(1), Oracle(2, name="openai:gpt-4o")]
+    plan = plan_calls(samples, {"supported": Supported()}, Panel(members))
+    assert plan.total.calls == Range(6, 6 + 2 * 6)
+    run(samples, {"supported": Supported()}, Panel(members))
+    assert holds(plan.total.calls, sum(len(one.asked) for one in members))
+
+
+def test_the_offline_judge_and_its_part_in_a_panel_take_no_calls() -> None:
+    samples = make(5)
+    plan = plan_calls(samples, ALL, OfflineJudge())
+    assert not plan.asks and plan.total.calls == Range(0, 0) and plan.n_samples == 5
+    with_one = Panel([OfflineJudge(), Oracle()])
+    assert plan_calls(samples, {"grades": Grades()}, with_one).total.calls == Range(15, 15)
+
+
+def test_money_follows_the_users_price_and_is_unknown_without_one() -> None:
+    samples = make(3)
+    listed = plan_calls(samples, {"grades": Grades()}, Oracle()).total
+    own = plan_calls(samples, {"grades": Grades()}, Oracle(), price=Price(1, 0)).total
+    assert own.cost is not None
+    assert own.cost.high == pytest.approx(own.input_tokens.high / 1e6)
+    assert listed.cost is not None and listed.cost != own.cost
+    unknown = Oracle(name="https://api.example.com/v1#model")
+    assert plan_calls(samples, {"grades": Grades()}, unknown).total.cost is None
+    local = Oracle(name="http://localhost:8000/v1#model")
+    assert plan_calls(samples, {"grades": Grades()}, local).total.cost == Range(0, 0)
+
+
+def test_time_follows_calls_concurrency_and_limits() -> None:
+    assert Pace(2.0, False, 8).duration(17, 0) == 6.0
+    assert Pace(2.0, False, 8, rpm=17).duration(17, 0) == 60.0
+    assert Pace(2.0, False, 8, tpm=1000).duration(17, 3000) == 180.0
+    assert Pace().duration(0, 0) == 0
+    plan = plan_calls(make(10), {"grades": Grades()}, Oracle(), concurrency=10)
+    assert plan.seconds == Range(6.0, 6.0)
+
+
+def test_a_budget_fits_by_its_worst_limit() -> None:
+    total = plan_calls(make(10), {"contrary": Contrary()}, Oracle()).total
+    assert total.calls == Range(10, 40)
+    found = {text: fit(total, text).verdict for text in ("40 calls", "39 calls", "9 calls")}
+    assert list(found.values()) == ["fits", "may not fit", "does not fit"]
+    assert fit(total, "5.00").verdict == "fits"
+    assert fit(total, "5.00, 9 calls").verdict == "does not fit"
+    assert fit(total, "10 tokens").verdict == "does not fit"
+    unpriced = dataclasses.replace(total, cost=None)
+    assert fit(unpriced, "5.00").verdict == "no price known"
+    assert fit(unpriced, "40 calls").verdict == "fits"
+
+
+def test_a_plan_from_the_first_samples_is_extrapolated_and_says_so() -> None:
+    with Planner({"grades": Grades(), "s": Supported()}, Oracle()) as planner:
+        planner.add(make(10))
+        plan = planner.plan(n_samples=25)
+    assert (plan.n_walked, plan.n_samples) == (10, 25)
+    assert plan.total.calls == Range(100, 125)
+
+
+def test_a_metric_that_breaks_down_is_told_and_costs_the_plan_nothing_else() -> None:
+    plan = plan_calls(make(4), {"breaking": Breaking(), "grades": Grades()}, Oracle())
+    assert plan.total.calls == Range(16, 16)
+    ((detail, n),) = plan.failed.items()
+    assert n == 4 and "RuntimeError: no good" in detail
+
+
+def test_samples_stream_by_and_nothing_is_kept_of_them() -> None:
+    """An endless source shows it: the planner asks for no more than a window at a time."""
+    taken = count()
+
+    def endless() -> Iterator[Sample]:
+        for sample in make(600):
+            next(taken)
+            yield sample
+
+    with Planner({"grades": Grades()}, Oracle()) as planner:
+        stream = endless()
+        for _ in range(3):
+            planner.add([next(stream) for _ in range(100)])
+            assert not planner._estimator._found
+    assert next(taken) == 300
+
+
+def test_the_plan_is_strict_json() -> None:
+    plan = plan_calls(make(4), ALL, Oracle(name="https://api.example.com/v1#m"))
+    body = json.loads(dumps(plan.to_json()))
+    assert body["total"]["calls"] == {"low": plan.total.calls.low, "high": plan.total.calls.high}
+    assert body["total"]["cost"] is None
+    assert {name for line in body["metrics"] for name in line["metrics"]} == set(ALL)
+
+
+def test_planning_works_inside_a_running_loop() -> None:
+    async def inside() -> CallPlan:
+        return plan_calls(make(2), {"grades": Grades()}, Oracle())
+
+    assert asyncio.run(inside()).total.calls == Range(6, 6)

@@ -1,0 +1,161 @@
+from __future__ import annotations
+
+import math
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragassay.errors import UsageError
+from ragassay.judges import prices, tokens
+from ragassay.judges.prices import FREE, Price, price_of
+from ragassay.judges.questions.nuggets import AssignNuggets
+from ragassay.judges.questions.relevance import RelevanceGrade
+
+MINI = Price(0.15, 0.60)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "gpt-4o-mini",
+        "gpt-4o-mini-2024-07-18",
+        "openai:gpt-4o-mini",
+        "openai/gpt-4o-mini",
+        "GPT-4o-mini",
+        "https://api.openai.com/v1#gpt-4o-mini",
+    ],
+)
+def test_a_model_has_one_price_however_it_is_named(name: str) -> None:
+    assert price_of(name) == MINI
+
+
+def test_dates_and_tags_of_a_version_do_not_change_the_price() -> None:
+    assert price_of("gpt-4o-2024-08-06") == price_of("gpt-4o") == Price(2.5, 10)
+    assert price_of("gpt-4-0613") == price_of("gpt-4")
+    assert price_of("claude-3-5-sonnet-20241022") == price_of("claude-3-5-sonnet-latest")
+    assert price_of("claude-3-5-sonnet@20241022") == price_of("anthropic:claude-3-5-sonnet")
+    assert price_of("models/gemini-2.0-flash-001") == price_of("google:gemini-2.0-flash")
+    assert price_of("claude-sonnet-4-20250514") != price_of("claude-opus-4-20250514")
+
+
+def test_a_version_that_is_listed_by_itself_keeps_its_own_price() -> None:
+    assert price_of("gpt-4o-2024-05-13") == Price(5, 15) != price_of("gpt-4o")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "gpt-4o-audio-preview",
+        "gpt-4o-mini-search",
+        "ft:gpt-4o-mini-2024-07-18:acme::x1",
+        "gpt-4o-2",
+        "llama-3.1-8b",
+        "",
+        "https://api.example.com/v1#my-model",
+        "panel(a, b)",
+    ],
+)
+def test_an_unknown_model_has_no_price_rather_than_a_guess(name: str) -> None:
+    assert price_of(name) is None
+
+
+@pytest.mark.parametrize(
+    "endpoint",
+    [
+        "http://localhost:8000/v1",
+        "http://127.0.0.1:11434/v1",
+        "http://[::1]:8000/v1",
+        "http://0.0.0.0:8000",
+        "http://10.1.2.3/v1",
+        "http://192.168.0.7:1234/v1",
+        "http://gpu-box:8000/v1",
+        "http://vllm.internal/v1",
+    ],
+)
+def test_what_runs_on_ones_own_machines_is_free(endpoint: str) -> None:
+    assert price_of(f"{endpoint}#llama-3.1-8b") == FREE
+    assert price_of("qwen3:8b", endpoint) == FREE
+
+
+@pytest.mark.parametrize("endpoint", ["https://8.8.8.8/v1", "https://api.example.com", "http://["])
+def test_other_endpoints_are_not_free(endpoint: str) -> None:
+    assert price_of("llama-3.1-8b", endpoint) is None
+
+
+def test_a_model_that_only_its_maker_sells_costs_its_price_behind_a_local_proxy() -> None:
+    assert price_of("http://localhost:4000/v1#gpt-4o-mini") == MINI
+
+
+def test_the_cost_is_in_dollars_for_a_million_tokens() -> None:
+    assert MINI.cost(1_000_000, 0) == 0.15
+    assert MINI.cost(0, 500_000) == 0.30
+    assert FREE.cost(1e9, 1e9) == 0
+
+
+@given(*[st.floats(0, 1e6, allow_nan=False)] * 2)
+def test_a_price_that_is_written_is_read_back(input_: float, output: float) -> None:
+    price = Price(input_, output)
+    read = Price.parse(f"{price.input!r},{price.output!r}")
+    assert read == price
+    assert math.isclose(Price.parse(str(price)).input, input_, rel_tol=1e-5, abs_tol=1e-300)
+
+
+def test_a_price_may_be_written_with_blanks_and_dollar_signs() -> None:
+    assert Price.parse(" $0.15, $0.60 ") == MINI
+
+
+@pytest.mark.parametrize("text", ["", "1", "1,2,3", "a,b", "-1,2", "nan,1", "1,inf", "1;2"])
+def test_what_is_no_price_is_said_to_be_none(text: str) -> None:
+    with pytest.raises(UsageError, match="two numbers"):
+        Price.parse(text)
+
+
+@pytest.mark.parametrize("value", [-0.1, math.nan, math.inf])
+def test_a_price_is_finite_and_not_negative(value: float) -> None:
+    with pytest.raises(ValueError, match="price"):
+        Price(1.0, value)
+
+
+def test_the_list_has_a_date_and_plausible_prices() -> None:
+    assert date.fromisoformat(prices.as_of()) >= date(2025, 1, 1)
+    assert len(prices.prices()) > 20
+    for name, price in prices.prices().items():
+        assert name == name.casefold(), name
+        assert 0.01 < price.input < price.output < 1000, name
+
+
+def test_tokens_grow_with_the_script_and_add_up() -> None:
+    english = "The quick brown fox jumps over the lazy dog. " * 20
+    assert tokens.estimate(english) == len(english) / 4
+    assert tokens.estimate("котёнок") == 7 / 2
+    assert tokens.estimate("図書館は何時") == 6
+    assert tokens.estimate("é") == 0.5
+    assert tokens.estimate("😀") == 1
+    assert tokens.estimate("") == 0
+
+
+@given(st.text(), st.text())
+def test_the_tokens_of_a_text_are_those_of_its_parts(one: str, other: str) -> None:
+    total = tokens.estimate(one) + tokens.estimate(other)
+    assert tokens.estimate(one + other) == pytest.approx(total)
+    assert tokens.estimate(one) <= len(one)
+
+
+@given(st.text(min_size=1), st.text(min_size=1), st.lists(st.text(min_size=1), max_size=4))
+def test_the_tokens_of_a_question_are_those_of_its_messages(
+    query: str, answer: str, nuggets: list[str]
+) -> None:
+    """Though only one question of each shape is rendered."""
+    for question in (RelevanceGrade(query, answer), AssignNuggets(query, answer, tuple(nuggets))):
+        around = tokens.of_question(question) - tokens.of_messages(question.messages())
+        schema = tokens.estimate(str(question.schema()))
+        assert around == pytest.approx(schema, abs=0.1 * schema + 12)
+
+
+def test_the_tokens_of_a_question_depend_on_the_models_template() -> None:
+    question = RelevanceGrade("q", "p")
+    few = RelevanceGrade("q", "p", shots="few")
+    assert tokens.of_question(few) > tokens.of_question(question)
+    assert tokens.of_question(question, "gpt-4o") != tokens.of_question(question, "qwen3")

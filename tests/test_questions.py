@@ -1,0 +1,432 @@
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from question_examples import ANSWER, EXAMPLES, MODELS, OTHER, PASSAGE, QUERY, fences, name_of
+from ragassay.judges import question as questions
+from ragassay.judges.combining import RULES, combinable, combine
+from ragassay.judges.fence import RULE
+from ragassay.judges.question import Question
+from ragassay.judges.questions import kinds
+from ragassay.judges.questions.answering import Idk, SaysIdk
+from ragassay.judges.questions.matching import AnswerMatch, Match
+from ragassay.judges.questions.nuggets import (
+    AssignNuggets,
+    ExtractNuggets,
+    NuggetAssignments,
+    NuggetImportance,
+)
+from ragassay.judges.questions.rating import Rating, ReferenceRating
+from ragassay.judges.questions.relevance import Relevance, RelevanceGrade
+from ragassay.judges.questions.report import ContextReport, ReportOnContext, Stars
+from ragassay.judges.questions.rubrics import Graded, RubricGrade
+from ragassay.judges.questions.support import Claims, ClaimSupport, ClaimVerdicts, Support
+
+each_question = pytest.mark.parametrize("question", EXAMPLES, ids=name_of)
+each_model = pytest.mark.parametrize("model", MODELS)
+
+
+def test_the_examples_cover_every_kind_of_question() -> None:
+    assert {question.kind for question in EXAMPLES} == {
+        kind for kind, cls in kinds().items() if cls.__module__.startswith("ragassay.")
+    }
+
+
+@each_question
+@each_model
+def test_a_prompt_is_a_system_and_a_user_message_that_states_the_rule_and_all_data(
+    question: Question[Any], model: str
+) -> None:
+    messages = question.messages(model)
+    assert [message["role"] for message in messages] == ["system", "user"]
+    system, user = (message["content"] for message in messages)
+    assert system.count(RULE) == 1
+    assert not fences(system)
+    held = " ".join(text for _, text in fences(user))
+    for field, value in question.data.items():
+        texts = [value] if isinstance(value, str) else value if isinstance(value, tuple) else []
+        if field not in {"instructions", "criteria", "levels", "shots"}:
+            for text in texts:
+                text = text[1] if isinstance(text, tuple) else text
+                assert text in held, f"{field} is not in the prompt"
+
+
+@each_question
+@each_model
+def test_each_field_of_the_reply_is_named_and_explained(
+    question: Question[Any], model: str
+) -> None:
+    system = question.messages(model)[0]["content"]
+    for field in question.reply.model_fields:
+        assert (
+            f"{field}:" in system
+            or f'"{field}":' in system
+            or f"{field}," in system
+            or (f"{field}." in system or f" {field} " in system)
+        ), field
+
+
+@each_question
+def test_the_same_question_is_the_same_request(question: Question[Any]) -> None:
+    twin = dataclasses.replace(question)
+    assert question.messages("gpt-4o") == twin.messages("gpt-4o")
+    assert question.key == twin.key
+    assert question.prompt_hash("gpt-4o") == twin.prompt_hash("gpt-4o")
+    assert hash(question) == hash(twin)
+
+
+def test_no_two_questions_share_a_key() -> None:
+    assert len({question.key for question in EXAMPLES}) == len(EXAMPLES)
+
+
+@each_question
+def test_what_surrounds_the_data_depends_on_kind_and_shape_only(question: Question[Any]) -> None:
+    """The instructions come first and are the same for all, so that an endpoint caches them."""
+    others = [
+        one
+        for one in EXAMPLES
+        if type(one) is type(question) and not isinstance(one, RubricGrade | AnswerMatch)
+    ]
+    shots = [one for one in others if getattr(one, "shots", "") == getattr(question, "shots", "")]
+    assert len({one.messages("gpt-4o")[0]["content"] for one in shots}) <= 1
+
+
+@each_question
+def test_smallest_and_largest_are_valid_answers(question: Question[Any]) -> None:
+    for reply in (question.smallest(), question.largest()):
+        again = question.reply.model_validate_json(reply.model_dump_json())
+        assert question.check(again) == reply
+
+
+@each_question
+def test_the_schema_is_closed_and_says_the_range(question: Question[Any]) -> None:
+    schema = question.schema()
+    assert schema["additionalProperties"] is False
+    assert schema["required"] == list(question.reply.model_fields)
+    assert "title" not in json.dumps(schema)
+    for name, field in schema["properties"].items():
+        if field.get("type") == "integer" and name != "score":
+            assert field["minimum"] < field["maximum"]
+    assert not {"ge", "le"} & set(json.dumps(schema).split('"'))
+
+
+@pytest.mark.parametrize(
+    ("model", "shape"),
+    [
+        ("gpt-4o", ""),
+        ("", ""),
+        ("claude-sonnet-4-5", ""),
+        ("openai/gpt-oss-120b", "_plain"),
+        ("GPT-OSS:20b", "_plain"),
+        ("Qwen/Qwen2.5-72B-Instruct", "_plain"),
+        ("qwen3:8b", "_plain"),
+    ],
+)
+def test_relevance_is_asked_in_the_shape_that_the_model_needs(model: str, shape: str) -> None:
+    zero, few = RelevanceGrade("q", "p"), RelevanceGrade("q", "p", "few")
+    assert zero.template(model) == f"relevance_grade{shape}"
+    assert few.template(model) == f"relevance_grade_few{shape}"
+    assert zero.prompt_hash(model) != few.prompt_hash(model)
+    assert (zero.prompt_hash(model) == zero.prompt_hash("gpt-4o")) == (not shape)
+    system = few.messages(model)[0]["content"]
+    for step in ("Intent", "Match", "Trust", "Final"):
+        assert step in system
+    for grade in range(4):
+        assert f"\n{grade}: " in system or f"\n- {grade} = " in system
+        assert f"grade {grade}" in system or f'"grade": {grade}}}' in system
+
+
+def test_umbrela_is_asked_with_the_published_parameters() -> None:
+    assert RelevanceGrade("q", "p").sampling() == {
+        "temperature": 0.0,
+        "top_p": 1.0,
+        "presence_penalty": 0.5,
+        "frequency_penalty": 0.0,
+        "seed": 42,
+    }
+
+
+def test_a_changed_template_has_another_hash(monkeypatch: pytest.MonkeyPatch) -> None:
+    question = RelevanceGrade("q", "p")
+    before = question.prompt_hash()
+    source = questions.source_of(question.template(""))
+    monkeypatch.setattr(questions, "source_of", lambda template: source + " ")
+    questions._prompt_hash.cache_clear()
+    try:
+        assert question.prompt_hash() != before
+    finally:
+        questions._prompt_hash.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (ClaimSupport(("a",), (PASSAGE, OTHER)), ClaimSupport(("b", "c"), (PASSAGE, OTHER))),
+        (RelevanceGrade(QUERY, PASSAGE), RelevanceGrade(QUERY, OTHER)),
+        (AssignNuggets(QUERY, ANSWER, ("a",)), AssignNuggets(QUERY, ANSWER, ("b",))),
+        (
+            ExtractNuggets(QUERY, (PASSAGE, OTHER), ("a",)),
+            ExtractNuggets(QUERY, (PASSAGE, OTHER), ("a", "b")),
+        ),
+        (
+            ReferenceRating("user: x", QUERY, "ref", "one", (PASSAGE,)),
+            ReferenceRating("user: x", QUERY, "ref", "two", (PASSAGE,)),
+        ),
+    ],
+    ids=lambda question: question.kind,
+)
+def test_what_is_asked_about_often_comes_before_what_changes(
+    first: Question[Any], second: Question[Any]
+) -> None:
+    """Endpoints bill a prefix that they have seen at a fraction: it must hold the shared text."""
+    one, two = (question.messages()[1]["content"] for question in (first, second))
+    same = (at for at, (a, b) in enumerate(zip(one, two, strict=False)) if a != b)
+    shared = one[: next(same)]
+    for text in (PASSAGE, QUERY, ANSWER):
+        if text in one and text in two:
+            assert text in shared
+
+
+def test_the_number_of_labels_must_be_the_number_of_items() -> None:
+    question = NuggetImportance(QUERY, ("a", "b", "c"))
+    with pytest.raises(ValueError, match="must be 3 entries, one for each item, not 2"):
+        question.check(question.reply(labels=("vital", "okay")))
+    claims = ClaimSupport(("a",), ("p",))
+    with pytest.raises(ValueError, match="must be 1 entries"):
+        claims.check(ClaimVerdicts(supported=()))
+
+
+def test_attribution_names_chunks_that_exist_and_each_once() -> None:
+    question = ReportOnContext(QUERY, (PASSAGE, OTHER))
+    report = question.largest()
+    assert question.check(report).attribution == (1, 2)
+    with pytest.raises(ValueError, match="chunk 3 of 2"):
+        question.check(report.model_copy(update={"attribution": (3,)}))
+    with pytest.raises(ValueError, match="twice"):
+        question.check(report.model_copy(update={"attribution": (2, 2)}))
+    with pytest.raises(ValidationError):
+        ContextReport.model_validate({**report.model_dump(), "attribution": (0,)})
+
+
+def test_a_rubric_score_lies_on_its_scale() -> None:
+    question = RubricGrade("c", 2, 4, (), (("answer", "a"),))
+    assert question.check(Graded(explanation="", score=4)).score == 4
+    for score in (1, 5):
+        with pytest.raises(ValueError, match="from 2 to 4"):
+            question.check(Graded(explanation="", score=score))
+
+
+@pytest.mark.parametrize("written", ["yes", "Yes", "**Yes**", " YES. ", '"yes"'])
+def test_a_label_is_understood_however_it_is_dressed(written: str) -> None:
+    assert Idk.model_validate_json(json.dumps({"says_idk": written})).says_idk == "yes"
+
+
+@pytest.mark.parametrize("written", ["Partial Support", "partial-support", "PARTIAL_SUPPORT"])
+def test_the_words_of_a_label_may_be_joined_in_any_way(written: str) -> None:
+    reply = NuggetAssignments.model_validate_json(json.dumps({"labels": [written]}))
+    assert reply.labels == ("partial_support",)
+
+
+@pytest.mark.parametrize(
+    "written", ["maybe", "", "yes and no", "I would say yes", "no, yes", "yes yes", 1, True, None]
+)
+def test_another_word_is_no_label(written: object) -> None:
+    with pytest.raises(ValidationError):
+        Idk.model_validate_json(json.dumps({"says_idk": written}))
+
+
+@pytest.mark.parametrize("written", [3, "3", 3.0, " 3 "])
+def test_a_grade_is_a_number_however_it_is_written(written: object) -> None:
+    body = json.dumps({"match": 0, "trust": 0, "grade": written})
+    assert Relevance.model_validate_json(body).grade == 3
+
+
+@pytest.mark.parametrize(
+    "written", [4, -1, 2.5, "two", "3/3", "3 out of 3", True, None, [3], "3.0.0"]
+)
+def test_anything_else_is_no_grade(written: object) -> None:
+    with pytest.raises(ValidationError):
+        Relevance.model_validate_json(json.dumps({"match": 0, "trust": 0, "grade": written}))
+
+
+def test_the_prompt_of_the_published_example_works_as_instructions() -> None:
+    """Its answer is called ``is_matching``; the words of the user take the place of ours."""
+    question = AnswerMatch(QUERY, ANSWER, ("In 1968.",), instructions="Be {{ strict }}.")
+    system = question.messages()[0]["content"]
+    assert system.startswith("Be {{ strict }}.\n")
+    assert "impartial" not in system
+    assert RULE in system
+    written = {"is_matching": True, "reasoning": "same year"}
+    assert Match.model_validate_json(json.dumps(written)) == Match(
+        match=True, reasoning="same year"
+    )
+    assert question.schema()["required"] == ["reasoning", "match"]
+
+
+def test_wrong_answers_and_several_references_are_explained_where_there_are_any() -> None:
+    plain = AnswerMatch(QUERY, ANSWER, ("In 1968.",))
+    both = AnswerMatch(QUERY, ANSWER, ("In 1968.", "1968"), ("In 1986.",))
+    assert "Wrong answers" not in plain.messages()[0]["content"]
+    assert "at least one of the reference answers" in both.messages()[0]["content"]
+    assert "Wrong answers" in both.messages()[0]["content"]
+    names = [name for name, _ in fences(both.messages()[1]["content"])]
+    assert names == [
+        "original query",
+        "reference answer 1",
+        "reference answer 2",
+        "wrong answer",
+        "prediction",
+    ]
+
+
+def test_the_users_temperature_is_the_one_that_is_asked_for() -> None:
+    assert AnswerMatch(QUERY, ANSWER, ("x",)).sampling() == {}
+    assert AnswerMatch(QUERY, ANSWER, ("x",), temperature=0.2).sampling() == {"temperature": 0.2}
+
+
+def test_the_prompt_never_asks_for_more_nuggets_than_are_left() -> None:
+    known = tuple(f"fact {at}" for at in range(28))
+    user = ExtractNuggets(QUERY, (PASSAGE,), known, most=30).messages()[1]["content"]
+    assert user.endswith("List the new nuggets, at most 2.")
+    system = ExtractNuggets(QUERY, (PASSAGE,), most=10, words=5).messages()[0]["content"]
+    assert "in 1 to 5 words" in system
+    assert "at most 10" in system
+
+
+def test_no_history_and_no_documents_are_said_and_not_left_blank() -> None:
+    user = ReferenceRating("", QUERY, "ref", ANSWER, ()).messages()[1]["content"]
+    assert user.startswith("There are no documents.")
+    assert "earlier turns" not in [name for name, _ in fences(user)]
+
+
+# --- combining ---
+
+
+def labels(*words: str) -> list[Support]:
+    return [Support(support=word) for word in words]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("votes", "median", "majority"),
+    [
+        ((1, 2, 3), 2, 2),
+        ((1, 1, 10), 1, 1),
+        ((4, 9), 4, 4),
+        ((2, 6, 6, 10), 6, 6),
+        ((1, 1, 9, 10, 10), 9, 10),  # 1 and 10 are as frequent: 10 is nearer to 9
+        ((1, 1, 5, 9, 9), 5, 1),  # both as near: the lower
+        ((7, 8, 9, 10), 8, 8),
+    ],
+)
+def test_ratings_become_one_by_the_stated_rules(
+    votes: tuple[int, ...], median: int, majority: int
+) -> None:
+    replies = [Rating(explanation=f"e{vote}", rating=vote) for vote in votes]
+    for order in (replies, replies[::-1]):
+        assert combine(order, "median").rating == median
+        assert combine(order, "majority").rating == majority
+        assert combine(order, "median").explanation == f"e{median}"
+
+
+@pytest.mark.parametrize(
+    ("votes", "median", "majority"),
+    [
+        (("full", "none", "none"), "none", "none"),
+        (("full", "partial", "none"), "partial", "partial"),
+        (("full", "full", "none"), "full", "full"),
+        (("full", "none"), "none", "none"),
+        (("full", "partial"), "partial", "partial"),
+        (("full", "full", "none", "none"), "none", "none"),
+        (("full", "full", "partial", "none", "none"), "partial", "none"),
+    ],
+)
+def test_labels_become_one_by_the_stated_rules(
+    votes: tuple[str, ...], median: str, majority: str
+) -> None:
+    assert combine(labels(*votes), "median").support == median
+    assert combine(labels(*votes), "majority").support == majority
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_lists_of_labels_and_flags_are_decided_entry_by_entry(rule: str) -> None:
+    flags = [
+        ClaimVerdicts(supported=votes) for votes in [(True, False), (True, True), (False,) * 2]
+    ]
+    assert combine(flags, rule).supported == (True, False)
+    assert combine(flags[:2], rule).supported == (True, False)  # a tie is no
+    words = [
+        NuggetAssignments(labels=("support", "not_support")),
+        NuggetAssignments(labels=("support", "support")),
+        NuggetAssignments(labels=("partial_support", "support")),
+    ]
+    assert combine(words, rule).labels == ("support", "support")
+    with pytest.raises(ValueError):
+        combine([*flags, ClaimVerdicts(supported=(True,))], rule)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_chunks_are_attributed_that_more_than_half_of_the_judges_name(rule: str) -> None:
+    base = ReportOnContext("q", ("a", "b", "c")).smallest()
+    votes = [base.model_copy(update={"attribution": chunks}) for chunks in [(3, 1), (1,), (2, 3)]]
+    assert combine(votes, rule).attribution == (1, 3)
+    assert combine(votes[:2], rule).attribution == (1,)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_lists_of_texts_are_the_first_judges(rule: str) -> None:
+    votes = [Claims(claims=("a", "b")), Claims(claims=("c",)), Claims(claims=("c",))]
+    assert combine(votes, rule) == votes[0]
+    assert not combinable(Claims)
+    assert all(combinable(one) for one in (Support, Rating, ClaimVerdicts, ContextReport, Match))
+
+
+def test_the_words_are_those_of_who_voted_for_the_outcome() -> None:
+    votes = [Stars(explanation=f"judge {at}", stars=stars) for at, stars in enumerate((1, 4, 4))]
+    assert combine(votes, "median") == Stars(explanation="judge 1", stars=4)
+
+
+def test_combining_nothing_or_by_an_unknown_rule_is_an_error() -> None:
+    with pytest.raises(ValueError, match="without votes"):
+        combine([], "median")
+    with pytest.raises(ValueError, match="median or majority, not by 'mean'"):
+        combine(labels("full"), "mean")
+
+
+@given(st.lists(st.integers(1, 10), min_size=1, max_size=9), st.sampled_from(RULES))
+def test_a_combined_rating_was_voted_for_and_ties_never_raise_it(
+    votes: list[int], rule: str
+) -> None:
+    replies = [Rating(explanation="", rating=vote) for vote in votes]
+    rating = combine(replies, rule).rating
+    assert rating in votes
+    doubled = combine(replies * 2, rule).rating
+    assert doubled <= rating if rule == "median" else doubled == rating
+    if rule == "median":
+        assert sum(vote < rating for vote in votes) <= len(votes) / 2
+        assert sum(vote > rating for vote in votes) <= len(votes) / 2
+
+
+@given(st.data(), st.sampled_from(RULES), st.sampled_from(EXAMPLES))
+def test_any_votes_combine_into_a_valid_answer_whatever_their_order(
+    data: st.DataObject, rule: str, question: Question[Any]
+) -> None:
+    ends = [question.smallest(), question.largest()]
+    votes = data.draw(st.lists(st.sampled_from(ends), min_size=1, max_size=5))
+    combined = question.combine(votes, rule)
+    assert question.check(combined) == combined
+    if combinable(question.reply):
+        assert question.combine(votes[::-1], rule) == combined
+    assert combined in votes
+
+
+def test_an_idk_tie_between_yes_and_no_is_no() -> None:
+    votes = [Idk(says_idk="yes"), Idk(says_idk="no")]
+    assert SaysIdk.combine(votes, "majority").says_idk == "no"
+    assert SaysIdk.combine(votes, "median").says_idk == "no"

@@ -1,0 +1,403 @@
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from question_examples import ANSWER, EXAMPLES, OTHER, PASSAGE, QUERY, name_of
+from ragassay.errors import InputError, UsageError
+from ragassay.judges.ledger import Entry
+from ragassay.judges.question import Question
+from ragassay.judges.questions.nuggets import NuggetImportance
+from ragassay.judges.questions.relevance import Relevance, RelevanceGrade
+from ragassay.judges.questions.report import ReportOnContext, Satisfaction
+from ragassay.judges.questions.support import ClaimSupport, ExtractClaims
+from ragassay.judges.records import to_record
+from ragassay.judges.replay import Replay
+from ragassay.judges.upkeep import record_of
+from ragassay.judges.verdict import Failure, Provenance, Verdict
+from ragassay.scores import Reason
+
+QUESTION = RelevanceGrade(QUERY, PASSAGE)
+LABEL: dict[str, Any] = {
+    "question": "relevance_grade",
+    "data": {"query": QUERY, "passage": PASSAGE},
+    "answer": {"grade": 3},
+}
+
+
+def write(folder: Path, *lines: Any, name: str = "labels.jsonl") -> Path:
+    path = folder / name
+    text = "".join(line if isinstance(line, str) else json.dumps(line) + "\n" for line in lines)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def replay(folder: Path, *lines: Any, rule: str = "median") -> Replay:
+    return Replay(write(folder, *lines), rule)
+
+
+def ask(judge: Replay, question: Question[Any] = QUESTION, repeat: int = 0) -> Any:
+    answered = asyncio.run(judge.answer(question, repeat))
+    assert judge.known(question, repeat) == answered
+    return answered
+
+
+# --- labels by people ---
+
+
+def test_a_persons_label_is_found_by_what_it_is_about(tmp_path: Path) -> None:
+    judge = replay(
+        tmp_path, LABEL, {**LABEL, "data": {"query": QUERY, "passage": OTHER}, "answer": 0}
+    )
+    assert ask(judge).answer == Relevance(match=3, trust=3, grade=3)
+    assert ask(judge, RelevanceGrade(QUERY, OTHER)).answer.grade == 0
+    assert ask(judge, RelevanceGrade(QUERY, PASSAGE, "few")).answer.grade == 3  # nor is that asked
+    assert ask(judge, repeat=4).answer.grade == 3
+
+
+def test_fields_with_a_default_count_where_they_are_given(tmp_path: Path) -> None:
+    judge = replay(tmp_path, {**LABEL, "data": {**LABEL["data"], "shots": "few"}})
+    assert ask(judge, RelevanceGrade(QUERY, PASSAGE, "few")).answer.grade == 3
+    assert ask(judge).reason is Reason.MISSING_INPUT
+
+
+def test_white_space_and_the_way_an_accent_is_written_do_not_matter(tmp_path: Path) -> None:
+    data = {"query": "  caf\u00e9\nhours ", "passage": "Open\tdaily."}
+    judge = replay(tmp_path, {**LABEL, "data": data})
+    assert ask(judge, RelevanceGrade("cafe\u0301 hours", "Open daily.")).answer.grade == 3
+    assert ask(judge, RelevanceGrade("cafe hours", "Open daily.")).reason is Reason.MISSING_INPUT
+
+
+@pytest.mark.parametrize("answer", [3, "3", {"grade": 3}, {"grade": 3, "match": 3, "trust": 3}])
+def test_a_person_need_not_say_what_no_person_is_asked_for(tmp_path: Path, answer: Any) -> None:
+    assert ask(replay(tmp_path, {**LABEL, "answer": answer})).answer.grade == 3
+
+
+def test_explanations_may_be_left_out_and_lists_given_bare(tmp_path: Path) -> None:
+    lines = [
+        {"question": "satisfaction", "data": {"query": "q", "answer": "a"}, "answer": 4},
+        {
+            "question": "claim_support",
+            "data": {"claims": ["c", "d"], "passages": ["p"]},
+            "answer": [True, False],
+        },
+        {
+            "question": "report_on_context",
+            "data": {"query": "q", "chunks": ["a", "b"]},
+            "answer": {"relevance": 5, "usefulness": 1, "utilization": 0, "attribution": []},
+        },
+        {
+            "question": "extract_claims",
+            "data": {"conversation": "user: q", "answer": "a"},
+            "answer": ["one claim"],
+        },
+    ]
+    judge = replay(tmp_path, *lines)
+    assert ask(judge, Satisfaction("q", "a")).answer.stars == 4
+    assert ask(judge, ClaimSupport(("c", "d"), ("p",))).answer.supported == (True, False)
+    report = ask(judge, ReportOnContext("q", ("a", "b"))).answer
+    assert (report.relevance, report.usefulness, report.utilization, report.attribution) == (
+        5,
+        1,
+        0,
+        (),
+    )
+    assert ask(judge, ExtractClaims("user: q", "a")).answer.claims == ("one claim",)
+
+
+def test_several_people_are_a_panel(tmp_path: Path) -> None:
+    lines = [
+        {**LABEL, "answer": grade, "judge": who}
+        for grade, who in [(0, "ann"), (0, "bob"), (2, "cid"), (3, "dot"), (3, "eve")]
+    ]
+    verdict = ask(replay(tmp_path, *lines))
+    assert verdict.answer.grade == 2
+    assert [vote.provenance.judge for vote in verdict.votes] == ["ann", "bob", "cid", "dot", "eve"]
+    assert verdict.provenance.judge == "replay:labels.jsonl"
+    assert ask(replay(tmp_path, *lines, rule="majority")).answer.grade == 3
+
+
+def test_a_later_line_of_the_same_person_corrects_the_earlier(tmp_path: Path) -> None:
+    lines = [{**LABEL, "answer": grade, "judge": "ann"} for grade in (0, 3)]
+    assert ask(replay(tmp_path, *lines)).answer.grade == 3
+    unnamed = [{**LABEL, "answer": grade} for grade in (0, 3)]
+    verdict = ask(replay(tmp_path, *unnamed))
+    assert verdict.answer.grade == 0  # two people who do not agree: the lower
+    assert [vote.provenance.judge for vote in verdict.votes] == [
+        "replay:labels.jsonl, line 1",
+        "replay:labels.jsonl, line 2",
+    ]
+
+
+def test_an_abstention_is_a_lost_vote(tmp_path: Path) -> None:
+    lines = [{**LABEL, "answer": None, "judge": "ann"}, {**LABEL, "answer": 2, "judge": "bob"}]
+    verdict = ask(replay(tmp_path, *lines))
+    assert verdict.answer.grade == 2
+    assert isinstance(verdict.votes[0], Failure)
+    failure = ask(replay(tmp_path, lines[0]))
+    assert failure.reason is Reason.MISSING_INPUT
+    assert "unanswered" in failure.detail
+
+
+def test_a_label_may_hold_for_one_repeat_only(tmp_path: Path) -> None:
+    judge = replay(tmp_path, {**LABEL, "repeat": 1})
+    assert ask(judge, repeat=1).answer.grade == 3
+    assert ask(judge).reason is Reason.MISSING_INPUT
+
+
+def test_a_label_of_a_person_goes_before_what_was_recorded(tmp_path: Path) -> None:
+    recorded = to_record(Verdict(QUESTION, QUESTION.smallest(), Provenance("openai:gpt-4o")))
+    judge = replay(tmp_path, recorded, LABEL)
+    assert ask(judge).answer.grade == 3
+    assert ask(judge).votes == ()
+
+
+# --- recorded runs ---
+
+MADE = Provenance(
+    "openai:gpt-4o",
+    model="gpt-4o-2024-11-20",
+    prompt_hash="abc",
+    request="r",
+    messages=({"role": "user", "content": "hi"},),
+    reply='{"grade": 1}',
+    input_tokens=90,
+    output_tokens=9,
+    cost=0.01,
+    latency=0.5,
+    attempts=2,
+    dropped=("seed",),
+)
+
+
+@pytest.mark.parametrize("question", EXAMPLES, ids=name_of)
+def test_a_recorded_verdict_comes_back_with_its_provenance(
+    tmp_path: Path, question: Question[Any]
+) -> None:
+    verdict = Verdict(question, question.largest(), MADE)
+    judge = replay(tmp_path, to_record(verdict))
+    again = ask(judge, question)
+    assert again.answer == verdict.answer
+    assert again.id == verdict.id
+    assert again.provenance.cached
+    expected = {**to_record(verdict), "cached": True}
+    assert to_record(again) == expected
+
+
+def test_a_recorded_failure_is_the_same_failure(tmp_path: Path) -> None:
+    failure = Failure(QUESTION, Reason.REFUSED, "it would not", MADE)
+    again = ask(replay(tmp_path, to_record(failure)))
+    assert isinstance(again, Failure)
+    assert (again.reason, again.detail) == (Reason.REFUSED, "it would not")
+
+
+def test_a_recorded_panel_comes_back_with_its_votes(tmp_path: Path) -> None:
+    votes = (
+        Verdict(QUESTION, QUESTION.largest(), MADE),
+        Failure(QUESTION, Reason.TIMEOUT, "late", Provenance("other")),
+    )
+    verdict = Verdict(QUESTION, QUESTION.largest(), Provenance("panel(a, other)"), votes=votes)
+    again = ask(replay(tmp_path, to_record(verdict)))
+    assert [vote.provenance.judge for vote in again.votes] == ["openai:gpt-4o", "other"]
+    assert again.votes[1].reason is Reason.TIMEOUT
+
+
+def test_repeats_are_told_apart(tmp_path: Path) -> None:
+    lines = [
+        to_record(Verdict(QUESTION, Relevance(match=0, trust=0, grade=at), MADE, at))
+        for at in (0, 1)
+    ]
+    judge = replay(tmp_path, *lines)
+    assert [ask(judge, repeat=at).answer.grade for at in (0, 1)] == [0, 1]
+    failure = ask(judge, repeat=2)
+    assert failure.reason is Reason.MISSING_INPUT
+    assert "repeat 2" in failure.detail
+
+
+def test_an_exported_ledger_is_replayed(tmp_path: Path) -> None:
+    def entry(model: str, grade: int) -> Entry:
+        body = json.dumps({"match": grade, "trust": grade, "grade": grade}).encode()
+        return Entry(
+            key="00" * 32,
+            kind=QUESTION.kind,
+            version=QUESTION.version,
+            question=QUESTION.key,
+            repeat=0,
+            endpoint="openai",
+            model=model,
+            answered_by=f"{model}-1",
+            prompt_hash="abc",
+            reason=None,
+            detail="",
+            request=json.dumps({"messages": [{"role": "user", "content": "x"}]}).encode(),
+            reply=body.decode(),
+            answer=body,
+            input_tokens=1,
+            output_tokens=1,
+            cost=None,
+            latency=0.1,
+            attempts=1,
+            dropped=(),
+            created=0.0,
+        )
+
+    import orjson
+
+    lines = [
+        orjson.dumps(record_of(entry(model, grade))).decode() + "\n"
+        for model, grade in [("small", 0), ("large", 3), ("other", 3)]
+    ]
+    verdict = ask(replay(tmp_path, *lines))
+    assert verdict.answer.grade == 3  # three models are a panel
+    assert len(verdict.votes) == 3
+    alone = ask(replay(tmp_path, lines[0]))
+    assert alone.provenance.messages == ({"role": "user", "content": "x"},)
+    assert alone.provenance.judge == "openai:small"
+
+
+def test_what_was_recorded_for_another_version_of_a_question_is_not_used(tmp_path: Path) -> None:
+    record = {**to_record(Verdict(QUESTION, QUESTION.largest(), MADE)), "key": "0" * 32}
+    assert ask(replay(tmp_path, record)).reason is Reason.MISSING_INPUT
+
+
+# --- what is missing, and what is wrong ---
+
+
+def test_a_question_without_a_line_is_unanswered_and_says_what_to_do(tmp_path: Path) -> None:
+    failure = ask(replay(tmp_path, LABEL), RelevanceGrade("another", PASSAGE))
+    assert failure.reason is Reason.MISSING_INPUT
+    assert "labels.jsonl has no answer to this relevance_grade question (1 to others" in (
+        failure.detail
+    )
+    line = failure.detail.partition("add a line ")[2]
+    assert json.loads(line)["data"] == {"query": "...", "passage": "..."}
+
+
+@pytest.mark.parametrize("question", EXAMPLES, ids=name_of)
+def test_the_line_that_is_shown_has_the_right_shape(
+    tmp_path: Path, question: Question[Any]
+) -> None:
+    """Filled in with the question's own texts and a valid answer, it works."""
+    failure = ask(replay(tmp_path), question)
+    line = json.loads(failure.detail.partition("add a line ")[2])
+    given = json.loads(json.dumps(question.data))
+    line["data"] = {name: given[name] for name in line["data"]}
+    whole = question.largest().model_dump(mode="json")
+    line["answer"] = {name: whole[name] for name in line["answer"]}
+    answer = ask(replay(tmp_path, line), question).answer
+    assert {name: answer.model_dump(mode="json")[name] for name in line["answer"]} == line["answer"]
+
+
+@pytest.mark.parametrize(
+    ("line", "field", "says"),
+    [
+        ("not json\n", None, "is not JSON"),
+        ("[1]\n", None, "is not a JSON object"),
+        ({**LABEL, "question": "relevance_grad"}, "question", "Did you mean 'relevance_grade'"),
+        ({"answer": 3}, "question", "There are: "),
+        ({"question": "satisfaction", "answer": 3}, "data", "does not say which question"),
+        ({**LABEL, "data": {"query": "q"}}, "data.passage", "is missing"),
+        ({**LABEL, "data": {**LABEL["data"], "pasage": "x"}}, "data.pasage", "'passage'"),
+        ({**LABEL, "data": {"query": "q", "passage": 7}}, "data.passage", "valid string"),
+        ({**LABEL, "data": "q"}, "data", "must be an object"),
+        ({**LABEL, "answer": 4}, "answer.grade", "less than or equal to 3"),
+        ({**LABEL, "answer": "good"}, "answer.grade", "valid integer"),
+        ({**LABEL, "answer": {"match": 1}}, "answer.grade", "required"),
+        ({**LABEL, "repeat": -1}, "repeat", "whole number"),
+        ({**LABEL, "answer": None, "reason": "tired"}, "reason", "no reason 'tired'"),
+        ({"question": "satisfaction", "key": "0" * 32}, "answer", "neither an answer nor"),
+        (
+            {
+                "question": "nugget_importance",
+                "data": {"query": "q", "nuggets": ["a", "b"]},
+                "answer": ["vital"],
+            },
+            "answer",
+            "must be 2 entries",
+        ),
+        (
+            {
+                "question": "report_on_context",
+                "data": {"query": "q", "chunks": ["a"]},
+                "answer": 5,
+            },
+            "answer",
+            "several values",
+        ),
+    ],
+)
+def test_a_wrong_line_is_named_with_its_field_and_what_to_do(
+    tmp_path: Path, line: Any, field: str | None, says: str
+) -> None:
+    path = write(tmp_path, LABEL, "\n", line)
+    with pytest.raises(InputError) as error:
+        Replay(path)
+    message = str(error.value)
+    assert message.startswith(f"{path}, line 3")
+    assert says in message
+    assert error.value.field == field
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"missing\.jsonl.*cannot be read"):
+        Replay(tmp_path / "missing.jsonl")
+    with pytest.raises(InputError, match="cannot be read"):
+        Replay(tmp_path)
+    packed = tmp_path / "packed.jsonl.gz"
+    packed.write_bytes(b"\x1f\x8b\x08\x00")
+    with pytest.raises(InputError, match="Decompress"):
+        Replay(packed)
+    with pytest.raises(UsageError, match="not by 'mean'"):
+        replay(tmp_path, LABEL, rule="mean")
+
+
+def test_a_file_that_changes_under_way_costs_answers_and_no_crash(tmp_path: Path) -> None:
+    judge = replay(tmp_path, LABEL)
+    write(tmp_path, "\n" * 3)
+    failure = asyncio.run(judge.answer(QUESTION))
+    assert isinstance(failure, Failure)
+    assert failure.reason is Reason.FAILED
+    assert "has changed" in failure.detail
+
+
+def test_a_byte_order_mark_and_blank_lines_do_no_harm(tmp_path: Path) -> None:
+    other = {**LABEL, "data": {"query": QUERY, "passage": OTHER}, "answer": 1}
+    judge = replay(tmp_path, "\ufeff" + json.dumps(LABEL) + "\r\n", "\r\n", other)
+    assert ask(judge).answer.grade == 3
+    assert ask(judge, RelevanceGrade(QUERY, OTHER)).answer.grade == 1
+
+
+def test_the_signature_changes_with_the_content_and_the_rule_but_not_with_the_place(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "a").mkdir()
+    first = replay(tmp_path, LABEL)
+    moved = replay(tmp_path / "a", LABEL)
+    assert first.signature == moved.signature
+    assert first.label == "replay:labels.jsonl"
+    assert str(tmp_path) not in first.signature
+    assert replay(tmp_path, LABEL, rule="majority").signature != first.signature
+    assert replay(tmp_path, {**LABEL, "answer": 2}).signature != first.signature
+    assert first.leaves() == ()
+
+
+def test_a_label_with_a_wrong_number_of_entries_for_the_recorded_question_is_unparsable(
+    tmp_path: Path,
+) -> None:
+    question = NuggetImportance(QUERY, ("a", "b"))
+    record = to_record(Verdict(question, question.smallest(), MADE))
+    record["answer"] = {"labels": ["vital"]}
+    failure = ask(replay(tmp_path, record), question)
+    assert failure.reason is Reason.UNPARSABLE
+    assert "line 1: there must be 2 entries" in failure.detail
+
+
+def test_the_answer_of_a_record_is_its_typed_form(tmp_path: Path) -> None:
+    """Not the raw reply, which may hold anything."""
+    record = to_record(Verdict(QUESTION, QUESTION.smallest(), MADE)) | {"reply": '{"grade": 3}'}
+    assert ask(replay(tmp_path, record)).answer.grade == 0
+    assert ANSWER not in str(record)

@@ -1,0 +1,229 @@
+"""Nothing that was paid for is lost in a crash, and nothing is paid for twice.
+
+The real command, against a real server, killed for real.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from llm_server import LLMServer
+from run_process import Commands
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes that fork")
+
+SAMPLES = 100
+PER_SAMPLE = 3
+"""Questions of the suite ``ragreport``: one about each relationship."""
+QUESTIONS = SAMPLES * PER_SAMPLE
+IN_FLIGHT = 8
+KILLS = 20
+
+
+def samples(n: int) -> list[dict[str, Any]]:
+    draw = random.Random(0)
+    words = ["river", "bridge", "mayor", "tower", "market", "harbour", "1875", "stone", "old", "is"]
+
+    def text(length: int) -> str:
+        return " ".join(draw.choices(words, k=length))
+
+    return [
+        {
+            "id": f"q{at}",
+            "query": f"{at} {text(6)}?",
+            "contexts": [text(20), text(20)],
+            "answer": f"{text(12)} {at}.",
+        }
+        for at in range(n)
+    ]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    with (tmp_path / "samples.jsonl").open("wb") as stream:
+        for record in samples(SAMPLES):
+            stream.write(orjson.dumps(record) + b"\n")
+    return tmp_path
+
+
+@pytest.fixture
+def server() -> Iterator[LLMServer]:
+    with LLMServer() as made:
+        yield made
+
+
+@pytest.fixture
+def commands(project: Path) -> Iterator[Commands]:
+    with Commands(project) as made:
+        yield made
+
+
+def words(server: LLMServer, output: str, *more: str, ledger: str = "ledger.sqlite") -> list[str]:
+    return [
+        "run", "samples.jsonl", "--suite", "ragreport", "--judge", f"{server.url}#m",
+        "-j", str(IN_FLIGHT), "--ledger", ledger, "-o", output, *more,
+    ]  # fmt: skip
+
+
+def scores(folder: Path) -> list[Any]:
+    lines = (folder / "scores.jsonl").read_bytes().splitlines()
+    assert lines
+    return [orjson.loads(line) for line in lines]
+
+
+def committed(ledger: Path) -> set[bytes]:
+    if not ledger.exists():
+        return set()
+    connection = sqlite3.connect(ledger)
+    try:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+            return set()  # killed while it was being made
+        return {row[0] for row in connection.execute("SELECT key FROM verdicts")}
+    finally:
+        connection.close()
+
+
+def until(condition: Callable[[], bool], what: str) -> None:
+    give_up = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < give_up, what
+        time.sleep(0.001)
+
+
+def quiet(server: LLMServer) -> None:
+    """Waits until the server has answered what killed processes left behind."""
+    until(lambda: server.stats()["in_flight"] == 0, "the server goes on answering")
+
+
+def test_a_run_that_is_killed_twenty_times_ends_with_the_same_scores_and_pays_once(
+    project: Path, server: LLMServer, commands: Commands
+) -> None:
+    assert commands.run(*words(server, "whole", ledger="other.sqlite")) == 0, commands.output()
+    assert server.stats()["answered"] == server.stats()["distinct"] == QUESTIONS
+
+    server.state.reset()
+    server.settings.latency, server.settings.jitter = 0.01, 0.009
+    draw = random.Random(1)
+    ledger = project / "ledger.sqlite"
+    known: set[bytes] = set()
+    answered = 0
+    for at in range(KILLS):
+        room = QUESTIONS - len(known)
+        goal = server.stats()["requests"] + draw.randint(0, min(2 * QUESTIONS // KILLS, room - 1))
+        commands.start(*words(server, "killed"))
+        until(lambda goal=goal: server.stats()["requests"] > goal, commands.output())  # type: ignore[misc]
+        time.sleep(draw.random() * 0.02)
+        assert commands.kill() == -9, f"kill {at} came too late: {commands.output()}"
+        quiet(server)
+        now = committed(ledger)
+        assert now >= known, "a committed verdict is lost"
+        paid = server.stats()["answered"] - answered
+        assert paid <= len(now - known) + IN_FLIGHT, "more was paid twice than was in flight"
+        known, answered = now, answered + paid
+        assert not (project / "killed" / "scores.jsonl").exists(), "half a run looks like a whole"
+    assert 0 < len(known) < QUESTIONS
+
+    assert commands.run(*words(server, "killed")) == 0, commands.output()
+    assert scores(project / "killed") == scores(project / "whole")
+    found = server.stats()
+    assert found["distinct"] == QUESTIONS
+    assert QUESTIONS <= found["answered"] <= QUESTIONS + KILLS * IN_FLIGHT
+    assert len(committed(ledger)) == QUESTIONS
+
+
+def test_a_run_that_is_killed_while_it_writes_its_folder_asks_nothing_again(
+    project: Path, server: LLMServer, commands: Commands
+) -> None:
+    ledger = project / "ledger.sqlite"
+    draw = random.Random(2)
+    for _ in range(3):
+        before = server.stats()["requests"]
+        commands.start(*words(server, "run"))
+        until(lambda: len(committed(ledger)) == QUESTIONS, commands.output())
+        time.sleep(draw.random() * 0.1)
+        commands.kill()  # or it was faster: then it is a whole run
+        assert server.stats()["requests"] - before in (0, QUESTIONS)
+    assert commands.run(*words(server, "run")) == 0
+    assert server.stats()["requests"] == QUESTIONS
+    assert len(scores(project / "run")) == len(scores(project / "run"))
+
+
+def test_a_finished_run_is_repeated_without_a_single_request(
+    project: Path, server: LLMServer, commands: Commands
+) -> None:
+    assert commands.run(*words(server, "first")) == 0
+    assert commands.run(*words(server, "second")) == 0
+    assert server.stats()["requests"] == QUESTIONS
+    assert scores(project / "first") == scores(project / "second")
+
+
+def test_refresh_asks_everything_once_more(
+    project: Path, server: LLMServer, commands: Commands
+) -> None:
+    assert commands.run(*words(server, "first")) == 0
+    assert commands.run(*words(server, "second", "--refresh")) == 0
+    assert server.stats()["requests"] == 2 * QUESTIONS
+    assert set(server.state.bodies.values()) == {2}
+    assert commands.run(*words(server, "third")) == 0
+    assert server.stats()["requests"] == 2 * QUESTIONS
+
+
+def test_failures_that_would_come_again_are_kept_and_asked_again_only_on_demand(
+    project: Path, server: LLMServer, commands: Commands
+) -> None:
+    server.settings.faults = lambda request: "refusal" if request.digest[0] < 40 else None
+    assert commands.run(*words(server, "first")) == 3
+    refused = server.stats()["faults"]["refusal"]
+    assert 10 < refused < QUESTIONS
+    assert server.stats()["requests"] == QUESTIONS, "a refusal is an answer: it is not retried"
+
+    server.settings.faults = {}
+    server.state.reset()
+    assert commands.run(*words(server, "second")) == 3
+    assert server.stats()["requests"] == 0
+    assert scores(project / "first") == scores(project / "second")
+
+    assert commands.run(*words(server, "third", "--retry-failed")) == 0
+    assert server.stats()["requests"] == refused
+    assert commands.run(*words(server, "fourth", "--retry-failed")) == 0
+    assert server.stats()["requests"] == refused
+
+
+def test_failures_that_may_pass_are_not_kept(
+    project: Path, server: LLMServer, commands: Commands
+) -> None:
+    def faults(request: Any) -> str | None:
+        return "auth" if request.index >= 100 else None  # a key that is withdrawn midway
+
+    server.settings.faults = faults
+    assert commands.run(*words(server, "run")) == 3
+    asked = server.stats()["requests"]
+    assert asked < 100 + 5 * IN_FLIGHT, "a dead key is not tried three hundred times"
+    assert len(committed(project / "ledger.sqlite")) == 100
+
+    server.settings.faults = {}
+    assert commands.run(*words(server, "run")) == 0
+    assert server.stats()["answered"] == QUESTIONS
+    assert server.stats()["requests"] == asked + QUESTIONS - 100
+
+
+def test_samples_that_ask_the_same_are_one_request(
+    project: Path, server: LLMServer, commands: Commands
+) -> None:
+    server.settings.latency = 0.02
+    same = samples(5)
+    with (project / "samples.jsonl").open("wb") as stream:
+        for at in range(60):
+            record = {**same[at % 5], "id": f"r{at}"}
+            stream.write(orjson.dumps(record) + b"\n")
+    assert commands.run(*words(server, "run")) == 0
+    assert server.stats()["requests"] == 5 * PER_SAMPLE
