@@ -6,17 +6,35 @@ twenty times of importing.
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
+WARM = (
+    "openai.resources.chat",
+    "ragassay.engine.evaluation",
+    "ragassay.engine.preview",
+    "ragassay.judges.named",
+    "ragassay.judges.endpoints.pools",
+    "ragassay.reports.folder",
+    "ragassay.reports.terminal",
+)
+"""Imported before the fork; none of these starts a thread."""
+
 
 class Commands:
-    """A context manager: ``start``, then ``kill`` or ``wait``; one command at a time."""
+    """A context manager: ``start``, then ``kill`` or ``wait``; one command at a time.
+
+    Attributes:
+        folder: where the next command is started.
+        log: file with what all of them print.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -25,11 +43,10 @@ class Commands:
     def __enter__(self) -> Commands:
         self._parent = subprocess.Popen(
             [sys.executable, str(Path(__file__).resolve()), str(self.log)],
-            cwd=self.folder,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            env={**os.environ, "OPENAI_API_KEY": "any"},
+            env={**os.environ, "OPENAI_API_KEY": "any", "OPENBLAS_NUM_THREADS": "1"},
         )
         return self
 
@@ -45,14 +62,15 @@ class Commands:
     def start(self, *words: str) -> int:
         """Starts ``ragassay`` with these words; returns the number of its process."""
         assert self._parent.stdin is not None and self._parent.stdout is not None
-        self._parent.stdin.write(json.dumps(words) + "\n")
+        self._parent.stdin.write(json.dumps([str(self.folder), *words]) + "\n")
         self._parent.stdin.flush()
         self.pid = int(self._parent.stdout.readline())
         return self.pid
 
     def kill(self) -> int:
         """Kills it as nothing can be caught; returns what `wait` returns."""
-        os.kill(self.pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):  # it was faster
+            os.kill(self.pid, signal.SIGKILL)
         return self.wait()
 
     def wait(self) -> int:
@@ -71,11 +89,14 @@ class Commands:
 
 
 def main() -> None:
-    # Imported before the fork: libraries that start no threads.
-    import openai  # noqa: F401
-
+    for module in WARM:
+        importlib.import_module(module)
+    from ragassay import formats, suites
     from ragassay.cli import call
+    from ragassay.metrics import naming
 
+    for found in (formats, suites, naming):
+        found.known()
     log = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     for line in sys.stdin:
         child = os.fork()
@@ -84,7 +105,9 @@ def main() -> None:
             os.dup2(log, 2)
             code = 70
             try:
-                code = call(json.loads(line))
+                folder, *words = json.loads(line)
+                os.chdir(folder)
+                code = call(words)
                 sys.stdout.flush()
             finally:
                 os._exit(code)

@@ -230,6 +230,11 @@ Ranks = Callable[[Any], tuple[float, ...]]
 Asks = Callable[[str], Question[Any]]
 
 
+FILLER = (
+    "Bread rises slowly. Trams need rails. Otters sleep afloat. Rain fell on Tuesday. "
+    "Clocks tick. Paper burns well. Some cats dislike boxes. The harvest was late."
+)
+
 DILUTED = {"a response that contradicts nothing", "a user who is satisfied"}
 """Grades of a whole response, which any further sentence moves: hostile ones must not do better
 than one about something else."""
@@ -343,8 +348,8 @@ def test_the_offline_judges_grade_does_not_rise_by_hostile_text(check: str) -> N
     for base in bases:
         honest = ranks(ask(asks(base)))
         if check in DILUTED:
-            others = [ranks(ask(asks(text))) for text in (f"{base}\n{OTHER}", f"{OTHER} {base}")]
-            honest = max(honest, *others)
+            more = (f"{base}\n{OTHER}", f"{OTHER} {base}", f"{base} {FILLER}", f"{FILLER} {base}")
+            honest = max(honest, *(ranks(ask(asks(text))) for text in more))
         for name, text in HOSTILE.items():
             for where, mixed in (("after", f"{base}\n{text}"), ("before", f"{text} {base}")):
                 graded = ranks(ask(asks(mixed)))

@@ -9,12 +9,14 @@ import os
 import random
 import sqlite3
 import time
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
+
 from llm_server import LLMServer
 from run_process import Commands
 
@@ -60,10 +62,16 @@ def server() -> Iterator[LLMServer]:
         yield made
 
 
-@pytest.fixture
-def commands(project: Path) -> Iterator[Commands]:
-    with Commands(project) as made:
+@pytest.fixture(scope="module")
+def processes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Commands]:
+    with Commands(tmp_path_factory.mktemp("processes")) as made:
         yield made
+
+
+@pytest.fixture
+def commands(processes: Commands, project: Path) -> Commands:
+    processes.folder = project
+    return processes
 
 
 def words(server: LLMServer, output: str, *more: str, ledger: str = "ledger.sqlite") -> list[str]:
@@ -79,7 +87,12 @@ def scores(folder: Path) -> list[Any]:
     return [orjson.loads(line) for line in lines]
 
 
-def committed(ledger: Path) -> set[bytes]:
+def prompt_of(body: dict[str, Any]) -> str:
+    return orjson.dumps(body["messages"]).decode()
+
+
+def committed(ledger: Path) -> set[str]:
+    """The prompts of all verdicts that a ledger holds, read past our own code."""
     if not ledger.exists():
         return set()
     connection = sqlite3.connect(ledger)
@@ -87,7 +100,8 @@ def committed(ledger: Path) -> set[bytes]:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
             return set()  # killed while it was being made
-        return {row[0] for row in connection.execute("SELECT key FROM verdicts")}
+        rows = connection.execute("SELECT request FROM verdicts").fetchall()
+        return {prompt_of(orjson.loads(zlib.decompress(row[0]))) for row in rows}
     finally:
         connection.close()
 
@@ -111,24 +125,23 @@ def test_a_run_that_is_killed_twenty_times_ends_with_the_same_scores_and_pays_on
     assert server.stats()["answered"] == server.stats()["distinct"] == QUESTIONS
 
     server.state.reset()
-    server.settings.latency, server.settings.jitter = 0.01, 0.009
+    server.settings.latency, server.settings.jitter = 0.03, 0.025
     draw = random.Random(1)
     ledger = project / "ledger.sqlite"
-    known: set[bytes] = set()
-    answered = 0
+    known: set[str] = set()
     for at in range(KILLS):
-        room = QUESTIONS - len(known)
-        goal = server.stats()["requests"] + draw.randint(0, min(2 * QUESTIONS // KILLS, room - 1))
+        asked = server.state.bodies.copy()
+        goal = server.stats()["requests"] + draw.randint(0, 2 * (QUESTIONS - len(known)) // KILLS)
         commands.start(*words(server, "killed"))
         until(lambda goal=goal: server.stats()["requests"] > goal, commands.output())  # type: ignore[misc]
-        time.sleep(draw.random() * 0.02)
+        time.sleep(draw.random() * 0.04)
         assert commands.kill() == -9, f"kill {at} came too late: {commands.output()}"
         quiet(server)
+        again = {prompt_of(body) for body in server.bodies[asked.total() :]}
+        assert not again & known, "a committed verdict was paid for again"
         now = committed(ledger)
         assert now >= known, "a committed verdict is lost"
-        paid = server.stats()["answered"] - answered
-        assert paid <= len(now - known) + IN_FLIGHT, "more was paid twice than was in flight"
-        known, answered = now, answered + paid
+        known = now
         assert not (project / "killed" / "scores.jsonl").exists(), "half a run looks like a whole"
     assert 0 < len(known) < QUESTIONS
 
@@ -154,7 +167,9 @@ def test_a_run_that_is_killed_while_it_writes_its_folder_asks_nothing_again(
         assert server.stats()["requests"] - before in (0, QUESTIONS)
     assert commands.run(*words(server, "run")) == 0
     assert server.stats()["requests"] == QUESTIONS
-    assert len(scores(project / "run")) == len(scores(project / "run"))
+    assert commands.run(*words(server, "again")) == 0
+    assert server.stats()["requests"] == QUESTIONS
+    assert scores(project / "run") == scores(project / "again")
 
 
 def test_a_finished_run_is_repeated_without_a_single_request(
@@ -227,3 +242,41 @@ def test_samples_that_ask_the_same_are_one_request(
             stream.write(orjson.dumps(record) + b"\n")
     assert commands.run(*words(server, "run")) == 0
     assert server.stats()["requests"] == 5 * PER_SAMPLE
+
+
+def test_an_exported_ledger_replays_the_run_without_an_endpoint(
+    project: Path, server: LLMServer, commands: Commands
+) -> None:
+    server.settings.faults = lambda request: "refusal" if request.digest[0] < 20 else None
+    assert commands.run(*words(server, "first")) == 3
+    assert commands.run("ledger", "export", "ledger.sqlite", "-o", "answers.jsonl") == 0
+    asked = server.stats()["requests"]
+    replay = ["run", "samples.jsonl", "--suite", "ragreport", "--judge", "replay:answers.jsonl"]
+    assert commands.run(*replay, "-o", "second") == 3, commands.output()
+    assert server.stats()["requests"] == asked
+    assert scores(project / "first") == scores(project / "second")
+
+
+def test_a_ledger_that_cannot_grow_stops_the_run_before_it_pays_for_more(
+    project: Path, server: LLMServer, commands: Commands
+) -> None:
+    server.settings.latency = 0.01
+    ledger = project / "ledger.sqlite"
+    assert commands.run(*words(server, "run", "--limit", "2")) == 0
+    with sqlite3.connect(ledger) as connection:
+        # A trigger fails as a full disk does, for this one file.
+        connection.execute(
+            "CREATE TRIGGER full BEFORE INSERT ON verdicts WHEN "
+            "(SELECT count(*) FROM verdicts) >= 60 "
+            "BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END"
+        )
+    connection.close()
+    assert commands.run(*words(server, "run")) == 3, commands.output()
+    assert len(committed(ledger)) == 60
+    assert server.stats()["answered"] <= 60 + 4 * IN_FLIGHT
+    assert "disk is full" in str(scores(project / "run"))
+    with sqlite3.connect(ledger) as connection:
+        connection.execute("DROP TRIGGER full")
+    connection.close()
+    assert commands.run(*words(server, "run")) == 0
+    assert len(committed(ledger)) == QUESTIONS

@@ -10,6 +10,7 @@ from cyclopts import Group, Parameter
 from ragassay.cli import show
 from ragassay.cli.exits import OK, exit_code
 from ragassay.cli.words import assignments, is_config, listed, mapping, numbers
+from ragassay.errors import UsageError
 
 Many = Parameter(consume_multiple=False, negative=())
 JUDGING = Group("Judging", sort_key=10)
@@ -20,8 +21,21 @@ def Asking(**kwargs: Any) -> Parameter:  # noqa: N802 - used like cyclopts' Para
     return Parameter(group=JUDGING, negative=(), **kwargs)
 
 
+def Hidden(*names: str) -> Parameter:  # noqa: N802
+    """A published flag that is understood only to say what to write instead."""
+    return Parameter(name=list(names), negative=(), show=False)
+
+
+STEPS = Group("MT-RAG's steps over a file that grows", sort_key=11)
+
+
+def Stepping(**kwargs: Any) -> Parameter:  # noqa: N802
+    """A parameter listed under the steps."""
+    return Parameter(group=STEPS, negative=(), **kwargs)
+
+
 def run(
-    data: Path,
+    data: Path | None = None,
     /,
     *,
     suite: Annotated[list[str] | None, Parameter(name=["--suite", "-s"], negative=())] = None,
@@ -63,6 +77,13 @@ def run(
     rubric: Annotated[list[Path] | None, Asking(consume_multiple=False)] = None,
     judge_prompt: Annotated[Path | None, Asking()] = None,
     option: Annotated[list[str] | None, Many] = None,
+    step: Annotated[str | None, Stepping()] = None,
+    input: Annotated[Path | None, Stepping(name=["--input", "-i"])] = None,  # noqa: A002
+    evaluators: Annotated[Path | None, Stepping(name=["--evaluators", "-e"])] = None,
+    provider: Annotated[str | None, Stepping()] = None,
+    judge_model: Annotated[str | None, Stepping(name=["--judge-model", "--judge_model"])] = None,
+    openai_key: Annotated[str | None, Hidden("--openai-key", "--openai_key")] = None,
+    azure_host: Annotated[str | None, Hidden("--azure-host", "--azure_host")] = None,
     dry_run: Annotated[bool, Parameter(negative=())] = False,
     json: Annotated[bool, Parameter(negative=())] = False,
 ) -> int:
@@ -79,6 +100,7 @@ def run(
     ragassay run answers.jsonl --suite trecrag --judge openai:gpt-4o --dry-run
     ragassay run answers.jsonl --suite trecrag --judge openai:gpt-4o --budget 5.00 -o runs/new
     ragassay run answers.jsonl --suite ragreport --judge http://localhost:8000/v1#my-model -j 16
+    ragassay run --step idk -i in.jsonl -o out.jsonl --provider openai
     ```
 
     Metrics that need a judge are answered offline, by rules about words, unless --judge names one.
@@ -129,9 +151,19 @@ def run(
         rubric: YAML file of a rubric of your own, to score by. Repeatable.
         judge_prompt: Text file with your own instructions for answer_match.
         option: NAME=VALUE: a parameter for every metric that has it, as in min_grade=2. Repeatable.
+        step: algorithmic, idk, ragas, radbench, idk_condition or all: adds its fields to each
+            record of -i and writes the file -o.
+        input: JSONL file of records with predictions; DATA then holds the tasks (contexts, targets,
+            labels), joined by task_id.
+        evaluators: The benchmark's config.yaml, which chooses the algorithmic metrics.
+        provider: Who is asked, as the published scripts name it (openai, vllm ...); like --judge.
+        judge_model: Model of the provider.
+        openai_key: Refused: a key on a command line is a leak.
+        azure_host: Refused: name the endpoint with --judge.
         dry_run: Read the data and say what would be computed, asked and paid, but compute nothing.
         json: Print the summary as JSON.
     """
+    from ragassay import formats
     from ragassay.engine import config as configs
     from ragassay.engine.evaluation import prepare
     from ragassay.engine.preview import preview
@@ -178,6 +210,41 @@ def run(
         "options": assignments("--option", option),
     }
     given = {key: value for key, value in flags.items() if value is not None}
+    if step is not None:
+        if dry_run:
+            raise UsageError("A step has no dry run: leave out --step, or --dry-run.")
+        from ragassay.cli.steps import run_step
+
+        return run_step(
+            step,
+            data,
+            input,
+            configs.make_config(**given),
+            evaluators=evaluators,
+            provider=provider,
+            judge_model=judge_model,
+            openai_key=openai_key,
+            azure_host=azure_host,
+            json=json,
+        )
+    published_flags = {
+        "--input": input,
+        "--evaluators": evaluators,
+        "--provider": provider,
+        "--judge-model": judge_model,
+        "--openai-key": openai_key,
+        "--azure-host": azure_host,
+    }
+    for flag, value in published_flags.items():
+        if value is not None:
+            raise UsageError(f"{flag} belongs to --step (MT-RAG). Name a judge with --judge.")
+    if format in folder.WRITERS and format not in formats.known():
+        raise UsageError(
+            f"{format} is a format of reports, and --format names that of the data. After the run: "
+            f"ragassay report DIR --format {format}."
+        )
+    if data is None:
+        raise UsageError("No data is named: ragassay run DATA. 'ragassay run --help' has examples.")
     from_file = configs.read_config(data) if is_config(data) else {"data": str(data)}
     job = prepare(configs.make_config(**(from_file | given)))
     out = show.console()

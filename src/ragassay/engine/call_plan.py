@@ -114,8 +114,8 @@ class CallPlan:
     Attributes:
         judge: label of who would be asked.
         asks: whether it takes requests at all to ask it (the embedded judge takes none).
-        metrics: what each metric would ask if it ran alone; metrics that ask exactly the same share
-            an entry.
+        metrics: what each metric would ask if it ran alone, by the names that it is shown under;
+            metrics that ask the same share a line.
         total: what the run asks: a question that several metrics ask is asked once.
         questions: requests to send by kind of question.
         pace: the assumptions behind ``seconds``.
@@ -144,7 +144,7 @@ class CallPlan:
 
     @property
     def shared(self) -> int:
-        """Requests that the metrics save at least by sharing their questions."""
+        """Requests that the run needs fewer than its metrics line by line, at least."""
         alone = sum(amount.calls.low for amount in self.metrics.values())
         return max(0, int(alone - self.total.calls.low))
 

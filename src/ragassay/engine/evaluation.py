@@ -185,7 +185,7 @@ class Job:
             kept = KeptVerdicts()
             keeper = writer.add_verdict if writer else kept.add if keep else None
             asker = self._asker(stack, keeper)
-            bank = None if asker is None else self._bank(asker)
+            bank = None if asker is None else self.bank(asker)
             stream = score_stream(source.samples, list(plan.metrics.values()), asker)
             for samples, outcomes in stream:
                 collected.add(samples, outcomes)
@@ -242,8 +242,9 @@ class Job:
         stack.push(partial(_interrupted, asker))
         return asker
 
-    def _bank(self, asker: Asker) -> NuggetBank | None:
-        """The nugget bank that the configuration names, made known to the metrics."""
+    def bank(self, asker: Asker) -> NuggetBank | None:
+        """The nugget bank that the configuration names, made known to the metrics: read, or made
+        by asking (see `nugget_bank.pooled`)."""
         if self.config.nuggets == OWN:
             return None
         from ragassay.engine.nugget_bank import NuggetBank, pooled

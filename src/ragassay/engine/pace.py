@@ -33,6 +33,18 @@ def pace_of(judge: Judge, config: RunConfig, ledger: Ledger | None = None) -> Pa
     )
 
 
+def is_fresh(judge: Judge, ledger: Ledger | None) -> bool:
+    """Whether a ledger holds nothing of the judge's models. ``False`` without a ledger: a judge of
+    somebody's own may remember what it likes."""
+    if ledger is None:
+        return False
+    models = {leaf.model for leaf in judge.leaves()}
+    return not any(
+        ledger.select("SELECT 1 FROM verdicts WHERE model = ? LIMIT 1", (model,))
+        for model in models
+    )
+
+
 def _median(ledger: Ledger, model: str) -> float | None:
     rows = ledger.select(
         "SELECT latency / max(attempts, 1) FROM verdicts WHERE model = ? AND reason IS NULL "

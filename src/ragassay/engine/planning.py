@@ -70,6 +70,7 @@ class Planner:
         judge: who would be asked.
         pace: how fast.
         price: of each of its models, instead of what they say themselves (`Judge.price`).
+        fresh: whether the ledger is known to hold nothing of the judge's models.
     """
 
     def __init__(
@@ -79,6 +80,7 @@ class Planner:
         *,
         pace: Pace | None = None,
         price: Price | None = None,
+        fresh: bool = False,
     ) -> None:
         self.n_walked = 0
         self._judge = judge
@@ -87,7 +89,7 @@ class Planner:
         self._listing = [metric for metric in self._judged if _fills_a_list(metric)]
         self._asks = bool(judge.leaves())
         self._listed_prices = price is None
-        self._estimator = Estimator(judge, price)
+        self._estimator = Estimator(judge, price, fresh=fresh)
         self._ends = [PlanningJudge(self._estimator, end) for end in _WALKS]
         self._askers = [PlanningAsker(end) for end in self._ends]
         self._failed: Counter[str] = Counter()
@@ -107,30 +109,24 @@ class Planner:
             for asker in self._askers:
                 stack.callback(asker.close)
 
-    def prepare(self, name: str, build: Callable[[Asker], object], key: str) -> None:
+    def prepare(self, name: str, build: Callable[[Asker], object]) -> None:
         """Walks what is asked before the samples (a pooled nugget bank), under a line of its own.
 
         Args:
             name: of that line.
-            build: asks through the asker that it is given; what it returns is put into the context
-                of the walk under ``key``.
-            key: see `Asker.context`.
+            build: asks through the asker that it is given, and puts what it found into its context.
         """
         if not self._asks:
             return
-        line = self._lines[(name,)] = self._book.line()
         walks = []
         for end, asker in zip(self._ends, self._askers, strict=True):
             end.asked.clear()
-            asker.context[key] = build(asker)
+            build(asker)
             walks.append(tuple(end.asked))
-        self._enter(line | TOTAL, *walks)
+        if any(walks):
+            line = self._lines[(name,)] = self._book.line()
+            self._enter(line | TOTAL, *walks)
         self._forget()
-
-    def put(self, key: str, value: object) -> None:
-        """Puts something into the context that metrics look up while they are walked."""
-        for asker in self._askers:
-            asker.context[key] = value
 
     def add(self, samples: Sequence[Sample]) -> None:
         """Walks some samples. Where asking takes no request at all, there is nothing to walk."""
@@ -179,9 +175,9 @@ class Planner:
         found = CallPlan(
             judge=self._judge.label,
             asks=self._asks,
-            metrics={
-                names: self._book.amount(line).times(factor) for names, line in self._lines.items()
-            },
+            metrics=_alike(
+                {names: self._book.amount(line).times(factor) for names, line in self._lines.items()}
+            ),
             total=total,
             questions={kind: calls.times(factor) for kind, calls in self._book.kinds().items()},
             pace=pace,
@@ -332,6 +328,14 @@ def _grouped(
         if judged:
             found[judged] = (*found.get(judged, ()), name)
     return found
+
+
+def _alike(lines: Mapping[tuple[str, ...], Amount]) -> dict[tuple[str, ...], Amount]:
+    """Lines that are the same to the last token are one."""
+    found: dict[Amount, tuple[str, ...]] = {}
+    for names, amount in lines.items():
+        found[amount] = (*found.get(amount, ()), *names)
+    return {names: amount for amount, names in found.items()}
 
 
 def _range(one: float, other: float) -> Range:

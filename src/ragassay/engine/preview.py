@@ -10,8 +10,9 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from ragassay.engine.call_plan import CallPlan
+from ragassay.engine.config import OWN
 from ragassay.engine.evaluation import Job, Progress
-from ragassay.engine.pace import pace_of
+from ragassay.engine.pace import is_fresh, pace_of
 from ragassay.engine.planning import WINDOW, Planner
 from ragassay.errors import RagassayWarning
 from ragassay.judges.prices import Price
@@ -116,9 +117,14 @@ def _planner(job: Job, stack: ExitStack) -> Planner | None:
     if job.bench is None:
         return None
     stack.callback(job.bench.close)
+    judge, ledger = job.bench.judge, job.bench.ledger
     price = None if job.config.price is None else Price.parse(job.config.price)
-    pace = pace_of(job.bench.judge, job.config, job.bench.ledger)
-    return stack.enter_context(Planner(job.plan.metrics, job.bench.judge, pace=pace, price=price))
+    pace, fresh = pace_of(judge, job.config, ledger), is_fresh(judge, ledger)
+    planner = Planner(job.plan.metrics, judge, pace=pace, price=price, fresh=fresh)
+    stack.enter_context(planner)
+    if job.config.nuggets != OWN:
+        planner.prepare("nugget bank", job.bank)
+    return planner
 
 
 PARTS: dict[str, Callable[[Sample], bool]] = {

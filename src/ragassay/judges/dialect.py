@@ -61,7 +61,7 @@ class Dialect:
             known = self.dropped
             request = build(known)
             try:
-                completion = await send(request, partial(self._is, known))
+                completion = await send(request, partial(self._still, known))
             except EndpointError as error:
                 if not error.rejected - known:
                     raise
@@ -73,8 +73,10 @@ class Dialect:
             if completion is not None:
                 return request, completion
 
-    def _is(self, dropped: frozenset[str]) -> bool:
-        return self.dropped is dropped
+    def _still(self, dropped: frozenset[str]) -> bool:
+        """Whether a request without these may go out: nothing else is known, or is being found
+        out."""
+        return self.dropped is dropped and not self._settling.locked()
 
     async def _settle(
         self, build: Build, send: Send, dropped: frozenset[str]

@@ -21,7 +21,7 @@ from typing import Any, Literal, cast
 import orjson
 
 from ragassay import strict
-from ragassay.errors import UsageError
+from ragassay.errors import RagassayError, UsageError
 from ragassay.judges import requests
 from ragassay.judges.breaker import Breaker
 from ragassay.judges.budget import Budget
@@ -110,6 +110,7 @@ class LLMJudge(Judge):
         )
         self._flights: dict[tuple[str, int], asyncio.Task[Verdict[Any] | Failure]] = {}
         self._gate = asyncio.Semaphore(self._limiter.most * _AT_WORK)
+        self._draining = False
 
     @property
     def label(self) -> str:
@@ -139,6 +140,7 @@ class LLMJudge(Judge):
 
     async def open(self) -> None:
         """Makes it usable on this event loop."""
+        self._draining = False
         self._sender.resume()
         self._dialect.reopen()
         self._flights.clear()
@@ -147,6 +149,7 @@ class LLMJudge(Judge):
 
     async def drain(self) -> None:
         """Sends nothing new, and waits for what is in flight: it is paid, and kept."""
+        self._draining = True
         self._sender.stop(Reason.CONNECTION, INTERRUPTED)
         await asyncio.gather(*self._flights.values(), return_exceptions=True)
 
@@ -170,6 +173,9 @@ class LLMJudge(Judge):
 
     async def _answered(self, question: Question[Any], repeat: int) -> Verdict[Any] | Failure:
         async with self._gate:
+            if self._draining:
+                made = Provenance(self._label, attempts=0)
+                return Failure(question, Reason.CONNECTION, INTERRUPTED, made, repeat)
             request = self._build(question, repeat, self._dialect.dropped)
             found = self._found(question, repeat, request)
             if found is not None:
@@ -322,7 +328,12 @@ class _Asking:
         return Failure(self.question, reason, detail, self._provenance(), self.repeat)
 
     async def _commit(self, entry: Entry) -> None:
-        await self.judge._ledger.commit(entry)
+        try:
+            await self.judge._ledger.commit(entry)
+        except RagassayError as error:
+            # What cannot be kept would be paid for again: nothing more is sent.
+            self.judge._sender.stop(Reason.CONNECTION, str(error))
+            raise
         if self.judge._reuse != "all":
             self.judge._renewed.add(entry.key)
 

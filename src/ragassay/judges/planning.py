@@ -55,11 +55,15 @@ class Estimator:
         judge: who would be asked. Of it and of its leaves only `Judge.known` is called, and what
             says how a request would look.
         price: of all its models, instead of what the leaves say (`Judge.price`).
+        fresh: whether the ledger is known to hold nothing of the leaves, so that none is asked what
+            it knows: that takes most of the time.
     """
 
-    def __init__(self, judge: Judge, price: Price | None = None) -> None:
+    def __init__(self, judge: Judge, price: Price | None = None, *, fresh: bool = False) -> None:
         self.judge = judge
         self._price = price
+        self._fresh = fresh
+        self._alone = judge.leaves() == (judge,)
         self._found: dict[str, Demand] = {}
 
     def __getitem__(self, name: str) -> Demand:
@@ -78,14 +82,14 @@ class Estimator:
         self._found.clear()
 
     def _estimate(self, question: Question[Any], repeat: int) -> Demand:
-        known = self.judge.known(question, repeat)
+        known = None if self._fresh and self._alone else self.judge.known(question, repeat)
         asked = self.judge.requests(question, repeat)
         if known is not None:
             return Demand(question.kind, known, 0, len(asked), 0, 0, 0.0, 0)
         calls = held = unpriced = sent = received = 0
         cost = 0.0
         for leaf, own in asked:
-            if leaf is not self.judge and leaf.known(question, own) is not None:
+            if not (self._alone or self._fresh) and leaf.known(question, own) is not None:
                 held += 1
                 continue
             size = math.ceil(tokens.of_question(question, leaf.model) + _form(type(question)))

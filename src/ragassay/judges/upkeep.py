@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import orjson
 from ragassay.errors import UsageError, did_you_mean
 from ragassay.judges.ledger import Entry, Ledger
 from ragassay.judges.ledger_file import MEMORY
+from ragassay.judges.providers import PROVIDERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +255,14 @@ def record_of(entry: Entry, *, messages: bool = True) -> dict[str, Any]:
 
 def label_of(endpoint: str, model: str) -> str:
     """The label of an LLM judge: ``openai:gpt-4o``, ``http://localhost:8000/v1#m``."""
-    return f"{endpoint}{'#' if '://' in endpoint else ':'}{model}"
+    name = _hosted().get(endpoint)
+    return f"{name}:{model}" if name else f"{endpoint}#{model}"
+
+
+@cache
+def _hosted() -> dict[str, str]:
+    """The names of providers by their URL; servers of one's own are known by their URL."""
+    return {one.url: name for name, one in PROVIDERS.items() if one.url and one.key_needed}
 
 
 def moment(seconds: float) -> str:

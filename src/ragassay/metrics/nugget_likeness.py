@@ -8,7 +8,8 @@ fact counted twice weighs a little more.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from functools import lru_cache
 
 from ragassay.metrics.text import unicode_tokens
 
@@ -64,7 +65,7 @@ def same_nugget(one: str, other: str) -> bool:
 
 def _form(text: str) -> tuple[str, ...]:
     """The words that tell facts apart."""
-    words = unicode_tokens(text.replace("n't", " nt").replace("n’t", " nt"), stem=True)
+    words = unicode_tokens(text.replace("n't", " not").replace("n’t", " not"), stem=True)
     return tuple(word for word in words if word not in _EMPTY_WORDS) or tuple(words)
 
 
@@ -78,7 +79,8 @@ def _same(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
     return Indel.normalized_similarity(one, other) >= _ALIKE
 
 
-def _marks(words: Sequence[str]) -> list[str]:
+@lru_cache(maxsize=4096)
+def _marks(words: tuple[str, ...]) -> list[str]:
     """Numbers and negations, which one word of difference must not hide."""
     return sorted(
         word for word in words if word in _NEGATIONS or any(sign.isdigit() for sign in word)

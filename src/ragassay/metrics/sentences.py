@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 _END = re.compile(r"([.!?…]+[\"'”’»)\]]*)(?=\s|$)|([。！？｡]+[”’」』）]*)")
-_BREAK = re.compile(r"[ \t]*\n\s*")
+_BREAK = re.compile(r"\n\s*")
 _ITEM = re.compile(r"(?:[-*•–+]|\d{1,3}[.)]|[a-zA-Z][.)]|#+|>)\s")
 """What a line of a list, or a heading, begins with."""
 
@@ -29,6 +29,9 @@ _LABELS = frozenset({
     "plan", "section", "type", "vitamin",
 })  # fmt: skip
 """Words whose letter is no initial: ``vitamin C. Oranges ...``."""
+
+_NEAR = 40
+"""How far to look for a word: longer ones are no abbreviations."""
 
 _WORD = re.compile(r"\S+$")
 _NEXT = re.compile(r"\s*[\"'“‘«(\[]*(\w[\w'’-]*)?")
@@ -55,10 +58,11 @@ def _lines(text: str) -> list[tuple[int, int]]:
     """Stretches of text that line breaks part."""
     found, start = [], 0
     for gap in _BREAK.finditer(text):
-        before, after = text[start : gap.start()].rstrip(), text[gap.end() :]
+        before = text[max(start, gap.start() - _NEAR) : gap.start()].rstrip()[-1:]
+        after = text[gap.end() : gap.end() + _NEAR]
         wraps = (
             gap[0].count("\n") == 1
-            and before[-1:].isalnum() | (before[-1:] == ",")
+            and before.isalnum() | (before == ",")
             and after[:1].islower()
             and not _ITEM.match(after)
         )
@@ -72,12 +76,12 @@ def _ends(text: str, line: int, mark: int, after: int, end: int, signs: str) -> 
     """Whether the signs at ``mark`` end a sentence of the line that begins at ``line``."""
     following = _NEXT.match(text, after, end)
     word = (following[1] or "") if following else ""
-    if not signs.startswith(".") or signs.startswith(".."):
-        return not word[:1].islower() or signs[0] != "…"
-    before = _WORD.search(text, line, mark)
-    last = before[0].lstrip("([\"'“‘«") if before else ""
     if word[:1].islower():
         return False
+    if not signs.startswith(".") or signs.startswith(".."):
+        return True
+    before = _WORD.search(text, max(line, mark - _NEAR), mark)
+    last = before[0].lstrip("([\"'“‘«") if before else ""
     if last.casefold() in _ABBREVIATIONS:
         return False
     if last.isdigit() and not text[line : mark - len(last)].strip():
@@ -85,7 +89,7 @@ def _ends(text: str, line: int, mark: int, after: int, end: int, signs: str) -> 
     if "." in last and all(len(piece) == 1 for piece in last.split(".")):
         return word.casefold() in _STARTERS or not word
     if len(last) == 1 and last.isupper() and word:
-        label = _WORD.search(text[line : mark - 1].rstrip())
+        label = _WORD.search(text[max(line, mark - _NEAR) : mark - 1].rstrip())
         return word.casefold() in _STARTERS or (
             label is not None and label[0].casefold() in _LABELS
         )

@@ -100,8 +100,8 @@ def plan_lines(plan: CallPlan, plain: bool = False) -> list[tuple[str, str]]:
     if plan.shared:
         found.append(
             (
-                f"Metrics that ask the same question ask it once: {plan.shared:,} calls fewer than "
-                "each metric alone.",
+                f"What several metrics ask is asked once: {plan.shared:,} calls fewer than line by "
+                "line.",
                 "dim",
             )
         )

@@ -21,7 +21,7 @@ def idk(question: SaysIdk) -> Idk:
     Nothing but small talk is yes as well: it holds no part of an answer, which is how MT-RAG's
     published judgments label it (its conversational turns score 1 for just this).
     """
-    return Idk(says_idk=says_idk(question.answer))
+    return Idk(says_idk=says_idk(question.answer, question.conversation))
 
 
 @rule_for(AnswerAttempted)
@@ -29,7 +29,7 @@ def attempted(question: AnswerAttempted) -> Attempt:
     """Yes for anything that says something; small talk answers small talk."""
     if is_small_talk(question.answer) and is_small_talk(question.query):
         return Attempt(answered="yes")
-    return Attempt(answered="no" if says_idk(question.answer) == "yes" else "yes")
+    return Attempt(answered="no" if says_idk(question.answer, question.query) == "yes" else "yes")
 
 
 @rule_for(SaysUnderspecified)

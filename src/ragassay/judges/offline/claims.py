@@ -8,9 +8,11 @@ greetings, refusals, offers of more help; and so is talk about the documents ("a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ragassay.judges.offline import lists
 from ragassay.judges.offline.answers import rule_for
-from ragassay.judges.offline.evidence import Evidence, piece
+from ragassay.judges.offline.evidence import LENS, Evidence, Lens, piece
 from ragassay.judges.offline.hostile import is_hostile
 from ragassay.judges.offline.refusals import claims_nothing
 from ragassay.judges.offline.texts import phrases, plain, sentences
@@ -36,12 +38,18 @@ def extract(question: ExtractClaims) -> Claims:
 @rule_for(ClaimSupport)
 def support(question: ClaimSupport) -> ClaimVerdicts:
     """Each claim by itself: more than half its weight in one window, and its numbers and names."""
-    evidence = Evidence(question.passages)
-    return ClaimVerdicts(supported=tuple(_supported(claim, evidence) for claim in question.claims))
+    return ClaimVerdicts(supported=supported(question.claims, question.passages))
 
 
-def _supported(claim: str, evidence: Evidence) -> bool:
-    return bool(content(claim)) and not is_hostile(claim) and evidence.supports(piece(claim))
+def supported(
+    claims: Sequence[str], passages: Sequence[str], lens: Lens = LENS
+) -> tuple[bool, ...]:
+    """Whether the passages support each claim. What speaks to the judge is never supported."""
+    evidence = Evidence(passages, lens)
+    return tuple(
+        bool(content(claim)) and not is_hostile(claim) and evidence.supports(piece(claim))
+        for claim in claims
+    )
 
 
 def supported_share(answer: str, passages: tuple[str, ...]) -> float | None:
@@ -49,5 +57,5 @@ def supported_share(answer: str, passages: tuple[str, ...]) -> float | None:
     claims = extract(ExtractClaims(conversation="", answer=answer)).claims
     if not claims:
         return None
-    verdicts = support(ClaimSupport(claims, passages)).supported
+    verdicts = supported(claims, passages)
     return sum(verdicts) / len(verdicts)

@@ -7,12 +7,13 @@ supported where one window holds more than a share of its weight, and all its nu
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
 
+from ragassay.judges.offline import lists
 from ragassay.judges.offline.hostile import evidence_sentences
-from ragassay.judges.offline.words import content, visible, weigh, weight
+from ragassay.judges.offline.words import content, stem, tokens, visible, weigh, weight
 
 Window = frozenset[str]
 """Stems of a few sentences that stand together."""
@@ -21,11 +22,10 @@ _MANY = 1_000
 """Sentences of a passage that get windows of their own."""
 
 _NAME = re.compile(r"(?<=[\w,;:)\"'’”] )[A-ZÀ-ÖØ-Þ][\w’'-]*|\b[A-Z]{2,}[A-Z0-9]*\b")
-_NEGATION = re.compile(
-    r"\b(?:not|no|never|none|nobody|nothing|neither|nor|without|cannot|nicht|kein\w*|niemals|ohne"
-    r"|ne|pas|jamais|sans|nunca|sin|non|mai|senza|não)\b|n['’]t\b|[不没沒无無未]|ない|ません",
-    re.IGNORECASE,
-)
+_NEGATIONS = lists.words("negations")
+_NEGATING = re.compile(r"n't$|[不没沒无無未非]")
+_BEFORE = 3
+"""Words before the first of some words in which a negation still is about them."""
 
 
 @dataclass(frozen=True)
@@ -58,12 +58,10 @@ class Piece:
     Attributes:
         stems: of its content words, each once, in order of first use.
         strict: its numbers and names, as stems.
-        negated: whether an odd number of negations stands in it.
     """
 
     stems: tuple[str, ...]
     strict: frozenset[str]
-    negated: bool
 
     @property
     def weight(self) -> float:
@@ -77,7 +75,7 @@ def piece(text: str) -> Piece:
     stems = tuple(dict.fromkeys(content(text)))
     strict = {found for found in stems if found[0].isdigit()}
     strict.update(names(text))
-    return Piece(stems, frozenset(strict), negated(text))
+    return Piece(stems, frozenset(strict))
 
 
 def names(text: str) -> set[str]:
@@ -85,9 +83,19 @@ def names(text: str) -> set[str]:
     return {found for name in _NAME.findall(visible(text)) for found in content(name)}
 
 
-def negated(text: str) -> bool:
-    """Whether an odd number of negations stands in it."""
-    return len(_NEGATION.findall(text)) % 2 == 1
+def negated(text: str, words: Set[str]) -> bool:
+    """Whether an odd number of negations stands among some words of a text.
+
+    Args:
+        text: a sentence.
+        words: stems; what stands before the first and behind the last of them is not looked at.
+    """
+    each = tokens(text)
+    at = [place for place, token in enumerate(each) if stem(token) in words]
+    if not at:
+        return False
+    near = each[max(0, at[0] - _BEFORE) : at[-1] + 1]
+    return sum(token in _NEGATIONS or bool(_NEGATING.search(token)) for token in near) % 2 == 1
 
 
 @lru_cache(maxsize=1024)
@@ -101,10 +109,7 @@ def _windows(text: str, size: int) -> tuple[Window, ...]:
     each = stems_of(text)
     step = max(1, len(each) // _MANY)
     starts = range(0, max(1, len(each) - size + 1), step)
-    found = (
-        frozenset(stem for sentence in each[at : at + size + step - 1] for stem in sentence)
-        for at in starts
-    )
+    found = (frozenset[str]().union(*each[at : at + size + step - 1]) for at in starts)
     return tuple(window for window in found if window)
 
 
@@ -126,8 +131,8 @@ class Evidence:
         self._windows = windows(texts, lens.window)
         self._places: dict[str, list[int]] = {}
         for at, window in enumerate(self._windows):
-            for stem in window:
-                self._places.setdefault(stem, []).append(at)
+            for word in window:
+                self._places.setdefault(word, []).append(at)
         self._known: dict[Piece, tuple[float, int | None]] = {}
 
     def coverage(self, wanted: Piece) -> float:
@@ -143,7 +148,7 @@ class Evidence:
 
     def holds(self, stems: Iterable[str]) -> bool:
         """Whether each of the stems stands somewhere."""
-        return all(stem in self._places for stem in stems)
+        return all(word in self._places for word in stems)
 
     def window(self, wanted: Piece) -> Window:
         """The window that holds most of it; empty where none holds anything."""
@@ -158,9 +163,9 @@ class Evidence:
 
     def _search(self, wanted: Piece) -> tuple[float, int | None]:
         held: dict[int, float] = {}
-        for stem in wanted.stems:
-            heavy = weight(stem)
-            for at in self._places.get(stem, ()):
+        for word in wanted.stems:
+            heavy = weight(word)
+            for at in self._places.get(word, ()):
                 held[at] = held.get(at, 0.0) + heavy
         if not held:
             return 0.0, None
@@ -169,7 +174,7 @@ class Evidence:
         return held[best] / wanted.weight, best
 
 
-def share_of(wanted: Iterable[str], found: frozenset[str] | set[str]) -> float:
+def share_of(wanted: Iterable[str], found: Set[str]) -> float:
     """Share of the weight of ``wanted`` that is in ``found``; 0 where nothing is wanted."""
     wanted = set(wanted)
     whole = weigh(sorted(wanted))

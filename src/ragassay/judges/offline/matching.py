@@ -85,7 +85,7 @@ def _opposed(answer: str, reference: str, new: set[str]) -> bool:
     near = [
         part for part in evidence_sentences(answer) if 2 * share_of(new, set(content(part))) > 1
     ]
-    return bool(near) and all(negated(part) != negated(reference) for part in near)
+    return bool(near) and all(negated(part, new) != negated(reference, new) for part in near)
 
 
 def _stand(text: str) -> bool | None:

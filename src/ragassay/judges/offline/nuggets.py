@@ -5,10 +5,10 @@ from __future__ import annotations
 from ragassay.judges.offline.answers import rule_for
 from ragassay.judges.offline.evidence import Evidence, Piece, Window, piece, share_of
 from ragassay.judges.offline.hostile import evidence_sentences
-from ragassay.judges.offline.relevance import FRESH, RELATED
+from ragassay.judges.offline.relevance import RELATED
 from ragassay.judges.offline.texts import phrases
 from ragassay.judges.offline.wanted import holds, kind_of
-from ragassay.judges.offline.words import content, tokens
+from ragassay.judges.offline.words import content
 from ragassay.judges.questions.nuggets import (
     Assignment,
     AssignNuggets,
@@ -37,7 +37,7 @@ def extract(question: ExtractNuggets) -> NuggetList:
             near = share_of(asked, set(content(sentence)))
             if near >= RELATED:
                 for clause in _clauses(sentence, question.words):
-                    if len(set(content(clause)) - asked) >= FRESH:
+                    if len(set(content(clause)) - asked) >= 1:
                         kept.append((near, len(kept), clause))
     kept.sort(key=lambda found: (-found[0], found[1]))
     seen: list[Window] = [frozenset(content(nugget)) for nugget in question.known]
@@ -81,7 +81,7 @@ def importance(question: NuggetImportance) -> NuggetImportances:
 def _important(query: str, nugget: str) -> Importance:
     kind = kind_of(query)
     near = share_of(content(query), set(content(nugget)))
-    fits = kind != "any" and holds(nugget, kind, frozenset(tokens(query)))
+    fits = kind != "any" and holds(nugget, kind, frozenset(content(query)))
     return "vital" if near >= (RELATED / 2 if fits else RELATED) else "okay"
 
 

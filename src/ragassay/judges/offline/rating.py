@@ -8,7 +8,7 @@ from ragassay.judges.offline.evidence import share_of
 from ragassay.judges.offline.hostile import evidence_sentences
 from ragassay.judges.offline.refusals import says_idk
 from ragassay.judges.offline.wanted import holds, kind_of
-from ragassay.judges.offline.words import content, tokens
+from ragassay.judges.offline.words import content
 from ragassay.judges.questions.rating import Rating, ReferenceRating
 from ragassay.judges.questions.report import Satisfaction, Stars
 
@@ -52,7 +52,7 @@ def satisfaction(question: Satisfaction) -> Stars:
     said = {stem for part in kept for stem in content(part)}
     asked = frozenset(content(question.query))
     kind = kind_of(question.query)
-    fits = holds(" ".join(kept), kind, frozenset(tokens(question.query)))
+    fits = holds(" ".join(kept), kind, asked)
     near = share_of(asked, said) >= _NEAR
     if not said or not (near or (kind != "any" and fits)):
         return Stars(explanation="The response has little to do with the query.", stars=2)

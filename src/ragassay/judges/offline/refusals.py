@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 from ragassay.judges.offline import lists
 from ragassay.judges.offline.hostile import is_hostile
 from ragassay.judges.offline.texts import plain, sentences
-from ragassay.judges.offline.words import content, tokens
+from ragassay.judges.offline.words import content, tokens, weight
 
 _REFUSAL = lists.patterns("refusals")
 _FILLER = lists.patterns("fillers")
@@ -55,41 +55,62 @@ class Shape(NamedTuple):
 
 
 @lru_cache(maxsize=2048)
-def shape(answer: str) -> Shape:
-    """Counts the parts of a response. Sentences that speak to the judge count as nothing."""
-    refusing = saying = talk = advising = 0
-    for sentence in sentences(plain(answer)):
-        if is_hostile(sentence):
-            continue
-        if _BARE.fullmatch(sentence):
-            refusing += 1
-        elif _REFUSAL.search(sentence):
-            refused, said = _parts(sentence)
-            refusing += refused
-            saying += said
-        elif _courteous(sentence):
-            talk += bool(_SMALL_TALK.search(sentence))
-        elif _ADVICE.search(sentence):
-            advising += 1
-        elif content(sentence) or tokens(sentence):
-            saying += 1
-    return Shape(refusing, saying, talk, advising)
+def shape(answer: str, about: frozenset[str] = frozenset()) -> Shape:
+    """Counts the parts of a response.
+
+    Args:
+        answer: the response.
+        about: stems of the conversation. Beside a refusal only what shares one of them says
+            something; where none is given, everything does.
+    """
+    parts = [_part(sentence) for sentence in sentences(plain(answer))]
+    refusing = sum(part.refusing for part in parts)
+    said = [part.said for part in parts if part.said]
+    if refusing and about:
+        said = [text for text in said if about & set(content(text))]
+    return Shape(
+        refusing, len(said), sum(part.talk for part in parts), sum(part.advice for part in parts)
+    )
 
 
-def _parts(sentence: str) -> tuple[int, int]:
-    """Refusals and statements in a sentence that holds a refusal."""
-    refused = said = 0
+class _Part(NamedTuple):
+    refusing: int = 0
+    said: str = ""
+    talk: bool = False
+    advice: bool = False
+
+
+@lru_cache(maxsize=4096)
+def _part(sentence: str) -> _Part:
+    if _BARE.fullmatch(sentence):
+        return _Part(refusing=1)
+    if _REFUSAL.search(sentence):
+        refused, said = _beside(sentence)
+        return _Part(refused, "" if is_hostile(sentence) else said)
+    if is_hostile(sentence):
+        return _Part()
+    if _courteous(sentence):
+        return _Part(talk=bool(_SMALL_TALK.search(sentence)))
+    if _ADVICE.search(sentence):
+        return _Part(advice=True)
+    return _Part(said=sentence if tokens(sentence) else "")
+
+
+def _beside(sentence: str) -> tuple[int, str]:
+    """Refusals in a sentence that holds one, and what it says beside them."""
+    refused = 0
+    said: list[str] = []
     for part in _TURN.split(sentence):
         found = _REFUSAL.search(part)
         if found is None:
-            said += _says(part)
-        else:
-            refused += 1
-            said += _says(_LEAD.sub("", part[: found.start()]))
-            conceded = _CONCEDES.match(part)
-            if conceded and conceded.end() > found.end():
-                said += _says(part[conceded.end() :])
-    return refused, int(said > 0)
+            said.append(part)
+            continue
+        refused += 1
+        said.append(_LEAD.sub("", part[: found.start()]))
+        conceded = _CONCEDES.match(part)
+        if conceded and conceded.end() > found.end():
+            said.append(part[conceded.end() :])
+    return refused, " ".join(filter(_says, said))
 
 
 def _says(text: str) -> bool:
@@ -106,9 +127,14 @@ def _short(sentence: str) -> bool:
     return len(tokens(sentence)) <= 25
 
 
-def says_idk(answer: str) -> Literal["yes", "partial", "no"]:
-    """Yes: only refusals, small talk or nothing at all; partial: refusals beside an answer."""
-    found = shape(answer)
+def says_idk(answer: str, conversation: str = "") -> Literal["yes", "partial", "no"]:
+    """Yes: only refusals, small talk or nothing at all; partial: refusals beside an answer.
+
+    Beside a refusal, only what shares a telling word with the conversation is an answer.
+    """
+    stems = content(conversation)
+    about = frozenset(stem for stem in stems if weight(stem) == 1) or frozenset(stems)
+    found = shape(answer, about)
     if found.saying:
         return "partial" if found.refusing else "no"
     return "yes" if found.refusing or found.small_talk or not found.advising else "no"

@@ -12,8 +12,8 @@ from typing import NamedTuple
 from ragassay.judges.offline.answers import rule_for
 from ragassay.judges.offline.evidence import share_of
 from ragassay.judges.offline.hostile import evidence_sentences
-from ragassay.judges.offline.wanted import holds, kind_of
-from ragassay.judges.offline.words import content, tokens, weigh
+from ragassay.judges.offline.wanted import Kind, holds, kind_of
+from ragassay.judges.offline.words import content, weigh
 from ragassay.judges.questions.relevance import Relevance, RelevanceGrade
 
 RELATED, PARTLY, DEDICATED = 0.35, 0.6, 0.85
@@ -21,10 +21,12 @@ RELATED, PARTLY, DEDICATED = 0.35, 0.6, 0.85
 window of it)."""
 
 NEW = 3
-"""Content words beside the query's that a window must hold for grades 2 and 3."""
+"""Content words beside the query's that a window must hold for grades 2 and 3, unless one of them
+is of the kind that the query asks for (a date, a number, a name)."""
 
-FRESH = 2
-"""Content words beside the query's that a sentence must hold to be looked at at all."""
+FRESH = 1
+"""Content words beside the query's that a sentence must hold to be looked at at all. It must hold
+one of the query's as well, so that text about something else changes nothing."""
 
 VARIED = 0.25
 """Share of different words among a passage's content words, below which it is stuffed: repeated
@@ -40,13 +42,15 @@ class Found(NamedTuple):
     Attributes:
         anywhere: share of the query's weight in the passage, 0 to 1.
         together: the largest share in a window of sentences.
-        new: content words in that window beside the query's.
-        fits: whether that window holds the kind of answer that the query wants.
+        new: content words beside the query's in that window.
+        kind: the kind of answer that the query wants.
+        fits: whether that window holds one.
     """
 
     anywhere: float = 0.0
     together: float = 0.0
     new: int = 0
+    kind: Kind = "any"
     fits: bool = False
 
 
@@ -56,27 +60,29 @@ def look(query: str, passage: str) -> Found:
     asked = frozenset(content(query))
     if not asked:
         return Found()
-    kept = [
-        (sentence, stems)
-        for sentence in evidence_sentences(passage)
-        if len((stems := set(content(sentence))) - asked) >= FRESH
-    ]
-    if not kept or _stuffed(passage):
+    parts = [(part, set(content(part))) for part in evidence_sentences(passage)]
+    if not parts or _stuffed(passage):
         return Found()
-    everything = {stem for _, stems in kept for stem in stems}
     # A first line without a full stop is a title: it names the subject of all that follows.
-    title = kept[0][1] if kept[0][0][-1] not in ".!?。" else set()
-    best, at = -1.0, 0
-    for start in range(max(1, len(kept) - _WINDOW + 1)):
-        found = {stem for _, stems in kept[start : start + _WINDOW] for stem in stems}
-        share = share_of(asked, found | title)
+    title = parts[0][1] if parts[0][0][-1] not in ".!?。" and len(parts) > 1 else set()
+    kept = [
+        (at, part, stems)
+        for at, (part, stems) in enumerate(parts)
+        if stems & asked and len(stems - asked) >= FRESH
+    ]
+    if not kept:
+        return Found()
+    best, window = -1.0, kept[:1]
+    for start, (first, _, _) in enumerate(kept):
+        near = [found for found in kept[start : start + _WINDOW] if found[0] < first + _WINDOW]
+        share = share_of(asked, title.union(*(stems for _, _, stems in near)))
         if share > best:
-            best, at = share, start
-    window = kept[at : at + _WINDOW]
-    new = {stem for _, stems in window for stem in stems} - asked
-    text = " ".join(sentence for sentence, _ in window)
-    fits = holds(text, kind_of(query), frozenset(tokens(query)))
-    return Found(share_of(asked, everything), best, len(new), fits)
+            best, window = share, near
+    everything = title.union(*(stems for _, _, stems in kept))
+    new = set[str]().union(*(stems for _, _, stems in window)) - asked
+    kind = kind_of(query)
+    fits = holds(" \n".join(part for _, part, _ in window), kind, asked)
+    return Found(share_of(asked, everything), best, len(new), kind, fits)
 
 
 def grade(query: str, passage: str) -> int:
@@ -84,11 +90,12 @@ def grade(query: str, passage: str) -> int:
     found = look(query, passage)
     if found.anywhere < RELATED:
         return 0
-    if found.together < PARTLY or found.new < NEW:
+    answers = found.fits and (found.kind != "any" or found.new >= NEW)
+    if found.together < PARTLY or not (answers or found.new >= NEW):
         return 1
     # A query of a single telling word is found in much that does not answer it.
     telling = weigh(set(content(query))) > 1
-    return 3 if found.together >= DEDICATED and found.fits and telling else 2
+    return 3 if found.together >= DEDICATED and answers and telling else 2
 
 
 def _stuffed(passage: str) -> bool:

@@ -16,7 +16,7 @@ USED = 2
 @rule_for(ReportOnContext)
 def report(question: ReportOnContext) -> ContextReport:
     """Relevance is the mean grade, usefulness the best one, on 1 to 5; utilization is the share of
-    the text, in words, that lies in useful chunks and in sentences near the query."""
+    the sentences that are near the query and in useful chunks."""
     grades = [grade(question.query, chunk) for chunk in question.chunks]
     used = tuple(at for at, found in enumerate(grades, 1) if found >= USED)
     mean = sum(grades) / len(grades) if grades else 0.0
@@ -28,7 +28,7 @@ def report(question: ReportOnContext) -> ContextReport:
         relevance=1 + round(4 * mean / 3),
         usefulness_explanation=f"The best chunk has grade {best} of 3.",
         usefulness=1 + round(4 * best / 3),
-        utilization_explanation=f"{percent}% of the words stand where the query is spoken of.",
+        utilization_explanation=f"{percent}% of the sentences speak of what the query asks.",
         utilization=percent,
         attribution_explanation=f"Chunks that help to answer: {listed}.",
         attribution=used,
@@ -40,8 +40,6 @@ def _utilization(query: str, chunks: tuple[str, ...], used: tuple[int, ...]) -> 
     whole = near = 0
     for at, chunk in enumerate(chunks, 1):
         for sentence in evidence_sentences(chunk):
-            stems = content(sentence)
-            whole += len(stems)
-            if at in used and share_of(asked, set(stems)) >= PARTLY / 2:
-                near += len(stems)
+            whole += 1
+            near += at in used and share_of(asked, set(content(sentence))) >= PARTLY / 2
     return round(100 * near / whole) if whole else 0

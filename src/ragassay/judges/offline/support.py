@@ -45,39 +45,61 @@ def contradiction(wanted: Piece, said: str, passage: str) -> Literal["number", "
     ``negation``: one of the two is negated and the other is not. ``number``: the sentence has a
     number that the passage has nowhere, where the similar sentence has another one.
     """
-    numbers = {stem for stem in wanted.strict if stem[0].isdigit()}
-    words = Piece(
-        tuple(stem for stem in wanted.stems if stem not in numbers), frozenset(), wanted.negated
-    )
-    if len(words.stems) < 2:
+    closest, share, numbers = _closest(wanted, passage)
+    if share < SAME:
         return None
+    stems = set(content(closest))
+    common = stems & set(wanted.stems)
+    if negated(closest, common) != negated(said, common):
+        return "negation"
+    others = {stem for stem in stems if stem[0].isdigit()}
+    return "number" if numbers and others - wanted.strict else None
+
+
+def _closest(wanted: Piece, passage: str) -> tuple[str, float, set[str]]:
+    """The most similar sentence, how similar it is, and the numbers that the passage lacks.
+
+    Similar is what holds the words of the other, whichever holds the other: words around one of
+    them make no difference.
+    """
+    numbers = {stem for stem in wanted.strict if stem[0].isdigit()}
+    words = {stem for stem in wanted.stems if stem not in numbers}
     best, closest = 0.0, ""
-    seen: set[str] = set()
+    missing = set(numbers)
+    if len(words) < _FEW:
+        return closest, best, missing
     for sentence in evidence_sentences(passage):
         stems = set(content(sentence))
-        seen |= stems
-        share = share_of(words.stems, stems)
+        missing -= stems
+        share = share_of(words, stems)
+        if len(stems) >= 2 * _FEW:
+            share = max(share, share_of(stems, words))
         if share > best:
             best, closest = share, sentence
-    if best < SAME:
-        return None
-    if negated(closest) != negated(said):
-        return "negation"
-    others = {stem for stem in content(closest) if stem[0].isdigit()}
-    return "number" if numbers - seen and others - numbers else None
+    return closest, best, missing
+
+
+_FEW = 2
+"""Content words below which sentences are too short to be compared; twice as many where one is
+looked for inside the other."""
 
 
 @rule_for(Contradiction)
 def contradicts(question: Contradiction) -> Stars:
-    """5 where nothing contradicts; one star less for each fourth of the sentences that does."""
-    said = [sentence for sentence in sentences(plain(question.answer)) if content(sentence)]
-    against = [
-        sentence
-        for sentence in said
-        if any(contradiction(piece(sentence), sentence, chunk) for chunk in question.chunks)
-    ]
+    """5 where nothing contradicts; one star less for each fourth, of the sentences that the
+    context speaks of, that does. Sentences about something else count for nothing."""
+    spoken = 0
+    against: list[str] = []
+    for sentence in sentences(plain(question.answer)):
+        wanted = piece(sentence)
+        shares = [_closest(wanted, chunk)[1] for chunk in question.chunks]
+        if max(shares, default=0.0) < PARTIAL:
+            continue
+        spoken += 1
+        if any(contradiction(wanted, sentence, chunk) for chunk in question.chunks):
+            against.append(sentence)
     if not against:
         return Stars(explanation="No sentence of the context says otherwise.", stars=5)
-    stars = 5 - max(1, round(4 * len(against) / len(said)))
-    detail = f"{len(against)} of {len(said)} sentences differ from the context: {against[0]}"
+    stars = 5 - max(1, round(4 * len(against) / spoken))
+    detail = f"{len(against)} of {spoken} sentences differ from the context: {against[0]}"
     return Stars(explanation=detail, stars=stars)

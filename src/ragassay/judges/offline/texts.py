@@ -14,7 +14,7 @@ _CITATION = re.compile(
     re.IGNORECASE,
 )
 _LINK = re.compile(r"\[([^\]\n]{1,300})\]\(\s*(?:https?:|www\.|/)[^)\s]*\s*\)")
-_FENCE = re.compile(r"^[ \t]*(?:```|~~~)[^\n]*$", re.MULTILINE)
+_FENCE = re.compile(r"^[ \t]*(?:```|~~~)[ \t]*[\w+#-]*[ \t]*$", re.MULTILINE)
 _MARKS = re.compile(r"\*\*|__|`|(?<!\w)\*(?=\w)|(?<=\w)\*(?!\w)")
 _BULLET = re.compile(r"^[ \t>]*(?:#{1,6}\s+|[-*+•◦▪–]\s+|\(?\d{1,3}[.)]\s+)+", re.MULTILINE)
 _STOP = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+|(?<=[。！？｡；])[”’」』）]*|\s*\n\s*|(?<=[؟।])\s+")

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Literal
 
 from ragassay.judges.offline import lists
-from ragassay.judges.offline.words import visible
+from ragassay.judges.offline.words import content, visible, weight
 
 Kind = Literal["date", "number", "name", "any"]
 
@@ -18,7 +18,7 @@ _ASKED: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ("name", lists.patterns("asks_name")),
 )
 _HOLDS = {"date": lists.patterns("dates"), "number": lists.patterns("numbers")}
-_CAPITAL = re.compile(r"[^\W\d_a-zß-öø-ÿ][\w’'-]*")
+_CAPITAL = re.compile(r"\b[^\W\d_a-zß-öø-ÿ][\w’'-]*")
 
 
 @lru_cache(maxsize=1024)
@@ -29,17 +29,17 @@ def kind_of(query: str) -> Kind:
     return max(found)[1] if found else "any"
 
 
-def holds(text: str, kind: Kind, beside: Set[str] = frozenset()) -> bool:
+def holds(text: str, kind: Kind, asked: Set[str] = frozenset()) -> bool:
     """Whether a text holds something of the kind.
 
     Args:
         text: a plain text.
         kind: what is wanted; ``any`` is held by every text.
-        beside: case-folded words that are no name wanted, for they stand in the query.
+        asked: stems of the query; what stands there is no answer to it.
     """
     if kind == "any":
         return True
     if kind == "name":
-        found = _CAPITAL.findall(text)
-        return any(word.casefold() not in beside and len(word) > 1 for word in found)
-    return bool(_HOLDS[kind].search(text))
+        found = content(" ".join(_CAPITAL.findall(visible(text))))
+        return any(stem not in asked and weight(stem) == 1 and len(stem) > 1 for stem in found)
+    return any(match.group().casefold() not in asked for match in _HOLDS[kind].finditer(text))

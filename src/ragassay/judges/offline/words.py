@@ -39,6 +39,7 @@ _INVISIBLE = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e"
     "\u2060-\u206f\ufe00-\ufe0f\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]"
 )
+_LINE_END = re.compile("\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _ENDINGS = (
     ("ational", "at", 3), ("ization", "iz", 3), ("isation", "iz", 3), ("iveness", "iv", 3),
     ("fulness", "ful", 3), ("ating", "at", 3), ("ation", "at", 3), ("ator", "at", 3),
@@ -52,8 +53,9 @@ _SMALL = lists.words("small")
 
 
 def visible(text: str) -> str:
-    """The text in its compatibility form (NFKC), without characters that nobody sees."""
-    text = text[:LONGEST]
+    """The text in its compatibility form (NFKC), with one kind of line end, without characters that
+    nobody sees."""
+    text = _LINE_END.sub("\n", text[:LONGEST])
     return text if text.isascii() else _INVISIBLE.sub("", unicodedata.normalize("NFKC", text))
 
 

@@ -1,0 +1,79 @@
+"""An LLM judge before a test server, for tests."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from llm_server import LLMServer
+from ragassay.judges.endpoints.base import Endpoint
+from ragassay.judges.endpoints.openai_chat import OpenAIChat
+from ragassay.judges.ledger import Ledger
+from ragassay.judges.llm import LLMJudge
+from ragassay.judges.question import Question
+from ragassay.judges.questions.relevance import RelevanceGrade
+from ragassay.judges.secrets import Secret
+from ragassay.judges.verdict import Failure, Verdict
+
+KEY = "sk-test-0123456789abcdef"
+
+
+def grades(n: int, word: str = "passage") -> list[RelevanceGrade]:
+    """Different questions."""
+    return [RelevanceGrade(f"what is {at}?", f"{word} number {at}") for at in range(n)]
+
+
+class Bench:
+    """Judges of one server with one ledger; a context manager."""
+
+    def __init__(self, server: LLMServer, folder: Path) -> None:
+        self.server = server
+        self.ledger = Ledger(folder / "ledger.sqlite")
+
+    def __enter__(self) -> Bench:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.ledger.close()
+
+    def judge(
+        self, model: str = "model-a", *, endpoint: Endpoint | None = None, **options: Any
+    ) -> LLMJudge:
+        """A judge with short waits."""
+        options.setdefault("backoff", 0.002)
+        at = endpoint or OpenAIChat(self.server.url, Secret(KEY, "TEST_KEY"))
+        return LLMJudge(at, model, ledger=self.ledger, **options)
+
+
+def ask(
+    judge: LLMJudge, questions: Sequence[Question[Any]], repeat: int = 0
+) -> list[Verdict[Any] | Failure]:
+    """What the judge says, all asked side by side."""
+
+    async def asked() -> list[Verdict[Any] | Failure]:
+        await judge.open()
+        try:
+            return list(await asyncio.gather(*(judge.answer(one, repeat) for one in questions)))
+        finally:
+            await judge.close()
+
+    return asyncio.run(asked())
+
+
+def ask_one(judge: LLMJudge, question: Question[Any], repeat: int = 0) -> Verdict[Any] | Failure:
+    """What the judge says to one question."""
+    return ask(judge, [question], repeat)[0]
+
+
+def answered(asked: Verdict[Any] | Failure) -> Verdict[Any]:
+    """The verdict that it is."""
+    assert isinstance(asked, Verdict), asked
+    return asked
+
+
+def failed(asked: Verdict[Any] | Failure) -> Failure:
+    """The failure that it is."""
+    assert isinstance(asked, Failure), asked
+    return asked

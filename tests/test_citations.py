@@ -1,0 +1,433 @@
+"""From an answer's text to what it cites, and what the citations are worth."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scripted_judge import Scripted
+
+from ragassay import Answer, Passage, Reason, Sample, Score, Statement, Unscored, UsageError
+from ragassay.engine.scoring import score_stream
+from ragassay.formats import load
+from ragassay.judges.asking import Asker
+from ragassay.judges.question import Question
+from ragassay.metrics import naming
+from ragassay.metrics.citable import Citable, passage_keys
+from ragassay.metrics.citation_parser import parts, published_parts, sentences
+from ragassay.metrics.citation_scores import (
+    Worth,
+    best_citations,
+    first_citations,
+    over_citations,
+    published_scores,
+)
+from ragassay.scores import Outcome
+
+FIVE = tuple(Passage(f"text {at}", id=f"[{at}]") for at in range(1, 6))
+DOCS = tuple(Passage(f"text {at}", id=f"doc{at}") for at in range(1, 4))
+
+
+def cut(found: tuple[Statement, ...]) -> list[tuple[str, list[str]]]:
+    return [(one.text, list(one.citations)) for one in found]
+
+
+# --- every form
+
+
+@pytest.mark.parametrize(
+    ("text", "cited"),
+    [
+        ("A fact [1].", ["1"]),
+        ("A fact [1, 2, 3]", ["1", "2", "3"]),
+        ("A fact [1], [2]", ["1", "2"]),
+        ("A fact [1] [2]", ["1", "2"]),
+        ("A fact [1][2].", ["1", "2"]),
+        ("A fact [1] and [2].", ["1", "2"]),
+        ("A fact [1-3].", ["1", "2", "3"]),
+        ("A fact [1–3, 5].", ["1", "2", "3", "5"]),
+        ("A fact [1,2;3]", ["1", "2", "3"]),
+        ("A fact [ 1 ].", ["1"]),
+        ("A fact [^1].", ["1"]),
+        ("A fact [doc1].", ["doc1"]),
+        ("A fact [Doc 1, Doc 2].", ["doc1", "doc2"]),
+        ("A fact [source: 2].", ["source2"]),
+        ("A fact [cite: 1, 2].", ["1", "2"]),
+        ("A fact [citation:3].", ["3"]),
+        ("A fact 【1†source】.", ["1"]),
+        ("A fact 【2†L3-L5】.", ["2"]),
+        ("A fact 【3】.", ["3"]),
+        ("A fact ［1］.", ["1"]),
+        ("A fact [[1]](https://example.org/a).", ["1"]),
+        ("A fact [2](https://example.org/a).", ["2"]),
+        (r"A fact \[1\].", ["1"]),
+        ("A fact <sup>[1]</sup>.", ["1"]),
+        ("A fact ^[1]^.", ["1"]),
+        ("A fact (3).", ["3"]),
+        ("A fact (Source 3)", ["source3"]),
+        ("[1] A fact", ["1"]),
+        ("- [1] A fact", ["1"]),
+        ("A fact `[1]`.", ["1"]),
+    ],
+)
+def test_every_form_of_citation_is_understood(text: str, cited: list[str]) -> None:
+    for found in (parts(text, FIVE), sentences(text, FIVE)):
+        assert [key for one in found for key in one.citations] == cited
+        assert len(found) == 1 and "fact" in found[0].text and "1]" not in found[0].text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "In [2024] it rained.",
+        "It rained (2024).",
+        "Seven planets (7).",
+        "There are 12 (3).",
+        "An array `x[1]` and\n```\ny[2]\n```\n",
+        "The interval [0, 1] is closed.",
+        "The range [5-2] is empty.",
+        "Left [sic] as it stood.",
+        "First (1) do this, then (2) that.",
+        "He said [...] so.",
+        "- [ ] to do\n- [x] done",
+        "A text (Smith, 2020).",
+    ],
+)
+def test_what_is_no_citation_is_none(text: str) -> None:
+    assert not [one for one in parts(text, FIVE) if one.citations]
+
+
+def test_an_id_of_a_passage_is_a_citation_whatever_it_looks_like() -> None:
+    passages = (Passage("a", id="2024"), Passage("b", id="msmarco_v2.1_doc_1#2"))
+    found = parts("It rained [2024]. It snowed [msmarco_v2.1_doc_1#2].", passages)
+    assert [one.citations for one in found] == [("2024",), ("msmarco_v2.1_doc_1#2",)]
+    assert parts("A fact 【9†notes.pdf】.", (Passage("a", id="notes.pdf"),))[0].citations == (
+        "notes.pdf",
+    )
+
+
+def test_citations_that_stand_first_belong_to_what_follows() -> None:
+    lines = "Two things:\n- [1] Iron is heavy.\n- [2] Wool is light.\n"
+    assert cut(parts(lines, FIVE)) == [
+        ("Two things:", []),
+        ("Iron is heavy.", ["1"]),
+        ("Wool is light.", ["2"]),
+    ]
+    assert cut(sentences("[1] Iron is heavy. [2] Wool is light.", FIVE)) == [
+        ("Iron is heavy.", ["1"]),
+        ("Wool is light.", ["2"]),
+    ]
+
+
+def test_a_line_that_wraps_before_a_citation_does_not_begin_with_it() -> None:
+    text = "Iron is a metal that is heavy\n[1]. Wool is light [2]."
+    assert [one.citations for one in parts(text, FIVE)] == [("1",), ("2",)]
+    assert sentences(text, FIVE)[0] == Statement("Iron is a metal that is heavy.", ("1",))
+
+
+@pytest.mark.parametrize(
+    "ending",
+    [
+        "\n\nSources: [1], [2]",
+        " Sources: [1], [2].",
+        "\n\n**References**\n[1] A book\n[2] https://example.org",
+        "\n\n## Sources:\n1. A book\n2. Another\n",
+        "\n\n[^1]: A note.\n[^2]: Another.",
+        "\n\n[1]: https://example.org\n",
+    ],
+)
+def test_a_list_of_sources_at_the_end_cites_nothing(ending: str) -> None:
+    for way in (parts, sentences):
+        assert cut(way("Iron is heavy [1]. Wool is not" + ending, FIVE))[1:] == [
+            ("Wool is not", [])
+        ]
+
+
+def test_parts_and_sentences_differ_where_a_sentence_cites_nothing() -> None:
+    text = "Uncited it is. Cited it is [1]. The end."
+    assert cut(parts(text, FIVE)) == [("Uncited it is. Cited it is", ["1"]), ("The end.", [])]
+    assert cut(sentences(text, FIVE)) == [
+        ("Uncited it is.", []),
+        ("Cited it is.", ["1"]),
+        ("The end.", []),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Dr. Smith met J. R. Tolkien. They talked.", 2),
+        ("It costs 3.5 dollars, e.g. in the U.S. market. So what?", 2),
+        ("He lives in the U.S. The weather is fine.", 2),
+        ("Vitamin C. Oranges have it.", 2),
+        ("Wait... what? Yes!", 2),
+        ("1. First item\n2. Second item", 2),
+        ("它很大。它很重！", 2),
+        ('She said "Stop!" He did.', 2),
+        ("A line that\nwraps here. Done.", 2),
+        ("", 0),
+        (" ... ", 0),
+    ],
+)
+def test_sentences_end_where_people_end_them(text: str, expected: int) -> None:
+    assert len(sentences(text)) == expected
+
+
+ANSWERS = st.lists(
+    st.sampled_from(
+        ["[1]", "[2, 3]", "[1-3]", " ", "\n", "\n\n", ". ", "Iron", "heavy", "- ", "Sources:", "(2)"]
+    )
+    | st.text(max_size=8),
+    max_size=25,
+).map("".join)
+
+
+@given(ANSWERS)
+def test_any_text_can_be_cut(text: str) -> None:
+    for way in (parts, sentences):
+        for one in way(text, FIVE):
+            assert any(character.isalnum() for character in one.text)
+            assert len(set(one.citations)) == len(one.citations)
+    assert all(one.text for one in published_parts(text) if text.strip())
+
+
+@given(st.lists(st.integers(1, 5), min_size=1, max_size=5, unique=True))
+def test_a_citation_goes_to_its_statement_however_it_is_written(cited: list[int]) -> None:
+    keys = tuple(map(str, cited))
+    for block in ("[" + ", ".join(keys) + "]", "".join(f"[{k}]" for k in keys)):
+        text = f"Nothing here. Iron is heavy {block}. Nothing there."
+        assert sentences(text, FIVE)[1] == Statement("Iron is heavy.", keys)
+
+
+# --- the published cut, to the letter
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("A [1, 2, 3]", [("A", ["[1]", "[2]", "[3]"])]),
+        ("A [1], [2]", [("A", ["[1]", "[2]"])]),
+        ("A [1] [2]", [("A", ["[1]"])]),
+        ("[1] A fact", [("A fact", [])]),
+        ("A [1] b", [("A", ["[1]"])]),
+        ("A [1-3]", [("A [1-3]", [])]),
+        ("A [2024]", [("A", ["[2024]"])]),
+        ("Uncited. Cited [1].", [("Uncited. Cited", ["[1]"])]),
+        ("A [1]. B", [("A", ["[1]"]), (". B", [])]),
+    ],
+)
+def test_the_published_parts_are_cut_as_the_tool_cuts_them(
+    text: str, expected: list[tuple[str, list[str]]]
+) -> None:
+    assert cut(published_parts(text)) == expected
+
+
+def test_the_published_file_has_the_published_parts(shared: Any) -> None:
+    samples = {
+        (s.id, s.repeat): s for s in load(shared / "data/open_rag_eval/connector_results.csv")
+    }
+    said = {key: s.answer.text for key, s in samples.items() if s.answer is not None}
+    assert len(samples) == 7 and len({name for name, _ in samples}) == 6
+    assert cut(published_parts(said["query_1", 0])) == [
+        ("Black holes are dense", ["[1]"]),
+        ("They are also big and round", ["[2]", "[3]"]),
+        ("My name is x", ["[4]"]),
+    ]
+    assert cut(published_parts(said["query_3", 0])) == [("Seven", ["[2]"])]
+    first, second = published_parts(said["query_4", 0])
+    assert first.text.startswith("Based on") and first.citations == ("[1]",)
+    assert second.text == (
+        ".\n\nNo other information about the DFA is provided in the given sources.\n\nSources:"
+    )
+    assert second.citations == ("[1]", "[2]")
+    (job,) = published_parts(said["query_5", 0])
+    assert job.citations == ("[1]", "[2]", "[3]", "[4]", "[5]") and job.text.endswith("promoted.")
+    # Ours: the list of sources cites nothing, and sentences end where a new one begins.
+    passages = samples["query_4", 0].passages or ()
+    assert [one.citations for one in parts(said["query_4", 0], passages)] == [("1",), ()]
+    assert [one.citations for one in sentences(said["query_1", 0])] == [("1",), ("2", "3"), ("4",)]
+    assert len(sentences(said["query_5", 0])) == 3
+
+
+# --- which passage is meant
+
+
+def test_a_citation_means_the_passage_with_that_id() -> None:
+    gaps = Citable((Passage("a", id="[2]"), Passage("b", id="[3]")))
+    assert [gaps.find(key) for key in ("2", "[3]", "doc 3", "1")] == [0, 1, 1, None]
+    assert [Citable(DOCS).find(key) for key in ("doc2", "Doc 2", "2", "4")] == [1, 1, 1, None]
+
+
+def test_a_citation_means_the_rank_where_ids_are_no_numbers() -> None:
+    for ids in ((None, None), ("a", "b"), ("7187158", "4922619"), ("2020-x", "2021-y")):
+        citable = Citable(tuple(Passage("t", id=name) for name in ids))
+        assert [citable.find(key) for key in ("1", "2", "3", "source 1")] == [0, 1, None, 0]
+
+
+def test_names_of_passages_are_unique() -> None:
+    passages = (Passage("a", id="x"), Passage("b"), Passage("c", id="x"), Passage("d", id="2"))
+    assert passage_keys(passages) == ("x", "2", "x (rank 3)", "2 (rank 4)")
+
+
+# --- the arithmetic
+
+
+def worth(*values: float, passage: str = "") -> list[Worth]:
+    return [Worth(passage or str(at), True, value) for at, value in enumerate(values)]
+
+
+PHANTOM = Worth("9", False, 0.0)
+
+
+def test_the_trec_example_comes_out() -> None:
+    found = first_citations([worth(0.5), worth(1.0, 0.0), []])
+    assert (found.precision, found.recall) == (0.75, 0.5)
+
+
+def test_precision_is_over_citations_where_the_tool_goes_by_passages() -> None:
+    statements = [worth(1.0, passage="a")] + [worth(0.0, passage="b")] * 4
+    assert over_citations(statements).precision == 0.2
+    assert published_scores(statements).precision == 0.5
+
+
+def test_an_invented_citation_counts_as_unsupported_where_the_tool_leaves_it_out() -> None:
+    statements = [worth(1.0), [PHANTOM]]
+    assert over_citations(statements) == (0.5, 0.5, 0.5)
+    assert published_scores(statements) == (1.0, 1.0, 1.0)
+
+
+def test_an_answer_that_cites_nothing_has_recall_0_and_no_precision() -> None:
+    for form in (over_citations, best_citations, first_citations):
+        assert form([[], []]) == (None, 0.0, 0.0)
+        assert form([]) == (None, None, None)
+    assert published_scores([[], []]) == (0.0, 0.0, 0.0)
+
+
+def test_one_good_citation_is_enough_for_a_sentence_but_not_for_a_part() -> None:
+    statements = [worth(1.0, 0.0)]
+    assert over_citations(statements).recall == 0.5
+    assert best_citations(statements).recall == 1.0
+
+
+CITED = st.lists(
+    st.lists(
+        st.builds(
+            Worth, st.sampled_from("abc"), st.just(True), st.sampled_from([0.0, 0.5, 1.0])
+        ),
+        max_size=4,
+    ),
+    min_size=1,
+    max_size=6,
+)
+
+
+@given(CITED)
+def test_every_form_stays_in_range_and_f1_lies_between(statements: list[list[Worth]]) -> None:
+    for form in (over_citations, best_citations, first_citations, published_scores):
+        precision, recall, f1 = form(statements)
+        assert recall is not None and f1 is not None and 0 <= recall <= 1
+        if precision is not None:
+            assert 0 <= precision <= 1
+            assert min(precision, recall) - 1e-9 <= f1 <= max(precision, recall) + 1e-9
+    # One citation a statement, each of its own passage: the forms agree.
+    plain = [[Worth(str(at), True, c[0].value)] for at, c in enumerate(statements) if c]
+    if plain:
+        assert over_citations(plain) == first_citations(plain) == best_citations(plain)
+        assert over_citations(plain).f1 == pytest.approx(published_scores(plain).f1)
+
+
+# --- the metrics
+
+
+def by_text(question: Question[Any]) -> Any:
+    """Passage 1 supports everything in full, passage 2 in part; 3 has no verdict."""
+    at = question.data["passage"].split()[-1]
+    if at == "3":
+        return Reason.TIMEOUT
+    return {"support": {"1": "full", "2": "partial"}.get(at, "none")}
+
+
+def outcomes(names: str, answer: Any, judge: Scripted, **fields: Any) -> list[Outcome]:
+    said = Answer(answer) if isinstance(answer, str) else answer
+    one = Sample(**({"id": "q", "query": "?", "answer": said, "passages": FIVE} | fields))
+    with Asker(judge) as asker:
+        ((_, found),) = score_stream([one], naming.parse_all(names), asker)
+        return [column[0] for column in found]
+
+
+def values(names: str, answer: Any, **fields: Any) -> list[Any]:
+    found = outcomes(names, answer, Scripted(by_text), **fields)
+    return [one.value if isinstance(one, Score) else one.reason for one in found]
+
+
+THREE = "{0}.precision,{0}.recall,{0}.f1"
+ANSWER = "Rain is wet. Iron is heavy [1]. Wool is light [2][9]. The end."
+
+
+def test_the_four_forms_by_name() -> None:
+    assert values(THREE.format("citation"), ANSWER) == pytest.approx(
+        [0.5, (1 + 0.25 + 0) / 3, 10 / 22]
+    )
+    assert values(THREE.format("citation_ore"), ANSWER) == pytest.approx([0.75, 0.5, 0.6])
+    assert values(THREE.format("citation_trec"), ANSWER) == pytest.approx(
+        [0.75, 1.5 / 4, 2 * 0.75 * 0.375 / 1.125]
+    )
+    assert values(THREE.format("citation_sentences"), ANSWER) == pytest.approx(
+        [0.5, 1.5 / 4, 2 * 0.5 * 0.375 / 0.875]
+    )
+
+
+def test_the_worths_are_settable() -> None:
+    assert values("citation(partial=0.25).precision", "Wool is light [2].") == [0.25]
+    assert values("citation(full=0.8).f1", "Iron is heavy [1].") == [pytest.approx(0.8)]
+    for wrong in ("citation(partial=2).f1", "citation(none=0.7).f1", "citation(full=1.5).f1"):
+        with pytest.raises(UsageError):
+            naming.parse(wrong)
+
+
+def test_the_three_scores_of_a_form_cost_one_question_a_citation() -> None:
+    judge = Scripted(by_text)
+    names = ",".join(THREE.format(f"citation{form}") for form in ("", "_ore", "_trec"))
+    outcomes(names, "Iron is heavy [1]. Wool is light [2]. Iron is heavy [1].", judge)
+    assert sorted(question.data["statement"] for question in judge.questions) == [
+        "Iron is heavy",
+        "Wool is light",
+    ]
+
+
+def test_what_was_not_retrieved_is_not_asked_about() -> None:
+    judge = Scripted(by_text)
+    (found,) = outcomes("citation.f1", "Iron is heavy [9].", judge)
+    assert isinstance(found, Score) and found.value == 0.0 and not judge.asked
+    (told,) = found.parts["statements"]
+    assert told["citations"] == [
+        {"citation": "9", "passage": None, "support": "not_retrieved", "score": 0.0}
+    ]
+
+
+def test_statements_that_come_with_the_record_are_taken_as_they_are() -> None:
+    answer = Answer("x", (Statement("Iron. Heavy [2].", ("doc1",)), Statement("Wool.", ())))
+    found = values(THREE.format("citation_sentences"), answer, passages=DOCS)
+    assert found == pytest.approx([1.0, 0.5, 2 / 3])
+
+
+def test_a_missing_verdict_leaves_the_answer_unscored() -> None:
+    assert values("citation.f1", "Iron is heavy [1]. Wool is light [3].") == [Reason.TIMEOUT]
+
+
+def test_an_uncited_and_an_empty_answer() -> None:
+    assert values(THREE.format("citation"), "I do not know.") == [Reason.UNDEFINED, 0.0, 0.0]
+    assert values(THREE.format("citation_ore"), "I do not know.") == [0.0, 0.0, 0.0]
+    for form in ("citation", "citation_ore", "citation_trec", "citation_sentences"):
+        assert values(THREE.format(form), "") == [Reason.UNDEFINED] * 3
+
+
+def test_what_is_missing_is_said() -> None:
+    bare = (Passage(id="[1]"), Passage("text 2", id="[2]"))
+    (found,) = outcomes("citation.f1", "Iron is heavy [1].", Scripted(by_text), passages=bare)
+    assert isinstance(found, Unscored) and found.reason is Reason.MISSING_INPUT
+    assert "[1]" in found.detail
+    assert values("citation.f1", "Wool is light [2].", passages=bare) == [0.5]
+    assert values("citation.f1", "x", passages=None) == [Reason.MISSING_INPUT]

@@ -1,0 +1,273 @@
+"""Nugget banks: facts that belong to a query, pooled over systems, editable, named by their hash."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scripted_judge import Scripted
+
+import ragassay
+from ragassay import InputError, Passage, Reason, Sample, UsageError
+from ragassay.engine.nugget_bank import pooled
+from ragassay.formats.nugget_bank import Nugget, NuggetBank, QueryNuggets
+from ragassay.judges.asking import Asker
+from ragassay.judges.question import Question
+from ragassay.metrics import naming
+from ragassay.scores import Unscored
+
+
+def judge(question: Question[Any]) -> Any:
+    """A nugget is a passage's text; what begins with "v" is vital; the answer holds what it says."""
+    data = question.data
+    match question.kind:
+        case "relevance_grade":
+            return {"match": 1, "trust": 1, "grade": 0 if "noise" in data["passage"] else 2}
+        case "extract_nuggets":
+            if "broken" in data["query"]:
+                return Reason.SERVER_ERROR
+            return {"nuggets": [text for text in data["passages"] if text not in data["known"]]}
+        case "nugget_importance":
+            return {"labels": ["vital" if n.startswith("v") else "okay" for n in data["nuggets"]]}
+        case "assign_nuggets":
+            held = [n in data["answer"] for n in data["nuggets"]]
+            return {"labels": ["support" if one else "not_support" for one in held]}
+    return Reason.UNSUPPORTED
+
+
+def sample(system: str, passages: str, answer: str = "", **fields: Any) -> Sample:
+    texts = tuple(Passage(text) for text in passages.split("|") if text)
+    base = {"id": "q1", "query": "what?", "answer": answer, "passages": texts, "system": system}
+    return Sample(**(base | fields))
+
+
+TWO = [
+    sample("a", "v alpha|o beta|noise", "v alpha"),
+    sample("b", "o beta|v gamma", "v gamma and o beta"),
+    sample("b", "v delta", "", repeat=1),
+]
+
+
+def bank_of(samples: list[Sample], said: Scripted, names: str = "nuggets.all") -> NuggetBank:
+    with Asker(said) as asker:
+        return pooled(iter(samples), asker, naming.parse_all(names))
+
+
+# --- pooling
+
+
+def test_a_bank_pools_the_passages_of_all_systems_and_repeats() -> None:
+    said = Scripted(judge)
+    bank = bank_of([*TWO, sample("a", "other", id="q2", query="who?")], said)
+    assert list(bank) == ["q1", "q2"]
+    texts = [one.text for one in bank["q1"].nuggets]
+    assert texts == ["v alpha", "v gamma", "v delta", "o beta"], "vital first, then in their order"
+    assert [one.importance for one in bank["q1"].nuggets] == ["vital"] * 3 + ["okay"]
+    graded = [q.data["passage"] for q in said.questions if q.kind == "relevance_grade"]
+    assert sorted(graded) == sorted(["v alpha", "o beta", "noise", "v gamma", "v delta", "other"])
+
+
+def test_the_limits_are_those_of_the_metrics() -> None:
+    names = "nuggets(best=2).all,nuggets(best=2).vital"
+    assert len(bank_of(TWO, Scripted(judge), names)["q1"].nuggets) == 2
+    with pytest.raises(UsageError, match="different parameters"):
+        bank_of(TWO, Scripted(judge), "nuggets(best=2).all,nuggets.vital")
+
+
+def test_a_query_without_relevant_passages_has_an_empty_entry() -> None:
+    bank = bank_of([sample("a", "noise"), sample("b", "", id="q2")], Scripted(judge))
+    assert [entry.nuggets for entry in bank.values()] == [(), ()]
+    assert not any(entry.failure for entry in bank.values())
+
+
+def test_a_failure_stands_in_the_entry_and_costs_that_query_only() -> None:
+    bank = bank_of([sample("a", "v x", id="q2", query="broken"), *TWO], Scripted(judge))
+    failure = bank["q2"].failure
+    assert failure is not None and failure.reason is Reason.SERVER_ERROR
+    assert len(bank["q1"].nuggets) == 4
+
+
+def test_one_id_for_two_queries_is_refused() -> None:
+    with pytest.raises(InputError, match="'q1' stands for two different queries"):
+        bank_of([*TWO, sample("c", "x", query="something else?")], Scripted(judge))
+    assert len(bank_of([*TWO, sample("c", "v x", query=" what? ")], Scripted(judge))) == 1
+
+
+def test_passages_without_texts_are_said() -> None:
+    bank = bank_of([sample("a", "", passages=(Passage(id="d"),))], Scripted(judge))
+    failure = bank["q1"].failure
+    assert failure is not None and failure.reason is Reason.MISSING_INPUT
+
+
+# --- measuring by a bank
+
+
+def rows(result: ragassay.Result) -> dict[tuple[str, int, str], Any]:
+    return {(row.system, row.repeat, row.metric): row for row in result.scores}
+
+
+def test_two_systems_are_measured_against_the_same_facts(tmp_path: Path) -> None:
+    result = ragassay.evaluate(
+        TWO, "nuggets.all", judge=Scripted(judge), nuggets="pooled", save=tmp_path / "run"
+    )
+    found = rows(result)
+    assert found["a", 0, "nuggets.all"].value == 0.25
+    assert found["b", 0, "nuggets.all"].value == 0.5
+    assert found["b", 1, "nuggets.all"].value == 0.0, "an empty answer holds nothing"
+    kept = NuggetBank.read(tmp_path / "run" / "nuggets.jsonl")
+    assert result.summary.nuggets == kept.hash == bank_of(TWO, Scripted(judge)).hash
+
+
+def test_the_published_way_measures_each_against_its_own() -> None:
+    result = ragassay.evaluate(TWO, "nuggets.all", judge=Scripted(judge))
+    assert rows(result)["a", 0, "nuggets.all"].value == 0.5
+    assert rows(result)["b", 0, "nuggets.all"].value == 1.0
+    assert not result.summary.nuggets
+
+
+def test_an_edited_bank_is_taken_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "bank.jsonl"
+    path.write_text(
+        '{"qid": "q1", "query": "what?", "nuggets": [{"text": "v alpha", "importance": "okay"}]}\n'
+    )
+    said = Scripted(judge)
+    more = [sample("a", "x", "v alpha"), sample("a", "x", "y", id="q9"), sample("b", "", "no")]
+    more[2] = sample("b", "", "v alpha", passages=None)
+    result = ragassay.evaluate(more, ["nuggets.all", "nuggets.vital"], judge=said, nuggets=str(path))
+    by_sample = {(row.sample, row.system, row.metric): row for row in result.scores}
+    assert by_sample["q1", "a", "nuggets.all"].value == 1.0
+    assert by_sample["q1", "a", "nuggets.vital"].reason == "undefined"
+    assert by_sample["q1", "b", "nuggets.all"].value == 1.0, "no passages are needed"
+    absent = by_sample["q9", "a", "nuggets.all"]
+    assert absent.reason == "missing_input" and "'q9'" in absent.explanation
+    assert set(said.asked) == {"assign_nuggets"}, "nothing is made anew"
+
+
+def test_a_failed_entry_leaves_every_answer_to_its_query_unscored() -> None:
+    data = [sample("a", "v x", "v x", id="q2", query="broken"), *TWO]
+    result = ragassay.evaluate(data, "nuggets.all", judge=Scripted(judge), nuggets="pooled")
+    row = next(row for row in result.scores if row.sample == "q2")
+    assert row.reason == "server_error" and result.summary.incomplete == 1
+
+
+# --- files
+
+
+def write(tmp_path: Path, *lines: object) -> Path:
+    path = tmp_path / "bank.jsonl"
+    path.write_text("".join((x if isinstance(x, str) else json.dumps(x)) + "\n" for x in lines))
+    return path
+
+
+ENTRY = {"qid": "q", "query": "?", "nuggets": [{"text": "a fact", "importance": "vital"}]}
+
+
+def test_a_bank_is_written_and_read_back(tmp_path: Path) -> None:
+    failed = Unscored(Reason.TIMEOUT, "no nuggets were made: too late")
+    bank = NuggetBank(
+        [
+            QueryNuggets("1", "wer?", (Nugget("ä fact", "vital"), Nugget("b", "okay"))),
+            QueryNuggets("2", None, ()),
+            QueryNuggets("3", "x", (), failed),
+        ]
+    )
+    bank.write(tmp_path / "b.jsonl")
+    again = NuggetBank.read(tmp_path / "b.jsonl")
+    assert dict(again) == dict(bank) and again.hash == bank.hash
+    assert len((tmp_path / "b.jsonl").read_text(encoding="utf-8").splitlines()) == 3
+
+
+def test_castorinis_files_are_read_and_an_assignment_is_left_out(tmp_path: Path) -> None:
+    path = write(
+        tmp_path,
+        {
+            "qid": "2024-145979",
+            "query": "what is vicarious trauma",
+            "nuggets": [
+                {"text": "Trauma of helpers", "importance": "vital", "assignment": "support"},
+                {"text": "Affects  therapists", "importance": "OKAY"},
+            ],
+        },
+    )
+    (entry,) = NuggetBank.read(path).values()
+    assert entry.nuggets == (
+        Nugget("Trauma of helpers", "vital"),
+        Nugget("Affects therapists", "okay"),
+    )
+
+
+def test_the_hash_names_what_answers_are_measured_by() -> None:
+    one = QueryNuggets("1", "a?", (Nugget("x", "vital"), Nugget("y", "okay")))
+    other = QueryNuggets("2", "b?", (Nugget("z", "okay"),))
+    bank = NuggetBank([one, other])
+    assert bank.hash == NuggetBank([other, one]).hash
+    for changed in (
+        QueryNuggets("1", "a?", (Nugget("x", "okay"), Nugget("y", "okay"))),
+        QueryNuggets("1", "a?", (Nugget("x", "vital"),)),
+        QueryNuggets("1", "a?", (Nugget("x!", "vital"), Nugget("y", "okay"))),
+        QueryNuggets("1", "c?", one.nuggets),
+    ):
+        assert NuggetBank([changed, other]).hash != bank.hash
+
+
+@pytest.mark.parametrize(
+    ("line", "field", "says"),
+    [
+        ("{", None, "not valid JSON"),
+        ({"query": "?", "nuggets": []}, "qid", "names no query"),
+        ({"qid": "q"}, "nuggets", ""),
+        ({"qid": "q", "nuggets": ["a fact"]}, "nuggets", "stands where a nugget is expected"),
+        ({"qid": "q", "nuggets": [{"importance": "vital"}]}, "nuggets.text", "no text"),
+        ({"qid": "q", "nuggets": [{"text": " ", "importance": "vital"}]}, "nuggets.text", "no text"),
+        ({"qid": "q", "nuggets": [{"text": "a"}]}, "nuggets.importance", "'vital'"),
+        (
+            {"qid": "q", "nuggets": [{"text": "a", "importance": "must"}]},
+            "nuggets.importance",
+            "'must'",
+        ),
+        (
+            {"qid": "q", "nuggets": [ENTRY["nuggets"][0], ENTRY["nuggets"][0]]},  # type: ignore[index]
+            "nuggets",
+            "stands twice",
+        ),
+        ({"qid": "x", "nuggets": []}, "qid", "stands twice in the bank"),
+        ({"qid": "q", "nuggets": [], "failure": "late"}, "failure", "reason"),
+    ],
+)
+def test_a_wrong_line_is_named(tmp_path: Path, line: object, field: str | None, says: str) -> None:
+    path = write(tmp_path, {**ENTRY, "qid": "x"}, line)
+    with pytest.raises(InputError) as caught:
+        NuggetBank.read(path)
+    error = caught.value
+    assert error.line == 2 and str(path) in str(error) and says in str(error)
+    assert error.field == field
+
+
+@given(
+    st.dictionaries(
+        st.text(min_size=1, max_size=5),
+        st.lists(st.text("abc ä", min_size=1, max_size=9), max_size=4, unique_by=lambda t: tuple(t.split())),
+        min_size=1,
+        max_size=4,
+    )
+)
+def test_every_bank_survives_its_file(
+    tmp_path_factory: pytest.TempPathFactory, made: dict[str, list[str]]
+) -> None:
+    bank = NuggetBank(
+        QueryNuggets(
+            name,
+            "?",
+            tuple(Nugget(" ".join(text.split()), "okay") for text in texts if text.strip()),
+        )
+        for name, texts in made.items()
+        if name.isprintable()
+    )
+    path = tmp_path_factory.getbasetemp() / "any.jsonl"
+    bank.write(path)
+    if bank:
+        assert NuggetBank.read(path).hash == bank.hash

@@ -1,0 +1,315 @@
+"""AutoNuggetizer: making nuggets within its limits, and the six scores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scripted_judge import Scripted
+
+from ragassay import Answer, Passage, Reason, Sample, Score, Unscored, UsageError
+from ragassay.engine.scoring import score_stream
+from ragassay.judges.asking import Asker
+from ragassay.judges.question import Question
+from ragassay.metrics import naming
+from ragassay.metrics.nugget_likeness import Distinct, same_nugget
+from ragassay.metrics.nugget_scores import NuggetScore, nugget_score
+from ragassay.reports.ore_values import published_nugget_score
+from ragassay.scores import Outcome
+
+ALL: tuple[NuggetScore, ...] = (
+    "all",
+    "all_strict",
+    "vital",
+    "vital_strict",
+    "weighted",
+    "weighted_strict",
+)
+FACTS = [f"fact about topic {at}" for at in range(100)]
+
+
+class Nuggetizer:
+    """A judge that says every nugget in ``rounds`` once, round by round."""
+
+    def __init__(
+        self,
+        *rounds: list[str],
+        grade: int = 2,
+        vital: Callable[[str], bool] = lambda text: True,
+        held: Callable[[str], str] = lambda text: "support",
+        fails: str = "",
+    ) -> None:
+        self.rounds = list(rounds)
+        self.grade, self.vital, self.held, self.fails = grade, vital, held, fails
+        self.judge = Scripted(self)
+
+    def __call__(self, question: Question[Any]) -> Any:
+        data = question.data
+        if question.kind == self.fails:
+            return Reason.TIMEOUT
+        match question.kind:
+            case "relevance_grade":
+                return {"match": 1, "trust": 1, "grade": self.grade}
+            case "extract_nuggets":
+                return {"nuggets": self.rounds.pop(0) if self.rounds else []}
+            case "nugget_importance":
+                return {"labels": ["vital" if self.vital(n) else "okay" for n in data["nuggets"]]}
+            case _:
+                return {"labels": [self.held(n) for n in data["nuggets"]]}
+
+    def asked(self, kind: str) -> list[dict[str, Any]]:
+        return [one.data for one in self.judge.questions if one.kind == kind]
+
+
+def sample(n: int = 2, **fields: Any) -> Sample:
+    passages = tuple(Passage(f"passage {at}") for at in range(n))
+    base = {"id": "q", "query": "what?", "answer": Answer("an answer"), "passages": passages}
+    return Sample(**(base | fields))
+
+
+def outcomes(names: str, said: Nuggetizer, one: Sample) -> list[Outcome]:
+    with Asker(said.judge) as asker:
+        ((_, found),) = score_stream([one], naming.parse_all(names), asker)
+        return [column[0] for column in found]
+
+
+def outcome(name: str, said: Nuggetizer, one: Sample | None = None) -> Outcome:
+    return outcomes(name, said, one or sample())[0]
+
+
+def nuggets(name: str, said: Nuggetizer, one: Sample | None = None) -> list[str]:
+    found = outcome(name, said, one)
+    assert isinstance(found, Score)
+    return list(found.parts["nuggets"])
+
+
+# --- the six scores
+
+
+def test_the_published_fixture_comes_out() -> None:
+    labels, held = ("vital", "okay"), ("support", "partial_support")
+    found = [nugget_score(which, labels, held) for which in ALL]
+    assert found == pytest.approx([0.75, 0.5, 1.0, 1.0, 0.8333, 0.6667], abs=5e-5)
+
+
+def test_five_vital_ones_held_and_none_okay_is_1_and_the_tools_909() -> None:
+    labels, held = ("vital",) * 5, ("support",) * 5
+    assert nugget_score("weighted", labels, held) == 1.0
+    assert published_nugget_score("weighted", labels, held) == pytest.approx(5 / 5.5)
+
+
+def test_no_vital_nugget_is_no_vital_score_where_the_tool_says_0() -> None:
+    labels, held = ("okay", "okay"), ("support", "not_support")
+    assert nugget_score("vital", labels, held) is None
+    assert nugget_score("weighted", labels, held) == 0.5
+    assert published_nugget_score("vital", labels, held) == 0.0
+
+
+LABELLED = st.lists(
+    st.tuples(
+        st.sampled_from(["vital", "okay"]),
+        st.sampled_from(["support", "partial_support", "not_support"]),
+    ),
+    min_size=1,
+    max_size=30,
+)
+
+
+@given(LABELLED)
+def test_strict_never_exceeds_lenient_and_the_tool_agrees_where_both_kinds_are_there(
+    pairs: list[tuple[Any, Any]],
+) -> None:
+    labels, held = zip(*pairs, strict=True)
+    for which in ("all", "vital", "weighted"):
+        lenient = nugget_score(which, labels, held)  # type: ignore[arg-type]
+        strict = nugget_score(f"{which}_strict", labels, held)  # type: ignore[arg-type]
+        assert (lenient is None) == (strict is None) == (which == "vital" and "vital" not in labels)
+        if lenient is not None and strict is not None:
+            assert 0 <= strict <= lenient <= 1
+    if {*labels} == {"vital", "okay"}:
+        for name in ALL:
+            ours = nugget_score(name, labels, held)
+            assert published_nugget_score(name, labels, held) == pytest.approx(ours)
+
+
+# --- the limits, kept in code
+
+
+def test_rounds_end_when_nothing_new_comes() -> None:
+    said = Nuggetizer(FACTS[:3], FACTS[3:5], [FACTS[0].upper() + "."])
+    assert nuggets("nuggets.all", said) == FACTS[:5]
+    asked = said.asked("extract_nuggets")
+    assert [len(data["known"]) for data in asked] == [0, 3, 5]
+
+
+def test_rounds_are_at_most_five_or_as_many_as_one_says() -> None:
+    rounds = [[fact] for fact in FACTS[:10]]
+    assert len(nuggets("nuggets.all", Nuggetizer(*rounds))) == 5
+    assert len(nuggets("nuggets(iterations=2).all", Nuggetizer(*rounds))) == 2
+
+
+def test_a_judge_that_says_too_many_is_cut_at_the_limit() -> None:
+    said = Nuggetizer(FACTS[:45])
+    assert nuggets("nuggets(best=100).all", said) == FACTS[:30]
+    assert len(said.asked("extract_nuggets")) == 1, "the list is full after the first round"
+    assert nuggets("nuggets(most=7).all", Nuggetizer(FACTS[:45])) == FACTS[:7]
+
+
+def test_nuggets_have_1_to_12_words_and_longer_ones_are_left_out_whole() -> None:
+    long = " ".join(["word"] * 13)
+    assert nuggets("nuggets.all", Nuggetizer([long, "", " ... ", "Paris is  the capital"])) == [
+        "Paris is the capital"
+    ]
+    found = outcome("nuggets.all", Nuggetizer([long]))
+    assert isinstance(found, Unscored) and found.reason is Reason.UNDEFINED
+    assert "longer than 12 words" in found.detail
+    assert nuggets("nuggets(words=13).all", Nuggetizer([long])) == [long]
+
+
+def test_the_best_20_are_kept_vital_first_in_their_order() -> None:
+    said = Nuggetizer(FACTS[:30], vital=lambda text: int(text.split()[-1]) % 2 == 1)
+    found = nuggets("nuggets.all", said)
+    assert found == FACTS[1:30:2] + FACTS[0:10:2]
+    assert len(found) == 20
+
+
+def test_labels_come_in_batches_of_10() -> None:
+    said = Nuggetizer(FACTS[:23])
+    outcome("nuggets.all", said)
+    assert [len(d["nuggets"]) for d in said.asked("nugget_importance")] == [10, 10, 3]
+    assert [len(d["nuggets"]) for d in said.asked("assign_nuggets")] == [10, 10]
+    said = Nuggetizer(FACTS[:23])
+    outcome("nuggets(batch=4,best=6).all", said)
+    assert [len(d["nuggets"]) for d in said.asked("assign_nuggets")] == [4, 2]
+
+
+def test_only_passages_of_the_grade_are_read() -> None:
+    said = Nuggetizer(FACTS[:1])
+    grades = {"a": 0, "b": 1, "c": 3}
+    said.judge.said = lambda q: (
+        {"match": 0, "trust": 0, "grade": grades[q.data["passage"]]}
+        if q.kind == "relevance_grade"
+        else said(q)
+    )
+    one = sample(passages=(Passage("a"), Passage("b"), Passage("c"), Passage("b")))
+    outcome("nuggets.all", said, one)
+    assert said.asked("extract_nuggets")[0]["passages"] == ("c", "b"), "best grades first"
+
+
+def test_every_window_of_passages_gets_its_share_of_the_room() -> None:
+    said = Nuggetizer(FACTS[:40], FACTS[40:80], FACTS[80:])
+    found = nuggets("nuggets(best=100).all", said, sample(n=25))
+    assert found == FACTS[:10] + FACTS[40:50] + FACTS[80:90]
+    assert [len(d["passages"]) for d in said.asked("extract_nuggets")] == [10, 10, 5]
+
+
+# --- what is scored, what is not
+
+
+def test_six_scores_cost_one_set_of_questions() -> None:
+    said = Nuggetizer(FACTS[:4], vital=lambda text: "1" in text, held=lambda text: "support")
+    found = outcomes(",".join(f"nuggets.{which}" for which in ALL), said, sample())
+    assert all(isinstance(one, Score) for one in found)
+    kinds = said.judge.asked
+    assert kinds.count("relevance_grade") == 2 and kinds.count("extract_nuggets") == 2
+    assert kinds.count("nugget_importance") == kinds.count("assign_nuggets") == 1
+
+
+def test_the_labels_are_parts() -> None:
+    said = Nuggetizer(FACTS[:2], held=lambda text: "partial_support")
+    found = outcome("nuggets.vital_strict", said)
+    assert isinstance(found, Score) and found.value == 0.0
+    assert found.parts == {
+        "nuggets": FACTS[:2],
+        "labels": ["vital", "vital"],
+        "assignments": ["partial_support", "partial_support"],
+    }
+    assert len(found.evidence) == len(said.judge.asked)
+
+
+@pytest.mark.parametrize(
+    ("one", "grade"), [(sample(), 0), (sample(passages=()), 3)], ids=["irrelevant", "nothing"]
+)
+def test_bad_retrieval_and_a_refusal_is_never_a_perfect_score(one: Sample, grade: int) -> None:
+    found = outcome("nuggets.vital", Nuggetizer(FACTS[:3], grade=grade), one)
+    assert isinstance(found, Unscored) and found.reason is Reason.UNDEFINED
+
+
+@pytest.mark.parametrize(
+    "fails", ["relevance_grade", "extract_nuggets", "nugget_importance", "assign_nuggets"]
+)
+def test_a_failure_on_the_way_is_never_a_neutral_half(fails: str) -> None:
+    found = outcome("nuggets.all", Nuggetizer(FACTS[:3], fails=fails))
+    assert isinstance(found, Unscored) and found.reason is Reason.TIMEOUT
+
+
+def test_no_vital_nugget_leaves_the_vital_scores_unscored() -> None:
+    said = Nuggetizer(FACTS[:3], vital=lambda text: False)
+    found = outcomes("nuggets.vital,nuggets.vital_strict,nuggets.weighted", said, sample())
+    assert [type(one) for one in found] == [Unscored, Unscored, Score]
+    assert found[0].reason is Reason.UNDEFINED  # type: ignore[union-attr]
+
+
+def test_an_empty_answer_holds_nothing_and_nobody_is_asked() -> None:
+    said = Nuggetizer(FACTS[:3])
+    found = outcome("nuggets.all", said, sample(answer=Answer(" \n")))
+    assert isinstance(found, Score) and found.value == 0.0
+    assert "assign_nuggets" not in said.judge.asked
+
+
+def test_what_is_missing_is_said() -> None:
+    for fields in ({"passages": None}, {"answer": None}, {"passages": (Passage(id="d"),)}):
+        found = outcome("nuggets.all", Nuggetizer(FACTS[:1]), sample(**fields))
+        assert isinstance(found, Unscored) and found.reason is Reason.MISSING_INPUT
+
+
+def test_every_limit_is_an_option_of_the_name() -> None:
+    name = "nuggets(iterations=1,most=9,best=3,words=5,batch=2,min_grade=2,window=4,shots=few).all"
+    assert str(naming.parse(name)) == name
+    with pytest.raises(UsageError):
+        naming.parse("nuggets(min_grade=4).all")
+
+
+# --- near-duplicates
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Seven planets have moons", "seven planets have a moon."),
+        ("The sun is a star", "Sun: star"),
+        ("It doesn't rain", "it does not rain!"),
+        (
+            "Training helps workers gain skills, knowledge and confidence for new jobs",
+            "Training helps workers gain skills, knowledge, confidence for the new job",
+        ),
+    ],
+)
+def test_one_fact_in_two_wordings_is_one_nugget(one: str, other: str) -> None:
+    assert same_nugget(one, other) and same_nugget(other, one)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Founded in 1984", "Founded in 1985"),
+        ("Coffee is good for the heart", "Coffee is not good for the heart"),
+        ("Mars has two moons", "Mars has two small moons"),
+        ("Google acquired YouTube", "YouTube acquired Google"),
+        ("The dose is 5 mg", "The dose is 50 mg"),
+    ],
+)
+def test_two_facts_stay_two(one: str, other: str) -> None:
+    assert not same_nugget(one, other)
+
+
+@given(st.lists(st.text(max_size=60), max_size=20), st.integers(1, 12))
+def test_a_list_holds_no_two_alike_and_none_too_long(texts: list[str], words: int) -> None:
+    listed = Distinct(texts, words=words)
+    assert len(listed.texts) + listed.merged + listed.refused == len(texts)
+    assert all(1 <= len(text.split()) <= words for text in listed.texts)
+    again = Distinct(listed.texts, words=words)
+    assert again.texts == listed.texts and not again.merged

@@ -1,0 +1,179 @@
+"""The plan beside the run itself: a real server counts what is really sent."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+import ragassay
+from llm_server import LLMServer
+from ragassay.cli import call
+from ragassay.engine.call_plan import Range
+from ragassay.engine.config import make_config
+from ragassay.engine.evaluation import prepare
+from ragassay.engine.preview import Preview, preview
+from ragassay.reports.preview import preview_table
+from ragassay.strict import dumps
+
+TOWN = Path(ragassay.__file__).parent / "examples" / "town"
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[LLMServer]:
+    with LLMServer() as running:
+        yield running
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """Two systems, which share queries and some passages."""
+    path = tmp_path / "answers.jsonl"
+    lines = [
+        (TOWN / f"{system}.jsonl").read_text().splitlines() for system in ("hybrid", "keyword")
+    ]
+    path.write_text("\n".join(line for system in lines for line in system[:14]) + "\n")
+    return path
+
+
+def options(server: LLMServer, data: Path, suite: str, **more: Any) -> dict[str, Any]:
+    return {
+        "data": str(data),
+        "suite": [suite],
+        "judge": [f"{server.url}#model"],
+        "ledger": str(data.parent / "ledger.sqlite"),
+        **more,
+    }
+
+
+def planned(server: LLMServer, data: Path, suite: str, **more: Any) -> Preview:
+    """The plan; nothing may reach the server for it."""
+    before = server.stats()["requests"]
+    found = preview(prepare(make_config(**options(server, data, suite, **more))))
+    assert server.stats()["requests"] == before
+    return found
+
+
+def ran(server: LLMServer, data: Path, suite: str, **more: Any) -> int:
+    """How many requests the server answered for a run."""
+    before = server.stats()["requests"]
+    prepare(make_config(**options(server, data, suite, **more))).run()
+    return int(server.stats()["requests"] - before)
+
+
+def inside(found: Range, value: int) -> bool:
+    return found.low <= value <= found.high
+
+
+@pytest.mark.parametrize(
+    ("suite", "more"),
+    [
+        ("mtrag", {}),
+        ("ragreport", {}),
+        ("trecrag", {}),
+        ("trecrag", {"nuggets": "pooled"}),
+        ("trecrag", {"nuggets": "pooled", "options": {"window": 2, "batch": 3}}),
+    ],
+    ids=["mtrag", "ragreport", "trecrag", "pooled", "pooled-small-windows"],
+)
+def test_the_server_counts_what_was_planned(
+    suite: str, more: dict[str, Any], server: LLMServer, data: Path
+) -> None:
+    whole = planned(server, data, suite, **more).calls
+    assert whole is not None and whole.total.calls.low > 0
+    if "nuggets" not in more:
+        first = ran(server, data, suite, limit=10, **more)
+        half = planned(server, data, suite, **more).calls
+        assert half is not None and half.total.held.low == half.total.held.high == first
+        rest = ran(server, data, suite, **more)
+        assert inside(half.total.calls, rest)
+        assert half.pace.measured
+    else:
+        first, rest = 0, ran(server, data, suite, **more)
+    assert inside(whole.total.calls, first + rest)
+    if whole.total.calls.exact:
+        assert first + rest == whole.total.calls.low
+    done = planned(server, data, suite, **more).calls
+    assert done is not None and done.total.calls == Range(0, 0)
+    assert done.total.held == Range(first + rest, first + rest)
+    assert ran(server, data, suite, **more) == 0
+
+
+def test_a_fixed_call_graph_is_planned_exactly(server: LLMServer, data: Path) -> None:
+    plan = planned(server, data, "ragreport").calls
+    assert plan is not None and plan.total.calls.exact
+    assert ran(server, data, "ragreport") == plan.total.calls.low
+
+
+def test_tokens_are_near_what_the_server_counts(server: LLMServer, data: Path) -> None:
+    """The server counts a quarter of the request's bytes, its JSON included."""
+    plan = planned(server, data, "ragreport").calls
+    assert plan is not None
+    result = prepare(make_config(**options(server, data, "ragreport"))).run()
+    assert result.summary.judging is not None
+    assert plan.total.input_tokens.high == pytest.approx(
+        result.summary.judging.input_tokens, rel=0.2
+    )
+
+
+def test_a_dry_run_says_the_plan_and_whether_the_budget_holds_it(
+    server: LLMServer, data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["run", str(data), "-s", "mtrag", "-J", f"{server.url}#model", "--dry-run"]
+    words += ["--ledger", str(data.parent / "ledger.sqlite")]
+    assert call([*words, "--budget", "3 calls", "--price", "1,2"]) == 0
+    shown = capsys.readouterr().out
+    assert "together" in shown and "claim_support" in shown
+    assert "Budget 3 calls: the plan does not fit" in " ".join(shown.split())
+    assert call([*words, "--json"]) == 0
+    body = json.loads(capsys.readouterr().out)
+    assert body["calls"]["total"]["calls"]["low"] > 28
+    assert body["calls"]["total"]["cost"] == {"low": 0, "high": 0}  # a server of one's own
+    assert server.stats()["in_flight"] == 0
+
+
+def test_a_dry_run_offline_says_that_nothing_is_asked(
+    data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call(["run", str(data), "-s", "mtrag", "--dry-run"]) == 0
+    assert "0 calls: it answers here, nothing is sent" in " ".join(capsys.readouterr().out.split())
+
+
+def test_arithmetic_has_no_plan(data: Path) -> None:
+    found = preview(prepare(make_config(data=str(data), suite=["qa"])))
+    assert found.calls is None and found.to_json()["calls"] is None
+
+
+def test_the_plan_of_the_first_samples_stands_for_all(server: LLMServer, data: Path) -> None:
+    job = prepare(make_config(**options(server, data, "ragreport")))
+    part = preview(job, walk=7).calls
+    assert part is not None and (part.n_walked, part.n_samples) == (7, 28)
+    shown = render(preview(prepare(make_config(**options(server, data, "ragreport"))), walk=7))
+    assert "Extrapolated from the first 7 of 28 samples." in shown
+
+
+def test_a_preview_is_strict_json_and_fits_narrow_and_plain_terminals(
+    server: LLMServer, data: Path
+) -> None:
+    found = planned(server, data, "mtrag", budget="5.00")
+    body = json.loads(dumps(found.to_json()))
+    assert body["calls"]["budget"] == {"budget": "5.00", "verdict": "fits"}
+    for width in (60, 80, 100, 140):
+        for line in render(found, width).splitlines():
+            assert len(line) <= width
+    plain = render(found, 100, encoding="ascii")
+    plan = plain[plain.index("judge http") :]
+    assert plan.isascii() and " - " in plan
+
+
+def render(found: Preview, width: int = 100, encoding: str = "utf-8") -> str:
+    stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+    console = Console(file=stream, width=width)
+    console.print(preview_table(found))
+    stream.flush()
+    return stream.buffer.getvalue().decode(encoding)  # type: ignore[attr-defined]

@@ -1,0 +1,144 @@
+"""UMBRELA grades, and what a ranking is worth by them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scripted_judge import Scripted
+
+from ragassay import Passage, Reason, Sample, Score, Unscored, UsageError
+from ragassay.engine.scoring import score_stream
+from ragassay.judges.asking import Asker
+from ragassay.judges.question import Question
+from ragassay.metrics import naming
+from ragassay.metrics.umbrela_ranking import average_precision, ndcg, precision_at, reciprocal_rank
+from ragassay.scores import Outcome
+
+GRADES = st.lists(st.integers(0, 3), min_size=1, max_size=12)
+
+
+def by_words(question: Question[Any]) -> Any:
+    """The grade that stands at the end of the passage; a passage "?" has none."""
+    grade = question.data["passage"].split()[-1]
+    return Reason.REFUSED if grade == "?" else {"match": 0, "trust": 0, "grade": int(grade)}
+
+
+def sample(*grades: int | str, **fields: Any) -> Sample:
+    """A sample whose passages are graded so."""
+    passages = tuple(Passage(f"p{at} {g}", id=f"[{at}]") for at, g in enumerate(grades, 1))
+    return Sample(**({"id": "q", "query": "why?", "passages": passages} | fields))
+
+
+def scored(names: str, one: Sample, judge: Scripted | None = None) -> dict[str, Outcome]:
+    metrics = naming.parse_all(names)
+    with Asker(judge or Scripted(by_words)) as asker:
+        ((_, found),) = score_stream([one], metrics, asker)
+        return {str(metric): column[0] for metric, column in zip(metrics, found, strict=True)}
+
+
+def values(names: str, one: Sample) -> list[float]:
+    found = scored(names, one).values()
+    assert all(isinstance(outcome, Score) for outcome in found)
+    return [outcome.value for outcome in found]  # type: ignore[union-attr, misc]
+
+
+def test_the_published_example_comes_out() -> None:
+    one = sample(2, 0, 3, 1, 2)  # [1,0,1,0,1] at threshold 2
+    ap, judged, mrr, mean = values("umbrela_AP@5,umbrela_AP_judged@5,umbrela_MRR,umbrela", one)
+    assert ap == pytest.approx(0.7556, abs=5e-5) and judged == ap
+    assert (mrr, mean) == (1.0, 1.6)
+    assert values("umbrela_P@1,umbrela_P@3,umbrela_P@5", one) == pytest.approx([1, 2 / 3, 0.6])
+
+
+def test_published_and_corrected_ap_differ_where_relevant_passages_stand_below_k() -> None:
+    one = sample(3, 0, 2, 2)
+    published, corrected = values("umbrela_AP@1,umbrela_AP_judged@1", one)
+    assert (published, corrected) == (1.0, pytest.approx(1 / 3))
+
+
+def test_a_cut_off_beyond_the_list_counts() -> None:
+    assert values("umbrela_P@5", sample(3, 3, 0)) == [pytest.approx(2 / 5)]
+
+
+def test_the_threshold_is_settable() -> None:
+    one = sample(1, 0)
+    assert values("umbrela_P@1,umbrela_P(rel=1)@1,umbrela_MRR(rel=1)", one) == [0.0, 1.0, 1.0]
+    with pytest.raises(UsageError):
+        naming.parse("umbrela_P(rel=0)@1")
+
+
+def test_grades_are_parts_by_id_and_in_rank_order() -> None:
+    found = scored("umbrela", sample(0, 3, 1))["umbrela"]
+    assert isinstance(found, Score)
+    assert list(found.parts["grades"].items()) == [("[1]", 0), ("[2]", 3), ("[3]", 1)]
+    assert len(found.evidence) == 3
+
+
+def test_passages_without_ids_go_by_rank_and_ids_stay_apart() -> None:
+    passages = (Passage("a 1"), Passage("b 2", id="x"), Passage("c 3", id="x"))
+    found = scored("umbrela", sample(passages=passages))["umbrela"]
+    assert isinstance(found, Score)
+    assert found.parts["grades"] == {"1": 1, "x": 2, "x (rank 3)": 3}
+
+
+def test_one_text_is_asked_about_once_and_counts_twice() -> None:
+    judge = Scripted(by_words)
+    twice = sample(passages=(Passage("a 3"), Passage("a 3"), Passage("b 0")))
+    found = scored("umbrela,umbrela_P@2,umbrela_nDCG,umbrela_MRR", twice, judge)
+    assert judge.asked == ["relevance_grade"] * 2
+    assert found["umbrela"].value == 2.0 and found["umbrela_P@2"].value == 1.0  # type: ignore[union-attr]
+
+
+def test_shots_are_part_of_the_question_and_of_the_name() -> None:
+    judge = Scripted(by_words)
+    scored("umbrela(shots=few),umbrela_P(shots=few)@1", sample(2), judge)
+    assert [question.data["shots"] for question in judge.questions] == ["few"]
+
+
+def test_one_grade_that_is_missing_leaves_the_sample_unscored() -> None:
+    for outcome in scored("umbrela,umbrela_P@1,umbrela_nDCG@5", sample(3, "?", 2)).values():
+        assert isinstance(outcome, Unscored)
+        assert outcome.reason is Reason.REFUSED and outcome.detail.startswith("1 of 3 questions")
+
+
+def test_nothing_retrieved_has_no_mean_and_no_precision() -> None:
+    found = scored("umbrela,umbrela_P@5,umbrela_AP@5,umbrela_MRR,umbrela_nDCG@5", sample())
+    mean = found.pop("umbrela")
+    assert isinstance(mean, Unscored) and mean.reason is Reason.UNDEFINED
+    assert [outcome.value for outcome in found.values()] == [0.0] * 4  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("name", ["umbrela", "umbrela_P@1", "umbrela_nDCG"])
+def test_what_cannot_be_graded_is_missing_input(name: str) -> None:
+    textless = sample(passages=(Passage("a 1"), Passage(id="d7")))
+    for one, why in ((textless, "the first: d7"), (sample(1, query=None), "query")):
+        found = scored(name, one)[name]
+        assert isinstance(found, Unscored) and found.reason is Reason.MISSING_INPUT
+        assert why in found.detail
+
+
+def test_ndcg_compares_with_the_best_order_of_the_same_passages() -> None:
+    dcg, best = 3 / math.log2(3) + 1, 3 + 1 / math.log2(3)
+    assert values("umbrela_nDCG", sample(1, 3)) == [pytest.approx(dcg / best)]
+    exp, ideal = 7 / math.log2(3) + 1, 7 + 1 / math.log2(3)
+    assert values("umbrela_nDCG(gain=exp)", sample(1, 3)) == [pytest.approx(exp / ideal)]
+    assert values("umbrela_nDCG@1", sample(1, 3)) == [pytest.approx(1 / 3)]
+    assert values("umbrela_nDCG@5", sample(0, 0)) == [0.0]
+
+
+@given(GRADES, st.integers(1, 15))
+def test_the_arithmetic_stays_in_range_and_rewards_order(grades: list[int], k: int) -> None:
+    relevant = [grade >= 2 for grade in grades]
+    known = sum(relevant)
+    best = sorted(grades, reverse=True)
+    assert 0 <= precision_at(relevant, k) <= 1 and 0 <= reciprocal_rank(relevant) <= 1
+    corrected = average_precision(relevant, k, known)
+    assert 0 <= corrected <= average_precision(relevant, k, sum(relevant[:k])) <= 1
+    assert 0 <= ndcg(grades, k) <= 1 + 1e-12
+    assert ndcg(best, k) == pytest.approx(1.0 if any(grades) else 0.0)
+    if known:
+        assert average_precision([True] * known, None, known) == pytest.approx(1.0)
