@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-BENCHMARKS = ("retrieval", "rouge", "permutation", "memory")
+BENCHMARKS = ("retrieval", "rouge", "permutation", "memory", "judging", "offline_judge")
 
 
 def main() -> int:

@@ -92,7 +92,79 @@ def resume(n: int) -> None:
 
 
 def calls() -> None:
-    """Counted on one sample as in reference/peers.md 4.2: five passages, four sentences."""
+    """Counted on one sample as in reference/peers.md 4.2, whose figures stand below ours."""
+    print(
+        "\nCalls for one sample: 5 passages of 150 words, 4 sentences with a citation each, 6 "
+        "claims,\n20 nuggets; 'in a row' is how many of them wait for one another\n"
+    )
+    print(f"{'suite':<30} {'calls':>6} {'tokens in':>10} {'tokens out':>11} {'in a row':>9}")
+    suites = ("trecrag", "mtrag", "ragreport")
+    one_sample(suites, 0.0)  # imports
+    for names in (*((name,) for name in suites), ("answer_match",), (*suites, "answer_match")):
+        fast, slow = (one_sample(names, latency) for latency in (0.3, 0.6))
+        row = round((slow["wall"] - fast["wall"]) / 0.3)
+        print(
+            f"{' + '.join(names)[:30] if len(names) < 3 else 'all of these together':<30} "
+            f"{fast['calls']:>6.0f} {fast['input']:>10,.0f} {fast['output']:>11,.0f} {row:>9}"
+        )
+    print("peers with their own metrics on such a sample, from reference/peers.md:")
+    for name, n, read, written, row in PEERS:
+        print(f"{name:<30} {n:>6} {read:>10} {written:>11} {row:>9}")
+
+
+PEERS = (
+    ("open-rag-eval, TREC", "17-20", "", "", "17-20"),
+    ("ragas, 11 metrics", "39", "42,800", "6,400", "13"),
+    ("deepeval, 6 metrics", "19", "14,200", "", "3"),
+    ("RAGChecker, 11 metrics", "26", "", "", ""),
+)
+
+
+def one_sample(names: Sequence[str], latency: float) -> Report:
+    """What a sample costs with some suites (or metrics), in this process."""
+    import ragassay
+
+    sys.path.insert(0, str(ROOT / "tests"))
+    from llm_server import LLMServer
+
+    passages = passages_of(5)
+    answer = " ".join(f"{text[:60]} [{n}]." for n, text in enumerate(passages[:4], start=1))
+    sample = {
+        "id": "q1",
+        "query": "What is known about the five?",
+        "contexts": passages,
+        "answer": answer,
+        "references": [" ".join(text[:60] for text in passages)],
+    }
+    with LLMServer(rule, latency=latency) as server, tempfile.TemporaryDirectory() as folder:
+        begun = time.perf_counter()
+        result = ragassay.evaluate(
+            [sample], list(names), judge=f"{server.url}#m", ledger=f"{folder}/ledger.sqlite"
+        )
+        wall = time.perf_counter() - begun
+    spent = result.summary.judging
+    assert spent is not None and not spent.failures, spent
+    return {
+        "calls": spent.calls,
+        "input": spent.input_tokens,
+        "output": spent.output_tokens,
+        "wall": wall,
+    }
+
+
+def rule(request: Any) -> Any:
+    """Six claims, twenty nuggets and none left after these, every passage relevant."""
+    from llm_server import default_rule
+
+    said = default_rule(request)
+    if "claims" in said:
+        return {"claims": [f"Claim {n} holds." for n in range(6)]}
+    if "nuggets" in said:
+        listed = any(name.startswith("nuggets already") for name, _ in request.fences)
+        return {"nuggets": [] if listed else [f"fact {n} on subject {n}" for n in range(20)]}
+    if "trust" in said:
+        return {"match": 2, "trust": 2, "grade": 2}
+    return said
 
 
 # --- the parts, each in its own process -------------------------------------------------------

@@ -335,16 +335,15 @@ def speed(records: Sequence[Record]) -> None:
         # A letter of its own makes every text new, so that nothing is remembered.
         answer = f"{sample.answer.text} {chr(0x4E00 + at)}"
         passages = tuple(f"{texts[(at + k) % len(texts)]} {chr(0x4E00 + at)}" for k in range(10))
-        claims = answer_to(ExtractClaims(conversation(sample), answer)).claims
-        answer_to(ClaimSupport(claims, passages))
-        answer_to(SaysIdk(conversation(sample), answer))
+        asked = conversation(sample)
+        claims = extract(ExtractClaims(asked, answer)).claims
+        for question in (ClaimSupport(claims, passages), SaysIdk(asked, answer)):
+            answer_to(question)
         n += 3
     seconds = time.perf_counter() - began
     words = sum(len(text.split()) for text in texts) / len(texts)
-    print(
-        f"\nspeed: {n / seconds:.0f} questions/s; rl_f and idk_eval of a sample with ten passages of"
-    )
-    print(f"  {words:.0f} words: {1000 * seconds / 100:.1f} ms, nothing remembered")
+    print(f"\nspeed, nothing remembered: {n / seconds:.0f} questions/s")
+    print(f"  rl_f and idk_eval, ten passages of {words:.0f} words: {10 * seconds:.1f} ms")
 
 
 if __name__ == "__main__":

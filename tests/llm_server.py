@@ -91,6 +91,7 @@ class _State:
         self.connections = 0
         self.kept: list[dict[str, Any]] = []
         self.keys: set[str] = set()
+        self.headers: set[str] = set()
 
     def stats(self) -> dict[str, Any]:
         return {
@@ -171,6 +172,7 @@ class _Protocol(asyncio.Protocol):
         self.state = state
         self.buffer = bytearray()
         self.protocol = "openai"
+        self.hanging = 0
         self.transport: asyncio.Transport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -182,6 +184,7 @@ class _Protocol(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         if self.transport is not None:
             self.state.transports.discard(self.transport)
+        self.state.in_flight -= self.hanging
         self.transport = None
 
     def data_received(self, data: bytes) -> None:
@@ -206,6 +209,8 @@ class _Protocol(asyncio.Protocol):
             body = bytes(self.buffer[end + 4 : end + 4 + length])
             del self.buffer[: end + 4 + length]
             method, path, _ = head[0].split(" ", 2)
+            if len(self.state.headers) < 200:
+                self.state.headers.update(head[1:])
             self.handle(method, path.split("?")[0], body, key)
 
     def handle(self, method: str, path: str, body: bytes, key: str) -> None:
@@ -240,6 +245,7 @@ class _Protocol(asyncio.Protocol):
         except Exception as error:  # a broken rule must not hang the test
             made, request = error_reply(500, f"the rule broke: {error!r}"), None
         if made.hang:
+            self.hanging += 1
             return
         wait = made.delay
         if made.status == 200:

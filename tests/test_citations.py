@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scripted_judge import Scripted
 
 from ragassay import Answer, Passage, Reason, Sample, Score, Statement, Unscored, UsageError
 from ragassay.engine.scoring import score_stream
@@ -25,6 +24,7 @@ from ragassay.metrics.citation_scores import (
     published_scores,
 )
 from ragassay.scores import Outcome
+from scripted_judge import Scripted
 
 FIVE = tuple(Passage(f"text {at}", id=f"[{at}]") for at in range(1, 6))
 DOCS = tuple(Passage(f"text {at}", id=f"doc{at}") for at in range(1, 4))
@@ -177,7 +177,20 @@ def test_sentences_end_where_people_end_them(text: str, expected: int) -> None:
 
 ANSWERS = st.lists(
     st.sampled_from(
-        ["[1]", "[2, 3]", "[1-3]", " ", "\n", "\n\n", ". ", "Iron", "heavy", "- ", "Sources:", "(2)"]
+        [
+            "[1]",
+            "[2, 3]",
+            "[1-3]",
+            " ",
+            "\n",
+            "\n\n",
+            ". ",
+            "Iron",
+            "heavy",
+            "- ",
+            "Sources:",
+            "(2)",
+        ]
     )
     | st.text(max_size=8),
     max_size=25,
@@ -313,9 +326,7 @@ def test_one_good_citation_is_enough_for_a_sentence_but_not_for_a_part() -> None
 
 CITED = st.lists(
     st.lists(
-        st.builds(
-            Worth, st.sampled_from("abc"), st.just(True), st.sampled_from([0.0, 0.5, 1.0])
-        ),
+        st.builds(Worth, st.sampled_from("abc"), st.just(True), st.sampled_from([0.0, 0.5, 1.0])),
         max_size=4,
     ),
     min_size=1,

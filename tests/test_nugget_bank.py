@@ -1,4 +1,4 @@
-"""Nugget banks: facts that belong to a query, pooled over systems, editable, named by their hash."""
+"""Nugget banks: facts that belong to a query, pooled over systems, editable, named by a hash."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scripted_judge import Scripted
 
 import ragassay
 from ragassay import InputError, Passage, Reason, Sample, UsageError
@@ -19,10 +18,11 @@ from ragassay.judges.asking import Asker
 from ragassay.judges.question import Question
 from ragassay.metrics import naming
 from ragassay.scores import Unscored
+from scripted_judge import Scripted
 
 
 def judge(question: Question[Any]) -> Any:
-    """A nugget is a passage's text; what begins with "v" is vital; the answer holds what it says."""
+    """A nugget is a passage's text; what begins with "v" is vital; an answer holds what it says."""
     data = question.data
     match question.kind:
         case "relevance_grade":
@@ -98,7 +98,8 @@ def test_one_id_for_two_queries_is_refused() -> None:
 
 
 def test_passages_without_texts_are_said() -> None:
-    bank = bank_of([sample("a", "", passages=(Passage(id="d"),))], Scripted(judge))
+    textless = Sample(id="q1", query="what?", passages=(Passage(id="d"),))
+    bank = bank_of([textless], Scripted(judge))
     failure = bank["q1"].failure
     assert failure is not None and failure.reason is Reason.MISSING_INPUT
 
@@ -135,9 +136,11 @@ def test_an_edited_bank_is_taken_as_it_is(tmp_path: Path) -> None:
         '{"qid": "q1", "query": "what?", "nuggets": [{"text": "v alpha", "importance": "okay"}]}\n'
     )
     said = Scripted(judge)
-    more = [sample("a", "x", "v alpha"), sample("a", "x", "y", id="q9"), sample("b", "", "no")]
-    more[2] = sample("b", "", "v alpha", passages=None)
-    result = ragassay.evaluate(more, ["nuggets.all", "nuggets.vital"], judge=said, nuggets=str(path))
+    bare = Sample(id="q1", query="what?", answer="v alpha", system="b")  # type: ignore[arg-type]
+    more = [sample("a", "x", "v alpha"), sample("a", "x", "y", id="q9"), bare]
+    result = ragassay.evaluate(
+        more, ["nuggets.all", "nuggets.vital"], judge=said, nuggets=str(path)
+    )
     by_sample = {(row.sample, row.system, row.metric): row for row in result.scores}
     assert by_sample["q1", "a", "nuggets.all"].value == 1.0
     assert by_sample["q1", "a", "nuggets.vital"].reason == "undefined"
@@ -222,7 +225,11 @@ def test_the_hash_names_what_answers_are_measured_by() -> None:
         ({"qid": "q"}, "nuggets", ""),
         ({"qid": "q", "nuggets": ["a fact"]}, "nuggets", "stands where a nugget is expected"),
         ({"qid": "q", "nuggets": [{"importance": "vital"}]}, "nuggets.text", "no text"),
-        ({"qid": "q", "nuggets": [{"text": " ", "importance": "vital"}]}, "nuggets.text", "no text"),
+        (
+            {"qid": "q", "nuggets": [{"text": " ", "importance": "vital"}]},
+            "nuggets.text",
+            "no text",
+        ),
         ({"qid": "q", "nuggets": [{"text": "a"}]}, "nuggets.importance", "'vital'"),
         (
             {"qid": "q", "nuggets": [{"text": "a", "importance": "must"}]},
@@ -250,7 +257,11 @@ def test_a_wrong_line_is_named(tmp_path: Path, line: object, field: str | None, 
 @given(
     st.dictionaries(
         st.text(min_size=1, max_size=5),
-        st.lists(st.text("abc ä", min_size=1, max_size=9), max_size=4, unique_by=lambda t: tuple(t.split())),
+        st.lists(
+            st.text("abc ä", min_size=1, max_size=9),
+            max_size=4,
+            unique_by=lambda t: tuple(t.split()),
+        ),
         min_size=1,
         max_size=4,
     )

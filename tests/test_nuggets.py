@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scripted_judge import Scripted
 
 from ragassay import Answer, Passage, Reason, Sample, Score, Unscored, UsageError
 from ragassay.engine.scoring import score_stream
@@ -19,6 +18,7 @@ from ragassay.metrics.nugget_likeness import Distinct, same_nugget
 from ragassay.metrics.nugget_scores import NuggetScore, nugget_score
 from ragassay.reports.ore_values import published_nugget_score
 from ragassay.scores import Outcome
+from scripted_judge import Scripted
 
 ALL: tuple[NuggetScore, ...] = (
     "all",

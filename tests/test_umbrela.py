@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scripted_judge import Scripted
 
 from ragassay import Passage, Reason, Sample, Score, Unscored, UsageError
 from ragassay.engine.scoring import score_stream
@@ -17,6 +16,7 @@ from ragassay.judges.question import Question
 from ragassay.metrics import naming
 from ragassay.metrics.umbrela_ranking import average_precision, ndcg, precision_at, reciprocal_rank
 from ragassay.scores import Outcome
+from scripted_judge import Scripted
 
 GRADES = st.lists(st.integers(0, 3), min_size=1, max_size=12)
 

@@ -229,7 +229,8 @@ class TRECEvaluator:
 
         given = dict(options or {})
         self.model = model
-        self.k_values = tuple(given.pop("k_values", K_VALUES))
+        self._ks: Sequence[int] | None = given.pop("k_values", None)
+        self.k_values = tuple(self._ks or K_VALUES)
         for name in _LATER:
             if given.pop(name, None):
                 raise UsageError(f"{name}: consistency over runs is not part of this version.")
@@ -262,7 +263,7 @@ class TRECEvaluator:
         from ragassay.engine import evaluate
         from ragassay.suites.trecrag import SUITE
 
-        found = {metric: _with(metric, self.options) for metric in SUITE.resolve(ks=self.k_values)}
+        found = {metric: _with(metric, self.options) for metric in SUITE.resolve(ks=self._ks)}
         columns = {str(new): SUITE.columns.get(str(old)) for old, new in found.items()}
         suite = dataclasses.replace(
             SUITE,

@@ -246,7 +246,7 @@ def run(
     if data is None:
         raise UsageError("No data is named: ragassay run DATA. 'ragassay run --help' has examples.")
     from_file = configs.read_config(data) if is_config(data) else {"data": str(data)}
-    job = prepare(configs.make_config(**(from_file | given)))
+    job = prepare(configs.make_config(**(from_file | given)), dry=dry_run)
     out = show.console()
     if dry_run:
         with show.progress("reading", job.source.count) as progress:

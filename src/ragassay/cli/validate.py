@@ -58,7 +58,7 @@ def validate(
     }
     given = {key: value for key, value in flags.items() if value is not None}
     from_file = read_config(data) if is_config(data) else {"data": str(data)}
-    job = prepare(make_config(**(from_file | given)))
+    job = prepare(make_config(**(from_file | given)), dry=True)
     with show.progress("reading", job.source.count) as progress:
         found = preview(job, progress)
     if json:

@@ -128,10 +128,12 @@ def prepare(
     chosen: Sequence[Suite] = (),
     objects: Sequence[Metric] = (),
     judge: Judge | None = None,
+    dry: bool = False,
 ) -> Job:
     """Opens the data and resolves all names, so that what is wrong shows before the work begins.
 
-    ``judge`` takes the place of the one that the configuration names.
+    ``judge`` takes the place of the one that the configuration names. With ``dry`` the job is only
+    looked at (see `preview`): the judge's key is not needed, and no ledger is made.
 
     Raises:
         InputError: the data cannot be opened.
@@ -147,7 +149,7 @@ def prepare(
     shown = {name: str(metric) for name, metric in plan.metrics.items()}
     checks = gates.resolve(config.fail_under, shown, [suite.name for suite in plan.suites])
     asks = bool(judged_among(plan.metrics.values())) or config.nuggets == POOLED
-    bench = bench_for(config, plan.suites, judge) if asks else None
+    bench = bench_for(config, plan.suites, judge, dry=dry) if asks else None
     again = isinstance(data, str | Path) or not isinstance(data, Iterator)
     rereads = (lambda: open_source(data, config).samples) if again else None
     return Job(config, source, plan, tuple(checks), bench, rereads)

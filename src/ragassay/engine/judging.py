@@ -72,13 +72,20 @@ class Bench:
             self.ledger.close()
 
 
-def bench_for(config: RunConfig, suites: Sequence[Suite] = (), judge: Judge | None = None) -> Bench:
+def bench_for(
+    config: RunConfig,
+    suites: Sequence[Suite] = (),
+    judge: Judge | None = None,
+    *,
+    dry: bool = False,
+) -> Bench:
     """The judge that a configuration names (the embedded one where it names none).
 
     Args:
         config: names judges, limits, budget and ledger.
         suites: the first with a published default model decides it, where only a provider is named.
         judge: takes the place of the configuration's, where given.
+        dry: nothing will be asked: no key is needed, and no ledger is made where there is none.
 
     Raises:
         UsageError: an unknown provider, a missing key or package, an impossible budget.
@@ -91,6 +98,7 @@ def bench_for(config: RunConfig, suites: Sequence[Suite] = (), judge: Judge | No
         return Bench(OfflineJudge())
     from ragassay.judges.budget import Budget
     from ragassay.judges.ledger import Ledger
+    from ragassay.judges.ledger_file import MEMORY
     from ragassay.judges.named import JudgeOptions, make_judge
 
     model = next((suite.default_model for suite in suites if suite.default_model), "gpt-4o-mini")
@@ -109,9 +117,11 @@ def bench_for(config: RunConfig, suites: Sequence[Suite] = (), judge: Judge | No
         "quorum": config.quorum,
         "reuse": "nothing" if config.refresh else "answers" if config.retry_failed else "all",
     }
-    options = JudgeOptions(**{name: v for name, v in chosen.items() if v is not None})
+    given = {name: value for name, value in chosen.items() if value is not None}
+    options = JudgeOptions(**given, dry=dry)
+    place = Path(config.ledger or LEDGER)
     with ExitStack() as stack:
-        ledger = Ledger(config.ledger or LEDGER)
+        ledger = Ledger(MEMORY if dry and not place.exists() else place)
         stack.callback(ledger.close)
         made = make_judge(words, default_model=model, ledger=ledger, budget=budget, options=options)
         stack.pop_all()

@@ -14,8 +14,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
 from ragassay.engine.call_plan import Amount, CallPlan, Pace, Range, fit
-from ragassay.engine.scoring import Judged, judge_all, judged_among
-from ragassay.judges.asking import Asker
+from ragassay.engine.scoring import Judged, judged_among
+from ragassay.judges.asking import Asker, Scope
 from ragassay.judges.judge import Judge
 from ragassay.judges.planning import Demand, End, Estimator, PlanningAsker, PlanningJudge
 from ragassay.judges.prices import Price
@@ -151,7 +151,7 @@ class Planner:
         with warnings.catch_warnings():
             # What a metric has to say about answers that nobody gave is not worth reading.
             warnings.simplefilter("ignore")
-            return asker.submit(judge_all(samples, judged, asker)).result()
+            return asker.submit(_outcomes(samples, judged, asker.scope())).result()
 
     def _forget(self) -> None:
         self._estimator.clear()
@@ -176,7 +176,10 @@ class Planner:
             judge=self._judge.label,
             asks=self._asks,
             metrics=_alike(
-                {names: self._book.amount(line).times(factor) for names, line in self._lines.items()}
+                {
+                    names: self._book.amount(line).times(factor)
+                    for names, line in self._lines.items()
+                }
             ),
             total=total,
             questions={kind: calls.times(factor) for kind, calls in self._book.kinds().items()},
@@ -232,6 +235,19 @@ class Planner:
             if isinstance(one, Unscored) and one.reason is Reason.FAILED:
                 self._failed[one.detail or str(metric)] += 1
                 return
+
+
+async def _outcomes(
+    samples: Sequence[Sample], judged: Iterable[JudgedMetric], scope: Scope
+) -> Judged:
+    """What `judge_all` gives; one after the other, because nothing is waited for."""
+    found: dict[JudgedMetric, Sequence[Outcome]] = {}
+    for metric in judged:
+        if type(metric).judge_window is JudgedMetric.judge_window:
+            found[metric] = [await metric.outcome(sample, scope) for sample in samples]
+        else:
+            found[metric] = await metric.judge_window(samples, scope)
+    return found
 
 
 def _fills_a_list(metric: JudgedMetric) -> bool:

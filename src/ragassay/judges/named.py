@@ -52,6 +52,7 @@ class JudgeOptions:
         quorum: votes that a panel's answer needs; more than half where left out.
         reuse: what of the ledger counts: ``all``; ``answers`` (what failed is asked again);
             ``nothing``.
+        dry: nothing will be sent, so no key is needed.
     """
 
     concurrency: int = MOST
@@ -66,6 +67,7 @@ class JudgeOptions:
     rule: Literal["median", "majority"] = "median"
     quorum: int | None = None
     reuse: Reuse = "all"
+    dry: bool = False
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -198,7 +200,9 @@ class _Making:
         if word.casefold().startswith("replay:"):
             return Replay(word.partition(":")[2], self.options.rule)
         options = self.options
-        key = None if options.key_file is None else secrets.from_file(str(options.key_file))
+        key = secrets.NO_KEY if options.dry else None
+        if options.key_file is not None and not options.dry:
+            key = secrets.from_file(str(options.key_file))
         address = address_of(word, self.default_model, self.environment, key)
         return LLMJudge(
             endpoint_at(address, options.timeout),

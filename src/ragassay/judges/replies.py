@@ -133,7 +133,9 @@ def _objects(text: str) -> Iterator[tuple[dict[str, Any], str]]:
             body, end = decoder.raw_decode(text, at)
         except _TwiceError as error:
             raise Unreadable(str(error)) from None
-        except (json.JSONDecodeError, RecursionError):
+        except RecursionError:
+            raise Unreadable("the reply is nested too deeply") from None
+        except json.JSONDecodeError:
             at += 1
             continue
         yield body, text[at:end]

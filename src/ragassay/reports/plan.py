@@ -209,9 +209,9 @@ def _short(tokens: float) -> str:
 def _dollars(value: float) -> str:
     if value == 0:
         return "$0"
-    if value < 0.01:
-        return f"${value:.4f}" if value >= 0.00005 else "<$0.0001"
-    return f"${value:,.2f}"
+    if value < 0.00005:
+        return "<$0.0001"
+    return f"${value:,.{4 if value < 0.0005 else 3 if value < 0.9995 else 2}f}"
 
 
 def _duration(seconds: float) -> str:

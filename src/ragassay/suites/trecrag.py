@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ragassay.suites import Suite
 
-_COLUMNS = {
+_PUBLISHED = {
     "umbrela": "retrieval_score_mean_umbrela_score",
     "nuggets.all": "generation_score_mean_nugget_assignment_score",
     "nuggets.vital": "generation_score_vital_nuggetizer_score",
@@ -29,8 +29,8 @@ SUITE = Suite(
         "hhem",
         *("no_answer", "answered"),
     ),
-    aliases={column.split("_score_", 1)[1]: metric for metric, column in _COLUMNS.items()}
-    | {column: metric for metric, column in _COLUMNS.items()}
+    aliases={column.split("_score_", 1)[1]: metric for metric, column in _PUBLISHED.items()}
+    | {column: metric for metric, column in _PUBLISHED.items()}
     | {
         "precision": "umbrela_P",
         "MRR": "umbrela_MRR",
@@ -40,7 +40,6 @@ SUITE = Suite(
         "weighted_recall": "citation.recall",
         "f1": "citation.f1",
     },
-    columns=_COLUMNS,
     ranked=("umbrela_P", "umbrela_AP", "umbrela_AP_judged", "umbrela_nDCG"),
     default_model="gpt-4o",
     notes=(
@@ -51,12 +50,13 @@ SUITE = Suite(
         "umbrela_AP divides by the relevant passages found within k, as published; "
         "umbrela_AP_judged by all that were retrieved. A k beyond the list counts.",
         "citation follows Open RAG Eval's page, citation_ore what the tool computes: over "
-        "distinct passages, invented citations left out. citation_trec and citation_sentences go by "
-        "sentence.",
+        "distinct passages, invented citations left out; citation_trec and citation_sentences go "
+        "by sentence.",
         "The mean of answered is the share of questions answered.",
         "hhem needs a model that is not part of this version; it is read from the record where it "
         "brings it, and unscored elsewhere.",
-        "trecrag.csv has Open RAG Eval's columns; 'ragassay report RUN --format ore' writes them "
+        "Metrics go by short names; the published ones are understood, too, and trecrag.csv has "
+        "Open RAG Eval's columns; 'ragassay report RUN --format ore' writes them "
         "as the tool does.",
     ),
 )

@@ -99,13 +99,14 @@ class OpenAIChat(Endpoint):
         from ragassay.judges.endpoints.pools import transport
 
         theirs = self.url.startswith(OPENAI)
+        # The client insists on a key; a server that wants none ignores it.
+        key = self.key.reveal() or "none"
         client = openai.AsyncOpenAI(
             base_url=self.url,
-            # The client insists on a key; a server that wants none ignores it.
-            api_key=self.key.reveal() or "none",
+            api_key=key,
             max_retries=0,
             timeout=httpx2.Timeout(self.timeout, connect=CONNECT_S),
-            default_headers=None if theirs else _no_ambient_headers(),
+            default_headers=None if theirs else _headers(key),
             http_client=openai.DefaultAsyncHttpxClient(
                 transport=transport(),
                 limits=httpx2.Limits(max_connections=None, max_keepalive_connections=None),
@@ -190,14 +191,18 @@ def needs_openai() -> None:
         ) from None
 
 
-def _no_ambient_headers() -> dict[str, Any]:
+def _headers(key: str) -> dict[str, Any]:
     """Takes out what ``OPENAI_CUSTOM_HEADERS`` would send to a server that is not OpenAI's."""
     import os
 
     from openai import Omit
 
     lines = os.environ.get("OPENAI_CUSTOM_HEADERS", "").split("\n")
-    return {line.partition(":")[0].strip(): Omit() for line in lines if ":" in line}
+    ambient: dict[str, Any] = {
+        line.partition(":")[0].strip(): Omit() for line in lines if ":" in line
+    }
+    kept = {name: value for name, value in ambient.items() if name.lower() != "authorization"}
+    return {**kept, "Authorization": f"Bearer {key}"}
 
 
 def _text(content: Any) -> str | None:

@@ -19,8 +19,8 @@ from ragassay.judges.offline import lists
 from ragassay.judges.offline.texts import plain, sentences
 from ragassay.judges.offline.words import visible
 
-_ORDERS = lists.patterns("orders", re.MULTILINE)
-_PRAISE = lists.patterns("praise")
+_ORDERS = lists.Phrases("orders", re.MULTILINE)
+_PRAISE = lists.Phrases("praise")
 
 
 @lru_cache(maxsize=4096)

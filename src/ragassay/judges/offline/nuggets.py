@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from ragassay.judges.offline.answers import rule_for
 from ragassay.judges.offline.evidence import Evidence, Piece, Window, piece, share_of
 from ragassay.judges.offline.hostile import evidence_sentences
@@ -52,6 +54,12 @@ def extract(question: ExtractNuggets) -> NuggetList:
     return NuggetList(nuggets=tuple(found))
 
 
+_LEAST = 3
+"""Content words in a nugget at least."""
+
+_JOINT = re.compile(r"^\W*(?:and|or|but|which|who|that|und|oder|et|y|e)\s+", re.IGNORECASE)
+
+
 def _clauses(sentence: str, most: int) -> list[str]:
     """A sentence as runs of its phrases, none of more words than ``most``."""
     found: list[str] = []
@@ -67,12 +75,13 @@ def _clauses(sentence: str, most: int) -> list[str]:
             run = run[most:]
     if run:
         found.append(" ".join(run))
-    return [clause.strip(" ,;:.") for clause in found if len(content(clause)) >= 2]
+    clean = (_JOINT.sub("", clause).strip(" ,;:.") for clause in found)
+    return [clause for clause in clean if len(content(clause)) >= _LEAST]
 
 
 @rule_for(NuggetImportance)
 def importance(question: NuggetImportance) -> NuggetImportances:
-    """Vital: near the query, or of the kind that the query asks for and not far from it."""
+    """Vital: near the query, or of the kind that the query asks for and with a word of it."""
     return NuggetImportances(
         labels=tuple(_important(question.query, nugget) for nugget in question.nuggets)
     )
@@ -82,7 +91,7 @@ def _important(query: str, nugget: str) -> Importance:
     kind = kind_of(query)
     near = share_of(content(query), set(content(nugget)))
     fits = kind != "any" and holds(nugget, kind, frozenset(content(query)))
-    return "vital" if near >= (RELATED / 2 if fits else RELATED) else "okay"
+    return "vital" if near >= RELATED or (fits and near > 0) else "okay"
 
 
 @rule_for(AssignNuggets)

@@ -7,10 +7,10 @@ import re
 from ragassay.judges.offline.words import LITTLE, content, visible, weigh
 
 _CITATION = re.compile(
-    r"\[\^?\d{1,3}(?:\s*[,;–-]\s*\^?\d{1,3})*\]"
+    r"[ \t]*(?:\[\^?\d{1,3}(?:\s*[,;–-]\s*\^?\d{1,3})*\]"
     r"|【[^】]{0,40}】"
     r"|\[(?:doc(?:ument)?|passage|source|ref)s?\.?\s*\d{1,3}\]"
-    r"|\((?:source|passage|document|doc)s?\.?:?\s*\d{1,3}(?:\s*(?:,|and|&)\s*\d{1,3})*\)",
+    r"|\((?:source|passage|document|doc)s?\.?:?\s*\d{1,3}(?:\s*(?:,|and|&)\s*\d{1,3})*\))",
     re.IGNORECASE,
 )
 _LINK = re.compile(r"\[([^\]\n]{1,300})\]\(\s*(?:https?:|www\.|/)[^)\s]*\s*\)")

@@ -1,0 +1,213 @@
+"""The words of ``--judge`` name a judge, or are refused with what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from llm_judging import KEY, ask_one, failed, grades
+from llm_server import LLMServer
+from ragassay.errors import InputError, UsageError
+from ragassay.judges.budget import Budget
+from ragassay.judges.judge import Judge
+from ragassay.judges.ledger import Ledger
+from ragassay.judges.llm import LLMJudge
+from ragassay.judges.named import JudgeOptions, address_of, make_judge
+from ragassay.judges.offline import OfflineJudge
+from ragassay.judges.panel import Panel
+from ragassay.judges.prices import Price
+from ragassay.judges.providers import ALIASES, PROVIDERS
+from ragassay.judges.replay import Replay
+
+KEYS = {name: KEY for provider in PROVIDERS.values() for name in provider.keys}
+AZURE = {"AZURE_OPENAI_ENDPOINT": "https://mine.openai.azure.com/"}
+
+
+@pytest.fixture
+def ledger() -> Iterator[Ledger]:
+    with Ledger(":memory:") as made:
+        yield made
+
+
+def made(ledger: Ledger, *words: str, **more: Any) -> Judge:
+    more.setdefault("environment", KEYS)
+    return make_judge(words, default_model="gpt-4o", ledger=ledger, **more)
+
+
+def test_each_word_names_its_judge(ledger: Ledger, tmp_path: Path) -> None:
+    assert isinstance(made(ledger, "offline"), OfflineJudge)
+    assert isinstance(made(ledger, " Offline "), OfflineJudge)
+    labels = ("said.jsonl", "gpt-5-mini")
+    (tmp_path / labels[0]).write_text("")
+    try:
+        replay = made(ledger, f"replay:{tmp_path / labels[0]}")
+    except InputError:
+        pass  # an empty file may be refused by the replaying judge itself
+    else:
+        assert isinstance(replay, Replay)
+    judge = made(ledger, "openai:gpt-5-mini")
+    assert isinstance(judge, LLMJudge)
+    assert (judge.label, judge.model) == ("openai:gpt-5-mini", "gpt-5-mini")
+    assert judge.endpoint.url == "https://api.openai.com/v1"
+
+
+@pytest.mark.parametrize(
+    ("word", "label", "url", "model"),
+    [
+        ("openai", "openai:gpt-4o", "https://api.openai.com/v1", "gpt-4o"),
+        ("OpenAI:GPT-4o", "openai:GPT-4o", "https://api.openai.com/v1", "GPT-4o"),
+        ("openrouter", "openrouter:openai/gpt-4o", "https://openrouter.ai/api/v1", "openai/gpt-4o"),
+        ("azure", "azure:gpt-4o", "https://mine.openai.azure.com/openai/v1", "gpt-4o"),
+        ("ollama:qwen3:8b", "ollama:qwen3:8b", "http://localhost:11434/v1", "qwen3:8b"),
+        ("vllm:org/m", "vllm:org/m", "http://localhost:8000/v1", "org/m"),
+        ("together:org/m", "together:org/m", "https://api.together.xyz/v1", "org/m"),
+        ("gemini:g-3", "google:g-3", "https://generativelanguage.googleapis.com", "g-3"),
+        ("http://h:8/v1#org/m", "http://h:8/v1#org/m", "http://h:8/v1", "org/m"),
+        ("HTTPS://h/v1/#m#x", "https://h/v1#m#x", "https://h/v1", "m#x"),
+        ("http://[::1]:8000/v1#m", "http://[::1]:8000/v1#m", "http://[::1]:8000/v1", "m"),
+    ],
+)
+def test_a_word_is_an_address_and_a_model(word: str, label: str, url: str, model: str) -> None:
+    found = address_of(word, "gpt-4o", {**KEYS, **AZURE})
+    assert (found.label, found.url, found.model) == (label, url, model)
+
+
+@pytest.mark.parametrize(
+    ("word", "environment", "url"),
+    [
+        ("openai:m", {"OPENAI_BASE_URL": "http://proxy:4000/v1/"}, "http://proxy:4000/v1"),
+        ("ollama:m", {"OLLAMA_HOST": "box:11434"}, "http://box:11434/v1"),
+        ("ollama:m", {"OLLAMA_HOST": "http://box:1/v1"}, "http://box:1/v1"),
+        ("vllm:m", {"VLLM_BASE_URL": "http://gpu:8000/v1"}, "http://gpu:8000/v1"),
+        ("azure:m", {"AZURE_OPENAI_ENDPOINT": "https://r.example/openai/v1"}, "https://r.example/openai/v1"),
+    ],
+)  # fmt: skip
+def test_the_environment_may_move_a_provider(
+    word: str, environment: dict[str, str], url: str
+) -> None:
+    assert address_of(word, "gpt-4o", {**KEYS, **environment}).url == url
+
+
+def test_no_judge_but_openais_asks_for_openais_key(ledger: Ledger) -> None:
+    assert made(ledger, "http://localhost:8000/v1#m", environment={"A": "b"})
+    assert made(ledger, "ollama:m", environment={"A": "b"})
+    assert made(ledger, "groq:m", environment={"GROQ_API_KEY": KEY})
+    assert made(ledger, "offline", environment={"A": "b"})
+
+
+def test_openais_key_is_not_for_others(ledger: Ledger) -> None:
+    for word in ("http://localhost:8000/v1#m", "ollama:m"):
+        assert address_of(word, "m", {"OPENAI_API_KEY": KEY}).key.reveal() == ""
+    own = address_of("http://localhost:8000/v1#m", "m", {"RAGASSAY_API_KEY": KEY})
+    assert own.key.reveal() == KEY
+
+
+def test_a_missing_key_names_its_variable(ledger: Ledger) -> None:
+    for word, variable in {
+        "openai": "OPENAI_API_KEY",
+        "azure:m": "AZURE_OPENAI_API_KEY",
+        "openrouter:m": "OPENROUTER_API_KEY",
+        "gemini:m": "GEMINI_API_KEY or GOOGLE_API_KEY",
+    }.items():
+        with pytest.raises(UsageError, match=variable) as caught:
+            made(ledger, word, environment={"OTHER": "x", **AZURE})
+        assert "--key-file" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("opneai:gpt-4o", "Did you mean 'openai'"),
+        ("gemni:x", "Did you mean 'gemini'"),
+        ("gpt-4o", "PROVIDER:MODEL"),
+        ("", "No judge is called ''"),
+        ("http://localhost:8000/v1", "#model"),
+        ("http://localhost:8000/v1#", "#model"),
+        ("http://#m", "not a URL"),
+        ("http://h:port/v1#m", "not a URL"),
+        ("http://user:secret@h/v1#m", "RAGASSAY_API_KEY"),
+        ("http://h/v1?key=secret#m", "RAGASSAY_API_KEY"),
+        ("together", "together:MODEL"),
+        ("ollama:", "ollama:MODEL"),
+    ],
+)
+def test_a_word_that_names_nothing_is_refused_with_a_hint(
+    ledger: Ledger, word: str, said: str
+) -> None:
+    with pytest.raises(UsageError) as caught:
+        made(ledger, word)
+    assert said in str(caught.value)
+    assert "secret" not in str(caught.value)
+
+
+def test_a_key_in_the_judges_place_is_not_repeated(ledger: Ledger) -> None:
+    with pytest.raises(UsageError) as caught:
+        made(ledger, "sk-proj-0123456789abcdefghijklmnop")
+    assert "0123456789" not in str(caught.value)
+
+
+def test_no_word_is_no_judge(ledger: Ledger) -> None:
+    with pytest.raises(UsageError, match="offline"):
+        made(ledger)
+
+
+def test_azure_needs_an_address(ledger: Ledger) -> None:
+    with pytest.raises(UsageError, match="set AZURE_OPENAI_ENDPOINT"):
+        made(ledger, "azure:m")
+
+
+def test_every_provider_and_alias_makes_a_judge() -> None:
+    for name in (*PROVIDERS, *ALIASES):
+        found = address_of(f"{name}:some-model", "gpt-4o", {**KEYS, **AZURE})
+        assert found.url.startswith("http") and not found.url.endswith("/")
+        assert found.model == "some-model"
+
+
+def test_several_words_are_a_panel(ledger: Ledger) -> None:
+    options = JudgeOptions(rule="majority", quorum=2)
+    panel = made(ledger, "offline", "openai:a", "ollama:b", options=options)
+    assert isinstance(panel, Panel)
+    assert (panel.rule, panel.quorum, len(panel.members)) == ("majority", 2, 3)
+
+
+def test_judges_of_one_endpoint_share_its_pace(ledger: Ledger) -> None:
+    panel = made(ledger, "openai:a", "openai:b", "ollama:c", options=JudgeOptions(concurrency=7))
+    assert isinstance(panel, Panel)
+    a, b, c = panel.members
+    assert isinstance(a, LLMJudge) and isinstance(b, LLMJudge) and isinstance(c, LLMJudge)
+    assert a._limiter is b._limiter and a._limiter is not c._limiter
+    assert a._limiter.most == c._limiter.most == 7
+
+
+def test_options_reach_the_judge(ledger: Ledger) -> None:
+    options = JudgeOptions(temperature=0.5, seed=7, max_tokens=300, price="1,2")
+    judge = made(ledger, "openai:unheard-of", options=options)
+    assert isinstance(judge, LLMJudge)
+    assert judge.signature == "openai:unheard-of(max_tokens=300,seed=7,temperature=0.5)"
+    assert judge.price == Price(1.0, 2.0)
+
+
+def test_prices_are_listed_given_or_unknown_and_local_models_are_free(ledger: Ledger) -> None:
+    def price(word: str) -> Price | None:
+        judge = made(ledger, word)
+        assert isinstance(judge, LLMJudge)
+        return judge.price
+
+    listed = price("openai:gpt-4o-mini")
+    assert listed is not None and 0 < listed.input < listed.output
+    assert price("openai:unheard-of") is None
+    assert price("ollama:qwen3") == Price(0.0, 0.0)
+    with pytest.raises(UsageError, match="no price"):
+        made(ledger, "openai:unheard-of", budget=Budget(dollars=1))
+
+
+def test_a_refused_key_is_named_by_its_variable(ledger: Ledger) -> None:
+    with LLMServer(key="right") as server:
+        environment = {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": server.url}
+        judge = made(ledger, "openai:m", environment=environment)
+        assert isinstance(judge, LLMJudge)
+        detail = failed(ask_one(judge, grades(1)[0])).detail
+    assert "Check OPENAI_API_KEY" in detail and KEY not in detail

@@ -1,0 +1,169 @@
+"""A key goes into a header, and nowhere else."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import io
+import json
+import logging
+import pickle
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from llm_judging import KEY, Bench, ask, ask_one, failed, grades
+from llm_server import LLMServer
+from ragassay.errors import InputError
+from ragassay.judges import secrets
+from ragassay.judges.endpoints.base import EndpointError
+from ragassay.judges.endpoints.openai_chat import OpenAIChat
+from ragassay.judges.ledger import Ledger
+from ragassay.judges.llm import LLMJudge
+from ragassay.judges.named import JudgeOptions, make_judge
+from ragassay.judges.records import to_record
+from ragassay.judges.secrets import HIDDEN, Secret
+
+
+@pytest.fixture
+def server() -> Iterator[LLMServer]:
+    with LLMServer() as made:
+        yield made
+
+
+def test_a_secret_shows_its_source_and_not_itself() -> None:
+    secret = Secret(KEY, "OPENAI_API_KEY")
+    for text in (repr(secret), str(secret), f"{secret}", f"{secret!r}", repr([secret])):
+        assert KEY not in text and "OPENAI_API_KEY" in text
+    assert not hasattr(secret, "__dict__")
+    for way in (pickle.dumps, copy.copy, copy.deepcopy):
+        with pytest.raises(TypeError, match="not pickled"):
+            way(secret)
+    with pytest.raises(TypeError):
+        json.dumps(secret)
+
+
+def test_a_key_is_blanked_out_of_texts_and_short_words_are_not() -> None:
+    assert Secret(KEY, "x").hidden_in(f"wrong key {KEY}!") == f"wrong key {HIDDEN}!"
+    assert Secret(KEY, "x").hidden_in_bytes(f"a{KEY}b".encode()) == b"a[key]b"
+    assert Secret("none", "x").hidden_in("none of this") == "none of this"
+    assert secrets.NO_KEY.hidden_in("a text") == "a text"
+
+
+@pytest.mark.parametrize(
+    "fault", ["auth_echo", "error_500_echo", "auth", "drop", "hang", "html_200", "malformed"]
+)
+def test_no_failure_of_an_endpoint_gives_the_key_away(
+    server: LLMServer, tmp_path: Path, fault: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    server.settings.faults = lambda request: fault
+    caplog.set_level(logging.DEBUG)
+    with Bench(server, tmp_path) as bench:
+        found = ask(bench.judge(timeout=0.3), grades(3))
+        shown = [json.dumps(to_record(one)) + repr(one) + str(one) for one in found]
+    assert server.state.keys == {KEY}, "the server did see the key"
+    assert KEY not in "".join(shown)
+    assert KEY not in caplog.text
+    for path in tmp_path.rglob("*"):
+        assert KEY.encode() not in path.read_bytes(), path.name
+
+
+def test_a_reply_that_holds_the_key_is_kept_without_it(server: LLMServer, tmp_path: Path) -> None:
+    server.settings.rule = lambda request: f"Your key is {request.key}."
+    with Bench(server, tmp_path) as bench:
+        failure = failed(ask_one(bench.judge(), grades(1)[0]))
+        assert failure.provenance.reply == f"Your key is {HIDDEN}."
+        entry = bench.ledger.find(failure.provenance.request)
+        assert entry is not None and KEY not in repr(entry)
+    assert KEY not in json.dumps(server.bodies), "nor is it sent back in the repair turn"
+
+
+@pytest.mark.parametrize(
+    "fault", ["auth_echo", "error_500_echo", "drop", "html_200", "bad_request"]
+)
+def test_a_whole_traceback_with_its_causes_holds_no_key(server: LLMServer, fault: str) -> None:
+    server.settings.faults = lambda request: fault
+
+    async def sent() -> None:
+        endpoint = OpenAIChat(server.url, Secret(KEY, "TEST_KEY"))
+        try:
+            await endpoint.send(b'{"model": "m", "messages": []}')
+        finally:
+            await endpoint.close()
+
+    with pytest.raises(EndpointError) as caught:
+        asyncio.run(sent())
+    shown = io.StringIO()
+    traceback.TracebackException.from_exception(caught.value, capture_locals=True).print(file=shown)
+    assert KEY not in shown.getvalue()
+    assert KEY not in repr(caught.value) + str(caught.value) + str(vars(caught.value))
+
+
+def test_even_a_bug_of_ours_prints_no_key(
+    server: LLMServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(self: OpenAIChat, response: Any, sent: bytes) -> None:
+        raise ZeroDivisionError("a bug")
+
+    monkeypatch.setattr(OpenAIChat, "_completion", broken)
+    with Bench(server, tmp_path) as bench, pytest.raises(ZeroDivisionError) as caught:
+        ask_one(bench.judge(), grades(1)[0])
+    shown = io.StringIO()
+    traceback.TracebackException.from_exception(caught.value, capture_locals=True).print(file=shown)
+    assert "a bug" in shown.getvalue() and KEY not in shown.getvalue()
+
+
+def test_nothing_of_the_environment_goes_to_a_server_that_is_not_openais(
+    server: LLMServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("OPENAI_API_KEY", "OPENAI_ADMIN_KEY", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID"):
+        monkeypatch.setenv(name, f"private-{name}")
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Private: private-header\nAuthorization: private")
+    with Ledger(tmp_path / "ledger.sqlite") as ledger:
+        judge = make_judge([f"{server.url}#m"], default_model="x", ledger=ledger)
+        assert isinstance(judge, LLMJudge)
+        ask_one(judge, grades(1)[0])
+    assert server.state.keys == {"none"}
+    assert not [line for line in server.state.headers if "private" in line.casefold()]
+
+
+def test_a_key_file_is_read_and_named_but_never_shown(server: LLMServer, tmp_path: Path) -> None:
+    path = tmp_path / "judge.key"
+    path.write_text(f"  {KEY}\n")
+    server.settings.key = "another"
+    with Ledger(tmp_path / "ledger.sqlite") as ledger:
+        options = JudgeOptions(key_file=path)
+        judge = make_judge([f"{server.url}#m"], default_model="x", ledger=ledger, options=options)
+        assert isinstance(judge, LLMJudge)
+        failure = failed(ask_one(judge, grades(1)[0]))
+    assert server.state.keys == {KEY}
+    assert "the key file" in failure.detail and str(path) in failure.detail
+    assert KEY not in failure.detail + repr(options)
+
+
+@pytest.mark.parametrize("text", ["", "two words", f"{KEY}\n{KEY}", "OPENAI_API_KEY = x", "a\x00b"])
+def test_a_key_file_that_holds_something_else_is_refused_without_being_quoted(
+    tmp_path: Path, text: str
+) -> None:
+    path = tmp_path / "judge.key"
+    path.write_text(text)
+    with pytest.raises(InputError, match="one line") as caught:
+        secrets.from_file(path)
+    assert KEY not in str(caught.value)
+
+
+def test_a_key_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"missing\.key.*No such file"):
+        secrets.from_file(tmp_path / "missing.key")
+    (tmp_path / "binary.key").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(InputError, match="not a text file"):
+        secrets.from_file(tmp_path / "binary.key")
+
+
+def test_the_first_variable_that_is_set_holds_the_key() -> None:
+    found = secrets.from_environment(["A", "B"], {"A": " ", "B": "two", "C": "three"})
+    assert found is not None and (found.reveal(), found.source) == ("two", "B")
+    assert secrets.from_environment(["A"], {}) is None
