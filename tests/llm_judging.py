@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from llm_server import LLMServer
 from ragassay.judges.endpoints.base import Endpoint
 from ragassay.judges.endpoints.openai_chat import OpenAIChat
@@ -18,6 +20,11 @@ from ragassay.judges.secrets import Secret
 from ragassay.judges.verdict import Failure, Verdict
 
 KEY = "sk-test-0123456789abcdef"
+
+
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first request has all the time it needs to find out, however slow the machine is."""
+    monkeypatch.setattr("ragassay.judges.sending.HEAD_START_S", 60.0)
 
 
 def grades(n: int, word: str = "passage") -> list[RelevanceGrade]:

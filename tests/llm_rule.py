@@ -111,7 +111,9 @@ def value_for(
     if kind == "integer":
         low, high = schema.get("minimum"), schema.get("maximum")
         if low is None or high is None:
-            found = re.findall(r"from (-?\d+)[^.\n]{0,40}? to (-?\d+)", request.plain)
+            said = r"from (-?\d+)[^.\n]{0,40}? to (-?\d+)"
+            mine = re.search(rf"^{name}:.*?{said}", request.plain, re.MULTILINE)
+            found = [mine.groups()] if mine else re.findall(said, request.plain)
             low, high = (int(found[-1][0]), int(found[-1][1])) if found else (1, 5)
         return draw.randint(low, high)
     if kind == "number":

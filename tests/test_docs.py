@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 import shlex
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from llm_server import LLMServer
 from ragassay.cli import call
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -28,12 +30,23 @@ def commands(page: Path) -> list[str]:
     return [line for line in lines if line.startswith("ragassay ")]
 
 
+@pytest.fixture(scope="module")
+def judge() -> Iterator[LLMServer]:
+    """Stands in for the endpoints of ``openai:`` and ``vllm:``."""
+    with LLMServer() as server:
+        yield server
+
+
 @pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with the files that the documentation speaks of."""
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, judge: LLMServer) -> Path:
+    """A folder with the files that the documentation speaks of, and judges that it names."""
     monkeypatch.chdir(tmp_path)
-    for name, body in blocks(ROOT / "README.md", "jsonl"):
-        (tmp_path / name).write_text(body)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-a-test")
+    for variable in ("OPENAI_BASE_URL", "VLLM_BASE_URL"):
+        monkeypatch.setenv(variable, judge.url)
+    for page in ("README.md", "docs/judges.md"):
+        for name, body in blocks(ROOT / page, "jsonl"):
+            (tmp_path / name).write_text(body)
     for page in ("configuration.md", "own-metrics.md"):
         for language in ("yaml", "text"):
             for name, body in blocks(ROOT / "docs" / page, language):

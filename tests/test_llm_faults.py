@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from llm_judging import KEY, Bench, answered, ask, ask_one, failed, grades
+from llm_judging import KEY, Bench, answered, ask, ask_one, failed, grades, patient
 from llm_rule import Request, default_rule
 from llm_server import LLMServer
 from ragassay.judges.asking import Asker
@@ -201,8 +201,9 @@ def test_a_request_that_can_never_fit_the_rate_is_not_tried_again(
 
 @pytest.mark.parametrize("fault", ["wrong key", "wrong model"])
 def test_a_wrong_key_or_model_fails_everything_with_few_requests_and_one_clear_sentence(
-    server: LLMServer, bench: Bench, fault: str
+    server: LLMServer, bench: Bench, monkeypatch: pytest.MonkeyPatch, fault: str
 ) -> None:
+    patient(monkeypatch)
     if fault == "wrong key":
         server.settings.key = "another"
     else:
@@ -236,8 +237,9 @@ def test_a_rate_limit_of_requests_does_not_hold_up_the_bad_news(
 
 
 def test_known_answers_are_given_even_where_the_key_is_wrong(
-    server: LLMServer, bench: Bench
+    server: LLMServer, bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    patient(monkeypatch)
     ask(bench.judge(), grades(20))
     server.settings.key = "another"
     found = ask(bench.judge(), grades(60))

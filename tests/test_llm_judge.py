@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from llm_judging import KEY, Bench, answered, ask, ask_one, failed, grades
+from llm_judging import KEY, Bench, answered, ask, ask_one, failed, grades, patient
 from llm_rule import Request, default_rule
 from llm_server import LLMServer
 from question_examples import EXAMPLES, name_of
@@ -295,7 +295,10 @@ def test_what_was_dropped_is_remembered_so_that_a_resume_builds_the_same_request
     assert bench.judge("model-b").signature.endswith("(seed=42,temperature=0)")
 
 
-def test_many_first_requests_settle_with_few_rejections(server: LLMServer, bench: Bench) -> None:
+def test_many_first_requests_settle_with_few_rejections(
+    server: LLMServer, bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    patient(monkeypatch)
     server.settings.rejects = (
         *("temperature", "top_p", "presence_penalty", "frequency_penalty", "seed"),
         *("json_schema", "json_object"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import pytest
 
 from llm_judging import KEY, ask_one, failed, grades
 from llm_server import LLMServer
-from ragassay.errors import InputError, UsageError
+from ragassay.errors import UsageError
 from ragassay.judges.budget import Budget
 from ragassay.judges.judge import Judge
 from ragassay.judges.ledger import Ledger
@@ -23,6 +24,7 @@ from ragassay.judges.providers import ALIASES, PROVIDERS
 from ragassay.judges.replay import Replay
 
 KEYS = {name: KEY for provider in PROVIDERS.values() for name in provider.keys}
+ANSWER = {"match": 1, "trust": 1, "grade": 1}
 AZURE = {"AZURE_OPENAI_ENDPOINT": "https://mine.openai.azure.com/"}
 
 
@@ -40,14 +42,11 @@ def made(ledger: Ledger, *words: str, **more: Any) -> Judge:
 def test_each_word_names_its_judge(ledger: Ledger, tmp_path: Path) -> None:
     assert isinstance(made(ledger, "offline"), OfflineJudge)
     assert isinstance(made(ledger, " Offline "), OfflineJudge)
-    labels = ("said.jsonl", "gpt-5-mini")
-    (tmp_path / labels[0]).write_text("")
-    try:
-        replay = made(ledger, f"replay:{tmp_path / labels[0]}")
-    except InputError:
-        pass  # an empty file may be refused by the replaying judge itself
-    else:
-        assert isinstance(replay, Replay)
+    question = grades(1)[0]
+    line = {"question": question.kind, "data": question.data, "answer": ANSWER}
+    (tmp_path / "said.jsonl").write_text(json.dumps(line))
+    replay = made(ledger, f"replay:{tmp_path / 'said.jsonl'}")
+    assert isinstance(replay, Replay) and replay.label == "replay:said.jsonl"
     judge = made(ledger, "openai:gpt-5-mini")
     assert isinstance(judge, LLMJudge)
     assert (judge.label, judge.model) == ("openai:gpt-5-mini", "gpt-5-mini")

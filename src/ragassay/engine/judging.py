@@ -117,7 +117,7 @@ def bench_for(
         "quorum": config.quorum,
         "reuse": "nothing" if config.refresh else "answers" if config.retry_failed else "all",
     }
-    given = {name: value for name, value in chosen.items() if value is not None}
+    given: dict[str, Any] = {name: value for name, value in chosen.items() if value is not None}
     options = JudgeOptions(**given, dry=dry)
     place = Path(config.ledger or LEDGER)
     with ExitStack() as stack:

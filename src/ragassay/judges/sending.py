@@ -30,7 +30,7 @@ LONGEST_BACKOFF_S = 20.0
 LONGEST_PAUSE_S = 600.0
 """An endpoint that wants to be left alone for longer ends the run (a quota of the day)."""
 
-HEAD_START_S = 0.25
+HEAD_START_S = 0.05
 """How long the very first request travels alone: a wrong key or a parameter that the endpoint
 rejects is then found out with one request and not with a whole wave of them."""
 

@@ -1,0 +1,168 @@
+"""Anthropic's and Google's own protocols carry the same questions to the same answers.
+
+Their clients are extras; what they send is answered by the test server in their own form.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from llm_judging import KEY, Bench, answered, ask, ask_one, failed, grades, patient
+from llm_server import LLMServer
+from question_examples import EXAMPLES
+from ragassay.errors import UsageError
+from ragassay.judges.endpoints.anthropic_messages import AnthropicMessages
+from ragassay.judges.endpoints.base import Endpoint, Prompt
+from ragassay.judges.endpoints.google_genai import GoogleGenAI
+from ragassay.judges.ledger import Ledger
+from ragassay.judges.limits import Limiter
+from ragassay.judges.named import make_judge
+from ragassay.judges.questions.relevance import RelevanceGrade
+from ragassay.judges.secrets import Secret
+from ragassay.scores import Reason
+
+GRADE = RelevanceGrade("how tall is the tower?", "The tower is 81 metres tall.")
+SECRET = Secret(KEY, "TEST_KEY")
+
+
+def _here(name: str) -> bool:
+    try:
+        return importlib.util.find_spec(name) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+HERE = {"anthropic": _here("anthropic"), "google": _here("google.genai")}
+CLASSES: dict[str, type[Endpoint]] = {"anthropic": AnthropicMessages, "google": GoogleGenAI}
+
+
+@pytest.fixture
+def server() -> Iterator[LLMServer]:
+    with LLMServer() as made:
+        yield made
+
+
+@pytest.fixture
+def bench(server: LLMServer, tmp_path: Path) -> Iterator[Bench]:
+    with Bench(server, tmp_path) as made:
+        yield made
+
+
+@pytest.fixture(params=CLASSES)
+def endpoint(request: pytest.FixtureRequest, server: LLMServer) -> Callable[[], Endpoint]:
+    if not HERE[request.param]:
+        pytest.skip(f"the extra {request.param!r} is not installed")
+    url = server.url.removesuffix("/v1")
+    return lambda: CLASSES[request.param](url, SECRET, timeout=5)
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_a_missing_package_is_one_sentence_that_names_the_extra(name: str) -> None:
+    if HERE[name]:
+        pytest.skip(f"the extra {name!r} is installed")
+    with Ledger(":memory:") as ledger, pytest.raises(UsageError, match=rf"ragassay\[{name}\]"):
+        environment = {"ANTHROPIC_API_KEY": KEY, "GEMINI_API_KEY": KEY}
+        make_judge([f"{name}:m"], default_model="x", ledger=ledger, environment=environment)
+
+
+def test_anthropics_body_is_as_documented() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"grade": {"type": "integer", "minimum": 0, "maximum": 3}},
+        "required": ["grade"],
+        "additionalProperties": False,
+    }
+    messages = [{"role": "system", "content": "s"}, {"role": "user", "content": "u"}]
+    prompt = Prompt("m", messages, {"temperature": 0.0}, "json_schema", "x", schema)
+    body = AnthropicMessages("http://h", SECRET).body(prompt)
+    assert body["system"] == "s" and body["messages"] == messages[1:]
+    assert body["max_tokens"] > 1000 and body["temperature"] == 0.0
+    form = body["output_config"]["format"]
+    assert form["schema"]["properties"] == {"grade": {"type": "integer"}}
+    assert form["schema"]["required"] == ["grade"]
+    assert "output_config" not in AnthropicMessages("http://h", SECRET).body(
+        Prompt("m", messages, {"max_tokens": 5}, "text", "x", schema)
+    )
+
+
+def test_every_built_in_question_is_answered(
+    server: LLMServer, bench: Bench, endpoint: Callable[[], Endpoint]
+) -> None:
+    for question, asked in zip(
+        EXAMPLES, ask(bench.judge(endpoint=endpoint()), EXAMPLES), strict=True
+    ):
+        answer = answered(asked).answer
+        assert question.check(answer) == answer
+    assert server.state.keys == {KEY}
+    assert {body["response_format"]["type"] for body in server.bodies} == {"json_schema"}
+    again = ask(bench.judge(endpoint=endpoint()), EXAMPLES)
+    assert all(answered(one).provenance.cached for one in again)
+    assert server.stats()["requests"] == len(EXAMPLES)
+
+
+def test_provenance_and_repair(
+    server: LLMServer, bench: Bench, endpoint: Callable[[], Endpoint]
+) -> None:
+    server.settings.faults = ["out_of_range"]
+    made = answered(ask_one(bench.judge(endpoint=endpoint()), GRADE)).provenance
+    assert made.model == "model-a-2026-01-01"
+    assert made.input_tokens > 0 and made.output_tokens > 0 and made.attempts == 2
+    assert server.bodies[1]["messages"][-2]["role"] == "assistant"
+    assert server.bodies[0]["messages"][0]["role"] == "system"
+
+
+@pytest.mark.parametrize(
+    ("fault", "reason"),
+    {
+        "refusal": Reason.REFUSED,
+        "content_filter": Reason.REFUSED,
+        "context_too_long": Reason.CONTEXT_TOO_LONG,
+        "auth_echo": Reason.AUTH,
+        "model_not_found": Reason.AUTH,
+        "error_500": Reason.SERVER_ERROR,
+        "rate_limit": Reason.RATE_LIMITED,
+        "drop": Reason.CONNECTION,
+        "html_200": Reason.SERVER_ERROR,
+        "truncated": Reason.UNPARSABLE,
+        "empty": Reason.UNPARSABLE,
+        "hang": Reason.TIMEOUT,
+    }.items(),
+)
+def test_each_fault_has_its_reason(
+    server: LLMServer,
+    bench: Bench,
+    endpoint: Callable[[], Endpoint],
+    fault: str,
+    reason: Reason,
+) -> None:
+    server.settings.faults = lambda request: fault
+    failure = failed(ask_one(bench.judge(endpoint=endpoint(), timeout=0.7), GRADE))
+    assert failure.reason is reason, failure.detail
+    assert KEY not in failure.detail
+    server.settings.faults = [None] * server.stats()["requests"]
+
+
+def test_what_may_pass_is_sent_again(
+    server: LLMServer, bench: Bench, endpoint: Callable[[], Endpoint]
+) -> None:
+    server.settings.faults = ["error_503", "rate_limit:0.01", "drop"]
+    assert answered(ask_one(bench.judge(endpoint=endpoint()), GRADE)).provenance.attempts == 4
+
+
+def test_rejected_parameters_are_dropped(
+    server: LLMServer,
+    bench: Bench,
+    endpoint: Callable[[], Endpoint],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    patient(monkeypatch)
+    server.settings.rejects = ("temperature", "json_schema")
+    judge = bench.judge(endpoint=endpoint(), limiter=Limiter(8))
+    found = [answered(one).provenance for one in ask(judge, grades(30))]
+    assert {"temperature", "json_schema"} <= set(found[0].dropped)
+    assert "without=temperature" in judge.signature
+    assert server.stats()["statuses"]["400"] == 2

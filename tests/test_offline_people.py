@@ -1,0 +1,70 @@
+"""The offline judge keeps its marks against people, on MT-RAG's human labels."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+
+from benchmarks import offline_judge as benchmark  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def records(shared: Path) -> list[benchmark.Record]:
+    assert (shared / "data" / "mtrag" / "human_evaluations_half.json").is_file()
+    return benchmark.read()
+
+
+@pytest.fixture(scope="module")
+def llm(records: list[benchmark.Record]) -> list[benchmark.Record]:
+    return [record for record in records if record.sample.system != "reference"]
+
+
+def rho(records: list[benchmark.Record], value: benchmark.Value, aspect: str) -> float:
+    scores = np.array([value(record) for record in records], dtype=float)
+    people = np.array([record.people[aspect] for record in records])
+    return float(benchmark.correlations(scores, people, np.ones((len(records), 1)))[0][0])
+
+
+def test_the_data_is_what_the_marks_are_about(llm: list[benchmark.Record]) -> None:
+    assert len(llm) == 186
+    assert rho(llm, benchmark.published("rl_f"), "faithfulness") == pytest.approx(0.646, abs=0.001)
+    assert rho(llm, benchmark.raw("plain"), "faithfulness") == pytest.approx(0.65, abs=0.01)
+
+
+def test_faithfulness_is_never_worse_than_plain_precision(llm: list[benchmark.Record]) -> None:
+    scored = [record for record in llm if record.scores["rl_f"] is not None]
+    assert len(scored) >= 165
+    own = rho(scored, benchmark.raw("rl_f"), "faithfulness")
+    assert own >= rho(scored, benchmark.raw("plain"), "faithfulness")
+    assert own >= rho(scored, benchmark.published("rl_f"), "faithfulness")
+    conditioned = rho(llm, benchmark.conditioned("rl_f"), "faithfulness")
+    assert conditioned >= rho(llm, benchmark.conditioned("plain"), "faithfulness")
+    assert conditioned >= rho(llm, benchmark.raw("plain"), "faithfulness")
+    assert conditioned >= rho(llm, benchmark.published("rl_f"), "faithfulness")
+
+
+def test_the_rating_is_no_worse_than_the_published_judges(llm: list[benchmark.Record]) -> None:
+    own = rho(llm, benchmark.conditioned("rb_llm"), "overall")
+    assert own >= rho(llm, benchmark.published("rb_llm"), "overall")
+
+
+def test_i_dont_know_is_told_apart(records: list[benchmark.Record]) -> None:
+    assert sum(record.declined for record in records) == 15
+    assert benchmark.balanced_accuracy(records) >= 0.90
+
+
+def test_correlations_are_scipys() -> None:
+    stats = pytest.importorskip("scipy.stats")
+    rng = np.random.default_rng(0)
+    x, y = rng.integers(0, 5, 60).astype(float), rng.integers(0, 4, 60).astype(float)
+    times = np.stack([np.ones(60), rng.integers(0, 3, 60)], axis=1).astype(float)
+    found = benchmark.correlations(x, y, times)
+    for at in (0, 1):
+        again = np.repeat(np.arange(60), times[:, at].astype(int))
+        assert found[0][at] == pytest.approx(stats.spearmanr(x[again], y[again])[0])
+        assert found[1][at] == pytest.approx(stats.kendalltau(x[again], y[again])[0])
