@@ -14,12 +14,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 CONCURRENCY = 64
+TRIES = 3
 ORE_THREADS = 5
 """Open RAG Eval's queries side by side; inside a query it asks one thing after the other."""
 
@@ -29,7 +30,8 @@ Report = dict[str, float]
 def main() -> None:
     """Runs each part in a process of its own, so that none warms another up."""
     if len(sys.argv) > 1 and sys.argv[1] == "--part":
-        print(json.dumps(PARTS[sys.argv[2]](*map(json.loads, sys.argv[3:]))))
+        values = [json.loads(word) for word in sys.argv[3:]]
+        print(json.dumps(PARTS[sys.argv[2]](*values)))
         return
     quick = "--quick" in sys.argv
     pace(500 if quick else 2000)
@@ -39,14 +41,18 @@ def main() -> None:
 
 
 def pace(n: int) -> None:
-    print(f"{n} judged calls, concurrency {CONCURRENCY}, server in a process of its own\n")
+    print(
+        f"{n} judged calls, concurrency {CONCURRENCY}, server in a process of its own; the best of "
+        f"{TRIES},\nbecause other work on the machine can only add\n"
+    )
     print(
         f"{'latency':>8} {'ideal s':>8} {'wall s':>7} {'ratio':>6} {'CPU ms/call':>12} "
         f"{'CPU share':>10} {'peak MiB':>9} {'before':>7}"
     )
     for latency in (0.2, 0.05):
         with serving(latency=latency) as url, tempfile.TemporaryDirectory() as folder:
-            got = part("ask", url, f"{folder}/ledger.sqlite", n)
+            tries = [part("ask", url, f"{folder}/{at}.sqlite", n) for at in range(TRIES)]
+        got = min(tries, key=lambda report: report["wall"])
         ideal = n * latency / CONCURRENCY
         print(
             f"{latency * 1000:>5.0f} ms {ideal:>8.2f} {got['wall']:>7.2f} "
@@ -108,8 +114,8 @@ def calls() -> None:
             f"{fast['calls']:>6.0f} {fast['input']:>10,.0f} {fast['output']:>11,.0f} {row:>9}"
         )
     print("peers with their own metrics on such a sample, from reference/peers.md:")
-    for name, n, read, written, row in PEERS:
-        print(f"{name:<30} {n:>6} {read:>10} {written:>11} {row:>9}")
+    for name, n, read, written, deep in PEERS:
+        print(f"{name:<30} {n:>6} {read:>10} {written:>11} {deep:>9}")
 
 
 PEERS = (
@@ -125,7 +131,7 @@ def one_sample(names: Sequence[str], latency: float) -> Report:
     import ragassay
 
     sys.path.insert(0, str(ROOT / "tests"))
-    from llm_server import LLMServer
+    from llm_server import LLMServer  # type: ignore[import-not-found]
 
     passages = passages_of(5)
     answer = " ".join(f"{text[:60]} [{n}]." for n, text in enumerate(passages[:4], start=1))
@@ -273,7 +279,11 @@ def measured(url: str, ledger: str, work: Any) -> Report:
     }
 
 
-PARTS = {"ask": ask, "side_by_side": side_by_side, "one_by_one": one_by_one}
+PARTS: Mapping[str, Callable[..., Report]] = {
+    "ask": ask,
+    "side_by_side": side_by_side,
+    "one_by_one": one_by_one,
+}
 
 
 def part(name: str, *values: object) -> Report:

@@ -10,7 +10,7 @@ import pytest
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
-from benchmarks import offline_judge as benchmark  # noqa: E402
+from benchmarks import offline_judge as benchmark
 
 
 @pytest.fixture(scope="module")
@@ -68,3 +68,26 @@ def test_correlations_are_scipys() -> None:
         again = np.repeat(np.arange(60), times[:, at].astype(int))
         assert found[0][at] == pytest.approx(stats.spearmanr(x[again], y[again])[0])
         assert found[1][at] == pytest.approx(stats.kendalltau(x[again], y[again])[0])
+
+
+ROWS = {
+    "offline `rl_f`, as it is": benchmark.raw("rl_f"),
+    "plain precision, all records": benchmark.raw("plain"),
+    "offline `rl_f_idk`, conditioned": benchmark.conditioned("rl_f"),
+    "plain precision, conditioned": benchmark.conditioned("plain"),
+    "published RL_F (GPT-4o-mini), conditioned": benchmark.published("rl_f"),
+    "offline `rb_llm_idk`, conditioned": benchmark.conditioned("rb_llm"),
+    "published RB_llm (four LLMs), conditioned": benchmark.published("rb_llm"),
+}
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_the_page_prints_the_figures_of_this_version(row: str, llm: list[benchmark.Record]) -> None:
+    page = Path(__file__).resolve().parents[1] / "docs" / "offline-judge.md"
+    lines = page.read_text(encoding="utf-8").splitlines()
+    (line,) = [line for line in lines if line.startswith(f"| {row} |")]
+    cells = [cell.split()[0] for cell in line.split("|")[2:-1]]
+    kept = [record for record in llm if ROWS[row](record) is not None]
+    assert int(cells[0]) == len(kept)
+    for at, aspect in enumerate(benchmark.ASPECTS):
+        assert float(cells[1 + 2 * at]) == pytest.approx(rho(kept, ROWS[row], aspect), abs=0.0006)

@@ -10,16 +10,21 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from functools import partial
+from typing import TypeVar
 
-from ragassay.judges.endpoints.base import Completion, Endpoint, EndpointError
+from ragassay.judges.endpoints.base import Endpoint, EndpointError
 from ragassay.judges.ledger import Ledger
 from ragassay.judges.requests import Request
 
 Build = Callable[[frozenset[str]], Request]
 """The request without the named parameters and modes."""
 
-Send = Callable[[Request, Callable[[], bool] | None], Awaitable[Completion | None]]
-"""Sends a request, if the question still holds right before; ``None`` where it does not."""
+T = TypeVar("T")
+Current = Callable[[], bool]
+Learnt = Callable[[], Awaitable[None]]
+Send = Callable[[Request, Current | None, Learnt | None], Awaitable[T | None]]
+"""Sends a request if it is still current right before (``None`` where it is not), and awaits the
+third argument once it is answered, before anything is made of the reply."""
 
 
 class Dialect:
@@ -38,10 +43,8 @@ class Dialect:
         """Makes it usable on another event loop."""
         self._settling = asyncio.Lock()
 
-    async def exchange(
-        self, build: Build, send: Send, settling: Callable[[], None]
-    ) -> tuple[Request, Completion]:
-        """The reply to a request, and the request as it was taken.
+    async def exchange(self, build: Build, send: Send[T], settling: Callable[[], None]) -> T:
+        """What came of a request, in the form in which the endpoint takes it.
 
         The first who is turned away for a parameter finds out alone what the endpoint takes, and
         all others wait for that: many first requests settle with few further ones.
@@ -61,7 +64,7 @@ class Dialect:
             known = self.dropped
             request = build(known)
             try:
-                completion = await send(request, partial(self._still, known))
+                found = await send(request, partial(self._still, known), None)
             except EndpointError as error:
                 if not error.rejected - known:
                     raise
@@ -70,27 +73,28 @@ class Dialect:
                     if self.dropped is not known:
                         continue  # somebody else has found out in the meantime
                     return await self._settle(build, send, known | error.rejected)
-            if completion is not None:
-                return request, completion
+            if found is not None:
+                return found
 
     def _still(self, dropped: frozenset[str]) -> bool:
         """Whether a request without these may go out: nothing else is known, or is being found
         out."""
         return self.dropped is dropped and not self._settling.locked()
 
-    async def _settle(
-        self, build: Build, send: Send, dropped: frozenset[str]
-    ) -> tuple[Request, Completion]:
+    async def _settle(self, build: Build, send: Send[T], dropped: frozenset[str]) -> T:
         while True:
-            request = build(dropped)
             try:
-                completion = await send(request, None)
+                found = await send(build(dropped), None, partial(self._learn, dropped))
             except EndpointError as error:
                 if not error.rejected - dropped:
                     raise
                 dropped |= error.rejected
                 continue
-            assert completion is not None
-            await self._ledger.reject(self._endpoint, self._model, dropped - self.dropped)
-            self.dropped = dropped
-            return request, completion
+            assert found is not None
+            return found
+
+    async def _learn(self, dropped: frozenset[str]) -> None:
+        """Remembers what had to be dropped, before the answer itself is kept: a resume then builds
+        the very same request."""
+        await self._ledger.reject(self._endpoint, self._model, dropped - self.dropped)
+        self.dropped = dropped

@@ -21,8 +21,8 @@ from ragassay.errors import UsageError
 MOST = 64
 """Requests in flight to one endpoint, unless ``-j`` says otherwise."""
 
-START = 32
-"""Requests in flight at the beginning: two waves of answers later there are 128, if allowed."""
+START = 64
+"""Requests in flight at the beginning: two waves of answers later there are 256, if allowed."""
 
 _WAVES_TO_MOST = 32
 """Waves that it takes, after trouble, to grow from nothing to the most that is allowed."""

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Literal, cast
 
 import orjson
@@ -25,7 +25,7 @@ from ragassay.errors import RagassayError, UsageError
 from ragassay.judges import requests
 from ragassay.judges.breaker import Breaker
 from ragassay.judges.budget import Budget
-from ragassay.judges.dialect import Dialect
+from ragassay.judges.dialect import Current, Dialect, Learnt
 from ragassay.judges.endpoints.base import Completion, Endpoint, EndpointError
 from ragassay.judges.judge import Judge
 from ragassay.judges.ledger import Entry, Ledger
@@ -34,7 +34,7 @@ from ragassay.judges.prices import Price
 from ragassay.judges.question import Message, Question, R_co
 from ragassay.judges.replies import Unreadable, declines, read
 from ragassay.judges.requests import Request
-from ragassay.judges.sending import BACKOFF_S, INTERRUPTED, Sender, Tally
+from ragassay.judges.sending import BACKOFF_S, INTERRUPTED, Parcel, Sender, Tally
 from ragassay.judges.verdict import Failure, Provenance, Verdict
 from ragassay.scores import Reason
 
@@ -231,36 +231,38 @@ class _Asking:
         self.judge, self.question, self.repeat, self.request = judge, question, repeat, request
         self.tally = Tally()
         self.messages: list[Message] = list(request.prompt.messages)
-        self.reply = ""
+        self.completion = Completion(None)
 
     async def outcome(self) -> Verdict[Any] | Failure:
         """The verdict or failure, in the ledger where it is to stay there."""
-        sender = self.judge._sender
+        dialect, sender = self.judge._dialect, self.judge._sender
         try:
-            self.request, completion = await self.judge._dialect.exchange(
-                self._rebuilt, self._send, sender.open_road
-            )
-            self.messages = list(self.request.prompt.messages)
-            return await self._read(completion)
+            try:
+                return await dialect.exchange(self._rebuilt, self._send, sender.open_road)
+            except Unreadable as problem:
+                return await self._repaired(str(problem))
         except EndpointError as error:
             return await self._failed(error.reason, error.detail)
         finally:
             sender.open_road()
 
     def _rebuilt(self, dropped: frozenset[str]) -> Request:
-        if dropped == self.request.dropped:
-            return self.request
-        return self.judge._build(self.question, self.repeat, dropped)
+        if dropped != self.request.dropped:
+            self.request = self.judge._build(self.question, self.repeat, dropped)
+            self.messages = list(self.request.prompt.messages)
+        return self.request
 
     async def _send(
-        self, request: Request, current: Callable[[], bool] | None
-    ) -> Completion | None:
+        self, request: Request, current: Current | None, learnt: Learnt | None
+    ) -> Verdict[Any] | Failure | None:
+        async def received(completion: Completion) -> Verdict[Any] | Failure:
+            if learnt is not None:
+                await learnt()
+            return await self._taken(completion)
+
+        longest = self._longest(request)
         return await self.judge._sender.send(
-            request.body,
-            request.input_tokens,
-            self._longest(request),
-            self.tally,
-            current,
+            Parcel(request.body, request.input_tokens, longest, self.tally, received, current)
         )
 
     def _longest(self, request: Request) -> float:
@@ -269,49 +271,41 @@ class _Asking:
         most = given.get("max_tokens") or given.get("max_completion_tokens")
         return min(most, self.question.output_tokens) if most else self.question.output_tokens
 
-    async def _read(self, completion: Completion) -> Verdict[Any] | Failure:
-        try:
-            return await self._taken(completion)
-        except Unreadable as problem:
-            first = problem
-        repaired = await self._repaired(completion, str(first))
-        try:
-            return await self._taken(repaired)
-        except Unreadable as problem:
-            if declines(repaired.text):
-                said = " ".join((repaired.text or "").split())[:200]
-                return await self._failed(Reason.REFUSED, f"the model declined: {said}")
-            said = str(problem)
-            also = "" if said == str(first) else f" (at first: {first})"
-            return await self._failed(
-                Reason.UNPARSABLE, f"no valid answer, even when asked again: {said}{also}"
-            )
-
-    async def _repaired(self, completion: Completion, problem: str) -> Completion:
-        """The reply to the repair turn."""
-        prompt = requests.repair(self.request, completion.text, problem)
+    async def _repaired(self, problem: str) -> Verdict[Any] | Failure:
+        """What comes of the repair turn."""
+        bad = self.completion.text
+        prompt = requests.repair(self.request, bad, problem)
         self.messages = list(prompt.messages)
         body = strict.dumps(self.judge.endpoint.body(prompt))
-        read_again = self.request.input_tokens + len(completion.text or "") / 4 + 100
+        tokens = self.request.input_tokens + len(bad or "") / 4 + 100
+        longest = self._longest(self.request)
         try:
             found = await self.judge._sender.send(
-                body, read_again, self._longest(self.request), self.tally
+                Parcel(body, tokens, longest, self.tally, self._taken)
+            )
+        except Unreadable as second:
+            if declines(self.completion.text):
+                said = " ".join((self.completion.text or "").split())[:200]
+                return await self._failed(Reason.REFUSED, f"the model declined: {said}")
+            also = "" if str(second) == problem else f" (at first: {problem})"
+            return await self._failed(
+                Reason.UNPARSABLE, f"no valid answer, even when asked again: {second}{also}"
             )
         except EndpointError as error:
             if error.reason is Reason.CONTEXT_TOO_LONG:
                 # The question did fit: what is kept is that its reply was no good.
-                raise EndpointError(Reason.UNPARSABLE, problem) from None
+                return await self._failed(Reason.UNPARSABLE, f"no valid answer: {problem}")
             raise
         assert found is not None
         return found
 
     async def _taken(self, completion: Completion) -> Verdict[Any] | Failure:
-        """The verdict that a reply holds, or the refusal that it is.
+        """The verdict that a reply holds, or the refusal that it is; kept before this returns.
 
         Raises:
             Unreadable: it is neither.
         """
-        self.reply = completion.text or completion.refusal or ""
+        self.completion = completion
         if completion.refusal:
             said = " ".join(completion.refusal.split())[:200]
             return await self._failed(Reason.REFUSED, f"the model declined: {said}")
@@ -353,6 +347,11 @@ class _Asking:
             tally.attempts,
             dropped=self.request.lost,
         )
+
+    @property
+    def reply(self) -> str:
+        """The raw text that came last."""
+        return self.completion.text or self.completion.refusal or ""
 
     def _cost(self) -> float | None:
         price, tally = self.judge.price, self.tally

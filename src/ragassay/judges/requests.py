@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -86,7 +87,8 @@ def build(
     told = f"{last['content']}\n\n{instruction(type(question), mode)}"
     messages = [*messages[:-1], {"role": last["role"], "content": told}]
     kept = _kept(parameters, repeat, dropped)
-    prompt = Prompt(model, messages, kept, mode, question.kind, question.schema())
+    name = re.sub(r"[^A-Za-z0-9_-]", "_", question.kind)[:64]
+    prompt = Prompt(model, messages, kept, mode, name, question.schema())
     body = strict.dumps(endpoint.body(prompt))
     # Template and schema are in the body, word for word.
     asked = [question.kind, question.version, repeat]

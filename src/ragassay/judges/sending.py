@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from ragassay.judges.breaker import Breaker
 from ragassay.judges.budget import Budget, Reservation
@@ -65,6 +66,31 @@ class Tally:
         self.output_tokens += completion.output_tokens
         self.counted = self.counted and completion.counted
         self.model = completion.model or self.model
+
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Parcel(Generic[T]):
+    """A request to be sent, and what to do with its reply.
+
+    Attributes:
+        body: what is sent.
+        input_tokens, output_tokens: what it plausibly takes, for limits and budget.
+        tally: is added to.
+        receive: takes the reply while the request still has its place. So a reply that is not in
+            the ledger yet counts as in flight, and a crash never loses more replies than may be in
+            flight. What it raises comes through.
+        current: asked right before sending; what one waited with may be outdated.
+    """
+
+    body: bytes
+    input_tokens: float
+    output_tokens: float
+    tally: Tally
+    receive: Callable[[Completion], Awaitable[T]]
+    current: Callable[[], bool] | None = None
 
 
 class Stopped(EndpointError):  # noqa: N818 - it is a decision
@@ -128,33 +154,22 @@ class Sender:
         """Ends the head start of the first request."""
         self._ahead.set()
 
-    async def send(
-        self,
-        body: bytes,
-        input_tokens: float,
-        output_tokens: float,
-        tally: Tally,
-        current: Callable[[], bool] | None = None,
-    ) -> Completion | None:
-        """The reply to a request, or ``None`` where it is not current any more (nothing was sent).
-
-        Args:
-            body: what is sent.
-            input_tokens, output_tokens: what it plausibly takes, for limits and budget.
-            tally: is added to.
-            current: asked right before sending; what one waited with may be outdated.
+    async def send(self, parcel: Parcel[T]) -> T | None:
+        """What comes of the reply, or ``None`` where the request is not current any more (nothing
+        was sent).
 
         Raises:
             Stopped: nothing more is sent.
             EndpointError: the endpoint gave no reply, and will give none.
         """
+        tally = parcel.tally
         if not self._ahead.is_set():
             await self._head_start()
         left = self.timeout
         for attempt in range(1, ATTEMPTS + 1):
             before = tally.seconds
             try:
-                return await self._attempt(body, input_tokens, output_tokens, tally, current, left)
+                return await self._attempt(parcel, left)
             except Stopped:
                 raise
             except EndpointError as error:
@@ -169,27 +184,20 @@ class Sender:
                 left -= wait
         raise AssertionError("the last attempt returns or raises")
 
-    async def _attempt(
-        self,
-        body: bytes,
-        input_tokens: float,
-        output_tokens: float,
-        tally: Tally,
-        current: Callable[[], bool] | None,
-        left: float,
-    ) -> Completion | None:
+    async def _attempt(self, parcel: Parcel[T], left: float) -> T | None:
         """One sending, once there is a place for it."""
         while True:
             if self.stopped:
                 raise self._stopped_error()
             try:
-                async with self.limiter.slot(int(input_tokens + output_tokens)):
+                async with self.limiter.slot(int(parcel.input_tokens + parcel.output_tokens)):
                     if self.stopped:
                         raise self._stopped_error()
-                    if current is not None and not current():
+                    if parcel.current is not None and not parcel.current():
                         return None
-                    pay = await self._claim(input_tokens, output_tokens)
-                    return await self._sent(body, tally, pay, left)
+                    pay = await self._claim(parcel.input_tokens, parcel.output_tokens)
+                    completion = await self._sent(parcel.body, parcel.tally, pay, left)
+                    return await parcel.receive(completion)
             except _Woken:
                 continue  # perhaps another judge of this endpoint was stopped
 

@@ -74,13 +74,15 @@ def part(default: str, choices: tuple[str, ...], doc: str) -> Any:
 class Window:
     """A bounded batch of samples, with everything computed about it so far.
 
+    ``asker`` is who asks for metrics that need a judge; ``None`` stands for the embedded judge.
+
     Metrics that share an intermediate result (tokens, a ranking with its grades, a table of common
     subsequences) ask for it with `once` and get one and the same object.
     """
 
     def __init__(self, samples: Sequence[Sample], asker: Asker | None = None) -> None:
         self.samples = tuple(samples)
-        self._asker = asker
+        self.asker = asker
         self._memo: dict[Hashable, Any] = {}
 
     def __len__(self) -> int:
@@ -92,15 +94,6 @@ class Window:
         if key not in self._memo:
             self._memo[key] = build(self, *args)
         return cast(T, self._memo[key])
-
-    @property
-    def asker(self) -> Asker:
-        """Who is asked by metrics that need a judge: the embedded judge, where none was named."""
-        if self._asker is None:
-            from ragassay.judges.offline import offline_asker
-
-            self._asker = offline_asker()
-        return self._asker
 
     def put(self, metric: Metric, outcomes: Sequence[Outcome]) -> None:
         """Takes in outcomes that were found elsewhere (a judged metric's)."""
@@ -248,7 +241,7 @@ def _score_safely(metric: Metric, window: Window) -> Sequence[Outcome]:
         if len(window) == 1:
             return [failed(metric, error)]
         return [
-            _score_safely(metric, Window([sample], window._asker))[0] for sample in window.samples
+            _score_safely(metric, Window([sample], window.asker))[0] for sample in window.samples
         ]
     if len(found) != len(window):
         raise AssertionError(f"{metric} gave {len(found)} outcomes for {len(window)} samples")

@@ -28,7 +28,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ragassay.judges.asking import Ask, Scope, Unanswered
+from ragassay.judges.asking import Ask, Asker, Scope, Unanswered
 from ragassay.judges.question import Question
 from ragassay.metrics.base import Metric, Window, failed
 from ragassay.samples import Sample
@@ -67,7 +67,15 @@ class JudgedMetric(Metric):
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
         """Asks the window's judge about all samples side by side."""
-        return window.asker.submit(self.judge_window(window.samples, window.asker.scope())).result()
+        if window.asker is None:
+            from ragassay.judges.offline import offline_asker
+
+            with offline_asker() as asker:
+                return self._asked_by(asker, window.samples)
+        return self._asked_by(window.asker, window.samples)
+
+    def _asked_by(self, asker: Asker, samples: Sequence[Sample]) -> Sequence[Outcome]:
+        return asker.submit(self.judge_window(samples, asker.scope())).result()
 
     async def judge_window(self, samples: Sequence[Sample], scope: Scope) -> Sequence[Outcome]:
         """One outcome for each sample, in their order."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import orjson
@@ -158,9 +159,7 @@ def needs_anthropic() -> None:
     Raises:
         UsageError: it is not.
     """
-    try:
-        import anthropic  # noqa: F401
-    except ImportError:
+    if find_spec("anthropic") is None:
         raise UsageError(
             "Anthropic's models need their package: pip install 'ragassay[anthropic]'."
-        ) from None
+        )

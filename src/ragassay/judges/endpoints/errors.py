@@ -47,7 +47,7 @@ _NO_CREDIT = re.compile(
 _BAD_KEY = re.compile(r"api[_ -]?key not valid|invalid[_ ](?:api[_ ])?key|api_key_invalid", re.I)
 _NEVER_FITS = re.compile(r"request too large", re.IGNORECASE)
 _FORM = re.compile(
-    r"response_?format|json_?schema|json_object|json mode|structured.?output|output_config"
+    r"response[_ ]?format|json_?schema|json_object|json mode|structured.?output|output_config"
     r"|response_?mime_?type|response_?(?:json_?)?schema|guided|grammar",
     re.IGNORECASE,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import orjson
@@ -155,9 +156,5 @@ def needs_google() -> None:
     Raises:
         UsageError: it is not.
     """
-    try:
-        from google import genai  # noqa: F401
-    except ImportError:
-        raise UsageError(
-            "Google's models need their package: pip install 'ragassay[google]'."
-        ) from None
+    if find_spec("google") is None or find_spec("google.genai") is None:
+        raise UsageError("Google's models need their package: pip install 'ragassay[google]'.")

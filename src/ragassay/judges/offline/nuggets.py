@@ -65,17 +65,18 @@ def _clauses(sentence: str, most: int) -> list[str]:
     found: list[str] = []
     run: list[str] = []
     for phrase in phrases(sentence):
-        words = phrase.split()
+        words = (phrase if run else _JOINT.sub("", phrase)).split()
         if run and len(run) + len(words) > most:
             found.append(" ".join(run))
             run = []
+            words = _JOINT.sub("", phrase).split()
         run.extend(words)
         while len(run) > most:
             found.append(" ".join(run[:most]))
             run = run[most:]
     if run:
         found.append(" ".join(run))
-    clean = (_JOINT.sub("", clause).strip(" ,;:.") for clause in found)
+    clean = (clause.strip(" ,;:.") for clause in found)
     return [clause for clause in clean if len(content(clause)) >= _LEAST]
 
 

@@ -70,16 +70,18 @@ def phrases(sentence: str) -> list[str]:
     before.
     """
     found: list[str] = []
-    kept = ""
-    for cut in _CUT.split(sentence):
-        kept = f"{kept} {cut}".strip()
-        if weigh(content(kept)) >= 2 * LITTLE:
-            found.extend(_short(kept))
-            kept = ""
+    kept: list[str] = []
+    heavy = 0.0
+    for cut in filter(None, _CUT.split(sentence)):
+        kept.append(cut.strip())
+        heavy += weigh(content(cut))
+        if heavy >= 2 * LITTLE:
+            found.extend(_short(" ".join(kept)))
+            kept, heavy = [], 0.0
     if kept and found:
-        found[-1] = f"{found[-1]} {kept}"
-    elif content(kept):
-        found.append(kept)
+        found[-1] = " ".join([found[-1], *kept])
+    elif heavy:
+        found.append(" ".join(kept))
     return found
 
 
