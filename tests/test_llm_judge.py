@@ -17,6 +17,7 @@ from question_examples import EXAMPLES, name_of
 from ragassay.errors import UsageError
 from ragassay.judges.asking import Asker
 from ragassay.judges.budget import Budget
+from ragassay.judges.ledger import Entry
 from ragassay.judges.limits import Limiter
 from ragassay.judges.prices import Price
 from ragassay.judges.question import Question
@@ -423,6 +424,36 @@ def test_an_interrupt_keeps_what_is_in_flight_and_sends_nothing_new(
     server.settings.latency = 0
     assert all(answered(one) for one in ask(judge, grades(100)))
     assert server.stats()["answered"] == 100
+
+
+def test_a_reply_counts_as_in_flight_until_it_is_in_the_ledger(
+    server: LLMServer, bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that a crash loses no more replies than may be in flight, however slow the disk is."""
+    judge = bench.judge(limiter=Limiter(4))
+    commit = bench.ledger.commit
+
+    async def some() -> int:
+        disk = asyncio.Event()
+
+        async def slow(entry: Entry) -> None:
+            await disk.wait()
+            await commit(entry)
+
+        monkeypatch.setattr(bench.ledger, "commit", slow)
+        await judge.open()
+        asked = [asyncio.ensure_future(judge.answer(one)) for one in grades(20)]
+        while server.stats()["answered"] < 4:
+            await asyncio.sleep(0.005)
+        await asyncio.sleep(0.1)
+        before = server.stats()["requests"]
+        disk.set()
+        assert all(answered(one) for one in await asyncio.gather(*asked))
+        await judge.close()
+        return int(before)
+
+    assert asyncio.run(some()) == 4
+    assert server.stats()["requests"] == 20
 
 
 def test_a_budget_of_calls_is_kept_to_the_call(server: LLMServer, bench: Bench) -> None:

@@ -211,7 +211,7 @@ def test_samples_hold_every_judged_query_in_the_order_of_the_qrels(tmp_path: Pat
     assert [(g.id, g.grade) for g in samples[2].gold or ()] == [("a", 1), ("c", 0)]
 
 
-ids = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(
+ids = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1).filter(
     lambda text: not any(c in text for c in " \t\n\r\v\f") and text[0] not in "#\ufeff"
 )
 scores = st.floats(allow_nan=False, allow_infinity=False)
