@@ -194,8 +194,7 @@ def _explanation(path: str, error: sqlite3.DatabaseError) -> InputError | UsageE
         "readonly" in said or "unable to open" in said or "disk I/O" in said
     ):
         return UsageError(
-            f"{path}: the ledger cannot be written ({said}). "
-            "Choose another place with --ledger."
+            f"{path}: the ledger cannot be written ({said}). Choose another place with --ledger."
         )
     return InputError(
         f"is damaged ({said})",

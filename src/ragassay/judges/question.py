@@ -29,7 +29,6 @@ import dataclasses
 import hashlib
 import json
 import re
-from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -38,6 +37,7 @@ from typing import Any, ClassVar, Generic, TypeVar, cast
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from ragassay.judges.extremes import extreme
 from ragassay.judges.fence import RULE, fenced, numbered
 
 Message = Mapping[str, str]
@@ -88,7 +88,7 @@ WORD = BeforeValidator(_word)
 
 
 @dataclass(frozen=True)
-class Question(ABC, Generic[R_co]):
+class Question(Generic[R_co]):
     """Base of all questions. Subclasses are frozen dataclasses whose fields are JSON-like data.
 
     Class attributes:
@@ -97,6 +97,7 @@ class Question(ABC, Generic[R_co]):
         reply: the type of the answer.
         parameters: sampling parameters that the question asks for (``{"temperature": 0.0}``).
         output_tokens: about how long an answer is at most, for plans and budgets.
+        prompt: the template itself, where it does not lie in ``prompts/``.
     """
 
     kind: ClassVar[str]
@@ -104,14 +105,15 @@ class Question(ABC, Generic[R_co]):
     reply: ClassVar[type[Reply]]
     parameters: ClassVar[Mapping[str, Any]] = {}
     output_tokens: ClassVar[int] = 300
+    prompt: ClassVar[str] = ""
 
-    @abstractmethod
     def smallest(self) -> R_co:
-        """The valid answer that leads to the fewest further questions."""
+        """The valid answer that leads to the fewest further questions (for plans)."""
+        return cast(R_co, extreme(self.reply, largest=False))
 
-    @abstractmethod
     def largest(self) -> R_co:
-        """The valid answer that leads to the most further questions of other kinds."""
+        """The valid answer that leads to the most further questions (for plans)."""
+        return cast(R_co, extreme(self.reply, largest=True))
 
     def slowest(self) -> R_co:
         """The valid answer that makes a metric ask this kind of question most often: where answers
@@ -152,12 +154,15 @@ class Question(ABC, Generic[R_co]):
         values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         return [
             {"role": role, "content": part.render(values, rule=RULE).strip()}
-            for role, part in _parts(self.template(model))
+            for role, part in _parts(self._source(model))
         ]
 
     def prompt_hash(self, model: str = "") -> str:
         """Twelve digits that change when template or answer schema change."""
-        return _prompt_hash(self.template(model), type(self))
+        return _prompt_hash(self._source(model), type(self))
+
+    def _source(self, model: str) -> str:
+        return self.prompt or source_of(self.template(model))
 
     @classmethod
     def schema(cls) -> dict[str, Any]:
@@ -187,7 +192,7 @@ def source_of(template: str) -> str:
 
 
 @cache
-def _parts(template: str) -> list[tuple[str, Any]]:
+def _parts(source: str) -> list[tuple[str, Any]]:
     import jinja2
 
     environment = jinja2.Environment(
@@ -197,7 +202,9 @@ def _parts(template: str) -> list[tuple[str, Any]]:
         autoescape=False,
     )
     environment.filters.update(data=fenced, numbered=numbered)
-    pieces = PART.split(source_of(template))
+    pieces = PART.split(source)
+    if len(pieces) < 3:
+        raise ValueError("a prompt needs at least one part, begun by a line '--- user ---'")
     return [
         (role, environment.from_string(text.strip()))
         for role, text in zip(pieces[1::2], pieces[2::2], strict=True)
@@ -205,8 +212,8 @@ def _parts(template: str) -> list[tuple[str, Any]]:
 
 
 @cache
-def _prompt_hash(template: str, cls: type[Question[Any]]) -> str:
-    body = source_of(template) + RULE + json.dumps(cls.schema(), sort_keys=True)
+def _prompt_hash(source: str, cls: type[Question[Any]]) -> str:
+    body = source + RULE + json.dumps(cls.schema(), sort_keys=True)
     return hashlib.sha256(body.encode()).hexdigest()[:12]
 
 

@@ -118,7 +118,7 @@ class Endpoint(ABC):
     def body(self, prompt: Prompt) -> dict[str, Any]:
         """The request's body, the same for the same prompt. Includes the model's name."""
 
-    async def open(self) -> None:  # noqa: B027 - there may be nothing to do
+    async def open(self) -> None:
         """Loads and makes what the first request needs; done by `send` where it was not."""
 
     @abstractmethod
