@@ -14,6 +14,7 @@ NEW, OLD = "hybrid", "keyword"
 METRICS = [
     *("nDCG@10", "RR", "Recall@5", "P@5", "SpanHit@1", "SpanR@5", "CharIoU@5"),
     *("contains_answer", "exact_match", "token_f1.f", "rougeL(tokens=unicode).f", "BLEU"),
+    *("citation.f1", "rl_f", "answerability_accuracy"),
 ]
 
 
