@@ -29,6 +29,7 @@ import dataclasses
 import hashlib
 import json
 import re
+from abc import ABC
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -88,7 +89,7 @@ WORD = BeforeValidator(_word)
 
 
 @dataclass(frozen=True)
-class Question(Generic[R_co]):
+class Question(ABC, Generic[R_co]):  # noqa: B024 - without ABC its types are unhashable to mypy
     """Base of all questions. Subclasses are frozen dataclasses whose fields are JSON-like data.
 
     Class attributes:
