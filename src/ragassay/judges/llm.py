@@ -145,6 +145,8 @@ class LLMJudge(Judge):
         self._dialect.reopen()
         self._flights.clear()
         self._gate = asyncio.Semaphore(self._limiter.most * _AT_WORK)
+        import jinja2  # noqa: F401 - now, and not while the first question waits
+
         await self.endpoint.open()
 
     async def drain(self) -> None:

@@ -89,7 +89,7 @@ WORD = BeforeValidator(_word)
 
 
 @dataclass(frozen=True)
-class Question(ABC, Generic[R_co]):  # noqa: B024 - without ABC its types are unhashable to mypy
+class Question(ABC, Generic[R_co]):
     """Base of all questions. Subclasses are frozen dataclasses whose fields are JSON-like data.
 
     Class attributes:
