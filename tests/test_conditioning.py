@@ -1,15 +1,18 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+import ragassay
 from ragassay import Answer, InputError, Passage, Reason, Sample, Score, Unscored, suites
 from ragassay.judges.asking import Asker
 from ragassay.judges.judge import Judge
 from ragassay.judges.offline import OfflineJudge
 from ragassay.metrics.base import Window
-from ragassay.metrics.mtrag_conditioning import Idk, Rule, idk_condition
+from ragassay.metrics.hallucination import Hhem
+from ragassay.metrics.mtrag_conditioning import Idk, Rule, idk_cell, idk_condition
 from ragassay.samples import Answerability
 from scripted_judge import Scripted
 
@@ -129,9 +132,11 @@ def test_the_shorter_rule_asks_for_no_verdict_that_it_ignores() -> None:
 
 
 def test_a_known_cell_needs_no_own_value() -> None:
-    assert outcome("RL_F_idk", sample("UNANSWERABLE", idk_eval=1)) == Score(
-        1.0, {}, "UNANSWERABLE, idk_eval 1.0"
-    )
+    for why in (Reason.UNPARSABLE, Reason.REFUSED, Reason.CONTEXT_TOO_LONG):
+        one = sample("UNANSWERABLE", idk_eval=1)
+        assert judged("RL_F_idk", one, Scripted(why)) == Score(
+            1.0, {}, "UNANSWERABLE, idk_eval 1.0 read from the record", given=True
+        )
     lost = outcome("RB_agg_idk", sample("ANSWERABLE", idk_eval=0))
     assert isinstance(lost, Unscored) and lost.reason is Reason.NEEDS_EXTRA
 
@@ -191,7 +196,10 @@ def test_underspecified_samples_follow_the_given_verdict() -> None:
     for said, value in ((1.0, 1.0), (0.5, 0.0), (0.0, 0.0)):
         one = sample("UNDERSPECIFIED", RL_F=OWN, underspecified_eval=[said])
         assert outcome("RL_F_idk", one) == Score(
-            value, {}, f"UNDERSPECIFIED, underspecified_eval {said}: in place of 0.37"
+            value,
+            {},
+            f"UNDERSPECIFIED, underspecified_eval {said} read from the record: in place of 0.37",
+            given=True,
         )
 
 
@@ -205,7 +213,8 @@ def test_an_unread_judge_of_underspecified_queries_gives_no_score() -> None:
 def test_a_raw_metrics_name_brings_no_conditioned_value(name: str) -> None:
     one = sample("ANSWERABLE", **{name: 0.8})
     found = judged(f"{name}_idk", one, Scripted(Reason.REFUSED))
-    assert isinstance(found, Unscored) and found.reason is Reason.REFUSED
+    assert isinstance(found, Unscored)
+    assert found.reason is (Reason.NEEDS_EXTRA if name == "rb_agg" else Reason.REFUSED)
 
 
 @pytest.mark.parametrize("brought", [7, -0.5, "high"])
@@ -264,3 +273,134 @@ def test_answerability_accuracy_leaves_out_what_it_cannot_judge() -> None:
     ):
         found = judged("answerability_accuracy", one, Scripted(Reason.REFUSED))
         assert isinstance(found, Unscored)
+
+
+# --- what the value itself lacks ------------------------------------------------------------------
+
+AT_LARGE = [Reason.UNSUPPORTED, *(reason for reason in Reason if reason.passing)]
+TABLE = [("UNANSWERABLE", 1), ("UNANSWERABLE", 0), ("CONVERSATIONAL", 0.5), ("ANSWERABLE", 1)]
+
+
+@pytest.mark.parametrize(("label", "idk"), TABLE)
+def test_without_bertscores_nothing_of_rb_agg_is_conditioned(label: str, idk: float) -> None:
+    one = sample(label, idk_eval=idk)
+    for found in (outcome("RB_agg_idk", one), SUITE.resolve(["RB_agg_idk"])[0].lacks(one)):
+        assert isinstance(found, Unscored) and found.reason is Reason.NEEDS_EXTRA
+        assert "BERTScore" in found.detail
+
+
+def test_the_mean_without_bertscores_is_none_and_not_the_tables_zeros() -> None:
+    records = [
+        {
+            "task_id": f"c<::>{n}",
+            "input": [{"speaker": "user", "text": "who?"}],
+            "contexts": [{"document_id": "d", "text": "a passage"}],
+            "targets": [{"text": "somebody"}],
+            "predictions": [{"text": "somebody"}],
+            "Answerability": [label],
+            "metrics": {"idk_eval": [0.0], "RL_F": [0.5], "RB_llm": [0.5]},
+        }
+        for n, label in enumerate(("ANSWERABLE", "UNANSWERABLE", "CONVERSATIONAL"))
+    ]
+    summary = ragassay.evaluate(records, "mtrag").summary
+    assert summary.metrics["RB_agg_idk"].unscored == {"needs_extra": 3}
+    assert summary.metrics["RL_F_idk"].mean == pytest.approx(0.5 / 3)
+    assert summary.totals == {} and summary.incomplete == 0
+
+
+@pytest.mark.parametrize(("label", "idk"), TABLE)
+@pytest.mark.parametrize("reason", AT_LARGE)
+@pytest.mark.parametrize("field", ["RL_F_idk", "RB_llm_idk"])
+def test_a_value_that_nobody_could_be_asked_for_leaves_the_conditioned_one_open(
+    field: str, reason: Reason, label: str, idk: float
+) -> None:
+    found = judged(field, sample(label, idk_eval=idk), Scripted(reason))
+    assert isinstance(found, Unscored) and found.reason is reason and found.evidence
+
+
+@pytest.mark.parametrize(("label", "idk"), TABLE)
+def test_the_table_decides_where_the_reason_lies_in_the_sample(label: str, idk: float) -> None:
+    nothing_said = Scripted({"extract_claims": {"claims": []}})
+    bare = sample(label, idk_eval=idk)
+    for one in (bare, replace(bare, passages=()), replace(bare, passages=None)):
+        base = judged("RL_F", one, nothing_said)
+        assert isinstance(base, Unscored)
+        assert base.reason in (Reason.UNDEFINED, Reason.NOT_APPLICABLE, Reason.MISSING_INPUT)
+        found = judged("RL_F_idk", one, nothing_said)
+        assert isinstance(found, Score) and found.value == idk_cell(idk, label)
+    odd = sample(label, idk_eval=idk, BertscoreR=[9.0], BertKPrec=[0.1])
+    found = outcome("RB_agg_idk", odd)
+    assert isinstance(found, Score) and found.value == idk_cell(idk, label)
+
+
+def test_a_records_own_conditioned_value_counts_where_the_value_cannot_be_had() -> None:
+    taken = outcome("RB_agg_idk", sample("UNANSWERABLE", idk_eval=1, RB_agg_idk=[0.25]))
+    assert isinstance(taken, Score) and taken.value == 0.25 and taken.given
+    one = sample("UNANSWERABLE", idk_eval=1, RL_F_idk=[0.25])
+    kept = judged("RL_F_idk", one, Scripted(Reason.BUDGET))
+    assert isinstance(kept, Score) and kept.value == 0.25 and kept.given
+
+
+# --- what is given --------------------------------------------------------------------------------
+
+
+def test_what_rests_on_the_records_values_alone_is_given() -> None:
+    one = sample("ANSWERABLE", idk_eval=0, RL_F=OWN, RB_llm=0.5, BertscoreR=0.2, BertKPrec=0.4)
+    for field in ("RL_F_idk", "RB_llm_idk", "RB_agg_idk", "answerability_accuracy", "RB_agg"):
+        found = judged(field, one, Scripted(Reason.REFUSED))
+        assert isinstance(found, Score) and found.given and not found.evidence, field
+        assert "read from the record" in found.explanation
+    for field in ("BertscoreR", "BertKPrec", "RB_agg_zero_denominator"):
+        found = outcome(field, one)
+        assert isinstance(found, Score) and found.given
+        assert "read from the record" in found.explanation
+    given_by_a_model = Hhem().score(sample("ANSWERABLE", hhem_score=0.9))
+    assert given_by_a_model == Score(0.9, {}, "read from the record", given=True)
+    for field in ("Recall", "RougeL_stemFalse", "Length"):
+        found = outcome(field, one)
+        assert isinstance(found, Score) and not found.given
+
+
+def test_one_verdict_makes_a_value_judged() -> None:
+    for given_value in ({"idk_eval": 0}, {"RL_F": OWN}):
+        mixed = judged("RL_F_idk", sample("ANSWERABLE", **given_value), Scripted(SURE))
+        assert isinstance(mixed, Score) and mixed.evidence and not mixed.given
+    asked = judged("answerability_accuracy", sample("ANSWERABLE"), Scripted(SURE))
+    assert isinstance(asked, Score) and asked.evidence and not asked.given
+    decided = judged("RL_F_idk", sample("UNANSWERABLE", idk_eval=0), Scripted(SURE))
+    assert isinstance(decided, Score) and decided.value == 0.0 and decided.given
+    assert not decided.evidence, "the table decided by the record's verdict alone"
+
+
+def test_the_shorter_rule_keeps_a_given_value_given() -> None:
+    kept = outcome("rl_f_idk(rule=spec)", sample("ANSWERABLE", RL_F=OWN))
+    assert isinstance(kept, Score) and kept.given and kept.value == OWN
+    kept = judged("rl_f_idk(rule=spec)", sample("ANSWERABLE"), Scripted(SURE))
+    assert isinstance(kept, Score) and not kept.given
+
+
+@pytest.mark.parametrize("label", KNOWN)
+def test_conditional_idk_makes_given_scores(label: str) -> None:
+    one = sample(label, conditional_idk=1, RL_F=OWN)
+    for field in ("RL_F_idk", "answerability_accuracy"):
+        found = outcome(field, one)
+        assert isinstance(found, Score) and found.given and "conditional_idk" in found.explanation
+
+
+def test_no_metric_changes_its_name_when_every_record_is_judged() -> None:
+    record = {
+        "task_id": "c<::>1",
+        "input": [{"speaker": "user", "text": "who?"}],
+        "contexts": [{"document_id": "d", "text": "a passage"}],
+        "targets": [{"text": "somebody"}],
+        "predictions": [{"text": "somebody"}],
+        "Answerability": ["UNANSWERABLE"],
+        "metrics": {"idk_eval": [1.0], "RL_F": [0.5], "RB_llm": [0.5], "RB_agg": [0.5]},
+    }
+    taken = ragassay.evaluate([record], "mtrag", judge=Scripted(SURE)).summary.metrics
+    anew = ragassay.evaluate(
+        [record], "mtrag", judge=Scripted(SURE), options={"given": False}
+    ).summary.metrics
+    assert list(taken) == list(anew)
+    assert taken["answerability_accuracy"].mean == 1.0
+    assert anew["answerability_accuracy"].mean == 0.0

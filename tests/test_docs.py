@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import shutil
 from collections.abc import Iterator
+from dataclasses import MISSING, fields
 from pathlib import Path
 
 import pytest
 
+import ragassay
 from llm_server import LLMServer
 from ragassay.cli import call
 
@@ -27,7 +30,14 @@ def blocks(page: Path, language: str) -> list[tuple[str, str]]:
 
 def commands(page: Path) -> list[str]:
     lines = [line for _, body in blocks(page, "sh") for line in body.splitlines()]
-    return [line for line in lines if line.startswith("ragassay ")]
+    return [line for line in lines if line.startswith(("ragassay ", "cat "))]
+
+
+def concatenated(line: str) -> None:
+    """Does what ``cat A B > C`` does, also where there is no cat."""
+    *sources, arrow, target = shlex.split(line)[1:]
+    assert arrow == ">"
+    Path(target).write_text("".join(Path(source).read_text() for source in sources))
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +54,7 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, judge: LLMServer) -> P
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-a-test")
     for variable in ("OPENAI_BASE_URL", "VLLM_BASE_URL"):
         monkeypatch.setenv(variable, judge.url)
-    for page in ("README.md", "docs/judges.md"):
+    for page in ("README.md", "docs/judges.md", "docs/labels.md", "docs/nuggets.md"):
         for name, body in blocks(ROOT / page, "jsonl"):
             (tmp_path / name).write_text(body)
     for page in ("configuration.md", "own-metrics.md"):
@@ -62,6 +72,9 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, judge: LLMServer) -> P
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_command_on_a_page_succeeds(page: Path, desk: Path, capsys) -> None:
     for line in commands(page):
+        if line.startswith("cat "):
+            concatenated(line)
+            continue
         words = shlex.split(line, comments=True)[1:]
         assert call(words) == 0, f"{line}\n{capsys.readouterr().err}"
 
@@ -79,8 +92,54 @@ def test_the_python_of_a_page_runs(name: str, desk: Path, capsys) -> None:
     assert found and "em" in capsys.readouterr().out
 
 
+def test_the_template_of_the_labels_page_becomes_labels_that_answer_every_question(
+    desk: Path, capsys
+) -> None:
+    """The page's own lines: a run, the template, and the labels of people in its shape."""
+    page = ROOT / "docs" / "labels.md"
+    first, *rest = commands(page)
+    assert call(shlex.split(first)[1:]) == 0
+    ((_, body),) = blocks(page, "python")
+    exec(compile(body, "labels.md", "exec"), {})
+    template = [json.loads(line) for line in Path("template.jsonl").read_text().splitlines()]
+    assert {line["question"] for line in template} == {"relevance_grade", "answer_attempted"}
+    given = {"relevance_grade": 3, "answer_attempted": "yes"}
+    filled = [json.dumps({**line, "answer": given[line["question"]]}) for line in template]
+    Path("filled.jsonl").write_text("\n".join(filled))
+    for labels in ("filled.jsonl", "people.jsonl"):
+        result = ragassay.evaluate(
+            "answers.jsonl", ["umbrela", "no_answer"], judge=f"replay:{labels}"
+        )
+        assert all(row.value is not None for row in result.scores)
+    empty = ragassay.evaluate("answers.jsonl", "umbrela", judge="replay:template.jsonl")
+    assert {row.reason for row in empty.scores} == {"missing_input"}
+
+
+def test_the_labels_page_lists_every_kind_of_question_with_its_fields() -> None:
+    from ragassay.judges.questions import kinds
+
+    page = (ROOT / "docs" / "labels.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(\w+)` \| .+? \| (.+?) \| (.+) \|$", page, re.M)
+    told = {kind: (named(data), named(answer)) for kind, data, answer in rows}
+    real = {}
+    for kind, cls in kinds().items():
+        if cls.__module__.startswith("ragassay."):
+            data = {f.name: f.default is not MISSING for f in fields(cls)}
+            answer = {
+                name: name in cls.reply.implied or field.annotation is str  # an explanation
+                for name, field in cls.reply.model_fields.items()
+            }
+            real[kind] = (data, answer)
+    assert told == real
+
+
+def named(cell: str) -> dict[str, bool]:
+    """The fields of a cell, each with whether it may be left out; values stand in parentheses."""
+    found = re.findall(r"`(\w+)(\??)`", re.sub(r"\([^()]*\)", "", cell))
+    return {name: mark == "?" for name, mark in found}
+
+
 def test_every_public_name_is_there() -> None:
-    import ragassay
     from ragassay import metrics
 
     for package in (ragassay, metrics):

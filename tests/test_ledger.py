@@ -503,10 +503,9 @@ def test_the_command_shows_what_the_default_ledger_holds(
 
 def test_the_command_looks_where_runs_keep_their_ledger() -> None:
     from ragassay.cli.ledger import LEDGER
-    from ragassay.engine import judging
     from ragassay.judges.ledger import DEFAULT
 
-    assert LEDGER == judging.LEDGER == DEFAULT
+    assert LEDGER == DEFAULT
 
 
 def test_the_command_says_where_there_is_no_ledger(

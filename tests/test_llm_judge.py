@@ -270,9 +270,8 @@ def test_rejected_parameters_are_dropped_and_the_signature_says_so(
     judge = bench.judge()
     made = answered(ask_one(judge, GRADE)).provenance
     assert made.dropped == ("presence_penalty", "seed", "temperature")
-    assert judge.signature == (
-        f"{judge.label}(without=presence_penalty,without=seed,without=temperature)"
-    )
+    assert judge.signature == f"{judge.label}(without=seed,without=temperature)"
+    assert judge.without(["top_p", "presence_penalty"]) == ("presence_penalty",)
     sent = server.bodies[-1]
     assert not {"temperature", "presence_penalty", "seed"} & sent.keys()
     assert sent["top_p"] == 1.0, "what was not rejected is still sent"
@@ -436,9 +435,9 @@ def test_a_reply_counts_as_in_flight_until_it_is_in_the_ledger(
     async def some() -> int:
         disk = asyncio.Event()
 
-        async def slow(entry: Entry) -> None:
+        async def slow(entry: Entry, *, stale: bool = False) -> None:
             await disk.wait()
-            await commit(entry)
+            await commit(entry, stale=stale)
 
         monkeypatch.setattr(bench.ledger, "commit", slow)
         await judge.open()

@@ -185,7 +185,7 @@ def test_a_rating_needs_no_passages_when_nothing_was_retrieved() -> None:
 def test_a_given_value_counts_first_and_costs_nothing(name: str) -> None:
     judge = Scripted(Reason.REFUSED)
     found = value(name, sample(**{name: [1.0]}), judge)
-    assert found == Score(1.0) and not judge.questions
+    assert found == Score(1.0, {}, "read from the record", given=True) and not judge.questions
     asked = judged(f"{name}(given=false)".lower(), sample(**{name: [1.0]}), judge)
     assert isinstance(asked, Unscored) and asked.reason is Reason.REFUSED and judge.questions
 

@@ -255,6 +255,34 @@ def test_conditioning_reads_its_input_and_asks_nobody(tmp_path: Path) -> None:
     assert lines(decoy)[0]["metrics"]["RB_agg_idk"] == [0.2]
 
 
+@pytest.mark.parametrize("label", ["ANSWERABLE", "UNANSWERABLE"])
+@pytest.mark.parametrize("said", [{"claims": []}, *Reason])
+def test_conditioning_by_itself_treats_a_null_as_all_steps_at_once_do(
+    tmp_path: Path, label: str, said: Any
+) -> None:
+    bert = {"BertscoreP": [0.1], "BertscoreR": [0.2], "BertKPrec": [0.3]}
+    source = written(tmp_path / "in.jsonl", [record(1, label, metrics=bert)])
+    judge = Scripted({**SAID, "extract_claims": said})
+    whole = stepped("all", source, tmp_path / "all.jsonl", judge)
+    for step in STEPS:
+        last = stepped(step, source, source, judge)
+    assert lines(source) == lines(tmp_path / "all.jsonl")
+    (found,) = lines(source)
+    assert found["metrics"]["RL_F"] is None
+    assert last.metrics["RL_F_idk"].unscored == whole.metrics["RL_F_idk"].unscored
+
+
+def test_conditioning_without_the_steps_before_it_scores_nothing(tmp_path: Path) -> None:
+    given = {"idk_eval": [0.0], "RL_F": None}
+    records = [record(1, metrics=given), record(2, "UNANSWERABLE", metrics=given)]
+    source = written(tmp_path / "in.jsonl", records)
+    summary = stepped("idk_condition", source, tmp_path / "out.jsonl")
+    for field in ("RL_F_idk", "RB_llm_idk", "RB_agg_idk"):
+        assert summary.metrics[field].mean is None, field
+    for found in lines(tmp_path / "out.jsonl"):
+        assert "run the steps idk, ragas" in found["metrics_unscored"]["RL_F_idk"]
+
+
 @pytest.mark.parametrize("spelling", ["Answerability", "answerability"])
 def test_conditioning_finds_the_label_in_both_spellings(tmp_path: Path, spelling: str) -> None:
     given = {"idk_eval": [1.0], "RL_F": [0.3], "RB_llm": [0.3], "RB_agg": [0.3]}
@@ -404,16 +432,29 @@ def test_metrics_that_are_no_object_are_refused(tmp_path: Path, metrics: Any) ->
     assert not (tmp_path / "o.jsonl").exists()
 
 
-def test_an_interrupted_step_leaves_the_file_as_it_was(tmp_path: Path) -> None:
+class Draining(Scripted):
+    drained = False
+
+    async def drain(self) -> None:
+        self.drained = True
+        await super().drain()
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError, InputError])
+def test_a_step_that_ends_early_leaves_the_file_as_it_was(
+    tmp_path: Path, error: type[BaseException]
+) -> None:
     source = written(tmp_path / "in.jsonl", [record(n) for n in range(1, 4)])
     before = source.read_bytes()
 
     def stop(n: int) -> None:
         if n == 2:
-            raise KeyboardInterrupt
+            raise error
 
-    with Asker(Scripted(SAID)) as asker, pytest.raises(KeyboardInterrupt):
+    judge = Draining(SAID)
+    with pytest.raises(error), Asker(judge) as asker:
         run_steps(StepOptions("idk", source, source), asker, stop)
+    assert judge.drained, "what is in flight is paid, and waited for"
     assert source.read_bytes() == before
     assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]
 

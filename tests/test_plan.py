@@ -15,8 +15,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from planned import plan_calls
 from ragassay.engine.call_plan import CallPlan, Pace, Range, fit
-from ragassay.engine.planning import Planner, plan_calls
+from ragassay.engine.planning import Planner
 from ragassay.engine.scoring import judge_all, judged_among
 from ragassay.judges.asking import Ask, Asker
 from ragassay.judges.judge import Judge
@@ -335,7 +336,7 @@ def test_time_follows_calls_concurrency_and_limits() -> None:
     assert Pace(2.0, False, 8, rpm=17).duration(17, 0) == 60.0
     assert Pace(2.0, False, 8, tpm=1000).duration(17, 3000) == 180.0
     assert Pace().duration(0, 0) == 0
-    plan = plan_calls(make(10), {"grades": Grades()}, Oracle(), concurrency=10)
+    plan = plan_calls(make(10), {"grades": Grades()}, Oracle(), pace=Pace(concurrency=10))
     assert plan.seconds == Range(6.0, 6.0)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ragassay.engine.planning import plan_calls
+from planned import plan_calls
 from ragassay.judges.question import Question
 from ragassay.judges.questions.nuggets import ExtractNuggets, NuggetList
 from ragassay.judges.questions.relevance import RelevanceGrade

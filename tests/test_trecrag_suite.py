@@ -170,7 +170,7 @@ def single(tmp_path: Path) -> Iterator[Path]:
 
 def test_a_single_run_has_the_pages_columns_without_prefix(single: Path) -> None:
     rows = table(single / "trecrag.csv")
-    assert list(rows[0]) == ["query_id", "query", *COLUMNS, "unscored"]
+    assert list(rows[0]) == ["query_id", "query", *COLUMNS, "unscored", "judge"]
     one = rows[0]
     assert (one["query_id"], one["query"]) == ("q1", "What is heavy?")
     assert strict(one["retrieved_passages"]) == {"[1]": "Iron is heavy 3", "[2]": "Wool is light 1"}

@@ -7,20 +7,24 @@
 ...                                    "answer": "... [1]"})
 
 Wherever a model is expected, a judge's name (``"openai:gpt-4o"``, ``"offline"``) or a `Judge` will
-do. Data is whatever `ragassay.evaluate` takes: a path, samples, mappings, a frame.
+do. Data is whatever `ragassay.evaluate` takes: a path, samples, mappings, a frame. A mapping is flat,
+as a line of a file is::
+
+    {"query": "Who wrote Dune?",
+     "passages": {"[1]": "Dune is by Frank Herbert."},          # or retrieved_passages; id -> text
+     "answer": [{"text": "Frank Herbert.", "citations": ["[1]"]}]}   # or generated_answer; or a text
 """
 
 from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ragassay.errors import UsageError, did_you_mean
+from ragassay.errors import InputError, UsageError, did_you_mean
 from ragassay.samples import Sample
 
 if TYPE_CHECKING:
@@ -96,17 +100,24 @@ class _Metric:
     metrics: ClassVar[tuple[str, ...]]
 
     def __init__(self, model: LLMJudgeModel | Judge | str = "offline", **parameters: Any) -> None:
+        from ragassay.metrics import naming
+
         _check(parameters, type(self).__name__, _parameters(self.metrics))
+        for name in self.metrics:
+            _with(naming.parse(name), parameters)  # refuses impossible values now
         self.model = model
         self.parameters = parameters
 
     def compute(self, data: Data | Mapping[str, Any] | Sample) -> Any:
         """The published object for one sample; a list of them for a path or several samples.
 
+        Args:
+            data: a path, one flat mapping or `Sample` (see the module), or several.
+
         What could not be scored is ``None``, and the key ``unscored`` says why.
 
         Raises:
-            InputError: data that cannot be read.
+            InputError: data that cannot be read, or a mapping with an unknown nested field.
             UsageError: a parameter that none of its metrics has, or a judge that cannot be had.
         """
         return self._compute(data, self.metrics)
@@ -119,9 +130,8 @@ class _Metric:
 
         single = isinstance(data, Mapping | Sample)
         metrics = [_with(naming.parse(name), self.parameters) for name in names]
-        samples = [data] if single else data
-        with _asked(self.model) as judge:
-            result = evaluate(samples, metrics, judge=judge)
+        samples = _samples(data)
+        result = evaluate(samples, metrics, **_asked(self.model))
         values = SpecValues(result)
         found = []
         for _, rows in by_sample(result):
@@ -153,9 +163,9 @@ class UMBRELAMetric(_Metric):
         ``AP@`` by cut-off, ``MRR``); see `_Metric.compute`.
 
         Raises:
-            UsageError: see there; or a cut-off below 1.
+            UsageError: see there; or ``k_values`` that are no whole numbers of at least 1.
         """
-        at = [f"umbrela_{name}@{k}" for name in ("P", "AP") for k in k_values]
+        at = [f"umbrela_{name}@{k}" for name in ("P", "AP") for k in _cutoffs(k_values)]
         return self._compute(data, ["umbrela", *at, "umbrela_MRR"])
 
     def _told(self, columns: Mapping[str, Any]) -> dict[str, Any]:
@@ -217,7 +227,8 @@ class TRECEvaluator:
             ``shots``, ``iterations`` ...).
 
     Raises:
-        UsageError: an option that there is not, or that needs another evaluator.
+        UsageError: an option that there is not, or that needs another evaluator, or a value that it
+            cannot have.
     """
 
     def __init__(
@@ -229,8 +240,9 @@ class TRECEvaluator:
 
         given = dict(options or {})
         self.model = model
-        self._ks: Sequence[int] | None = given.pop("k_values", None)
-        self.k_values = tuple(self._ks or K_VALUES)
+        at = given.pop("k_values", None)
+        self._ks = None if at is None else _cutoffs(at)
+        self.k_values = self._ks or K_VALUES
         for name in _LATER:
             if given.pop(name, None):
                 raise UsageError(f"{name}: consistency over runs is not part of this version.")
@@ -241,6 +253,8 @@ class TRECEvaluator:
         self.citation_metric = CitationMetric(model, **_of(CitationMetric, given))
         self.hallucination_metric = HallucinationMetric()
         self.no_answer_metric = NoAnswerMetric(model)
+        for metric in SUITE.resolve(ks=self._ks):
+            _with(metric, given)  # refuses impossible values now
 
     def evaluate(
         self,
@@ -252,12 +266,12 @@ class TRECEvaluator:
         """Evaluates samples with every metric of the suite.
 
         Args:
-            data: a path, one sample or several.
+            data: a path, one flat mapping or `Sample` (see the module), or several.
             save: a run folder to write.
             options: as for `ragassay.evaluate` (``nuggets="pooled"``, ``budget="5.00"`` ...).
 
         Raises:
-            InputError: data that cannot be read.
+            InputError: data that cannot be read, or a mapping with an unknown nested field.
             UsageError: an option that there is not, or a judge that cannot be had.
         """
         from ragassay.engine import evaluate
@@ -270,9 +284,7 @@ class TRECEvaluator:
             metrics=tuple(map(str, found.values())),
             columns={name: column for name, column in columns.items() if column is not None},
         )
-        samples: Any = [data] if isinstance(data, Mapping | Sample) else data
-        with _asked(self.model) as judge:
-            return evaluate(samples, suite, judge=judge, save=save, **options)
+        return evaluate(_samples(data), suite, save=save, **_asked(self.model), **options)
 
     evaluate_batch = evaluate
 
@@ -287,30 +299,55 @@ class TRECEvaluator:
         write_ore(result, path)
 
 
-@contextmanager
-def _asked(model: LLMJudgeModel | Judge | str) -> Iterator[Judge | str]:
-    """What `ragassay.evaluate` takes as a judge. A key that was given is handed to the judge, and
-    stands nowhere else."""
+def _asked(model: LLMJudgeModel | Judge | str) -> dict[str, Any]:
+    """What `ragassay.evaluate` takes as a judge. A key that was given is handed over as if it stood
+    in the environment, and stands nowhere else."""
     if not isinstance(model, LLMJudgeModel):
-        yield model
-        return
+        return {"judge": model}
     if model.api_key is None:
-        yield model.word
-        return
-    from ragassay.engine.judging import LEDGER
-    from ragassay.judges.ledger import Ledger
-    from ragassay.judges.named import make_judge
+        return {"judge": model.word}
     from ragassay.judges.providers import OWN_KEY, PROVIDERS
 
     names = PROVIDERS[model.provider].keys if model.base_url is None else (OWN_KEY,)
-    environment = {**os.environ, **dict.fromkeys(names, model.api_key)}
-    with closing(Ledger(LEDGER)) as ledger:
-        yield make_judge(
-            [model.word],
-            default_model=model.model_name,
-            ledger=ledger,
-            environment=environment,
-        )
+    return {
+        "judge": model.word,
+        "environment": {**os.environ, **dict.fromkeys(names, model.api_key)},
+    }
+
+
+def _samples(data: Any) -> Any:
+    """What `ragassay.evaluate` takes. A nested field that nobody reads is refused: left out, as in
+    files, it would make a sample that has neither passages nor answer."""
+    found = [data] if isinstance(data, Mapping | Sample) else data
+    if isinstance(found, list | tuple):
+        for at, record in enumerate(found, start=1):
+            if isinstance(record, Mapping):
+                _no_unknown(record, at)
+    return found
+
+
+def _no_unknown(record: Mapping[str, Any], at: int) -> None:
+    from ragassay.formats.aliases import FIELD_OF, folded
+
+    roots = {name.partition(".")[0] for name in FIELD_OF}
+    for key, value in record.items():
+        nested = value[0] if isinstance(value, list | tuple) and value else value
+        if folded(str(key)) not in roots and isinstance(nested, Mapping):
+            raise InputError(
+                "unknown field",
+                line=at,
+                field=str(key),
+                hint="Give a flat record: {'query': ..., 'passages': {id: text}, "
+                "'answer': [{'text': ..., 'citations': [ids]}]}.",
+            )
+
+
+def _cutoffs(values: Any) -> tuple[int, ...]:
+    """Checks ``k_values``."""
+    listed = values if isinstance(values, list | tuple) else ()
+    if not listed or any(type(value) is not int or value < 1 for value in listed):
+        raise UsageError(f"k_values: {values!r} is no list of whole numbers of at least 1.")
+    return tuple(listed)
 
 
 def _with(metric: Metric, parameters: Mapping[str, Any]) -> Metric:

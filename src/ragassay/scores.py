@@ -94,6 +94,7 @@ class Score:
         evidence: ids of the verdicts behind the value (see ``ragassay.judges``).
         assumed: whether the value stands for a missing part of the sample, because the suite's
             published system gives a value there; means are shown with and without such values.
+        given: whether the record brought the value, so that nobody was asked for it.
 
     numpy's scalars become Python's.
 
@@ -107,6 +108,7 @@ class Score:
     explanation: str = ""
     evidence: tuple[str, ...] = ()
     assumed: bool = False
+    given: bool = False
 
     def __post_init__(self) -> None:
         value = _scalar(self.value, "a score")

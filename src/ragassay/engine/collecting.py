@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from ragassay.engine import fingerprint
 from ragassay.engine.config import RunConfig
@@ -24,7 +24,7 @@ from ragassay.engine.totals import totals
 from ragassay.errors import UsageError
 from ragassay.metrics.base import Metric
 from ragassay.samples import Sample
-from ragassay.scores import Outcome, Unscored
+from ragassay.scores import Outcome, Reason, Unscored
 from ragassay.suites import Suite
 
 
@@ -81,14 +81,15 @@ class Collector:
         suite: str,
         notes: Sequence[str],
         *,
-        signatures: Mapping[str, str] | None = None,
+        sign: Callable[[Metric, str], str] | None = None,
         judging: Spending | None = None,
         nuggets: str = "",
         suites: Sequence[Suite] = (),
     ) -> Summary:
         """Closes the columns and summarises them.
 
-        ``signatures`` are of the metrics as they were really computed (judge and prompts included).
+        ``sign`` gives a metric's signature as it was really computed (judge and prompts included),
+        told whether ``all`` or ``some`` of its values came with the records.
 
         Raises:
             UsageError: no sample has a column that was asked for, to slice or to cluster by.
@@ -106,8 +107,9 @@ class Collector:
                 name,
                 m,
                 config.level,
-                (signatures or {}).get(name, ""),
+                "" if sign is None else sign(m, self._given(name)),
                 judging.judge if judging is not None and name in self._judged else "",
+                next((suite.groups[name] for suite in suites if name in suite.groups), ""),
             )
             for name, m in self.metrics.items()
         ]
@@ -123,13 +125,23 @@ class Collector:
             metrics=summary_of,
             slices=slice_summaries(columns, described, options),
             failures=dict(self.failures),
-            incomplete=count_incomplete(columns) + self._unlabelled * self._label_metrics,
+            incomplete=count_incomplete(columns)
+            + self._unlabelled * self._label_metrics
+            + (0 if judging is None else sum(judging.lost_votes.values())),
             warnings=(*notes, *self._warnings(summary_of)),
             judging=judging,
             fingerprint=fingerprint.of_run(columns.asked),
             nuggets=nuggets,
             totals=totals(suites, summary_of.values()),
         )
+
+    def _given(self, name: str) -> str:
+        """``all`` or ``some`` where scored values came with the records, else nothing."""
+        n = self.columns.given[name]
+        if not n:
+            return ""
+        labels = sum(self.columns.labels(name).values())
+        return "all" if n == int(self.columns.scored(name).sum()) + labels else "some"
 
     @property
     def _label_metrics(self) -> int:
@@ -146,7 +158,9 @@ class Collector:
     def _warnings(self, metrics: Mapping[str, MetricSummary]) -> Iterator[str]:
         if not any(metric.n_scored for metric in metrics.values()):
             why = self._first_reason or "no metric applies"
-            yield f"Nothing was scored: {why}. 'ragassay validate' shows what the data holds."
+            failed = any(Reason(one).passing for m in metrics.values() for one in m.unscored)
+            hint = "" if failed else " 'ragassay validate' shows what the data holds."
+            yield f"Nothing was scored: {why.rstrip('.')}.{hint}"
         n = len(self.columns)
         if self.clustered_by is not None and n > 1 and len(set(self._clusters)) == 1:
             yield (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -76,7 +77,7 @@ def compare(
     clusters = _clusters(a, rows_a, common)
     matrix_a, mask_a = query_matrix(a, names, rows_a, common)
     matrix_b, mask_b = query_matrix(b, names, rows_b, common)
-    return compare_arrays(
+    found = compare_arrays(
         names,
         matrix_a,
         matrix_b,
@@ -96,6 +97,16 @@ def compare(
         warnings=[*unlike, *_warnings(a, b, names, common, mask_a, mask_b)],
         clustered_by=a.config.get("cluster_by"),
     )
+    return replace(found, judged_by=_judged_by(a, b, names))
+
+
+def _judged_by(a: Result, b: Result, names: Sequence[str]) -> str:
+    """Who was asked for the metrics compared."""
+    sides = [
+        ", ".join(dict.fromkeys(j for name in names if (j := run.summary.metrics[name].judge)))
+        for run in (a, b)
+    ]
+    return sides[0] if sides[0] == sides[1] else f"A: {sides[0] or '-'}, B: {sides[1] or '-'}"
 
 
 def compare_arrays(

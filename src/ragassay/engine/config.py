@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -69,6 +69,7 @@ class RunConfig(BaseModel):
     timeout: float | None = Field(None, gt=0, description="seconds until a question is given up")
     temperature: float | None = Field(None, ge=0, description="sampling temperature of the judge")
     max_tokens: int | None = Field(None, ge=1, description="longest reply")
+    judge_seed: int | None = Field(None, description="sampling seed of the judge")
     price: str | None = Field(None, description="dollars a million tokens: INPUT,OUTPUT")
     key_file: str | None = Field(None, description="file that holds the endpoint's key")
     ledger: str | None = Field(None, description="file of paid answers")
@@ -87,6 +88,13 @@ class RunConfig(BaseModel):
     @classmethod
     def _one_or_many(cls, value: Any) -> Any:
         return [value] if isinstance(value, str) else value
+
+    @field_validator("judge")
+    @classmethod
+    def _named(cls, words: list[str]) -> list[str]:
+        if any(not word.strip() for word in words):
+            raise ValueError("a judge's name is empty (an unset variable?); leave --judge out")
+        return words
 
     @field_validator("budget", "price", mode="before")
     @classmethod
@@ -150,13 +158,41 @@ def read_config(path: str | Path) -> dict[str, Any]:
     for key in PATHS:
         if isinstance(found.get(key), str):
             found[key] = str(source.parent / found[key])
-    if isinstance(found.get("rubric"), list):
-        found["rubric"] = [str(source.parent / str(name)) for name in found["rubric"]]
+    _make_absolute(found, source.parent)
     try:
         RunConfig(**found)
     except ValidationError as error:
         raise InputError(_explain(error).rstrip("."), path=source) from error
     return found
+
+
+def _make_absolute(found: dict[str, Any], base: Path) -> None:
+    """Makes the paths in lists and words absolute, in place."""
+    if found.get("rubric"):
+        rubrics = found["rubric"]
+        names = [rubrics] if isinstance(rubrics, str) else rubrics
+        found["rubric"] = [str(base / str(name)) for name in names]
+    if found.get("nuggets") not in (None, OWN, POOLED):
+        found["nuggets"] = str(base / str(found["nuggets"]))
+    if found.get("judge"):
+        words = [found["judge"]] if isinstance(found["judge"], str) else found["judge"]
+        found["judge"] = [_replay(str(word), lambda name: str(base / name)) for word in words]
+
+
+def _replay(word: str, change: Callable[[str], str]) -> str:
+    """A judge's word with the file of ``replay:FILE`` changed."""
+    kind, colon, name = word.partition(":")
+    return f"{kind}:{change(name)}" if kind == "replay" and colon and name else word
+
+
+def relative_words(body: dict[str, Any], folder: str) -> None:
+    """Makes paths in words relative to a folder, in place: the reverse of reading them."""
+    if body.get("nuggets") not in (None, OWN, POOLED):
+        body["nuggets"] = os.path.relpath(body["nuggets"], folder)
+    if body.get("judge"):
+        body["judge"] = [
+            _replay(word, lambda name: os.path.relpath(name, folder)) for word in body["judge"]
+        ]
 
 
 def _fill_in(text: str, path: Path) -> str:

@@ -16,9 +16,16 @@ from typing import TYPE_CHECKING, Any
 from ragassay import __version__, files, suites
 from ragassay.engine import gates
 from ragassay.engine.collecting import Collector, summed
-from ragassay.engine.config import OWN, PATHS, POOLED, RunConfig, make_config
+from ragassay.engine.config import (
+    OWN,
+    PATHS,
+    POOLED,
+    RunConfig,
+    make_config,
+    relative_words,
+)
 from ragassay.engine.folder import NUGGETS, RUBRICS, VERDICTS, FolderWriter, read_rows, read_samples
-from ragassay.engine.judging import Bench, bench_for, signature, spending
+from ragassay.engine.judging import OFFLINE, Bench, bench_for, signature, spending
 from ragassay.engine.own_metrics import own_metrics
 from ragassay.engine.plan import Plan, make_plan
 from ragassay.engine.results import Result, ScoreRow
@@ -53,6 +60,7 @@ def evaluate(
     *,
     metrics: str | Sequence[str] | None = None,
     judge: str | Sequence[str] | Judge | None = None,
+    environment: Mapping[str, str] | None = None,
     save: str | Path | None = None,
     progress: Progress | None = None,
     **options: Any,
@@ -67,6 +75,7 @@ def evaluate(
         judge: who answers what text alone cannot: ``"openai:gpt-4o-mini"``, a base URL with
             ``#model``, several of them for a panel, or a `Judge` of your own. Left out: the
             embedded judge, offline.
+        environment: where a judge's key is looked for, in place of the process's environment.
         save: a run folder to write; samples and scores then stream to disk and do not stay in
             memory.
         progress: called now and then with the number of samples done.
@@ -109,7 +118,8 @@ def evaluate(
         metrics=names,
         **{"output": None if save is None else str(save), **options},
     )
-    return prepare(config, data, chosen=chosen, objects=objects, judge=own).run(progress)
+    job = prepare(config, data, chosen=chosen, objects=objects, judge=own, environment=environment)
+    return job.run(progress)
 
 
 def _metric_name(word: str) -> str:
@@ -129,6 +139,7 @@ def prepare(
     objects: Sequence[Metric] = (),
     judge: Judge | None = None,
     dry: bool = False,
+    environment: Mapping[str, str] | None = None,
 ) -> Job:
     """Opens the data and resolves all names, so that what is wrong shows before the work begins.
 
@@ -149,7 +160,15 @@ def prepare(
     shown = {name: str(metric) for name, metric in plan.metrics.items()}
     checks = gates.resolve(config.fail_under, shown, [suite.name for suite in plan.suites])
     asks = bool(judged_among(plan.metrics.values())) or config.nuggets == POOLED
-    bench = bench_for(config, plan.suites, judge, dry=dry) if asks else None
+    bench = None
+    if asks:
+        bench = bench_for(config, plan.suites, judge, dry=dry, environment=environment)
+    elif config.judge and config.judge != [OFFLINE]:
+        warnings.warn(
+            f"The judge {config.judge[0]} is not asked: no metric of this run needs one.",
+            RagassayWarning,
+            stacklevel=2,
+        )
     again = isinstance(data, str | Path) or not isinstance(data, Iterator)
     rereads = (lambda: open_source(data, config).samples) if again else None
     return Job(config, source, plan, tuple(checks), bench, rereads)
@@ -187,33 +206,38 @@ class Job:
             kept = KeptVerdicts()
             keeper = writer.add_verdict if writer else kept.add if keep else None
             asker = self._asker(stack, keeper)
+            judge = "" if asker is None else asker.judge.label
+            if writer is not None:
+                writer.judge = judge
             bank = None if asker is None else self.bank(asker)
             stream = score_stream(source.samples, list(plan.metrics.values()), asker)
+            if asker is not None:
+                asker.told = progress
             for samples, outcomes in stream:
                 collected.add(samples, outcomes)
                 if writer is not None:
                     writer.add(samples, list(plan.metrics), outcomes)
                 if windows is not None:
                     windows.append((samples, outcomes))
-                if progress is not None:
+                if progress is not None and asker is None:
                     progress(len(collected.columns))
             if not collected.columns.identities:
                 raise InputError("holds no samples", path=source.path or source.title)
             ours = [w for w in caught if issubclass(w.category, RagassayWarning)]
             notes = summed(str(w.message) for w in ours)
+            if asker is not None:
+                notes += asker.judge.remarks()
             spent = None if asker is None else spending(asker, time.monotonic() - begun)
-            signatures = {
-                name: signature(metric, asker, bank) for name, metric in plan.metrics.items()
-            }
             summary = collected.summary(
                 source.title,
                 plan.title,
                 notes,
-                signatures=signatures,
+                sign=lambda metric, given: signature(metric, asker, bank, given),
                 judging=spent,
                 nuggets="" if bank is None else bank.hash,
                 suites=plan.suites,
             )
+            signatures = {name: metric.signature for name, metric in summary.metrics.items()}
             resolved = _resolved(config, plan, source, collected.clustered_by, signatures)
             if spent is not None:
                 resolved["judged_by"] = spent.signature
@@ -228,21 +252,26 @@ class Job:
         if folder is not None:
             stored: Stored = (partial(read_rows, folder), partial(read_samples, folder))
         else:
-            stored = _in_memory(plan, windows)
+            stored = _in_memory(plan, windows, judge)
         found = tuple(gates.judge(self.gates, summary))
         verdicts = kept if folder is None else VerdictFile(folder / VERDICTS)
         return Result(
-            summary, collected.columns, resolved, folder, *stored, gates=found, verdicts=verdicts
+            summary,
+            collected.columns,
+            resolved,
+            folder,
+            *stored,
+            gates=found,
+            bank=bank,
+            verdicts=verdicts,
         )
 
     def _asker(self, stack: ExitStack, keep: Callable[[Asked], None] | None) -> Asker | None:
-        """Who asks, closed with the stack; an interrupt lets what is paid for arrive first."""
+        """Who asks, closed with the stack; however a run ends, what is paid for arrives."""
         if self.bench is None:
             return None
         stack.callback(self.bench.close)
-        asker = stack.enter_context(self.bench.asker(keep))
-        stack.push(partial(_interrupted, asker))
-        return asker
+        return stack.enter_context(self.bench.asker(keep))
 
     def bank(self, asker: Asker) -> NuggetBank | None:
         """The nugget bank that the configuration names, made known to the metrics: read, or made
@@ -263,11 +292,6 @@ class Job:
         return bank
 
 
-def _interrupted(asker: Asker, kind: type[BaseException] | None, *_: object) -> None:
-    if kind is not None and issubclass(kind, KeyboardInterrupt):
-        asker.interrupt()
-
-
 def _resolved(
     config: RunConfig,
     plan: Plan,
@@ -283,7 +307,10 @@ def _resolved(
         if config.output is not None and body.get(key) is not None:
             # Paths in a configuration are relative to it, so that run.yaml can be run again.
             body[key] = os.path.relpath(body[key], config.output)
+    for once in ("refresh", "retry_failed"):
+        body.pop(once, None)  # run.yaml is run again to see the same, not to pay again
     if config.output is not None:
+        relative_words(body, config.output)
         body |= _copied(config, Path(config.output))
     body["suite"] = [suite.name for suite in plan.suites]
     body["metrics"] = [str(metric) for metric in plan.metrics.values()]
@@ -301,22 +328,28 @@ def _resolved(
 
 def _copied(config: RunConfig, folder: Path) -> dict[str, Any]:
     """Copies a user's own files into the run folder; the keys of run.yaml that name the copies."""
+    from ragassay.judges.rubric_files import read_rubric
+
     found: dict[str, Any] = {}
     if config.rubric:
-        found["rubric"] = [_copy(Path(name), folder) for name in config.rubric]
+        # A rubric's name is unique in a run, that of its file need not be.
+        found["rubric"] = [
+            _copy(Path(name), folder, f"{read_rubric(name).name}.yaml") for name in config.rubric
+        ]
     if config.judge_prompt is not None:
-        found["judge_prompt"] = _copy(Path(config.judge_prompt), folder)
+        prompt = Path(config.judge_prompt)
+        found["judge_prompt"] = _copy(prompt, folder, prompt.name)
     return found
 
 
-def _copy(source: Path, folder: Path) -> str:
-    name = f"{RUBRICS}/{source.name}"
+def _copy(source: Path, folder: Path, file_name: str) -> str:
+    name = f"{RUBRICS}/{file_name}"
     if source.resolve() != (folder / name).resolve():
         files.write_bytes(folder / name, source.read_bytes())
     return name
 
 
-def _in_memory(plan: Plan, windows: Sequence[Scored] | None) -> Stored:
+def _in_memory(plan: Plan, windows: Sequence[Scored] | None, judge: str) -> Stored:
     names = list(plan.metrics)
 
     def kept() -> Sequence[Scored]:
@@ -328,7 +361,7 @@ def _in_memory(plan: Plan, windows: Sequence[Scored] | None) -> Stored:
         for samples, outcomes in kept():
             for at, sample in enumerate(samples):
                 for name, column in zip(names, outcomes, strict=True):
-                    yield ScoreRow.of(sample.identity, name, column[at])
+                    yield ScoreRow.of(sample.identity, name, column[at], judge)
 
     def samples() -> Iterator[Sample]:
         for window, _ in kept():

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
+
+import orjson
 
 from ragassay.engine.folder import NUGGETS
 from ragassay.engine.own_metrics import own_metrics
 from ragassay.engine.results import Result, ScoreRow
 from ragassay.engine.scoring import judged_among, score_stream
 from ragassay.engine.verdicts import Record, Verdicts
-from ragassay.errors import UsageError, did_you_mean
+from ragassay.errors import InputError, RagassayError, UsageError, did_you_mean
 from ragassay.judges.asking import Asker
+from ragassay.judges.combining import combinable
 from ragassay.judges.judge import Judge
 from ragassay.judges.ledger import Ledger
+from ragassay.judges.panel import Vote, decided, rule_of
 from ragassay.judges.question import Question, R_co
+from ragassay.judges.records import about_of
+from ragassay.judges.replay import vote_of
 from ragassay.judges.verdict import Failure, Provenance, Verdict, evidence_id
 from ragassay.metrics import naming
 from ragassay.metrics.base import Metric
@@ -29,7 +36,7 @@ class Evidence:
     """One score and what stands behind it.
 
     ``verdicts`` are records as in ``verdicts.jsonl``; those of a judge that was sent no prompt have
-    the question's ``data`` besides.
+    the question's ``data`` besides, where the metric that asked is known here.
     """
 
     row: ScoreRow
@@ -128,9 +135,7 @@ def explain(
         entry = result.summary.metrics[row.metric]
         records = (result.verdicts.get(one) for one in row.evidence)
         verdicts = tuple(
-            record if record.get("messages") else {**record, "data": data.get(record["id"])}
-            for record in records
-            if record is not None
+            _with_data(record, data.get(record["id"])) for record in records if record is not None
         )
         scores.append(Evidence(row, entry.title, entry.signature, verdicts))
     return Explained(found, tuple(scores))
@@ -147,8 +152,9 @@ def rescore(result: Result, ledger: Ledger | None = None) -> Rescored:
         UsageError: a metric that is not known here (one of somebody's own).
     """
     metrics = metrics_of(result)
+    spent = result.summary.judging
     stored = iter(result.scores)
-    judge = FromEvidence(result.verdicts, ledger)
+    judge = FromEvidence(result.verdicts, ledger, "" if spent is None else spent.signature)
     n, different = 0, []
     with Asker(judge, context=context_of(result)) as asker:
         for samples, outcomes in score_stream(result.samples, list(metrics.values()), asker):
@@ -163,10 +169,20 @@ def rescore(result: Result, ledger: Ledger | None = None) -> Rescored:
 
 
 class FromEvidence(Judge):
-    """Answers from the verdicts of a run."""
+    """Answers from the verdicts of a run, votes included.
 
-    def __init__(self, verdicts: Verdicts, ledger: Ledger | None = None) -> None:
+    Args:
+        verdicts: of the run.
+        ledger: has the answers to the requests that the verdicts name. A panel's verdict is decided
+            again from those of its votes; a vote that a panel within the panel cast stays as it is.
+        signature: of the run's judge: it names a panel's rule and quorum.
+    """
+
+    def __init__(
+        self, verdicts: Verdicts, ledger: Ledger | None = None, signature: str = ""
+    ) -> None:
         self._verdicts, self._ledger = verdicts, ledger
+        self._rule = rule_of(signature)
         self.used: dict[str, Question[Any]] = {}
 
     @property
@@ -179,22 +195,38 @@ class FromEvidence(Judge):
         name = evidence_id(question, repeat)
         self.used[name] = question
         record = self._verdicts.get(name)
-        made = Provenance("evidence", attempts=0)
         if record is None:
             detail = f"the run holds no verdict on this {question.kind}"
-            return Failure(question, Reason.MISSING_INPUT, detail, made, repeat)
-        answer = record["answer"]
-        if answer is None:
-            return Failure(question, Reason(record["reason"]), record["detail"], made, repeat)
-        body = dumps(answer)
-        if self._ledger is not None and record.get("request"):
-            entry = self._ledger.find(record["request"])
+            return Failure(question, Reason.MISSING_INPUT, detail, _MADE, repeat)
+        try:
+            return self._again(record, question, repeat)
+        except InputError as error:
+            detail = f"the verdict {name} is no answer to this {question.kind}: {error}"
+            return Failure(question, Reason.FAILED, detail, _MADE, repeat)
+
+    def _again(self, record: Record, question: Question[Any], repeat: int) -> Vote:
+        votes = record.get("votes", ())
+        asked = self._ledger is not None and any(vote.get("request") for vote in votes)
+        if self._rule is None or not asked:
+            return self._one(record, question, repeat)
+        rule, quorum = self._rule
+        again = [self._one(vote, question, int(vote.get("repeat", repeat))) for vote in votes]
+        needed = quorum if combinable(question.reply) else 1
+        return decided(question, again, rule, needed, len(again), record["judge"], repeat)
+
+    def _one(self, record: Record, question: Question[Any], repeat: int) -> Vote:
+        """What one judge said, in the ledger's words where there is one."""
+        request = record.get("request")
+        if self._ledger is not None and request and record.get("answer") is not None:
+            entry = self._ledger.find(request)
             if entry is None or entry.answer is None:
                 detail = f"the ledger holds no answer to this {question.kind}"
-                return Failure(question, Reason.MISSING_INPUT, detail, made, repeat)
-            body = entry.answer
-        reply = question.reply.model_validate_json(body)
-        return Verdict(question, question.check(reply), made, repeat)
+                return Failure(question, Reason.MISSING_INPUT, detail, _MADE, repeat)
+            record = {**record, "answer": orjson.loads(entry.answer)}
+        return vote_of(record, question, repeat, "the run's evidence")
+
+
+_MADE = Provenance("evidence", attempts=0)
 
 
 def metrics_of(result: Result) -> dict[str, Metric]:
@@ -204,11 +236,23 @@ def metrics_of(result: Result) -> dict[str, Metric]:
         UsageError: one is not known here.
     """
     own_metrics(result.config, result.folder)
-    return {name: naming.parse(entry.metric) for name, entry in result.summary.metrics.items()}
+    found = {}
+    for name, entry in result.summary.metrics.items():
+        try:
+            found[name] = naming.parse(entry.metric)
+        except UsageError as error:
+            raise UsageError(
+                f"The metric {name!r} is not known here, so it cannot be computed again. If it is a "
+                "class of your own, import the module that defines it, and then call "
+                "ragassay.engine.evidence.rescore(ragassay.open_run(FOLDER)) from Python."
+            ) from error
+    return found
 
 
 def context_of(result: Result) -> dict[str, Any]:
     """What the metrics of a run may look up: its nugget bank, where it has one."""
+    if result.bank is not None:
+        return {"nuggets": result.bank}
     if not result.summary.nuggets or result.folder is None:
         return {}
     from ragassay.engine.nugget_bank import NuggetBank
@@ -219,9 +263,15 @@ def context_of(result: Result) -> dict[str, Any]:
 def _asked_data(
     result: Result, sample: Sample, rows: Sequence[ScoreRow]
 ) -> Mapping[str, Mapping[str, Any]]:
-    """The data of the questions behind some scores, found by asking the evidence again."""
-    known = metrics_of(result)
-    wanted = [known[row.metric] for row in rows if row.evidence]
+    """The data of the questions behind some scores, found by asking the evidence again. Metrics
+    that are not known here are left out."""
+    with suppress(RagassayError):
+        own_metrics(result.config, result.folder)
+    wanted = []
+    for row in rows:
+        if row.evidence:
+            with suppress(UsageError):
+                wanted.append(naming.parse(result.summary.metrics[row.metric].metric))
     if not wanted:
         return {}
     judge = FromEvidence(result.verdicts)
@@ -229,6 +279,15 @@ def _asked_data(
         for _ in score_stream([sample], judged_among(wanted), asker):
             pass
     return {name: question.data for name, question in judge.used.items()}
+
+
+def _with_data(record: Record, data: Mapping[str, Any] | None) -> Record:
+    """A verdict with what it is about; with all of it, where no prompt says it."""
+    if data is None:
+        return record
+    found = {**record, "about": record.get("about") or about_of(data)}
+    prompted = any(one.get("messages") for one in (record, *record.get("votes", ())))
+    return found if prompted else {**found, "data": data}
 
 
 def _find(result: Result, name: str, system: str | None, repeat: int | None) -> Sample:
@@ -254,7 +313,7 @@ def _spelled(identity: Identity) -> str:
 
 def _same(stored: ScoreRow, again: ScoreRow) -> bool:
     """Whether two rows say the same, whichever of them went through JSON."""
-    plain = [dumps(replace(row, evidence=()).to_record()) for row in (stored, again)]
+    plain = [dumps(replace(row, evidence=(), judge="").to_record()) for row in (stored, again)]
     return plain[0] == plain[1]
 
 

@@ -40,7 +40,8 @@ CONTRACT = (RUN, SAMPLES, SCORES, SUMMARY)
 class FolderWriter:
     """Streams samples and scores to disk; the files appear under their names only at the end.
 
-    Use as a context manager; call `finish` inside it. Leaving early (an error, Ctrl-C) leaves the
+    ``judge`` is the label of who is asked, for the rows that have evidence. Use as a context
+    manager; call `finish` inside it. Leaving early (an error, Ctrl-C) leaves the
     folder as it was.
 
     Raises:
@@ -49,6 +50,7 @@ class FolderWriter:
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
+        self.judge = ""
         self._files = ExitStack()
         self._samples: BinaryIO
         self._scores: BinaryIO
@@ -75,7 +77,7 @@ class FolderWriter:
         for at, sample in enumerate(samples):
             self.add_sample(sample)
             for name, column in zip(names, outcomes, strict=True):
-                self.add_row(ScoreRow.of(sample.identity, name, column[at]))
+                self.add_row(ScoreRow.of(sample.identity, name, column[at], self.judge))
 
     def add_sample(self, sample: Sample) -> None:
         """Writes one sample."""
@@ -136,6 +138,8 @@ def save(result: Result, folder: str | Path) -> Path:
             writer.add_row(row)
         for record in result.verdicts:
             writer.add_verdict_record(record)
+        if result.bank is not None:
+            result.bank.write(writer.folder / NUGGETS)
         writer.finish(result.config, result.summary)
     return Path(folder)
 
@@ -217,6 +221,7 @@ def _numbered_rows(folder: Path) -> Iterator[tuple[int, ScoreRow]]:
             try:
                 record = orjson.loads(line)
                 record["evidence"] = tuple(record.get("evidence", ()))
+                record.setdefault("judge", "")
                 row = ScoreRow(**{name: record[name] for name in ROW_FIELDS})
                 if row.value is None:
                     Reason(row.reason or "")

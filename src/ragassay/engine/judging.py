@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -11,9 +12,11 @@ from typing import TYPE_CHECKING, Any
 from ragassay.engine.config import RunConfig
 from ragassay.engine.scoring import judged_among
 from ragassay.engine.summary import Spending
+from ragassay.errors import UsageError
 from ragassay.judges.asking import Asked, Asker
 from ragassay.judges.judge import Judge
 from ragassay.judges.offline import OfflineJudge
+from ragassay.judges.question import Question
 from ragassay.judges.questions.nuggets import AssignNuggets
 from ragassay.metrics.base import Metric
 from ragassay.suites import Suite
@@ -23,10 +26,13 @@ if TYPE_CHECKING:
     from ragassay.judges.budget import Budget
     from ragassay.judges.ledger import Ledger
 
-LEDGER = Path(".ragassay") / "ledger.sqlite"
-"""Where paid answers are kept, below the current folder, unless ``--ledger`` names another file."""
-
 OFFLINE = "offline"
+
+JUDGING = (
+    *("panel_rule", "quorum", "concurrency", "rpm", "tpm", "timeout", "temperature", "max_tokens"),
+    *("judge_seed", "price", "key_file", "ledger", "budget", "retry_failed", "refresh"),
+)
+"""Keys of a configuration that say how a judge is asked."""
 
 
 @dataclass
@@ -48,6 +54,8 @@ class Bench:
         if self._asker is None:
             return ""
         usage, waiting = self._asker.usage, self._asker.waiting
+        if self._asker.ending:
+            return f"waiting for {waiting:,} answers in flight; Ctrl-C drops them"
         pieces = [f"{usage.questions:,} questions answered", f"{waiting:,} waiting"]
         if usage.cached:
             pieces.append(f"{usage.cached:,} from the ledger")
@@ -78,6 +86,7 @@ def bench_for(
     judge: Judge | None = None,
     *,
     dry: bool = False,
+    environment: Mapping[str, str] | None = None,
 ) -> Bench:
     """The judge that a configuration names (the embedded one where it names none).
 
@@ -85,6 +94,7 @@ def bench_for(
         config: names judges, limits, budget and ledger.
         suites: the first with a published default model decides it, where only a provider is named.
         judge: takes the place of the configuration's, where given.
+        environment: where keys are looked for; the process's own when left out.
         dry: nothing will be asked: no key is needed, and no ledger is made where there is none.
 
     Raises:
@@ -92,16 +102,23 @@ def bench_for(
         InputError: the ledger, a key file or recorded verdicts cannot be read.
     """
     if judge is not None:
+        asked = [name for name in JUDGING if getattr(config, name) not in (None, False)]
+        if asked:
+            raise UsageError(
+                f"{asked[0]!r} is for judges that are named by a word; yours comes ready made. "
+                "Set it where you make the judge."
+            )
         return Bench(judge)
     words = config.judge or [OFFLINE]
     if words == [OFFLINE]:
         return Bench(OfflineJudge())
     from ragassay.judges.budget import Budget
-    from ragassay.judges.ledger import Ledger
+    from ragassay.judges.ledger import DEFAULT, Ledger
     from ragassay.judges.ledger_file import MEMORY
     from ragassay.judges.named import JudgeOptions, make_judge
 
-    model = next((suite.default_model for suite in suites if suite.default_model), "gpt-4o-mini")
+    models = list(dict.fromkeys(suite.default_model for suite in suites if suite.default_model))
+    model = models[0] if models else "gpt-4o-mini"
     budget = None if config.budget is None else Budget.parse(config.budget)
     chosen = {
         "concurrency": config.concurrency,
@@ -110,7 +127,7 @@ def bench_for(
         "timeout": config.timeout,
         "temperature": config.temperature,
         "max_tokens": config.max_tokens,
-        "seed": config.seed,
+        "seed": config.judge_seed,
         "key_file": config.key_file,
         "price": config.price,
         "rule": config.panel_rule,
@@ -119,11 +136,18 @@ def bench_for(
     }
     given: dict[str, Any] = {name: value for name, value in chosen.items() if value is not None}
     options = JudgeOptions(**given, dry=dry)
-    place = Path(config.ledger or LEDGER)
+    place = Path(config.ledger or DEFAULT)
     with ExitStack() as stack:
         ledger = Ledger(MEMORY if dry and not place.exists() else place)
         stack.callback(ledger.close)
-        made = make_judge(words, default_model=model, ledger=ledger, budget=budget, options=options)
+        made = make_judge(
+            words,
+            default_model=model,
+            ledger=ledger,
+            budget=budget,
+            options=options,
+            environment=environment,
+        )
         stack.pop_all()
     return Bench(made, ledger, budget)
 
@@ -142,25 +166,42 @@ def spending(asker: Asker, seconds: float) -> Spending:
         cost=round(usage.cost, 6),
         unpriced=usage.unpriced,
         failures=dict(usage.failures.most_common()),
+        lost_votes=dict(usage.lost_votes.most_common()),
+        disagreed=usage.disagreed,
         seconds=round(seconds, 3),
     )
 
 
-def signature(metric: Metric, asker: Asker | None, bank: NuggetBank | None = None) -> str:
+def signature(
+    metric: Metric, asker: Asker | None, bank: NuggetBank | None = None, given: str = ""
+) -> str:
     """A metric's signature as it was really computed: with its judge, prompts and nugget bank.
 
-    Two scores compare only where these agree; ``ragassay compare`` refuses otherwise.
+    Two scores compare only where these agree; ``ragassay compare`` refuses otherwise. It follows
+    from metric and judge, not from what a run happened to ask.
+
+    Args:
+        metric: what was computed.
+        asker: who asked.
+        bank: what answers were measured by.
+        given: ``all`` or ``some``: values that the records brought, so that nobody was asked.
     """
     judged = judged_among([metric])
-    if not judged or asker is None:
-        return metric.signature
-    kinds = dict.fromkeys(question for one in judged for question in one.asks)
     parts = [metric.signature]
-    for question in kinds:
-        hashes = asker.usage.prompts.get(question.kind, ())
-        shown = "+".join(sorted(hashes)) or f"v{question.version}"
-        parts.append(f"{question.kind}:{shown}")
-    parts.append(f"judge={asker.judge.signature}")
-    if any(question.kind == AssignNuggets.kind for question in kinds):
-        parts.append(f"nuggets={'own' if bank is None else bank.hash}")
-    return "|".join(parts)
+    if judged and asker is not None and given != "all":
+        judge, kinds = asker.judge, {}
+        for one in judged:
+            options = {spec.name: getattr(one, spec.name) for spec in dataclasses.fields(one)}
+            kinds.update({kind: kind.blank(options) for kind in one.asks})
+        parts += [_asked(question, judge) for question in kinds.values()]
+        parts.append(f"judge={judge.signature}")
+        if AssignNuggets in kinds:
+            parts.append(f"nuggets={'own' if bank is None else bank.hash}")
+    return "|".join([*parts, f"given={given}"] if given else parts)
+
+
+def _asked(question: Question[Any], judge: Judge) -> str:
+    """A kind of question, its prompts' hashes, and what of its parameters an endpoint rejects."""
+    hashes = sorted({question.prompt_hash(leaf.model) for leaf in judge.leaves()})
+    without = "".join(f"-{name}" for name in judge.without(question.sampling()))
+    return f"{question.kind}:{'+'.join(hashes) or f'v{question.version}'}{without}"

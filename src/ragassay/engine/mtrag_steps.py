@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -25,7 +25,7 @@ from ragassay.engine.summary import Summary
 from ragassay.errors import InputError, UsageError, did_you_mean
 from ragassay.files import atomic
 from ragassay.formats import files
-from ragassay.formats.mtrag_records import Record, Tasks, extended
+from ragassay.formats.mtrag_records import Record, Tasks, extended, nulls
 from ragassay.formats.native import packed
 from ragassay.formats.records import Mapper
 from ragassay.judges.asking import Asker
@@ -47,6 +47,9 @@ CONDITION: Step = "idk_condition"
 _BESIDE = "underspecified_eval"
 """Field that the step ``idk`` adds to records labelled UNDERSPECIFIED, whose conditioning needs it;
 the benchmark's own code fills it in a step that its description does not have."""
+
+_JUDGED = frozenset({"idk_eval", "RL_F", "RB_llm", _BESIDE})
+"""Fields whose value no arithmetic over the record gives."""
 
 
 @dataclass(frozen=True)
@@ -152,11 +155,13 @@ def run_step(
     """
     waiting: deque[Record] = deque()
     mapper = Mapper(path)
+    alone = isinstance(asker.judge, _Nobody)
 
     def samples() -> Iterator[Sample]:
         for line, record in records:
             waiting.append(record)
-            yield mapper.sample(record, line)
+            sample = mapper.sample(record, line)
+            yield _recalled(sample, record) if alone else sample
 
     for window, columns in score_stream(samples(), list(fields.values()), asker):
         for at, sample in enumerate(window):
@@ -203,9 +208,6 @@ def run_steps(
                     progress(n)
             if not collected.columns.identities:
                 raise InputError("holds no records", path=options.input)
-    except KeyboardInterrupt:
-        used.interrupt()
-        raise
     finally:
         if mine is not None:
             mine.close()
@@ -214,10 +216,19 @@ def run_steps(
         options.input.name,
         SUITE,
         _notes(tasks),
-        signatures={name: signature(metric, asked) for name, metric in shown.items()},
+        sign=lambda metric, given: signature(metric, asked, given=given),
         judging=None if asked is None else spending(asked, time.monotonic() - begun),
         suites=[suites.get(SUITE)],
     )
+
+
+def _recalled(sample: Sample, record: Record) -> Sample:
+    """The sample, where nobody is asked, with what earlier steps could not score and why.
+
+    Conditioning then treats an answer without claims as it does when all steps run at once.
+    """
+    known = {field: why for field, why in nulls(record).items() if field in _JUDGED}
+    return replace(sample, given={**sample.given, **known}) if known else sample
 
 
 def _tasks(options: StepOptions) -> Tasks | None:
@@ -258,7 +269,7 @@ class _Nobody(Judge):
             f"the step {CONDITION} asks no judge; run the steps idk, ragas and radbench first, or "
             "--step all"
         )
-        return Failure(question, Reason.MISSING_INPUT, detail, Provenance(self.label), repeat)
+        return Failure(question, Reason.UNSUPPORTED, detail, Provenance(self.label), repeat)
 
     def leaves(self) -> tuple[Judge, ...]:
         """No requests."""

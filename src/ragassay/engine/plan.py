@@ -18,6 +18,8 @@ DEFAULT_SUITES = {
     "mtrag": "mtrag",
     "inspectorraget": "mtrag",
     "mlcube": "ragreport",
+    "open_rag_eval": "trecrag",
+    "trec_rag": "trecrag",
     "trec_run": "retrieval",
 }
 """The suite for a format, when none is named. For all others: `retrieval` with qrels, else `qa`."""

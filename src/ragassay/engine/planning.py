@@ -35,34 +35,6 @@ WINDOW = 256
 _WALKS: tuple[End, ...] = ("smallest", "largest", "slowest")
 
 
-def plan_calls(
-    samples: Iterable[Sample],
-    metrics: Mapping[str, Metric],
-    judge: Judge,
-    concurrency: int = 1,
-    price: Price | None = None,
-) -> CallPlan:
-    """The plan for samples that stream by once; nothing is sent.
-
-    Args:
-        samples: any number; a window of them is in memory at a time.
-        metrics: by the names that they are shown under.
-        judge: who would be asked; open it first where it reads a ledger.
-        concurrency: requests in flight.
-        price: of each of its models, instead of what they say themselves (`Judge.price`).
-    """
-    pace = Pace(concurrency=concurrency)
-    with Planner(metrics, judge, pace=pace, price=price) as planner:
-        window: list[Sample] = []
-        for sample in samples:
-            window.append(sample)
-            if len(window) == WINDOW:
-                planner.add(window)
-                window = []
-        planner.add(window)
-        return planner.plan()
-
-
 class Planner:
     """Takes in samples, gives a `CallPlan`. Remembers about a hundred bytes a distinct question.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,8 +28,9 @@ from ragassay.scores import Outcome, Reason, Score, Unscored, Value
 class ScoreRow:
     """One line of ``scores.jsonl``.
 
-    ``status`` is ``ok``, ``assumed`` (a published value for a missing part) or ``unscored``;
-    ``evidence`` names the verdicts behind it (``verdicts.jsonl``).
+    ``status`` is ``ok``, ``assumed`` (a published value for a missing part), ``given`` (the
+    record brought the value) or ``unscored``; ``evidence`` names the verdicts behind it
+    (``verdicts.jsonl``), and ``judge`` who gave them.
     """
 
     sample: str
@@ -42,18 +43,22 @@ class ScoreRow:
     explanation: str = ""
     parts: Mapping[str, Any] = field(default_factory=dict)
     evidence: tuple[str, ...] = ()
+    judge: str = ""
 
     @classmethod
-    def of(cls, identity: Identity, metric: str, outcome: Outcome) -> ScoreRow:
-        """The row for an outcome."""
+    def of(cls, identity: Identity, metric: str, outcome: Outcome, judge: str = "") -> ScoreRow:
+        """The row for an outcome; ``judge`` is the label of the run's."""
+        judge = judge if outcome.evidence else ""
         if isinstance(outcome, Score):
-            status, said = "assumed" if outcome.assumed else "ok", outcome.explanation
+            status = "assumed" if outcome.assumed else "given" if outcome.given else "ok"
+            said = outcome.explanation
             return cls(
                 *identity, metric, outcome.value, status, None, said, outcome.parts,
-                outcome.evidence,
+                outcome.evidence, judge,
             )  # fmt: skip
         reason, detail = str(outcome.reason), outcome.detail
-        return cls(*identity, metric, None, "unscored", reason, detail, evidence=outcome.evidence)
+        row = cls(*identity, metric, None, "unscored", reason, detail)
+        return replace(row, evidence=outcome.evidence, judge=judge)
 
     @property
     def identity(self) -> Identity:
@@ -77,12 +82,15 @@ class ScoreRow:
             self.explanation,
             tuple(self.evidence),
             assumed=self.status == "assumed",
+            given=self.status == "given",
         )
 
 
 if TYPE_CHECKING:
     import pandas
     import polars
+
+    from ragassay.engine.nugget_bank import NuggetBank
 
 ROW_FIELDS = tuple(spec.name for spec in fields(ScoreRow))
 """Keys of a line of ``scores.jsonl``, and columns of the long tables."""
@@ -102,6 +110,7 @@ class ScoreColumns:
         identities: query id, system and repeat of each sample, in the order of evaluation.
         slices: for each slicing column, each sample's value (``None`` where it has none).
         clusters: each sample's cluster (a conversation, a document), when clustering was asked for.
+        given: by metric, how many values the records brought.
         asked: a number for what each sample asks and expects (see ``engine.fingerprint``); empty
             where that is not known.
     """
@@ -111,6 +120,7 @@ class ScoreColumns:
         self.slices: dict[str, list[str | None]] = {}
         self.clusters: list[str] | None = None
         self.asked = array("Q")
+        self.given: Counter[str] = Counter()
         self._values = {name: array("d") for name in metrics}
         self._codes = {name: array("B") for name in self._values}
         self._labels: dict[str, dict[int, str]] = {name: {} for name in self._values}
@@ -134,6 +144,8 @@ class ScoreColumns:
         else:
             number = float(outcome.value)
             code = _ASSUMED if outcome.assumed else _NUMBER
+        if isinstance(outcome, Score) and outcome.given:
+            self.given[metric] += 1
         self._values[metric].append(number)
         self._codes[metric].append(code)
 
@@ -197,6 +209,7 @@ class Result:
         config: the resolved configuration (``run.yaml``).
         folder: the run folder, where there is one.
         gates: what the gates (``fail_under``) found.
+        bank: the nugget bank that answers were measured by, where a result in memory has one.
         verdicts: what the judge said, by the ids in a score's evidence.
     """
 
@@ -207,6 +220,7 @@ class Result:
     _rows: Callable[[], Iterator[ScoreRow]]
     _samples: Callable[[], Iterator[Sample]]
     gates: tuple[GateResult, ...] = ()
+    bank: NuggetBank | None = None
     verdicts: Verdicts = field(default_factory=KeptVerdicts)
 
     @property

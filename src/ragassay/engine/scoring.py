@@ -10,6 +10,7 @@ import asyncio
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
+from functools import partial
 from itertools import islice
 from typing import TypeVar
 
@@ -67,10 +68,14 @@ def judged_among(metrics: Iterable[Metric]) -> list[JudgedMetric]:
 async def judge_all(
     samples: Sequence[Sample], judged: Sequence[JudgedMetric], asker: Asker
 ) -> Judged:
-    """All judged metrics of a window, side by side and with one memory for their questions."""
+    """All judged metrics of a window, sample by sample and with one memory for their questions."""
     scope = asker.scope()
-    found = await asyncio.gather(*(metric.judge_window(samples, scope) for metric in judged))
-    return dict(zip(judged, found, strict=True))
+
+    async def every(sample: Sample) -> Sequence[Outcome]:
+        return await asyncio.gather(*(metric.outcome(sample, scope) for metric in judged))
+
+    found = await asyncio.gather(*(asker.whole(partial(every, sample)) for sample in samples))
+    return {metric: [row[at] for row in found] for at, metric in enumerate(judged)}
 
 
 def _joined(samples: Sequence[Sample], judged: Future[Judged], asker: Asker) -> Window:

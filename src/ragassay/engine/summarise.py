@@ -31,7 +31,12 @@ class IntervalOptions:
 
 
 def describe(
-    name: str, metric: Metric, level: float, signature: str = "", judge: str = ""
+    name: str,
+    metric: Metric,
+    level: float,
+    signature: str = "",
+    judge: str = "",
+    group: str = "",
 ) -> MetricSummary:
     """A summary that says what a metric is, without any score yet."""
     return MetricSummary(
@@ -51,6 +56,7 @@ def describe(
         metric=str(metric),
         signature=signature or metric.signature,
         judge=judge,
+        group=group,
     )
 
 
@@ -162,6 +168,7 @@ def _over(
         labels=labels,
         n_assumed=n_assumed,
         mean_measured=float(measured.mean()) if measured.size else None,
+        n_given=columns.given[metric.name] if bool(mask.all()) else 0,
     )
 
 

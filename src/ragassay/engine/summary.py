@@ -20,8 +20,9 @@ class MetricSummary:
     ``low`` and ``high`` bound it at ``level``. All are ``None`` when nothing was scored; the bounds
     also when the interval is undefined (one value only, a sum).
     ``n_assumed`` of the scored values stand for a missing part of the sample, as the published
-    system has it; ``mean_measured`` is the mean without them. ``judge`` is the label of who was
-    asked, empty for arithmetic.
+    system has it; ``mean_measured`` is the mean without them. ``n_given`` of them came with the
+    records, so that nobody was asked. ``group`` is the published heading of its suite. ``judge`` is
+    the label of who was asked, empty for arithmetic.
     """
 
     name: str
@@ -49,6 +50,8 @@ class MetricSummary:
     judge: str = ""
     n_assumed: int = 0
     mean_measured: float | None = None
+    n_given: int = 0
+    group: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +61,8 @@ class Spending:
     ``questions`` are distinct; ``calls`` are requests really sent (retries and repairs included),
     ``cached`` questions that the ledger had. ``cost`` is in US dollars, ``unpriced`` the number of
     calls whose price is not known. ``failures`` counts questions without an answer by reason.
-    ``seconds`` is the run's wall time.
+    ``lost_votes`` counts votes that a panel went without for a passing reason, ``disagreed`` the
+    questions on which its members did not agree. ``seconds`` is the run's wall time.
     """
 
     judge: str
@@ -71,6 +75,8 @@ class Spending:
     cost: float = 0.0
     unpriced: int = 0
     failures: Mapping[str, int] = field(default_factory=dict)
+    lost_votes: Mapping[str, int] = field(default_factory=dict)
+    disagreed: int = 0
     seconds: float = 0.0
 
 
@@ -116,9 +122,18 @@ class Summary:
         lines = [f"{self.suite} on {self.title}: mean over {self.averaged_over}"]
         width = max((len(name) for name in self.metrics), default=0)
         for name, m in self.metrics.items():
-            mean = "unscored" if m.mean is None else f"{m.mean:.4f}"
+            mean = "-" if m.mean is None else f"{m.mean:.4f}"
             bounds = "" if m.low is None else f"[{m.low:.4f}, {m.high:.4f}]"
-            lines.append(f"{name:<{width}}  {mean:>9}  {bounds:<20}  {m.n_scored}/{m.n_total}")
+            line = f"{name:<{width}}  {mean:>9}  {bounds:<20}  {m.n_scored}/{m.n_total}"
+            beside = [f"{n} {label}" for label, n in m.labels.items()]
+            beside += [f"{n} {reason}" for reason, n in m.unscored.items()]
+            if m.n_assumed:
+                without = "-" if m.mean_measured is None else f"{m.mean_measured:.4f}"
+                beside.append(f"{without} without {m.n_assumed} for missing parts")
+            beside += [f"{m.n_given} from the records"] * bool(m.n_given) + [m.judge] * bool(
+                m.judge
+            )
+            lines.append(f"{line}  {', '.join(beside)}".rstrip())
         return "\n".join(lines)
 
     def to_json(self) -> dict[str, Any]:
@@ -188,6 +203,7 @@ class Comparison:
     ``only_a`` and ``only_b`` count queries that the other run lacks; they are not compared.
     ``clustered_by`` names what belongs together in the test and the intervals (a conversation), and
     ``n_clusters`` says how many of them there are; both are ``None`` when queries stand alone.
+    ``judged_by`` names the judge of both runs, or both judges; empty where nobody was asked.
     """
 
     a: str
@@ -204,6 +220,7 @@ class Comparison:
     warnings: tuple[str, ...] = ()
     clustered_by: str | None = None
     n_clusters: int | None = None
+    judged_by: str = ""
 
     def __str__(self) -> str:
         """A plain table: metric, both means, difference, interval, p-values, verdict and n."""
@@ -211,6 +228,7 @@ class Comparison:
         rows = [("", *heads, "verdict", "n"), *(_cells(d) for d in self.differences)]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = [f"A (new) = {self.a}, B (old) = {self.b}, queries in common: {self.n_common}"]
+        lines += [f"Judged by {self.judged_by}."] * bool(self.judged_by)
         for name, *cells in rows:
             aligned = (cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True))
             lines.append("  ".join([name.ljust(widths[0]), *aligned]))

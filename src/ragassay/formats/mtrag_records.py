@@ -13,7 +13,7 @@ from typing import Any
 
 from ragassay.errors import InputError
 from ragassay.formats import files
-from ragassay.scores import Outcome, Unscored
+from ragassay.scores import Outcome, Reason, Unscored
 
 Record = dict[str, Any]
 
@@ -42,6 +42,20 @@ def extended(record: Mapping[str, Any], outcomes: Mapping[str, Outcome]) -> Reco
     found = {**record, METRICS: metrics, UNSCORED: unscored}
     if not unscored:
         del found[UNSCORED]
+    return found
+
+
+def nulls(record: Mapping[str, Any]) -> dict[str, Unscored]:
+    """What `extended` wrote as null, with its reason, by field. Other nulls are left out."""
+    metrics, reasons = record.get(METRICS), record.get(UNSCORED)
+    if not isinstance(metrics, dict) or not isinstance(reasons, dict):
+        return {}
+    found = {}
+    for field, why in reasons.items():
+        if metrics.get(field, why) is None and isinstance(why, str):
+            reason, _, detail = why.partition(": ")
+            if reason in set(Reason):
+                found[field] = Unscored(Reason(reason), detail)
     return found
 
 

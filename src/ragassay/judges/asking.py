@@ -13,15 +13,21 @@ import threading
 from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Hashable, Mapping, Sequence
 from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeout
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
 
 from ragassay.judges.judge import Judge
+from ragassay.judges.panel import disagreed
 from ragassay.judges.question import Question, R
 from ragassay.judges.verdict import Failure, Verdict, evidence_id
 from ragassay.scores import Reason
 
 T = TypeVar("T")
+
+CLOSING_S = 10.0
+"""Patience with a loop that does not end."""
+
 Asked = Verdict[Any] | Failure
 
 
@@ -46,7 +52,9 @@ class Usage:
         input_tokens, output_tokens: of the requests sent now.
         cost: US dollars spent now, where prices are known; ``unpriced`` counts the rest.
         failures: questions without an answer, by reason.
-        prompts: the prompt hashes that were used, by kind of question.
+        lost_votes: votes that a panel went without for a passing reason (a deadline, a wrong key,
+            the budget), by reason: asking again would have brought them.
+        disagreed: questions on which the members of a panel did not all say the same.
     """
 
     questions: int = 0
@@ -57,17 +65,20 @@ class Usage:
     cost: float = 0.0
     unpriced: int = 0
     failures: Counter[str] = field(default_factory=Counter)
-    prompts: dict[str, set[str]] = field(default_factory=dict)
+    lost_votes: Counter[str] = field(default_factory=Counter)
+    disagreed: int = 0
 
     def add(self, asked: Asked) -> None:
         """Counts a verdict (of a panel: those of its members)."""
         self.questions += 1
         if isinstance(asked, Failure):
             self.failures[str(asked.reason)] += 1
+        self.disagreed += disagreed(asked)
+        for vote in asked.votes:
+            if isinstance(vote, Failure) and vote.reason.passing:
+                self.lost_votes[str(vote.reason)] += 1
         for one in asked.votes or (asked,):
             made = one.provenance
-            if made.prompt_hash:
-                self.prompts.setdefault(asked.question.kind, set()).add(made.prompt_hash)
             if made.cached:
                 self.cached += 1
             elif made.request and made.attempts:
@@ -85,6 +96,8 @@ class Asker:
         judge: who is asked.
         usage: what was asked so far.
         waiting: questions asked and not answered yet.
+        ending: whether nothing new is sent any more.
+        judged: samples whose questions are all answered; ``told`` is called with it each time.
         context: what metrics may look up besides their sample: ``nuggets`` maps a query id to its
             nugget bank.
     """
@@ -99,9 +112,14 @@ class Asker:
         self.judge = judge
         self.usage = Usage()
         self.waiting = 0
+        self.ending = False
+        self.judged = 0
+        self.told: Callable[[int], None] | None = None
         self.context = dict(context or {})
         self._keep = keep
         self._kept: set[int] = set()
+        self._passing: dict[str, Failure] = {}
+        self._room = asyncio.Semaphore(judge.width)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
 
@@ -109,8 +127,12 @@ class Asker:
         self.start()
         return self
 
-    def __exit__(self, *exception: object) -> None:
-        self.close()
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        try:
+            if kind is not None:
+                self.drain()
+        finally:
+            self.close()
 
     def start(self) -> None:
         """Starts the loop and opens the judge; done by the first `submit` where it was not."""
@@ -120,7 +142,13 @@ class Asker:
         self._thread = threading.Thread(target=self._loop.run_forever, name="ragassay-asker")
         self._thread.daemon = True
         self._thread.start()
-        self.submit(self.judge.open()).result()
+        self.ending = False
+        self._room = asyncio.Semaphore(self.judge.width)
+        try:
+            self.submit(self.judge.open()).result()
+        except BaseException:
+            self.close()
+            raise
 
     def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
         """Runs a coroutine on the asker's loop, from any thread."""
@@ -128,10 +156,25 @@ class Asker:
         assert self._loop is not None
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
-    def interrupt(self, patience: float = 15.0) -> None:
-        """Sends nothing new, and waits for what is in flight at most ``patience`` seconds."""
-        if self._loop is not None:
-            self.submit(self.judge.drain()).result(patience)
+    def drain(self) -> None:
+        """Sends nothing new, and waits for what is in flight: it is paid. The judge's own deadline
+        bounds the wait, and a Ctrl-C cuts it short."""
+        if self._loop is not None and not self.ending:
+            self.ending = True
+            self.submit(self.judge.drain()).result()
+
+    async def whole(self, work: Callable[[], Awaitable[T]]) -> T:
+        """Does the asking for one sample, as soon as there is room for one more.
+
+        As many samples are open as the judge takes questions at once: the slots stay busy, and what
+        is spent finishes samples instead of beginning many.
+        """
+        async with self._room:
+            found = await work()
+        self.judged += 1
+        if self.told is not None:
+            self.told(self.judged)
+        return found
 
     def close(self) -> None:
         """Closes the judge and ends the loop. A closed asker starts again when it is used."""
@@ -139,23 +182,33 @@ class Asker:
             return
         loop, thread = self._loop, self._thread
         try:
-            self.submit(_cancel_others()).result()
-            self.submit(self.judge.close()).result()
+            self.submit(_cancel_others()).result(CLOSING_S)
+            self.submit(self.judge.close()).result(CLOSING_S)
+        except FutureTimeout:
+            pass  # something holds the loop; its thread ends with the process
         finally:
             self._loop = self._thread = None
             loop.call_soon_threadsafe(loop.stop)
-            thread.join()
-            loop.close()
+            thread.join(CLOSING_S)
+            if not thread.is_alive():
+                loop.close()
 
     def scope(self) -> Scope:
         """A fresh memory for the questions of one window."""
         return Scope(self)
+
+    def failed_before(self, question: Question[Any], repeat: int) -> Failure | None:
+        """The passing failure that this question had in this run: a run asks once, so that all of
+        its scores rest on the same evidence."""
+        return self._passing.get(evidence_id(question, repeat)) if self._passing else None
 
     def _record(self, asked: Asked) -> None:
         name = int(asked.id.replace(".", ""), 16)  # a number takes half the memory of its digits
         if name in self._kept:
             return
         self._kept.add(name)
+        if isinstance(asked, Failure) and asked.reason.passing:
+            self._passing[asked.id] = asked
         self.usage.add(asked)
         if self._keep is not None:
             self._keep(asked)
@@ -189,6 +242,9 @@ class Scope:
         return cast("Verdict[R] | Failure", await asyncio.shield(found))
 
     async def _put(self, question: Question[Any], repeat: int) -> Asked:
+        before = self.asker.failed_before(question, repeat)
+        if before is not None:
+            return before
         self.asker.waiting += 1
         try:
             asked = await self.asker.judge.answer(question, repeat)

@@ -1,8 +1,8 @@
 """What a run may spend: dollars, calls, tokens.
 
 A request reserves its largest plausible price before it is sent and settles for what it really
-took. So a budget is not overdrawn by what is in flight, beyond what an answer longer than expected
-costs.
+took, or for all that it reserved where the endpoint does not say what it took. So a budget is not
+overdrawn by what is in flight, beyond what an answer longer than expected costs.
 """
 
 from __future__ import annotations
@@ -61,6 +61,8 @@ class Budget:
         self._waiting: deque[asyncio.Future[None]] = deque()
         self.exhausted = False
         """Whether something was refused."""
+        self.estimated = False
+        """Whether something of what was spent is an estimate."""
 
     @classmethod
     def parse(cls, text: str) -> Budget:
@@ -142,17 +144,23 @@ class Budget:
             if not turn.done():
                 turn.set_result(None)
 
+    def forfeit(self, reservation: Reservation) -> None:
+        """Ends a reservation where nobody knows what the request took: all of it counts."""
+        self.settle(reservation, reservation.dollars, reservation.tokens)
+        self.estimated = True
+
     def describe(self) -> str:
         """What was spent of what, in words: ``$1.20 of $5.00, 312 calls``."""
         parts = []
+        about = "about " if self.estimated else ""
         if self.dollars is not None:
-            parts.append(f"{_money(self.spent_dollars)} of {_money(self.dollars)}")
+            parts.append(f"{about}{_money(self.spent_dollars)} of {_money(self.dollars)}")
         elif self.spent_dollars:
-            parts.append(_money(self.spent_dollars))
+            parts.append(f"{about}{_money(self.spent_dollars)}")
         of = "" if self.calls is None else f" of {self.calls:,}"
         parts.append(f"{self.spent_calls:,}{of} calls")
         of = "" if self.tokens is None else f" of {self.tokens:,}"
-        parts.append(f"{self.spent_tokens:,}{of} tokens")
+        parts.append(f"{about}{self.spent_tokens:,}{of} tokens")
         return ", ".join(parts)
 
     def left(self) -> str:

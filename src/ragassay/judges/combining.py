@@ -13,16 +13,19 @@ list of labels    entry by entry
 or of yes and no
 list of numbers   a set of indices: those that more than half the votes name, ascending
 list of texts     cannot be combined (two judges' claims do not pair up): the first judge's list
-text              the words of the first judge who voted for the outcome, else of the first judge
+text              the words of the first judge who voted for the whole outcome, else for the field
+                  that the text explains, else the votes themselves: ``votes: 4, 2``
 ================  ==============================================================================
 
-A tie therefore never raises a score.
+A tie therefore never raises a score. A text ``usefulness_explanation`` explains the field
+``usefulness``; any other text explains all the fields that are voted on.
 """
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 
 from ragassay.judges.question import Reply
@@ -57,11 +60,26 @@ def combine(replies: Sequence[R], rule: str) -> R:
             texts.append(name)
         else:
             decided[name] = decide([getattr(reply, name) for reply in replies])
-    speaker = _speaker(replies, decided)
+    whole = _voter(replies, decided)
+    words: dict[str, Any] = {}
     for name in texts:
-        words = getattr(speaker, name)
-        decided[name] = words if isinstance(words, str) else getattr(first, name)
-    return first.model_copy(update=decided)
+        if isinstance(getattr(first, name), str):
+            about = _explained(name, decided)
+            speaker = whole or _voter(replies, {field: decided[field] for field in about})
+            words[name] = getattr(speaker, name) if speaker else _votes(replies, about)
+        else:
+            words[name] = getattr(first, name)
+    return first.model_copy(update={**decided, **words})
+
+
+def differ(replies: Sequence[Reply]) -> bool:
+    """Whether replies to one question say different things: other words for the same do not count,
+    nor do lists of texts, which nobody votes on."""
+    if len(replies) < 2:
+        return False
+    fields = type(replies[0]).model_fields.items()
+    voted = [name for name, field in fields if _decider(field.annotation, "median")]
+    return len({repr([getattr(reply, name) for name in voted]) for reply in replies}) > 1
 
 
 def combinable(reply: type[Reply]) -> bool:
@@ -122,9 +140,28 @@ def _indices(votes: Sequence[Sequence[int]]) -> tuple[int, ...]:
     return tuple(sorted(index for index, count in counts.items() if 2 * count > len(votes)))
 
 
-def _speaker(replies: Sequence[R], decided: dict[str, Any]) -> R:
-    """Who speaks for the panel: the first who voted for the whole outcome."""
+def _voter(replies: Sequence[R], outcome: Mapping[str, Any]) -> R | None:
+    """The first who voted for an outcome."""
     for reply in replies:
-        if all(getattr(reply, name) == value for name, value in decided.items()):
+        if all(getattr(reply, name) == value for name, value in outcome.items()):
             return reply
-    return replies[0]
+    return None
+
+
+def _explained(text: str, decided: Mapping[str, Any]) -> list[str]:
+    """The fields that a text explains."""
+    field = text.rpartition("_")[0]
+    return [field] if field in decided else list(decided)
+
+
+def _votes(replies: Sequence[Reply], names: Sequence[str]) -> str:
+    """What each voted, where nobody's words fit the outcome."""
+    return f"votes: {', '.join(_vote(reply, names) for reply in replies)}"
+
+
+def _vote(reply: Reply, names: Sequence[str]) -> str:
+    values = [getattr(reply, name) for name in names]
+    shown = [
+        json.dumps(value) if isinstance(value, tuple | bool) else str(value) for value in values
+    ]
+    return shown[0] if len(shown) == 1 else f"({', '.join(shown)})"

@@ -16,6 +16,9 @@ from ragassay.judges.endpoints.base import Endpoint, EndpointError
 from ragassay.judges.ledger import Ledger
 from ragassay.judges.requests import Request
 
+_LOOKED_BACK = 4
+"""Earlier forms of a request under which its answer is looked for."""
+
 Build = Callable[[frozenset[str]], Request]
 """The request without the named parameters and modes."""
 
@@ -32,11 +35,16 @@ class Dialect:
 
     Attributes:
         dropped: names of rejected parameters and modes.
+        before: what was left out before the last of them was found out, the latest first and all
+            that the protocol has last; at most `_LOOKED_BACK` of these.
     """
 
     def __init__(self, ledger: Ledger, endpoint: Endpoint, model: str) -> None:
         self._ledger, self._endpoint, self._model = ledger, endpoint.url, model
-        self.dropped = ledger.rejected(endpoint.url, model) | endpoint.never
+        self.dropped = endpoint.never
+        self.before: tuple[frozenset[str], ...] = ()
+        for name in ledger.rejections(endpoint.url, model):
+            self._drop(self.dropped | {name})
         self.reopen()
 
     def reopen(self) -> None:
@@ -97,4 +105,10 @@ class Dialect:
         """Remembers what had to be dropped, before the answer itself is kept: a resume then builds
         the very same request."""
         await self._ledger.reject(self._endpoint, self._model, dropped - self.dropped)
-        self.dropped = dropped
+        self._drop(dropped)
+
+    def _drop(self, dropped: frozenset[str]) -> None:
+        if dropped != self.dropped:
+            *latest, first = (self.dropped, *self.before)
+            self.before = (*latest[: _LOOKED_BACK - 1], first)
+            self.dropped = dropped

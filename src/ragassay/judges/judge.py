@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from typing import Any
 
 from ragassay.judges.prices import Price
@@ -29,6 +30,11 @@ class Judge(ABC):
         """What two verdicts must share to be comparable: label, parameters, dropped parameters."""
         return self.label
 
+    def without(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Which of these sampling parameters its endpoint does not take."""
+        del names
+        return ()
+
     @property
     def model(self) -> str:
         """The model's name, by which a question may choose its shape; empty where there is none."""
@@ -44,6 +50,11 @@ class Judge(ABC):
         whether they know the answer or not; for plans."""
         del question
         return tuple((leaf, repeat) for leaf in self.leaves())
+
+    @property
+    def width(self) -> int:
+        """About how many questions it takes at once."""
+        return 64
 
     @abstractmethod
     async def answer(self, question: Question[R_co], repeat: int = 0) -> Verdict[R_co] | Failure:
@@ -62,6 +73,10 @@ class Judge(ABC):
 
     async def close(self) -> None:
         """Called once, after the last question."""
+
+    def remarks(self) -> tuple[str, ...]:
+        """After a run: sentences about what a reader of the scores should know."""
+        return ()
 
     def known(self, question: Question[Any], repeat: int = 0) -> Verdict[Any] | Failure | None:
         """The verdict that needs no asking (it is in a ledger, it costs nothing); for plans."""

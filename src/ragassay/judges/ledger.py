@@ -12,6 +12,7 @@ import sqlite3
 import threading
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, fields
 from operator import attrgetter
 from pathlib import Path
@@ -20,6 +21,7 @@ from typing import Any
 
 import orjson
 
+from ragassay.errors import RagassayError
 from ragassay.judges.ledger_file import MEMORY, connect, explained, transaction
 
 DEFAULT = Path(".ragassay") / "ledger.sqlite"
@@ -82,6 +84,10 @@ _VALUES = attrgetter(*_NAMES)
 COLUMNS = ", ".join(_NAMES)
 _FIND = f"SELECT {COLUMNS} FROM verdicts WHERE key = ?"
 _KEEP = f"INSERT OR REPLACE INTO verdicts ({COLUMNS}) VALUES ({', '.join('?' * len(_NAMES))})"
+_KEEP_FAILURE = (
+    f"INSERT OR REPLACE INTO verdicts ({COLUMNS}) SELECT {', '.join('?' * len(_NAMES))} "
+    "WHERE NOT EXISTS (SELECT 1 FROM verdicts WHERE key = ? AND reason IS NULL)"
+)
 _REJECT = "INSERT OR IGNORE INTO rejected (endpoint, model, parameter) VALUES (?, ?, ?)"
 
 _COMPRESSION = 3
@@ -125,20 +131,33 @@ class Ledger:
         found = self.select(_FIND, (bytes.fromhex(key),))
         return entry_of(found[0]) if found else None
 
-    async def commit(self, entry: Entry) -> None:
+    async def commit(self, entry: Entry, *, stale: bool = False) -> None:
         """Keeps an entry, in place of an older one of the same key. Durable when this returns.
 
-        A commit that is cancelled while it waits is written all the same: it is paid for.
+        A failure never takes the place of an answer: that was paid for. A commit that is cancelled
+        while it waits is written all the same.
+
+        Args:
+            entry: what came of a request.
+            stale: an answer that is there is not valid any more: whatever comes now replaces it.
 
         Raises:
             UsageError: the file cannot be written any more (the disk is full, for example).
         """
-        await self._write([(_KEEP, _row_of(entry))])
+        row = _row_of(entry)
+        if entry.reason is None or stale:
+            await self._write([(_KEEP, row)])
+        else:
+            await self._write([(_KEEP_FAILURE, (*row, row[0]))])
 
     def rejected(self, endpoint: str, model: str) -> frozenset[str]:
         """The parameters that this endpoint is known not to take for this model."""
-        query = "SELECT parameter FROM rejected WHERE endpoint = ? AND model = ?"
-        return frozenset(row[0] for row in self.select(query, (endpoint, model)))
+        return frozenset(self.rejections(endpoint, model))
+
+    def rejections(self, endpoint: str, model: str) -> list[str]:
+        """As `rejected`, in the order in which it was found out."""
+        query = "SELECT parameter FROM rejected WHERE endpoint = ? AND model = ? ORDER BY rowid"
+        return [row[0] for row in self.select(query, (endpoint, model))]
 
     async def reject(self, endpoint: str, model: str, parameters: Iterable[str]) -> None:
         """Remembers parameters that an endpoint does not take for a model, across runs."""
@@ -213,19 +232,26 @@ class Ledger:
             waiting, ended = self._gathered()
             if not waiting:
                 continue
-            failed: Exception | None = None
-            try:
-                if memory:
-                    with self._reading:
-                        _carry_out(connection, waiting)
-                else:
-                    with explained(self.path):
-                        _carry_out(connection, waiting)
-            except Exception as error:
-                failed = error
-            _tell(waiting, failed)
+            failed = self._attempt(connection, waiting)
+            if failed is None or isinstance(failed, RagassayError) or len(waiting) == 1:
+                _tell(waiting, failed)
+                continue
+            for one in waiting:  # not the file, but a row is at fault: it costs itself only
+                _tell([one], self._attempt(connection, [one]))
         if not memory:
             connection.close()
+
+    def _attempt(
+        self, connection: sqlite3.Connection, waiting: Sequence[_Waiting]
+    ) -> Exception | None:
+        """One transaction; what went wrong with it, if anything did."""
+        lock = self._reading if connection is self._reader else nullcontext()
+        try:
+            with lock, explained(self.path):
+                _carry_out(connection, waiting)
+        except Exception as error:
+            return error
+        return None
 
     def _gathered(self) -> tuple[list[_Waiting], bool]:
         waiting: list[_Waiting] = []
@@ -254,7 +280,7 @@ def _carry_out(connection: sqlite3.Connection, waiting: Sequence[_Waiting]) -> N
 
 def _packed(statement: str, values: Sequence[Any]) -> Sequence[Any]:
     """Compression happens on the writer's thread, outside Python's lock."""
-    if statement is not _KEEP:
+    if statement is _REJECT:
         return values
     row = list(values)
     row[_REQUEST] = zlib.compress(row[_REQUEST], _COMPRESSION)

@@ -15,10 +15,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping
-from typing import Any, Literal, cast
-
-import orjson
+from collections.abc import Awaitable, Iterable, Mapping
+from typing import Any
 
 from ragassay import strict
 from ragassay.errors import RagassayError, UsageError
@@ -32,6 +30,7 @@ from ragassay.judges.ledger import Entry, Ledger
 from ragassay.judges.limits import Limiter
 from ragassay.judges.prices import Price
 from ragassay.judges.question import Message, Question, R_co
+from ragassay.judges.recall import Recall, Reuse
 from ragassay.judges.replies import Unreadable, declines, read
 from ragassay.judges.requests import Request
 from ragassay.judges.sending import BACKOFF_S, INTERRUPTED, Parcel, Sender, Tally
@@ -40,9 +39,6 @@ from ragassay.scores import Reason
 
 DEFAULTS: Mapping[str, Any] = {"temperature": 0.0, "seed": 42}
 """Sampling unless a question or the user says otherwise."""
-
-Reuse = Literal["all", "answers", "nothing"]
-"""What of the ledger counts: everything; only answers (failures are asked again); nothing."""
 
 _AT_WORK = 4
 """Requests that are built at once for each that may be in flight: those who wait hold no prompt."""
@@ -61,7 +57,7 @@ class LLMJudge(Judge):
         budget: of the run.
         price: of the model, ``None`` where it is not known.
         parameters: the user's sampling parameters; ``None`` as a value leaves one out.
-        timeout: seconds for one request, see `Sender`.
+        timeout: seconds until a question is given up, see `Sender`.
         reuse: what of the ledger counts.
         backoff: seconds of the first wait before a retry.
 
@@ -93,10 +89,8 @@ class LLMJudge(Judge):
         self.endpoint, self.price = endpoint, price
         self._model = model
         self._label = label or f"{endpoint.url}#{model}"
-        self._ledger = ledger
         self._parameters = dict(parameters or {})
-        self._reuse = reuse
-        self._renewed: set[str] = set()
+        self._recall = Recall(ledger, self._label, reuse)
         self._dialect = Dialect(ledger, endpoint, model)
         self._limiter = limiter or Limiter()
         self._sender = Sender(
@@ -118,25 +112,41 @@ class LLMJudge(Judge):
         return self._label
 
     @property
+    def width(self) -> int:
+        """As many as may be in flight."""
+        return self._limiter.most
+
+    @property
     def model(self) -> str:
         """The model's name."""
         return self._model
 
     @property
     def signature(self) -> str:
-        """Label, sampling parameters, and what the endpoint did not take of them.
+        """Label, the sampling parameters of all questions, and what the endpoint did not take of
+        them and of the ways to ask for the answer's form.
 
-        A question may have parameters of its own (they belong to its version).
+        A question may have parameters of its own: they belong to its version, and `without` says
+        which of them are not taken.
         """
-        dropped = self._dialect.dropped
-        sent = {**DEFAULTS, **self._parameters}
+        sent = {name: value for name, value in self._general.items() if value is not None}
+        lost = self.without((*sent, *requests.MODES))
         parts = [
             f"{name}={sent[name]:g}" if isinstance(sent[name], float) else f"{name}={sent[name]}"
             for name in sorted(sent)
-            if sent[name] is not None and name not in requests.lost(dropped)
+            if name not in lost
         ]
-        parts += [f"without={name}" for name in requests.lost(dropped)]
+        parts += [f"without={name}" for name in lost]
         return f"{self._label}({','.join(parts)})"
+
+    @property
+    def _general(self) -> dict[str, Any]:
+        return {**DEFAULTS, **self._parameters}
+
+    def without(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Which of these sampling parameters the endpoint does not take."""
+        asked = set(names)
+        return tuple(name for name in requests.lost(self._dialect.dropped) if name in asked)
 
     async def open(self) -> None:
         """Makes it usable on this event loop."""
@@ -161,7 +171,8 @@ class LLMJudge(Judge):
 
     def known(self, question: Question[Any], repeat: int = 0) -> Verdict[Any] | Failure | None:
         """What the ledger says, or ``None`` where the question would have to be sent."""
-        return self._found(question, repeat, self._build(question, repeat, self._dialect.dropped))
+        request = self._build(question, repeat, self._dialect.dropped)
+        return self._known(question, repeat, request)
 
     async def answer(self, question: Question[R_co], repeat: int = 0) -> Verdict[R_co] | Failure:
         """The verdict: from the ledger, from the same question in flight, or asked now."""
@@ -179,49 +190,31 @@ class LLMJudge(Judge):
                 made = Provenance(self._label, attempts=0)
                 return Failure(question, Reason.CONNECTION, INTERRUPTED, made, repeat)
             request = self._build(question, repeat, self._dialect.dropped)
-            found = self._found(question, repeat, request)
+            found = self._known(question, repeat, request)
             if found is not None:
                 return found
             return await _Asking(self, question, repeat, request).outcome()
 
+    def _known(
+        self, question: Question[Any], repeat: int, request: Request
+    ) -> Verdict[Any] | Failure | None:
+        """What the ledger has of a request, or of what was sent in its place before the endpoint
+        had rejected as much as now: that was paid for, and says itself what it was asked without.
+        """
+        found = self._recall.find(question, repeat, request)
+        tried = {request.key}
+        for dropped in self._dialect.before:
+            if found is not None:
+                break
+            earlier = self._build(question, repeat, dropped)
+            if earlier.key not in tried:
+                tried.add(earlier.key)
+                found = self._recall.find(question, repeat, earlier)
+        return found
+
     def _build(self, question: Question[Any], repeat: int, dropped: frozenset[str]) -> Request:
         parameters = requests.sampling(question, DEFAULTS, self._parameters)
         return requests.build(self.endpoint, self._model, question, repeat, parameters, dropped)
-
-    def _found(
-        self, question: Question[Any], repeat: int, request: Request
-    ) -> Verdict[Any] | Failure | None:
-        """What the ledger has under a request's key, where it counts."""
-        renewed = request.key in self._renewed
-        if self._reuse == "nothing" and not renewed:
-            return None
-        entry = self._ledger.find(request.key)
-        if entry is None:
-            return None
-        made = Provenance(
-            self._label,
-            entry.answered_by,
-            entry.prompt_hash,
-            entry.key,
-            cast("list[Message]", orjson.loads(entry.request)["messages"]),
-            entry.reply,
-            entry.input_tokens,
-            entry.output_tokens,
-            entry.cost,
-            entry.latency,
-            entry.attempts,
-            cached=True,
-            dropped=entry.dropped,
-        )
-        if entry.reason is not None:
-            if self._reuse == "answers" and not renewed:
-                return None
-            return Failure(question, Reason(entry.reason), entry.detail, made, repeat)
-        try:
-            answer = question.check(question.reply.model_validate_json(entry.answer or b""))
-        except ValueError:
-            return None  # a younger version is stricter: ask again
-        return Verdict(question, answer, made, repeat)
 
 
 class _Asking:
@@ -231,6 +224,7 @@ class _Asking:
         self, judge: LLMJudge, question: Question[Any], repeat: int, request: Request
     ) -> None:
         self.judge, self.question, self.repeat, self.request = judge, question, repeat, request
+        self.looked_up = request.key
         self.tally = Tally()
         self.messages: list[Message] = list(request.prompt.messages)
         self.completion = Completion(None)
@@ -259,8 +253,17 @@ class _Asking:
     ) -> Verdict[Any] | Failure | None:
         async def received(completion: Completion) -> Verdict[Any] | Failure:
             if learnt is not None:
-                await learnt()
+                await self._kept(learnt())
             return await self._taken(completion)
+
+        if request.key != self.looked_up:
+            # What the endpoint takes has just been found out: this may have been asked before.
+            self.looked_up = request.key
+            found = self.judge._recall.find(self.question, self.repeat, request)
+            if found is not None:
+                if learnt is not None:
+                    await self._kept(learnt())
+                return found
 
         longest = self._longest(request)
         return await self.judge._sender.send(
@@ -324,14 +327,16 @@ class _Asking:
         return Failure(self.question, reason, detail, self._provenance(), self.repeat)
 
     async def _commit(self, entry: Entry) -> None:
+        await self._kept(self.judge._recall.keep(self.question, entry))
+
+    async def _kept(self, writing: Awaitable[None]) -> None:
         try:
-            await self.judge._ledger.commit(entry)
-        except RagassayError as error:
+            await writing
+        except Exception as error:
             # What cannot be kept would be paid for again: nothing more is sent.
-            self.judge._sender.stop(Reason.CONNECTION, str(error))
+            said = str(error) if isinstance(error, RagassayError) else f"the ledger: {error!r}"
+            self.judge._sender.stop(Reason.CONNECTION, said)
             raise
-        if self.judge._reuse != "all":
-            self.judge._renewed.add(entry.key)
 
     def _provenance(self) -> Provenance:
         tally = self.tally

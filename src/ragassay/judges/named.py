@@ -27,11 +27,12 @@ from ragassay.judges.endpoints.base import Endpoint
 from ragassay.judges.judge import Judge
 from ragassay.judges.ledger import Ledger
 from ragassay.judges.limits import MOST, Limiter
-from ragassay.judges.llm import LLMJudge, Reuse
+from ragassay.judges.llm import LLMJudge
 from ragassay.judges.offline import OfflineJudge
 from ragassay.judges.panel import Panel
 from ragassay.judges.prices import Price, price_of
 from ragassay.judges.providers import ALIASES, OWN_KEY, PROVIDERS, Protocol, Provider
+from ragassay.judges.recall import Reuse
 from ragassay.judges.replay import Replay
 from ragassay.judges.secrets import Secret
 

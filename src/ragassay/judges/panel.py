@@ -7,12 +7,13 @@ claims or nuggets) is asked of the first member, and of the next only where that
 from __future__ import annotations
 
 import asyncio
+import re
 from collections import Counter
 from collections.abc import Coroutine, Iterable, Sequence
 from typing import Any
 
 from ragassay.errors import UsageError
-from ragassay.judges.combining import RULES, combinable
+from ragassay.judges.combining import RULES, combinable, differ
 from ragassay.judges.judge import Judge
 from ragassay.judges.question import Question, R_co
 from ragassay.judges.verdict import Failure, Provenance, Verdict
@@ -63,6 +64,21 @@ class Panel(Judge):
         """Rule, quorum and the members' signatures, in their order."""
         members = ", ".join(member.signature for member in self.members)
         return f"panel({self.rule}, quorum={self.quorum}: {members})"
+
+    def remarks(self) -> tuple[str, ...]:
+        """Those of all members."""
+        return tuple(said for member in self._distinct() for said in member.remarks())
+
+    @property
+    def width(self) -> int:
+        """What the member with the most room takes at once."""
+        return max(member.width for member in self.members)
+
+    def without(self, names: Iterable[str]) -> tuple[str, ...]:
+        """What at least one member's endpoint does not take."""
+        asked = tuple(names)
+        lost = {name for member in self.members for name in member.without(asked)}
+        return tuple(sorted(lost))
 
     def leaves(self) -> tuple[Judge, ...]:
         """Those of all members."""
@@ -183,6 +199,21 @@ def decided(
         detail = f"the votes do not combine into one answer: {error}"
         return Failure(question, Reason.FAILED, detail, made, repeat, tuple(votes))
     return Verdict(question, answer, made, repeat, tuple(votes))
+
+
+def disagreed(asked: Vote) -> bool:
+    """Whether the members of a panel who answered a question did not all say the same. Other words
+    for the same answer are no disagreement, nor is a lost vote."""
+    return differ([vote.answer for vote in asked.votes if isinstance(vote, Verdict)])
+
+
+_SIGNATURE = re.compile(rf"panel\(({'|'.join(RULES)}), quorum=(\d+): ")
+
+
+def rule_of(signature: str) -> tuple[str, int] | None:
+    """Rule and quorum of the panel that has a signature; ``None`` where it is no panel's."""
+    found = _SIGNATURE.match(signature)
+    return None if found is None else (found[1], int(found[2]))
 
 
 def _seats(members: Sequence[Judge]) -> list[tuple[int, int]]:

@@ -141,6 +141,16 @@ class Question(ABC, Generic[R_co]):
 
         return cast(R_co, combine(replies, rule))
 
+    @classmethod
+    def blank(cls, options: Mapping[str, Any]) -> Question[Any]:
+        """The question about nothing, with those of the options that it has (``shots``): enough to
+        ask how it is put, not to be asked."""
+        made = object.__new__(cls)
+        for spec in dataclasses.fields(cls):
+            default = "" if spec.default is dataclasses.MISSING else spec.default
+            object.__setattr__(made, spec.name, options.get(spec.name, default))
+        return made
+
     def sampling(self) -> Mapping[str, Any]:
         """The sampling parameters of this very question."""
         return self.parameters

@@ -2,17 +2,55 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from ragassay.judges.verdict import Failure, Provenance, Verdict
+
+ABOUT = 80
+"""Characters that tell one question of a sample from another."""
+
+_SHARED = {
+    *("query", "answer", "conversation", "history", "reference", "references", "wrong"),
+    *("instructions", "criteria", "shots"),
+}
+"""Fields that are the same in all questions of a kind about one sample."""
 
 
 def to_record(asked: Verdict[Any] | Failure) -> dict[str, Any]:
     """The whole evidence as plain values.
 
     ``id`` is what a score's ``evidence`` names, ``key`` identifies the question; ``answer`` is
-    ``None`` for a failure, which has ``reason`` and ``detail``.
+    ``None`` for a failure, which has ``reason`` and ``detail``; ``about`` says in short which of a
+    sample's questions it is.
     """
+    record = _one(asked)
+    if about := about_of(asked.question.data):
+        record["about"] = about
+    return record
+
+
+def about_of(data: Mapping[str, Any]) -> dict[str, str]:
+    """The first words of what a question is about besides what all questions of a sample share:
+    the passage, the statement, the nuggets. By field; a list's field says how many there are."""
+    found = {}
+    for name, value in data.items():
+        if name in _SHARED or not value:
+            continue
+        if isinstance(value, str):
+            found[name] = short(value)
+        elif isinstance(value, list | tuple) and all(isinstance(one, str) for one in value):
+            found[f"{name} ({len(value)})"] = short("; ".join(short(one) for one in value[:9]))
+    return found
+
+
+def short(text: str) -> str:
+    """The first `ABOUT` characters of a text, on one line."""
+    line = " ".join(text[: 4 * ABOUT].split())
+    return line if len(line) <= ABOUT else f"{line[:ABOUT].rstrip()} …"
+
+
+def _one(asked: Verdict[Any] | Failure) -> dict[str, Any]:
     question = asked.question
     record: dict[str, Any] = {
         "id": asked.id,
@@ -27,13 +65,13 @@ def to_record(asked: Verdict[Any] | Failure) -> dict[str, Any]:
         record["answer"] = asked.answer.model_dump(mode="json")
     record |= _provenance(asked.provenance)
     if asked.votes:
-        record["votes"] = [to_record(vote) for vote in asked.votes]
+        record["votes"] = [_one(vote) for vote in asked.votes]
     return record
 
 
 def _provenance(made: Provenance) -> dict[str, Any]:
     record: dict[str, Any] = {"judge": made.judge}
-    if made.messages or made.request:
+    if made.messages or made.request or made.model:
         record |= {
             "model": made.model,
             "prompt_hash": made.prompt_hash,

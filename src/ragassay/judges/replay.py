@@ -36,6 +36,8 @@ class Replay(Judge):
             raise UsageError(f"Votes are combined by {' or '.join(RULES)}, not by {rule!r}.")
         self.rule = rule
         self._file = ReplayFile(path)
+        self._used: set[int] = set()
+        self._mixed: dict[str, None] = {}
 
     @property
     def label(self) -> str:
@@ -57,7 +59,38 @@ class Replay(Judge):
 
     async def answer(self, question: Question[R_co], repeat: int = 0) -> Verdict[R_co] | Failure:
         """The recorded verdict; `MISSING_INPUT` where the file does not hold one."""
+        lines = self._file.matching(question, repeat)
+        self._used.update(line.number for line in lines)
+        models = dict.fromkeys(line.model for line in lines if line.model)
+        if len(models) > 1:
+            self._mixed |= models
         return self._answer(question, repeat)
+
+    def remarks(self) -> tuple[str, ...]:
+        """Labels of people that matched no question, and models that were made a panel."""
+        said = []
+        unused = self.unused()
+        if unused:
+            n = len(self._file.labels)
+            what = "label" if n == 1 else "labels"
+            said.append(
+                f"{self._file.path.name}: {len(unused):,} of {n:,} {what} matched no question of the "
+                f"run; the first is in line {unused[0].number:,}"
+            )
+        if self._mixed:
+            said.append(
+                f"{self._file.path.name} holds answers of several models to the same questions "
+                f"({', '.join(self._mixed)}); they were taken for the votes of a panel. "
+                "'ragassay ledger export --model NAME' writes those of one."
+            )
+        return tuple(said)
+
+    def unused(self) -> tuple[Line, ...]:
+        """The labels of people that no question asked so far has matched, in the file's order.
+
+        Recorded answers are not counted: an export holds what other runs asked, too.
+        """
+        return tuple(line for line in self._file.labels if line.number not in self._used)
 
     def _answer(self, question: Question[Any], repeat: int) -> Vote:
         votes = [self._vote(line, question, repeat) for line in self._file.find(question, repeat)]
@@ -99,7 +132,10 @@ def vote_of(record: Mapping[str, Any], question: Question[Any], repeat: int, whe
         InputError: the record has no valid answer.
     """
     made = _provenance(record, where)
-    votes = tuple(vote_of(vote, question, repeat, where) for vote in record.get("votes", ()))
+    votes = tuple(
+        vote_of(vote, question, int(vote.get("repeat", repeat)), where)
+        for vote in record.get("votes", ())
+    )
     if record.get("answer") is None:
         reason = Reason(record.get("reason") or Reason.MISSING_INPUT)
         detail = str(record.get("detail") or f"{where}: the question is left unanswered there")
@@ -113,20 +149,19 @@ def vote_of(record: Mapping[str, Any], question: Question[Any], repeat: int, whe
 
 
 def _provenance(record: Mapping[str, Any], where: str) -> Provenance:
-    """What the record tells of its origin; nothing of it is spent now."""
+    """What the record tells of its origin. Nothing is sent now, and no ledger is looked into: there
+    is no request, and it took no attempts."""
     sent = record.get("sent") or record
     return Provenance(
         judge=str(record.get("judge") or where),
         model=str(record.get("model") or ""),
         prompt_hash=str(record.get("prompt_hash") or ""),
-        request=str(record.get("request") or ""),
         messages=tuple(sent.get("messages") or ()),
         reply=str(record.get("reply") or ""),
         input_tokens=int(record.get("input_tokens") or 0),
         output_tokens=int(record.get("output_tokens") or 0),
         cost=record.get("cost"),
         latency=float(record.get("latency") or 0.0),
-        attempts=int(record.get("attempts") or 0),
-        cached=True,
+        attempts=0,
         dropped=tuple(record.get("dropped") or ()),
     )

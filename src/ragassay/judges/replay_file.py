@@ -41,11 +41,13 @@ class Line:
         number: 1-based.
         place: of its first byte.
         who: judge and model, or the person, that gave it; empty where the line does not say.
+        model: the same of a model's recorded answer; empty for a person's.
     """
 
     number: int
     place: int
     who: str
+    model: str = ""
 
 
 class ReplayFile:
@@ -55,6 +57,7 @@ class ReplayFile:
         path: the file.
         hash: twelve digits that change with its content.
         counts: lines by kind of question.
+        labels: the lines that name their question by its data.
 
     Raises:
         InputError: the file cannot be read, or a line is no answer; says which, and what to do.
@@ -63,13 +66,21 @@ class ReplayFile:
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         self.counts: Counter[str] = Counter()
+        self.labels: list[Line] = []
         self._kinds = kinds()
         self._by_key: dict[tuple[str, int], list[Line]] = {}
         self._by_data: dict[str, dict[tuple[str, ...], dict[tuple[bytes, int], list[Line]]]] = {}
         self.hash = self._read()
 
     def find(self, question: Question[Any], repeat: int = 0) -> list[Line]:
-        """The lines that answer a question, in the order of the file; the last of each judge.
+        """The lines that answer a question, in the order of the file; the last of each judge."""
+        latest: dict[object, Line] = {}
+        for line in self.matching(question, repeat):
+            latest[line.who or line.number] = line
+        return sorted(latest.values(), key=lambda line: line.number)
+
+    def matching(self, question: Question[Any], repeat: int = 0) -> list[Line]:
+        """All lines on a question, in the order of the file, also those that a later one corrects.
 
         Labels by people come before recorded answers to the same question.
         """
@@ -78,10 +89,7 @@ class ReplayFile:
             name = _digest({name: getattr(question, name) for name in names})
             found += labels.get((name, ANY_REPEAT), ()) or labels.get((name, repeat), ())
         found = found or self._by_key.get((question.key, repeat), [])
-        latest: dict[object, Line] = {}
-        for line in sorted(found, key=lambda line: line.number):
-            latest[line.who or line.number] = line
-        return sorted(latest.values(), key=lambda line: line.number)
+        return sorted(found, key=lambda line: line.number)
 
     def record(self, line: Line) -> dict[str, Any]:
         """What a line says.
@@ -131,7 +139,8 @@ class ReplayFile:
         reply = None if answer is None else reply_of(cls, answer)
         if reason is not None and reason not in set(Reason):
             raise InputError(f"there is no reason {reason!r}", field="reason")
-        line = Line(number, place, said_by(record))
+        who = said_by(record)
+        line = Line(number, place, who, who if record.get("model") else "")
         if "data" in record:
             data = _data_of(cls, record["data"])
             if reply is not None:
@@ -139,6 +148,7 @@ class ReplayFile:
             labels = self._by_data.setdefault(cls.kind, {}).setdefault(tuple(sorted(data)), {})
             key = (_digest(data), ANY_REPEAT if repeat is None else repeat)
             labels.setdefault(key, []).append(line)
+            self.labels.append(line)
         elif isinstance(record.get("key"), str):
             if reply is None and reason is None:
                 raise InputError("neither an answer nor a reason why there is none", field="answer")

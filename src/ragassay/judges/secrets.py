@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import html
+import json
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from urllib.parse import quote
 
-from ragassay.errors import InputError
+from ragassay.errors import InputError, UsageError
 
 HIDDEN = "[key]"
 """What stands in texts where a key was."""
@@ -14,17 +18,33 @@ _SHORTEST = 6
 """Keys of local servers are words such as ``none``: to blank those out would garble every text."""
 
 
+_SENDABLE = re.compile(r"[\x21-\x7e]*")
+"""What a header may hold: clients quote a whole header that they cannot send, key and all."""
+
+
 class Secret:
     """A key that no ``repr``, ``str``, pickle or JSON gives away.
 
-    Attributes:
+    Args:
+        value: the key; blanks around it do not belong to it.
         source: where it came from (``OPENAI_API_KEY``, ``the key file judge.key``), for messages.
+
+    Raises:
+        UsageError: no header can hold it (a line break, a blank, an umlaut); names only the source.
     """
 
-    __slots__ = ("_value", "source")
+    __slots__ = ("_forms", "_value", "source")
 
     def __init__(self, value: str, source: str) -> None:
+        value = value.strip()
+        if not _SENDABLE.fullmatch(value):
+            raise UsageError(
+                f"The key in {source} cannot be sent: a key is one line of plain letters, digits "
+                "and signs, and this one has a line break, a blank or another character in it. "
+                "Copy it again."
+            )
         self._value = value
+        self._forms = _forms(value) if len(value) >= _SHORTEST else ()
         self.source = source
 
     def reveal(self) -> str:
@@ -32,16 +52,18 @@ class Secret:
         return self._value
 
     def hidden_in(self, text: str) -> str:
-        """The text with the key blanked out, wherever a server may have echoed it."""
-        if len(self._value) >= _SHORTEST and self._value in text:
-            return text.replace(self._value, HIDDEN)
+        """The text with the key blanked out, wherever a server may have echoed it, also in the
+        escaped forms of JSON, HTML and URLs."""
+        for form in self._forms:
+            if form in text:
+                text = text.replace(form, HIDDEN)
         return text
 
     def hidden_in_bytes(self, body: bytes) -> bytes:
         """As `hidden_in`, for what came over the wire."""
-        value = self._value.encode()
-        if len(value) >= _SHORTEST and value in body:
-            return body.replace(value, HIDDEN.encode())
+        for form in self._forms:
+            if form.encode() in body:
+                body = body.replace(form.encode(), HIDDEN.encode())
         return body
 
     def __repr__(self) -> str:
@@ -59,22 +81,45 @@ def from_file(path: str | Path) -> Secret:
     """The key that a file holds: its only line.
 
     Raises:
-        InputError: the file cannot be read, or does not hold one line without blanks.
+        InputError: the file cannot be read, or does not hold one line that can be sent.
     """
     try:
-        text = Path(path).read_text(encoding="utf-8").strip()
+        text = Path(path).read_text(encoding="utf-8-sig").strip()
     except (OSError, UnicodeDecodeError) as error:
         said = error.strerror if isinstance(error, OSError) else "it is not a text file"
         raise InputError(f"the key cannot be read: {said}", path=path) from None
-    if not text or any(mark.isspace() or not mark.isprintable() for mark in text):
-        raise InputError("the file must hold the key on one line and nothing else", path=path)
+    if not text or not _SENDABLE.fullmatch(text):
+        raise InputError(
+            "the file must hold the key on one line and nothing else: plain letters, digits and "
+            "signs",
+            path=path,
+        )
     return Secret(text, f"the key file {path}")
 
 
 def from_environment(names: Iterable[str], environment: Mapping[str, str]) -> Secret | None:
-    """The key in the first variable that is set, or ``None``."""
+    """The key in the first variable that is set, or ``None``.
+
+    Raises:
+        UsageError: what it holds cannot be sent.
+    """
     for name in names:
         value = environment.get(name, "").strip()
         if value:
             return Secret(value, name)
     return None
+
+
+def _forms(value: str) -> tuple[str, ...]:
+    """The ways in which a server's reply may write a key down, the longest first."""
+    quoted = json.dumps(value)[1:-1]
+    found = {
+        value,
+        quoted,
+        quoted.replace("/", "\\/"),
+        repr(value)[1:-1],
+        html.escape(value),
+        quote(value),
+        quote(value, safe=""),
+    }
+    return tuple(sorted(found, key=lambda form: (-len(form), form)))

@@ -45,6 +45,7 @@ class Tally:
     Attributes:
         attempts: requests sent.
         seconds: that they were on their way.
+        waited: seconds between attempts.
         input_tokens, output_tokens: as the endpoint counted them.
         counted: whether it counted them for every reply.
         replies: requests that were answered.
@@ -53,6 +54,7 @@ class Tally:
 
     attempts: int = 0
     seconds: float = 0.0
+    waited: float = 0.0
     input_tokens: int = 0
     output_tokens: int = 0
     counted: bool = True
@@ -110,8 +112,9 @@ class Sender:
         breaker: its health.
         budget: of the run, or ``None``.
         price: of the model, or ``None`` where it is not known.
-        timeout: seconds that a request may take in all, retries and the waits between them
-            included; waiting for a place or through a pause that the endpoint asked for is not.
+        timeout: seconds that a question (all that shares a tally: retries, the waits between them,
+            the repair turn) may take in all; waiting for a place or through a pause that the
+            endpoint asked for is not counted.
         backoff: seconds of the first wait.
     """
 
@@ -165,26 +168,28 @@ class Sender:
         tally = parcel.tally
         if not self._ahead.is_set():
             await self._head_start()
-        left = self.timeout
         for attempt in range(1, ATTEMPTS + 1):
-            before = tally.seconds
             try:
-                return await self._attempt(parcel, left)
+                return await self._attempt(parcel)
             except Stopped:
                 raise
             except EndpointError as error:
                 failure = error
-            left -= tally.seconds - before
+            left = self._left(tally)
             wait = 0.0 if failure.retry_after is not None else self._backoff(attempt)
             if not failure.again or attempt == ATTEMPTS or left <= wait or self.stopped:
                 raise failure
             if wait:
                 with suppress(TimeoutError):
                     await asyncio.wait_for(self._stop.wait(), wait)
-                left -= wait
+                tally.waited += wait
         raise AssertionError("the last attempt returns or raises")
 
-    async def _attempt(self, parcel: Parcel[T], left: float) -> T | None:
+    def _left(self, tally: Tally) -> float:
+        """Seconds that a question still has."""
+        return self.timeout - tally.seconds - tally.waited
+
+    async def _attempt(self, parcel: Parcel[T]) -> T | None:
         """One sending, once there is a place for it."""
         while True:
             if self.stopped:
@@ -195,28 +200,30 @@ class Sender:
                         raise self._stopped_error()
                     if parcel.current is not None and not parcel.current():
                         return None
+                    if self._left(parcel.tally) <= 0:
+                        raise self._late()
                     pay = await self._claim(parcel.input_tokens, parcel.output_tokens)
-                    completion = await self._sent(parcel.body, parcel.tally, pay, left)
+                    completion = await self._sent(parcel.body, parcel.tally, pay)
                     return await parcel.receive(completion)
             except _Woken:
                 continue  # perhaps another judge of this endpoint was stopped
 
-    async def _sent(
-        self, body: bytes, tally: Tally, pay: Reservation | None, left: float
-    ) -> Completion:
+    async def _sent(self, body: bytes, tally: Tally, pay: Reservation | None) -> Completion:
         """One sending, counted: by the tally, the budget, the limiter and the breaker."""
         clock = asyncio.get_running_loop().time
         completion: Completion | None = None
+        free = False
         begin = clock()
         tally.attempts += 1
         try:
-            completion = await self._once(body, left)
+            completion = await self._once(body, self._left(tally))
         except EndpointError as failure:
+            free = failure.free
             self._learn(failure)
             raise
         finally:
             tally.seconds += clock() - begin
-            self._settle(pay, completion)
+            self._settle(pay, completion, free)
         tally.add(completion)
         self.limiter.succeeded()
         self.breaker.succeeded()
@@ -228,8 +235,11 @@ class Sender:
             async with asyncio.timeout(left):
                 return await self.endpoint.send(body)
         except TimeoutError:
-            said = f"{self.endpoint.url} did not answer within {self.timeout:g} seconds"
-            raise EndpointError(Reason.TIMEOUT, said) from None
+            raise self._late() from None
+
+    def _late(self) -> EndpointError:
+        said = f"{self.endpoint.url} did not answer within {self.timeout:g} seconds"
+        return EndpointError(Reason.TIMEOUT, said)
 
     def _learn(self, failure: EndpointError) -> None:
         """What an error says about the endpoint."""
@@ -280,15 +290,17 @@ class Sender:
             raise self._stopped_error()
         return pay
 
-    def _settle(self, pay: Reservation | None, completion: Completion | None) -> None:
+    def _settle(self, pay: Reservation | None, completion: Completion | None, free: bool) -> None:
         if self.budget is None or pay is None:
             return
-        dollars, tokens = None, 0
-        if completion is not None:
-            tokens = completion.input_tokens + completion.output_tokens
-            if self.price is not None:
-                dollars = self.price.cost(completion.input_tokens, completion.output_tokens)
-        self.budget.settle(pay, dollars, tokens)
+        if free:
+            self.budget.settle(pay, None, 0)
+        elif completion is None or not completion.counted:
+            self.budget.forfeit(pay)
+        else:
+            read, written = completion.input_tokens, completion.output_tokens
+            dollars = None if self.price is None else self.price.cost(read, written)
+            self.budget.settle(pay, dollars, read + written)
 
     def _backoff(self, attempt: int) -> float:
         longest = min(LONGEST_BACKOFF_S, self.backoff * 2.0 ** (attempt - 1))

@@ -8,7 +8,10 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Collection, Iterator
+from itertools import chain
+from operator import itemgetter
 from typing import NamedTuple
 
 from ragassay.metrics.citable import PREFIX, bare
@@ -34,6 +37,8 @@ _NUMBER_WORDS = frozenset({
 })  # fmt: skip
 _CLAUSE_ENDS = re.compile(r"\s*(?:[.,;:!?。]|$)", re.MULTILINE)
 _WORD_BEFORE = re.compile(r"([\w%]+)[\"'”’)]*\s*$")
+_NEAR = 80
+"""Characters before a mark that are looked at for the word before it."""
 
 
 class Mark(NamedTuple):
@@ -57,15 +62,16 @@ def marks(text: str, ids: Collection[str] = (), n_passages: int = 0) -> list[Mar
     hidden = [(found.start(), found.end()) for found in _CODE.finditer(text)]
     single = list(_bracketed(text, ids, hidden))
     single += _parenthesised(text, hidden, 0 if single else n_passages)
-    joined: list[Mark] = []
+    groups: list[list[Mark]] = []
     for mark in sorted(single):
-        if joined and _JOINT.fullmatch(text, joined[-1].end, mark.start):
-            before = joined.pop()
-            keys = tuple(dict.fromkeys(before.keys + mark.keys))
-            joined.append(Mark(before.start, mark.end, keys))
+        if groups and _JOINT.fullmatch(text, groups[-1][-1].end, mark.start):
+            groups[-1].append(mark)
         else:
-            joined.append(mark)
-    return joined
+            groups.append([mark])
+    return [
+        Mark(group[0].start, group[-1].end, tuple(dict.fromkeys(chain(*(one.keys for one in group)))))
+        for group in groups
+    ]
 
 
 def _bracketed(text: str, ids: Collection[str], hidden: list[tuple[int, int]]) -> Iterator[Mark]:
@@ -84,7 +90,7 @@ def _parenthesised(text: str, hidden: list[tuple[int, int]], most: int) -> Itera
         keys = _keys(found["inside"], ())
         if not keys:
             continue
-        before = _WORD_BEFORE.search(text, 0, found.start())
+        before = _WORD_BEFORE.search(text, max(0, found.start() - _NEAR), found.start())
         named = all(not key.isdigit() for key in keys[:1])
         plausible = (
             before is not None
@@ -137,5 +143,13 @@ def _key(prefix: str | None, at: int) -> str:
 
 
 def _inside(start: int, end: int, stretches: list[tuple[int, int]]) -> bool:
-    """Whether the characters lie in code, and do not fill it."""
-    return any(a <= start and end <= b and (start - a, b - end) != (1, 1) for a, b in stretches)
+    """Whether the characters lie in code, and do not fill it.
+
+    Args:
+        stretches: those of code, in their order, none inside another.
+    """
+    at = bisect_right(stretches, start, key=itemgetter(0)) - 1
+    if at < 0:
+        return False
+    a, b = stretches[at]
+    return end <= b and (start - a, b - end) != (1, 1)

@@ -16,9 +16,10 @@ list of sources at the end of an answer cites nothing.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from itertools import pairwise
+from operator import attrgetter
 from typing import NamedTuple
 
 from ragassay.metrics.citable import Citable
@@ -27,7 +28,7 @@ from ragassay.metrics.sentences import begins_sentence, sentence_spans
 from ragassay.samples import Passage, Statement
 
 _BULLET = re.compile(r"\s*(?:[-*•–+>]\s+|#+\s+|\d{1,3}[.)]\s+)?")
-_TRAILING_BULLET = re.compile(r"\n\s*(?:[-*•–+>#]+|\d{1,3}[.)])\s*$")
+_LONE_BULLET = re.compile(r"[-*•–+>#]+|\d{1,3}[.)]")
 _STRAY = " \t\r\n.,;:!?。…"
 _HEADING = re.compile(
     r"[\s#>*_]*(?:sources?(?: used| cited)?|references?|citations?|bibliography|works cited"
@@ -38,6 +39,9 @@ _INLINE_LIST = re.compile(r"(?:^|(?<=[.!?\s]))(?:sources?|references?|citations?
 _DEFINITION = re.compile(r"\s*(?:[-*•]\s*)?\[\^?[^\]\n]{1,60}\]:\s")
 _ENTRY = re.compile(r"\s*(?:[-*•]|\(?\d{1,3}[.)\]]|\[|【|https?://|www\.)")
 _SIGNS = re.compile(r"[\s.,;:&-]*(?:and[\s]*)?")
+_WORDY = re.compile(r"[^\W_]")
+_NEAR = 80
+"""Characters behind a mark that are looked at for the word behind it."""
 
 
 def parts(text: str, passages: Sequence[Passage] = ()) -> tuple[Statement, ...]:
@@ -51,9 +55,10 @@ def parts(text: str, passages: Sequence[Passage] = ()) -> tuple[Statement, ...]:
     laid_out = _layout(text, passages)
     edges = [0, *(placed.at for placed in laid_out.placed), len(laid_out.clean)]
     pieces = [_Piece(laid_out.clean[a:b], {}) for a, b in pairwise(edges)]
-    for index, placed in enumerate(laid_out.placed):
-        before, after = pieces[index], pieces[index + 1]
-        target = after if placed.leads and _wordy(after.text) else _nearest(pieces, index, before)
+    last: _Piece | None = None  # with words: a lone full stop cites nothing
+    for placed, (before, after) in zip(laid_out.placed, pairwise(pieces), strict=True):
+        last = before if _wordy(before.text) else last
+        target = after if placed.leads and _wordy(after.text) else last or before
         target.keys.update(dict.fromkeys(placed.keys))
     return _statements(pieces)
 
@@ -107,7 +112,10 @@ def published_parts(text: str) -> tuple[Statement, ...]:
 def tidy(text: str) -> str:
     """A statement on one line, without a list's bullet and without punctuation that belongs to the
     statement before it."""
-    words = " ".join(_TRAILING_BULLET.sub("", text).split()).lstrip(_STRAY)
+    above, newline, last = text.rstrip().rpartition("\n")
+    if newline and _LONE_BULLET.fullmatch(last.lstrip()):
+        text = above  # the bullet of the statement behind this one
+    words = " ".join(text.split()).lstrip(_STRAY)
     return _BULLET.sub("", words, count=1).strip()
 
 
@@ -134,42 +142,116 @@ class _Layout(NamedTuple):
 def _layout(text: str, passages: Sequence[Passage]) -> _Layout:
     found = marks(text, Citable(passages).ids, len(passages))
     end = _body_end(text, found)
-    clean, placed, start = "", [], 0
+    lines = _Lines(text, end)
+    clean, placed, start = _Clean(), list[_Placed](), 0
     for mark in found:
         if mark.start >= end:
             break
-        clean += text[start : mark.start]
+        clean.add(text[start : mark.start])
         start = mark.end
-        following = text[start:end].lstrip(" ")
+        following = _following(text, start, end)
         if following[:1] in tuple(".,;:!?"):
-            clean = clean.rstrip()
-        placed.append(_Placed(len(clean), _leads(text, mark, end), mark.keys))
-        if begins_sentence(following) and clean.rstrip(" ")[-1:].isalnum():
-            clean += "\n"  # "Dense [1] They are" has no full stop, and is two sentences
-        elif clean[-1:].isalnum() and following[:1].isalnum():
-            clean += " "
-    return _Layout(clean + text[start : max(start, end)], placed)
+            clean.strip()
+        placed.append(_Placed(clean.size, lines.leads(mark), mark.keys))
+        if begins_sentence(following) and clean.last(" ").isalnum():
+            clean.add("\n")  # "Dense [1] They are" has no full stop, and is two sentences
+        elif clean.last().isalnum() and following[:1].isalnum():
+            clean.add(" ")
+    clean.add(text[start : max(start, end)])
+    return _Layout(clean.text(), placed)
 
 
-def _leads(text: str, mark: Mark, end: int) -> bool:
-    """Whether a line begins with the citation, and what follows on it is what is cited for."""
-    line = text.rfind("\n", 0, mark.start) + 1
-    stop = text.find("\n", mark.end, end)
-    rest = text[mark.end : end if stop < 0 else stop]
-    if not _wordy(rest) or rest[:1] in tuple(".,;!?") or _closed(rest):
-        return False
-    before = text[line : mark.start]
-    if not _BULLET.sub("", before, count=1).strip():
-        above = text[:line].rstrip()
-        return not above or not above[-1].isalnum() or before.strip() != ""
-    # "[1] This is so. [2] That is so.": the line begins with one, and this one begins a sentence.
-    opening = _BULLET.sub("", before, count=1).lstrip()
-    return opening[:1] in tuple("[【［") and before.rstrip()[-1:] in tuple(".!?。！？")
+def _following(text: str, start: int, end: int) -> str:
+    """The beginning of what follows, from its first character that is no space."""
+    while start < end and text[start] == " ":
+        start += 1
+    return text[start : min(start + _NEAR, end)]
 
 
-def _closed(line: str) -> bool:
-    """Whether a line ends with brackets."""
-    return line.rstrip(_STRAY).endswith(("]", "】", "］"))
+class _Clean:
+    """A text that grows at its end, and may lose white space there."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self._pieces: list[str] = []
+
+    def add(self, piece: str) -> None:
+        """Appends a piece."""
+        if piece:
+            self._pieces.append(piece)
+            self.size += len(piece)
+
+    def strip(self) -> None:
+        """Takes the white space at the end away."""
+        while self._pieces and self._pieces[-1][-1].isspace():
+            piece = self._pieces.pop()
+            self.size -= len(piece)
+            self.add(piece.rstrip())
+
+    def last(self, but: str = "") -> str:
+        """The last character that is none of ``but``; empty where there is none."""
+        found = (sign for piece in reversed(self._pieces) for sign in reversed(piece))
+        return next((sign for sign in found if sign not in but), "")
+
+    def text(self) -> str:
+        """The whole."""
+        return "".join(self._pieces)
+
+
+class _Lines:
+    """The lines of a text up to ``end``, each looked at once."""
+
+    def __init__(self, text: str, end: int) -> None:
+        self._text = text
+        self._starts = [0, *(at + 1 for at, sign in enumerate(text) if sign == "\n")]
+        self._stops = [min(start - 1, end) for start in self._starts[1:]] + [end]
+        self._closed: dict[int, bool] = {}
+        self._opens: dict[int, int] = {}
+
+    def leads(self, mark: Mark) -> bool:
+        """Whether a line begins with the citation, and what follows on it is what is cited for."""
+        text = self._text
+        line = bisect_right(self._starts, mark.start) - 1
+        last = bisect_right(self._starts, mark.end) - 1
+        stop = self._stops[last]
+        if not _WORDY.search(text, mark.end, stop) or text[mark.end] in ".,;!?":
+            return False
+        if self._ends_with_brackets(last, mark.end):
+            return False
+        start, opens = self._starts[line], self._opening(line)
+        if opens >= mark.start:
+            above = _last_sign(text, start)
+            return not above.isalnum() or _last_sign(text, mark.start, start) != ""
+        # "[1] This is so. [2] That is so.": the line begins with one, this one begins a sentence.
+        ended = _last_sign(text, mark.start, start)
+        return text[opens] in "[【［" and ended in tuple(".!?。！？")
+
+    def _ends_with_brackets(self, line: int, start: int) -> bool:
+        found = self._closed.get(line)
+        if found is None:
+            rest = self._text[start : self._stops[line]].rstrip(_STRAY)
+            found = self._closed[line] = rest.endswith(("]", "】", "］"))
+        return found
+
+    def _opening(self, line: int) -> int:
+        """Where a line's words begin, behind its bullet."""
+        found = self._opens.get(line)
+        if found is None:
+            start, stop = self._starts[line], self._stops[line]
+            bullet = _BULLET.match(self._text, start, stop)
+            assert bullet is not None
+            found = bullet.end()
+            while found < stop and self._text[found].isspace():
+                found += 1
+            self._opens[line] = found
+        return found
+
+
+def _last_sign(text: str, end: int, start: int = 0) -> str:
+    """The last character before ``end`` that is no white space; empty where there is none."""
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    return text[end - 1 : end] if end > start else ""
 
 
 def _body_end(text: str, found: Sequence[Mark]) -> int:
@@ -197,7 +279,9 @@ def _heads_list(heading: re.Match[str]) -> bool:
 
 
 def _only_marks(text: str, start: int, stop: int, found: Sequence[Mark]) -> bool:
-    inside = [mark for mark in found if start <= mark.start and mark.end <= stop]
+    first = bisect_left(found, start, key=attrgetter("start"))
+    behind = bisect_right(found, stop, key=attrgetter("end"))
+    inside = found[first:behind]
     if not inside:
         return False
     edges = [start, *(edge for mark in inside for edge in mark[:2]), stop]
@@ -213,11 +297,6 @@ def _inline_list(text: str, found: Sequence[Mark], end: int) -> int:
     return heading.start() if heading else end
 
 
-def _nearest(pieces: list[_Piece], index: int, before: _Piece) -> _Piece:
-    """The last piece with words up to ``index``; a lone full stop cites nothing."""
-    return next((one for one in reversed(pieces[: index + 1]) if _wordy(one.text)), before)
-
-
 def _statements(pieces: Sequence[_Piece]) -> tuple[Statement, ...]:
     return tuple(
         Statement(tidy(piece.text), tuple(piece.keys)) for piece in pieces if _wordy(piece.text)
@@ -225,4 +304,4 @@ def _statements(pieces: Sequence[_Piece]) -> tuple[Statement, ...]:
 
 
 def _wordy(text: str) -> bool:
-    return any(character.isalnum() for character in text)
+    return _WORDY.search(text) is not None

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ragassay.metrics.base import SampleMetric, missing, register, scored
-from ragassay.metrics.mtrag_given import in_range, values_of
+from ragassay.metrics.base import SampleMetric, missing, register
+from ragassay.metrics.mtrag_given import in_range, read, values_of
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Unscored
 
@@ -43,6 +43,4 @@ class Hhem(SampleMetric):
     def score_sample(self, sample: Sample) -> Outcome:
         """The value that the record brings."""
         values = in_range(self, _NAMES[1], values_of(sample, *_NAMES) or [])
-        if isinstance(values, Unscored):
-            return values
-        return scored(values[0], "the value that the record brings")
+        return values if isinstance(values, Unscored) else read(values[0])

@@ -32,7 +32,7 @@ from ragassay.judges.asking import Ask, Asker, Scope, Unanswered
 from ragassay.judges.question import Question
 from ragassay.metrics.base import Metric, Window, failed
 from ragassay.samples import Sample
-from ragassay.scores import Outcome, Unscored
+from ragassay.scores import Outcome, Score, Unscored
 
 
 @dataclass(frozen=True)
@@ -59,11 +59,21 @@ class JudgedMetric(Metric):
         ask = scope.ask()
         try:
             found = await self.judge(sample, ask)
+            self._check(found)
         except Unanswered as unanswered:
             found = Unscored(unanswered.reason, unanswered.detail)
         except Exception as error:
             found = failed(self, error)
         return dataclasses.replace(found, evidence=ask.evidence)
+
+    def _check(self, found: Outcome) -> None:
+        """A judge's number beyond the metric's range is no score."""
+        number = found.number if isinstance(found, Score) else None
+        if number is None:
+            return
+        low, high = self.low, self.high
+        if (low is not None and number < low) or (high is not None and number > high):
+            raise ValueError(f"the value {number:g} is not from {low} to {high}")
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
         """Asks the window's judge about all samples side by side."""

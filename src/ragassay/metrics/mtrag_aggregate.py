@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from ragassay.metrics.base import Metric, Window, missing, register, scored
 from ragassay.metrics.mtrag import ReferenceRougeL
 from ragassay.metrics.mtrag_given import (
+    READ,
     PassageBertScore,
     ReferenceBertScore,
     in_range,
+    read,
     values_of,
 )
 from ragassay.samples import Sample
@@ -100,6 +102,9 @@ def _shares(
     return found
 
 
+_FROM = f"from BERTScores {READ}"
+
+
 @dataclass(frozen=True)
 class _Aggregate(Metric):
     family = "mtrag"
@@ -124,14 +129,19 @@ class _Aggregate(Metric):
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
         """Derived from other metrics' scores."""
+        parts = map(window.outcomes, PARTS)
         return [
-            self._outcome(sample, found)
-            for sample, found in zip(window.samples, window.once(shares), strict=True)
+            self._outcome(sample, found, *made_of)
+            for sample, found, *made_of in zip(
+                window.samples, window.once(shares), *parts, strict=True
+            )
         ]
 
-    def _outcome(self, sample: Sample, found: Shares | Unscored) -> Outcome:
+    def _outcome(self, sample: Sample, found: Shares | Unscored, *parts: Outcome) -> Outcome:
         if not isinstance(found, Unscored):
-            return self.of(found)
+            if not any(isinstance(part, Score) and part.given for part in parts):
+                return self.of(found)
+            return replace(self.of(found), explanation=_FROM, given=True)
         brought = self.brought(sample) if found.reason is Reason.NEEDS_EXTRA else None
         return found if brought is None else brought
 
@@ -165,9 +175,7 @@ class RBAgg(_Aggregate):
         if values is None:
             return None
         taken = in_range(self, "RB_agg", values[:1])
-        if isinstance(taken, Unscored):
-            return taken
-        return scored(taken[0], "the value that the record brings")
+        return taken if isinstance(taken, Unscored) else read(taken[0])
 
     def of(self, found: Shares) -> Score:
         """The aggregate with its shares."""

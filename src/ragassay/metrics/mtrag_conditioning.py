@@ -17,12 +17,20 @@ treats a missing label as answerable without a word; here it is an error.
 That is the pure function. The metrics score no reply that was not understood: where there is no
 verdict, they are `Unscored`, because nobody knows then whether the value or a 0 or 1 should stand.
 
+A mean of conditioned values speaks of the metric only where the metric itself can be had. So the
+table decides where the value is missing for a reason that lies in the sample (no claims, nothing
+retrieved, a reply that was refused or not understood); where it is missing because it could not be
+computed or asked for here at all (no model, a judge that does not answer such questions, a server
+out of reach, the budget spent), the conditioned value is `Unscored` with that reason. Otherwise
+the mean would be one of the table's 0s and 1s alone.
+
 The verdicts are those of ``idk_eval`` and ``underspecified_eval``, the value is the base metric's;
 each is the record's own or a judge's. Where the record brings only ``conditional_idk``, a full "I
 don't know" follows from it and the label, and nobody's verdict is needed. A record may also bring
 conditioned values, as ``RB_agg_idk`` or ``rb_agg_idk`` and their like. Published ones are wrong
 where the label was not found (the benchmark's issue 23), so that they count only where the record's
-other values do not give them; but they count before a judge that is asked now.
+other values do not give them; but they count before a judge that is asked now, and where the value
+could not be had.
 """
 
 from __future__ import annotations
@@ -37,13 +45,11 @@ from ragassay.metrics.base import (
     Metric,
     Window,
     missing,
-    not_applicable,
     param,
     register,
-    scored,
 )
 from ragassay.metrics.mtrag_aggregate import RBAgg
-from ragassay.metrics.mtrag_given import in_range, values_of
+from ragassay.metrics.mtrag_given import READ, in_range, values_of
 from ragassay.metrics.mtrag_judged import (
     GIVEN,
     IdkEval,
@@ -135,11 +141,15 @@ def _label(answerability: Answerability | str | None) -> Answerability:
 
 
 class _Cell(NamedTuple):
-    """The table's entry (``None``: the metric's own value stands), and how it was found."""
+    """The table's entry (``None``: the metric's own value stands), and how it was found.
+
+    ``given``: by a verdict that the record brings.
+    """
 
     value: float | None
     why: str
     evidence: tuple[str, ...] = ()
+    given: bool = False
 
 
 @dataclass(frozen=True)
@@ -178,22 +188,24 @@ class _Conditioned(Metric):
         return (self.idk, self.underspecified, self.base)
 
     def lacks(self, sample: Sample) -> Unscored | None:
-        """Answer, label, a verdict that can be had, and the own value unless the table decides."""
+        """Answer, label, a verdict that can be had, and the own value unless the table decides.
+
+        An own value that this installation cannot compute is lacking in any case.
+        """
         lacking = missing(sample, ("answer",))
         if lacking is not None or self._brought(sample) is not None:
             return lacking
         label = sample.answerability
         if label is None:
             return Unscored(Reason.MISSING_INPUT, NO_LABEL)
-        if self._ignores_idk(label):
-            return self.base.lacks(sample)
+        own = self.base.lacks(sample)
+        if self._ignores_idk(label) or (own is not None and _at_large(own.reason)):
+            return own
         if label is Answerability.UNDERSPECIFIED:
-            return _unread(self.underspecified, sample)
+            return unread(self.underspecified, sample)
         idk = idk_of(sample) if self.given else None
-        unread = None if idk is not None else _unread(self.idk, sample)
-        if unread is not None or label in ABSTAINABLE or idk == 1:
-            return unread
-        return self.base.lacks(sample)
+        lacking = None if idk is not None else unread(self.idk, sample)
+        return lacking if lacking is not None or label in ABSTAINABLE or idk == 1 else own
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
         """The base metric's outcomes, each sent through the table."""
@@ -206,7 +218,10 @@ class _Conditioned(Metric):
     def _condition(
         self, sample: Sample, idk: Outcome, underspecified: Outcome, value: Outcome
     ) -> Outcome:
-        found = _by_table(self._cell(sample, idk, underspecified), value)
+        label = sample.answerability
+        if label is None:
+            return Unscored(Reason.MISSING_INPUT, NO_LABEL)
+        found = _by_table(self._cell(sample, label, idk, underspecified), value)
         if isinstance(found, Score) and not found.evidence:
             return found
         brought = self._brought(sample)
@@ -215,7 +230,7 @@ class _Conditioned(Metric):
         values = in_range(self, self.published[0], brought)
         if isinstance(values, Unscored):
             return values
-        return scored(values[0], "the conditioned value that the record brings")
+        return Score(values[0], {}, f"the conditioned value, {READ}", given=True)
 
     def _brought(self, sample: Sample) -> list[Any] | None:
         """The conditioned value that the record brings; it follows the paper's table."""
@@ -227,51 +242,65 @@ class _Conditioned(Metric):
     def _ignores_idk(self, label: Answerability) -> bool:
         return self.rule == "spec" and label is not Answerability.UNANSWERABLE
 
-    def _cell(self, sample: Sample, idk: Outcome, underspecified: Outcome) -> _Cell | Unscored:
-        label = sample.answerability
-        if label is None:
-            return Unscored(Reason.MISSING_INPUT, NO_LABEL)
+    def _cell(
+        self, sample: Sample, label: Answerability, idk: Outcome, underspecified: Outcome
+    ) -> _Cell | Unscored:
         if self._ignores_idk(label):
             return _Cell(None, f"{label.upper()}, which the shorter rule leaves alone")
         if label is Answerability.UNDERSPECIFIED:
             if isinstance(underspecified, Unscored):
-                return _named("underspecified_eval", underspecified)
+                return named("underspecified_eval", underspecified)
             said = underspecified.number
             value = idk_cell(None, label, underspecified=said)
-            why = f"{label.upper()}, underspecified_eval {said}"
-            return _Cell(value, why, underspecified.evidence)
+            return _cell(value, label, f"underspecified_eval {said}", underspecified)
         own = idk_of(sample) if self.given else None
         if own is not None:
-            return _Cell(idk_cell(own, label, self.rule), f"{label.upper()}, idk_eval {own}")
+            why = f"{label.upper()}, idk_eval {own} by the conditional_idk {READ}"
+            return _Cell(idk_cell(own, label, self.rule), why, given=True)
         if isinstance(idk, Unscored):
-            return _named("idk_eval", idk)
-        why = f"{label.upper()}, idk_eval {idk.number}"
-        return _Cell(idk_cell(idk.number, label, self.rule), why, idk.evidence)
+            return named("idk_eval", idk)
+        value = idk_cell(idk.number, label, self.rule)
+        return _cell(value, label, f"idk_eval {idk.number}", idk)
+
+
+def _cell(value: float | None, label: Answerability, said: str, verdict: Score) -> _Cell:
+    why = f"{label.upper()}, {said}" + (f" {READ}" if verdict.given else "")
+    return _Cell(value, why, verdict.evidence, verdict.given)
+
+
+def _at_large(reason: Reason) -> bool:
+    """Whether a value is missing for a reason that strikes many samples, whatever they hold."""
+    return reason.passing or reason in (Reason.NEEDS_EXTRA, Reason.UNSUPPORTED)
 
 
 def _by_table(cell: _Cell | Unscored, value: Outcome) -> Outcome:
     """The conditioned outcome; its evidence is that of what decided it."""
+    evidence = tuple(dict.fromkeys((*cell.evidence, *value.evidence)))
+    if isinstance(value, Unscored) and _at_large(value.reason):
+        return replace(value, evidence=evidence)
     if isinstance(cell, Unscored):
         return cell
     if cell.value is not None:
         instead = f": in place of {value.value:.4g}" if isinstance(value, Score) else ""
-        return Score(cell.value, {}, cell.why + instead, cell.evidence)
-    evidence = tuple(dict.fromkeys((*cell.evidence, *value.evidence)))
+        given = cell.given and not cell.evidence
+        return Score(cell.value, {}, cell.why + instead, cell.evidence, given=given)
     if isinstance(value, Unscored):
         return replace(value, evidence=evidence)
-    return Score(value.value, {}, f"{cell.why}: the metric's own value stands", evidence)
+    given = (cell.given or value.given) and not evidence
+    stands = f"own value, {READ}, stands" if value.given else "own value stands"
+    return Score(value.value, {}, f"{cell.why}: the metric's {stands}", evidence, given=given)
 
 
-def _named(name: str, outcome: Unscored) -> Unscored:
+def named(name: str, outcome: Unscored) -> Unscored:
     """The same outcome, for a metric that reads it."""
     return replace(outcome, detail=f"{name} is unscored: {outcome.detail}")
 
 
-def _unread(metric: IdkEval | UnderspecifiedEval, sample: Sample) -> Unscored | None:
+def unread(metric: IdkEval | UnderspecifiedEval, sample: Sample) -> Unscored | None:
     """Why there can be no verdict: the sample lacks something, or brings what is none."""
     brought = metric.brought(sample)
     if isinstance(brought, Unscored):
-        return _named(metric.name, brought)
+        return named(metric.name, brought)
     return metric.lacks(sample)
 
 
@@ -336,58 +365,3 @@ class RLFIdk(_Conditioned):
     def base(self) -> Metric:
         """``rl_f``."""
         return ReferencelessFaithfulness(self.given)
-
-
-@register
-@dataclass(frozen=True)
-class AnswerabilityAccuracy(Metric):
-    """Whether the answer says "I don't know" exactly when it should (``conditional_idk``).
-
-    It should for unanswerable and conversational queries, by a full "I don't know" (idk 1).
-    Queries labelled underspecified ask for something else and are left out.
-    """
-
-    given: bool = param(True, GIVEN)
-
-    name = "answerability_accuracy"
-    title = "Says 'I don't know' exactly when it should (MT-RAG answerability accuracy)"
-    family = "mtrag"
-    needs = ("answer", "answerability")
-    uses = ("query", "history", "given")
-    source = "Katsis et al. 2025, MTRAG"
-    kind = "judge"
-    recommended_for = "knowing when not to answer"
-
-    @property
-    def inputs(self) -> tuple[Metric, ...]:
-        """The verdict on "I don't know"."""
-        return (IdkEval(self.given),)
-
-    def lacks(self, sample: Sample) -> Unscored | None:
-        """Answer, a label that asks for an answer or for none, and a verdict that can be had."""
-        lacking = super().lacks(sample)
-        if lacking is not None:
-            return lacking
-        if sample.answerability is Answerability.UNDERSPECIFIED:
-            return not_applicable("the label UNDERSPECIFIED asks for a question back")
-        if self.given and idk_of(sample) is not None:
-            return None
-        return _unread(IdkEval(self.given), sample)
-
-    def score_window(self, window: Window) -> Sequence[Outcome]:
-        """From the verdicts."""
-        verdicts = window.outcomes(IdkEval(self.given))
-        return [
-            self.lacks(sample) or self._of(sample, idk)
-            for sample, idk in zip(window.samples, verdicts, strict=True)
-        ]
-
-    def _of(self, sample: Sample, idk: Outcome) -> Outcome:
-        """True or false."""
-        own = idk_of(sample) if self.given else None
-        should = sample.answerability in ABSTAINABLE
-        if own is not None:
-            return scored((own == 1) == should)
-        if isinstance(idk, Unscored):
-            return _named("idk_eval", idk)
-        return Score((idk.number == 1) == should, evidence=idk.evidence)

@@ -3,6 +3,11 @@
 A record carries them among its ``metrics`` (as a list or a number), or as annotations of an
 InspectorRAGet file. A value that is no number, or lies outside the metric's range, is `Unscored`,
 and says so. BERTScore needs a model: where the record brings none it is `Unscored` too.
+
+A score is *given* (`Score.given`) where it rests on at least one value that the record brings and
+on no judge's verdict: the value itself, what is computed from it (RB_agg from given BERTScores),
+and what the table of `mtrag_conditioning` decides by it. One verdict among what a score rests on
+makes it judged.
 """
 
 from __future__ import annotations
@@ -21,11 +26,13 @@ from ragassay.metrics.base import (
     not_applicable,
     part,
     register,
-    scored,
 )
 from ragassay.metrics.mtrag import NO_CONTEXTS
 from ragassay.samples import Sample
-from ragassay.scores import Outcome, Reason, Unscored
+from ragassay.scores import Outcome, Reason, Score, Unscored
+
+READ = "read from the record"
+"""Explanation of a value that the record brings."""
 
 _ROUNDING = 1e-6
 """How far single precision may carry a value beyond its range."""
@@ -68,8 +75,8 @@ def verdict(sample: Sample, name: str) -> float | Unscored | None:
     Anything else is a reply that was not understood, hence no verdict.
     """
     values = values_of(sample, name)
-    if values is None:
-        return None
+    if values is None or isinstance(values[0], Unscored):
+        return None if values is None else values[0]
     if values[0] in (0, 0.5, 1):
         return float(values[0])
     return Unscored(
@@ -77,6 +84,11 @@ def verdict(sample: Sample, name: str) -> float | Unscored | None:
         f"the given {name} is {values[0]!r}, none of 0, 0.5 and 1: the judge's reply was not "
         "understood",
     )
+
+
+def read(value: float, **parts: Any) -> Score:
+    """The score of a value that the record brings."""
+    return Score(value, parts, READ, given=True)
 
 
 def _number(text: str) -> float | str:
@@ -160,7 +172,7 @@ class ReferenceBertScore(_BertScore):
     def score_sample(self, sample: Sample) -> Outcome:
         """The first target's value; all of them as parts."""
         values = self._take(sample, len(sample.references))
-        return values if isinstance(values, Unscored) else scored(values[0], values=values)
+        return values if isinstance(values, Unscored) else read(values[0], values=values)
 
 
 @register
@@ -186,4 +198,4 @@ class PassageBertScore(_BertScore):
     def score_sample(self, sample: Sample) -> Outcome:
         """Highest value; those of all passages as parts."""
         values = self._take(sample, None if sample.passages is None else len(sample.passages))
-        return values if isinstance(values, Unscored) else scored(max(values), values=values)
+        return values if isinstance(values, Unscored) else read(max(values), values=values)

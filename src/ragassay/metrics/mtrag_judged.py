@@ -1,8 +1,9 @@
 """MT-RAG's four judges: "I don't know", faithfulness, overall rating, underspecified queries.
 
 A value that the record brings under its published name is taken and nobody is asked, unless
-``given=false``. The published code turns a reply that it cannot read into 0.5, ``unknown`` or
-(for faithfulness) 0; here it is `Unscored`, counted, and never part of a mean.
+``given=false`` (`Score.given` and the explanation say so). The published code turns a reply that it
+cannot read into 0.5, ``unknown`` or (for faithfulness) 0; here it is `Unscored`, counted, and never
+part of a mean.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from ragassay.judges.verdict import Failure, Verdict
 from ragassay.metrics.base import Need, not_applicable, param, register, scored
 from ragassay.metrics.judged import JudgedMetric
 from ragassay.metrics.mtrag import NO_CONTEXTS, passage_texts
-from ragassay.metrics.mtrag_given import in_range, values_of, verdict
+from ragassay.metrics.mtrag_given import in_range, read, values_of, verdict
 from ragassay.samples import Answerability, Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 
@@ -57,12 +58,17 @@ class _Judged(JudgedMetric):
         return super().lacks(sample)
 
     def brought(self, sample: Sample) -> Outcome | None:
-        """The record's value, `Unscored` where it is none; ``None`` where it is to be asked for."""
+        """The record's value, `Unscored` where it is none; ``None`` where it is to be asked for.
+
+        A step that asks nobody puts `Unscored` itself among the given values, as found before.
+        """
         values = values_of(sample, self.published) if self.given else None
         if values is None:
             return None
+        if isinstance(values[0], Unscored):
+            return values[0]
         taken = in_range(self, self.published, values[:1])
-        return taken if isinstance(taken, Unscored) else scored(taken[0])
+        return taken if isinstance(taken, Unscored) else read(taken[0])
 
     async def judge(self, sample: Sample, ask: Ask) -> Outcome:
         """The record's value, else the judge's."""
@@ -83,7 +89,7 @@ class _Classified(_Judged):
     def brought(self, sample: Sample) -> Outcome | None:
         """A value that is none of the three was not understood."""
         found = verdict(sample, self.published) if self.given else None
-        return found if found is None or isinstance(found, Unscored) else scored(found)
+        return found if found is None or isinstance(found, Unscored) else read(found)
 
 
 @register

@@ -58,11 +58,6 @@ class Distinct:
         return True
 
 
-def same_nugget(one: str, other: str) -> bool:
-    """Whether two wordings are one fact; see the module."""
-    return _same(_form(one), _form(other))
-
-
 def _form(text: str) -> tuple[str, ...]:
     """The words that tell facts apart."""
     words = unicode_tokens(text.replace("n't", " not").replace("n’t", " not"), stem=True)

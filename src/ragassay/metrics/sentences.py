@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_END = re.compile(r"([.!?…]+[\"'”’»)\]]*)(?=\s|$)|([。！？｡]+[”’」』）]*)")
+_END = re.compile(r"(?<![.!?…])([.!?…]+[\"'”’»)\]]*)(?=\s|$)|([。！？｡]+[”’」』）]*)")
 _BREAK = re.compile(r"\n\s*")
 _ITEM = re.compile(r"(?:[-*•–+]|\d{1,3}[.)]|[a-zA-Z][.)]|#+|>)\s")
 """What a line of a list, or a heading, begins with."""
@@ -55,9 +55,9 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
 
 
 def _lines(text: str) -> list[tuple[int, int]]:
-    """Stretches of text that line breaks part."""
-    found, start = [], 0
-    for gap in _BREAK.finditer(text):
+    """Stretches of text that line breaks part, each from its first character that is no space."""
+    found, start = [], len(text) - len(text.lstrip())
+    for gap in _BREAK.finditer(text, start):
         before = text[max(start, gap.start() - _NEAR) : gap.start()].rstrip()[-1:]
         after = text[gap.end() : gap.end() + _NEAR]
         wraps = (
@@ -84,7 +84,7 @@ def _ends(text: str, line: int, mark: int, after: int, end: int, signs: str) -> 
     last = before[0].lstrip("([\"'“‘«") if before else ""
     if last.casefold() in _ABBREVIATIONS:
         return False
-    if last.isdigit() and not text[line : mark - len(last)].strip():
+    if last.isdigit() and mark - len(last) <= line:
         return False  # the number of a list's item
     if "." in last and all(len(piece) == 1 for piece in last.split(".")):
         return word.casefold() in _STARTERS or not word

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from ragassay.engine.results import Result, ScoreRow
 from ragassay.metrics.chunk_matching import same_chunks
+from ragassay.reports import verdicts
 from ragassay.reports.rows import Rows, with_samples
 from ragassay.samples import GoldPassage, Identity, Passage, Sample
 from ragassay.strict import dumps
@@ -92,7 +93,7 @@ class Details:
         found = [record for one in evidence if (record := self._result.verdicts.get(one))]
         if found:
             each = max(200, limits.main // len(found))
-            entry["verdicts"] = [_verdict(record, each) for record in found]
+            entry["verdicts"] = [_verdict(record, each, sample) for record in found]
             places = {record["id"]: at for at, record in enumerate(found)}
             entry["evidence"] = {
                 name: [places[one] for one in row.evidence if one in places]
@@ -146,8 +147,13 @@ def _detail(
     entry: dict[str, Any] = {
         "system": identity[1],
         "repeat": identity[2],
-        "scores": {name: _score(row, per_score) for name, row in rows.items()},
     }
+    tables: list[Sequence[tuple[str, str, str]]] = []
+    entry["scores"] = {name: _score(row, per_score, tables) for name, row in rows.items()}
+    each = max(80, limits.main // max(1, sum(map(len, tables))))
+    entry["nuggets"] = [
+        [[_clip(nugget, each), label, held] for nugget, label, held in table] for table in tables
+    ]
     if sample is None:
         return entry
     entry["query"] = _clip(sample.query or "", limits.main)
@@ -211,37 +217,54 @@ def _overlap(passage: Passage, gold: GoldPassage) -> bool:
     return max(gold_start, start) < min(gold_end, end)
 
 
-def _score(row: ScoreRow, limit: int) -> list[Any]:
-    """Value, reason, explanation and parts; parts as text, or ``None`` where they are too long."""
+def _score(
+    row: ScoreRow, limit: int, tables: list[Sequence[tuple[str, str, str]]]
+) -> list[Any]:
+    """Value, reason, explanation and parts: parts as text, ``None`` where they are too long, or the
+    number of their table among the sample's tables of nuggets, which several scores share."""
+    table = verdicts.nugget_table(row.parts)
+    if table:
+        if table not in tables:
+            tables.append(table)
+        return [row.value, row.reason, _clip(row.explanation, max(limit, 300)), tables.index(table)]
     parts: str | None = dumps(row.parts).decode() if row.parts else ""
     if parts is not None and len(parts) > limit:
         parts = None
     return [row.value, row.reason, _clip(row.explanation, max(limit, 300)), parts]
 
 
-def _verdict(record: Mapping[str, Any], limit: int) -> dict[str, Any]:
-    """A verdict as the browser shows it: question, answer, judge, and for an LLM what was sent."""
+def _verdict(
+    record: Mapping[str, Any], limit: int, sample: Sample | None = None, *, prompt: bool = True
+) -> dict[str, Any]:
+    """A verdict as the browser shows it: question, answer, judge, and for an LLM what was sent.
+
+    Votes whose prompts are the same leave them to the verdict.
+    """
+    votes = record.get("votes", ())
+    shared = verdicts.same_prompt(votes)
     answer = record.get("answer")
     entry: dict[str, Any] = {
         "question": record["question"],
         "answer": None if answer is None else _clip(dumps(answer).decode(), limit),
         "failure": record.get("reason") and f"{record['reason']}: {record.get('detail', '')}",
         "judge": record.get("judge"),
+        "about": verdicts.about(record, sample),
+        "spread": verdicts.spread(record),
     }
-    if record.get("messages"):
+    sent = record.get("messages") or ()
+    if shared:
+        sent = next(vote["messages"] for vote in votes if vote.get("messages"))
+    if prompt and sent:
+        entry["messages"] = [[one["role"], _clip(one["content"], limit)] for one in sent]
+    if record.get("model") or record.get("messages"):
         entry |= {
             "model": record.get("model"),
             "tokens": [record.get("input_tokens", 0), record.get("output_tokens", 0)],
             "cost": record.get("cost"),
-            "reply": _clip(record.get("reply", ""), limit),
-            "messages": [
-                [message["role"], _clip(message["content"], limit)]
-                for message in record["messages"]
-            ],
+            "reply": _clip(record.get("reply") or "", limit),
         }
-    entry["votes"] = [
-        _verdict({**vote, "messages": None}, limit) for vote in record.get("votes", ())
-    ]
+    each = max(200, limit // max(len(votes), 1))
+    entry["votes"] = [_verdict(vote, each, prompt=not shared) for vote in votes]
     return {name: value for name, value in entry.items() if value not in (None, [], "")}
 
 

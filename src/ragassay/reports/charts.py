@@ -281,4 +281,6 @@ def _run_color(runs: Sequence[Result], channel: str = "color") -> Any:
 
 
 def _title(runs: Sequence[Result], what: str) -> str:
-    return f"{', '.join(dict.fromkeys(run.name for run in runs))}: {what}"
+    judges = {m.judge for run in runs for m in run.summary.metrics.values() if m.judge}
+    judged = f" (judged by {', '.join(sorted(judges))})" if judges else ""
+    return f"{', '.join(dict.fromkeys(run.name for run in runs))}: {what}{judged}"

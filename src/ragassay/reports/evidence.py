@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+import orjson
 from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.rule import Rule
+from rich.table import Table
 from rich.text import Text
 
 from ragassay.engine.evidence import Evidence, Explained
-from ragassay.reports import wording
+from ragassay.reports import verdicts, wording
+from ragassay.samples import Sample
 from ragassay.strict import dumps
 
 CLIP = 400
-"""Characters of a prompt, reply or text that are shown unless all was asked for."""
+"""Characters of a reply or text that are shown unless all was asked for."""
 
 
 def explained(found: Explained, *, full: bool = False) -> RenderableType:
-    """All scores of a sample with their evidence. A verdict that several scores share is shown in
-    full once, and by its number after that."""
+    """All scores of a sample with their evidence. What several scores share, a verdict or a table
+    of nuggets, is shown once.
+
+    Args:
+        found: scores with their verdicts.
+        full: whether prompts and texts under judgment are shown, and nothing is clipped.
+    """
     limit = None if full else CLIP
     sample = found.sample
     tail = [sample.system, f"repeat {sample.repeat}" if sample.repeat else ""]
@@ -31,82 +39,149 @@ def explained(found: Explained, *, full: bool = False) -> RenderableType:
         parts.append(_field("query", sample.query, limit))
     if sample.answer is not None:
         parts.append(_field("answer", sample.answer.text, limit))
-    seen: dict[str, int] = {}
+    pages = _Pages(sample, limit)
     for one in found.scores:
-        parts += _score(one, seen, limit)
+        parts += pages.score(one)
     if not found.scores:
         parts.append(Text("The run keeps no score for this sample."))
-    if limit is not None and seen:
-        parts.append(Text("\n--full shows prompts, replies and texts in full.", "dim"))
+    if limit is not None and pages.seen:
+        parts.append(Text("\n--full shows prompts, and all texts in full.", "dim"))
     return Padding(Group(*parts), (0, 1))
 
 
-def _score(one: Evidence, seen: dict[str, int], limit: int | None) -> Iterator[RenderableType]:
-    row = one.row
-    yield Text("")
-    yield Rule(Text(wording.one_line(row.metric), "bold"), align="left", style="dim")
-    if row.value is None:
-        shown = Text(f"unscored: {wording.reason(row.reason or '')}", "yellow")
-    else:
-        value = row.value
-        shown = Text(value if isinstance(value, str) else wording.number(float(value)), "bold cyan")
-        if row.status == "assumed":
-            shown.append(" (a published value for a missing part)", "yellow")
-    yield shown.append(f"  {one.title}", "dim not bold")
-    if row.explanation:
-        yield Text(row.explanation)
-    if row.parts:
-        yield _field("parts", dumps(row.parts).decode(), limit)
-    yield Text(one.signature, "dim")
-    for record in one.verdicts:
-        known = seen.get(record["id"])
-        number = known or len(seen) + 1
-        seen[record["id"]] = number
-        yield Padding(Group(*_verdict(record, number, known is not None, limit)), (0, 0, 0, 2))
+class _Pages:
+    """The scores of a sample, and what of their evidence was shown already."""
 
+    def __init__(self, sample: Sample, limit: int | None) -> None:
+        self._sample, self._limit = sample, limit
+        self.seen: dict[str, int] = {}
+        self._tables: list[Sequence[tuple[str, str, str]]] = []
 
-def _verdict(
-    record: Mapping[str, Any], number: int, again: bool, limit: int | None
-) -> Iterator[RenderableType]:
-    line = Text(f"[{number}] ", "bold")
-    line.append(record["question"].replace("_", " "), "bold")
-    line.append("  ")
-    if record.get("answer") is None:
-        failure = f"{wording.reason(record.get('reason', ''))}: {record.get('detail', '')}"
-        line.append(failure, "yellow")
-    else:
-        line.append(_clip(dumps(record["answer"]).decode(), limit), "green")
-    if again:
-        yield line.append("  (above)", "dim")
-        return
-    line.append(f"  {record.get('judge', '')}", "dim")
-    yield line
-    if not record.get("messages"):
-        for name, value in (record.get("data") or {}).items():
-            text = value if isinstance(value, str) else dumps(value).decode()
-            yield Padding(_field(name, text, limit), (0, 0, 0, 4))
-    else:
+    def score(self, one: Evidence) -> Iterator[RenderableType]:
+        """A score with its parts and verdicts."""
+        row = one.row
+        yield Text("")
+        yield Rule(Text(wording.one_line(row.metric), "bold"), align="left", style="dim")
+        if row.value is None:
+            shown = Text(f"unscored: {wording.reason(row.reason or '')}", "yellow")
+        else:
+            value = row.value
+            text = value if isinstance(value, str) else wording.number(float(value))
+            shown = Text(text, "bold cyan")
+            if row.status == "assumed":
+                shown.append(" (a published value for a missing part)", "yellow")
+        yield shown.append(f"  {one.title}", "dim not bold")
+        if row.explanation:
+            yield Text(_printable(row.explanation))
+        yield from self._parts(row.parts)
+        yield Text(one.signature, "dim")
+        known = [record for record in one.verdicts if record["id"] in self.seen]
+        if len(known) == len(one.verdicts) > 1:
+            numbers = [self.seen[record["id"]] for record in known]
+            yield Padding(Text(f"verdicts {_ranges(numbers)} (above)", "dim"), (0, 0, 0, 2))
+            return
+        for record in one.verdicts:
+            yield Padding(Group(*self._verdict(record)), (0, 0, 0, 2))
+
+    def _parts(self, parts: Mapping[str, Any]) -> Iterator[RenderableType]:
+        table = verdicts.nugget_table(parts)
+        if table and table in self._tables:
+            yield Text("nuggets: as above", "dim")
+        elif table:
+            self._tables.append(table)
+            shown = Table(box=None, pad_edge=False, header_style="bold dim")
+            for title in ("nugget", "importance", "in the answer"):
+                shown.add_column(title)
+            for nugget, label, held in table:
+                style = {"support": "green", "partial": "yellow"}.get(held, "dim")
+                shown.add_row(Text(wording.one_line(nugget)), label, Text(held, style))
+            yield shown
+        rest = {n: v for n, v in parts.items() if not (table and n in verdicts.NUGGETS)}
+        if rest:
+            yield _field("parts", dumps(rest).decode(), self._limit)
+
+    def _verdict(self, record: Mapping[str, Any]) -> Iterator[RenderableType]:
+        again = record["id"] in self.seen
+        number = self.seen.setdefault(record["id"], len(self.seen) + 1)
+        line = Text(f"[{number}] ", "bold")
+        line.append(record["question"].replace("_", " "), "bold")
+        line.append("  ").append_text(self._said(record))
+        if again:
+            yield line.append("  (above)", "dim")
+            return
+        yield line.append(f"  {record.get('judge', '')}", "dim")
+        if about := verdicts.about(record, self._sample):
+            yield Padding(Text(f"on {wording.one_line(about)}", "italic"), (0, 0, 0, 4))
+        votes = record.get("votes", ())
+        if self._limit is None and not record.get("messages"):
+            for name, value in (record.get("data") or {}).items():
+                text = value if isinstance(value, str) else dumps(value).decode()
+                yield Padding(_field(name, text, None), (0, 0, 0, 4))
+        if spread := verdicts.spread(record):
+            yield Padding(Text(spread, "dim" if spread.endswith("agree") else "yellow"), (0, 0, 0, 4))
+        if self._limit is None and verdicts.same_prompt(votes):
+            first = next(vote["messages"] for vote in votes if vote.get("messages"))
+            yield Padding(Group(*_messages(first)), (0, 0, 0, 4))
+        yield Padding(Group(*self._sent(record)), (0, 0, 0, 4))
+        for vote in votes:
+            said = Text("vote of ", "bold dim").append(f"{vote.get('judge', '')}  ", "bold")
+            yield Padding(said.append_text(self._said(vote)), (0, 0, 0, 4))
+            sent = self._sent(vote, prompt=not verdicts.same_prompt(votes))
+            yield Padding(Group(*sent), (0, 0, 0, 6))
+
+    def _said(self, record: Mapping[str, Any]) -> Text:
+        if record.get("answer") is None:
+            failure = f"{wording.reason(record.get('reason') or '')}: {record.get('detail', '')}"
+            return Text(_printable(failure), "yellow")
+        return Text(_clip(dumps(record["answer"]).decode(), self._limit), "green")
+
+    def _sent(self, record: Mapping[str, Any], *, prompt: bool = True) -> Iterator[RenderableType]:
+        """What an answer took, and the words that went to the judge and came back."""
+        if not (record.get("messages") or record.get("model")):
+            return
         cost = record.get("cost")
+        earlier = record.get("attempts") == 0 and record.get("answer") is not None
         facts = [
             record.get("model") or "",
             f"{record.get('input_tokens', 0):,} tokens in, {record.get('output_tokens', 0):,} out",
             "price not known" if cost is None else f"${cost:.6f}",
             f"{record.get('latency', 0.0):.2f} s",
-            "from the ledger" if record.get("cached") else "",
+            "from the ledger" if record.get("cached") else "recorded earlier" if earlier else "",
             f"prompt {record.get('prompt_hash', '')}",
         ]
-        yield Padding(Text(" · ".join(fact for fact in facts if fact), "dim"), (0, 0, 0, 4))
-        for message in record["messages"]:
-            yield Padding(_field(message["role"], message["content"], limit), (0, 0, 0, 4))
-        yield Padding(_field("reply", record.get("reply", ""), limit), (0, 0, 0, 4))
-    for vote in record.get("votes", ()):
-        said = vote.get("answer")
-        text = vote.get("reason", "") if said is None else dumps(said).decode()
-        yield Padding(_field(f"vote of {vote.get('judge', '')}", text, limit), (0, 0, 0, 4))
+        yield Text(" · ".join(fact for fact in facts if fact), "dim")
+        if self._limit is None and prompt:
+            yield from _messages(record.get("messages", ()))
+        reply = record.get("reply") or ""
+        if self._limit is None or not _tells_no_more(reply, record.get("answer")):
+            yield _field("reply", reply, self._limit)
+
+
+def _messages(messages: Iterable[Mapping[str, str]]) -> Iterator[RenderableType]:
+    return (_field(message["role"], message["content"], None) for message in messages)
+
+
+def _tells_no_more(reply: str, answer: Any) -> bool:
+    """Whether a raw reply is the typed answer that is shown already."""
+    try:
+        return bool(orjson.loads(reply) == answer)
+    except ValueError:
+        return False
 
 
 def _field(name: str, text: str, limit: int | None) -> Text:
     return Text.assemble((f"{name}: ", "bold dim"), _clip(_printable(text), limit))
+
+
+def _ranges(numbers: Iterable[int]) -> str:
+    """``1-3, 7``."""
+    runs: list[list[int]] = []
+    for number in sorted(numbers):
+        if runs and number == runs[-1][1] + 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    return ", ".join(f"{a}" if a == b else f"{a}-{b}" for a, b in runs)
 
 
 def _clip(text: str, limit: int | None) -> str:

@@ -64,13 +64,18 @@ def _headline(found: Summary) -> str:
 def _metric_cells(metric: MetricSummary, judged: bool) -> list[str]:
     note = wording.aggregate_note(metric)
     return [
-        _name(metric.name, metric.higher_is_better) + (f" ({note})" if note else ""),
+        _grouped(metric) + (f" ({note})" if note else ""),
         wording.number(metric.mean),
         wording.bounds(metric.low, metric.high),
         wording.coverage(metric),
         *([escape(wording.judge_of(metric))] if judged else []),
         wording.reasons(metric.unscored),
     ]
+
+
+def _grouped(metric: MetricSummary) -> str:
+    name = _name(metric.name, metric.higher_is_better)
+    return f"{escape(metric.group)}: {name}" if metric.group else name
 
 
 def _difference_cells(d: Difference) -> list[str]:

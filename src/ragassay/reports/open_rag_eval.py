@@ -61,7 +61,8 @@ def write_trecrag(result: Result, path: str | Path) -> None:
     several = len({system for _, system, _ in result.columns.identities}) > 1
     prefixes = [f"run_{at}_" for at in range(1, n_runs + 1)] if n_runs > 1 else [""]
     heads = ["system"] * several + ["query_id", "query"]
-    heads += [f"{prefix}{column}" for prefix in prefixes for column in (*COLUMNS, "unscored")]
+    beside = ("unscored", "judge")
+    heads += [f"{prefix}{column}" for prefix in prefixes for column in (*COLUMNS, *beside)]
     lines = _lines(result, SpecValues(result), lambda run: prefixes[run] if n_runs > 1 else "")
     tables.write_lines(path, heads, ([line.get(head) for head in heads] for line in lines))
 
@@ -134,3 +135,4 @@ def _cells(sample: Sample | None, rows: Rows, values: Values) -> Iterable[tuple[
             yield column, values.cell(found[column])
     reasons = "; ".join(f"{row.metric}: {row.reason}" for row in rows.values() if row.value is None)
     yield "unscored", reasons
+    yield "judge", next((row.judge for row in rows.values() if row.judge), "")

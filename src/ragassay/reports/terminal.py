@@ -59,7 +59,11 @@ class _SummaryView:
             table.add_column("judge", style="dim", overflow="fold")
         if wide:
             table.add_column("unscored", style="dim", overflow="fold")
+        group = ""
         for metric in summary.metrics.values():
+            if metric.group != group:
+                group = metric.group
+                table.add_row(Text(wording.one_line(group), "italic dim"))
             cells: list[RenderableType] = [
                 _name(metric.name, metric.higher_is_better, wording.aggregate_note(metric), plain),
                 Text(_dash(wording.number(metric.mean), plain), style="bold"),

@@ -15,6 +15,7 @@ from ragassay.engine.summary import (
     Spending,
     Summary,
 )
+from ragassay.scores import Reason
 from ragassay.stats.permutation import EXACT_UP_TO
 
 NOTHING = "–"
@@ -166,14 +167,32 @@ def summary_notes(summary: Summary, *, judged_marked: bool = True) -> list[str]:
         if metric.n_assumed:
             without = "nothing" if metric.mean_measured is None else number(metric.mean_measured)
             notes.append(
-                f"{metric.name}: {plural(metric.n_assumed, 'value')} of {metric.n_scored:,} stand "
-                f"for a missing part, as published; the mean without them is {without}."
+                f"{metric.name}: {metric.n_assumed:,} of {metric.n_scored:,} values for a missing "
+                f"part, as published; the mean without them is {without}."
             )
     return notes
 
 
 def judge_notes(summary: Summary, judged_marked: bool) -> list[str]:
     """Who was asked, how often, and what that cost; nothing where nobody was."""
+    return [*_given_notes(summary), *_asked_notes(summary, judged_marked)]
+
+
+def _given_notes(summary: Summary) -> list[str]:
+    """Which values came with the records, metrics alike together."""
+    alike: dict[str, list[str]] = {}
+    for metric in summary.metrics.values():
+        if metric.n_given:
+            which = "all" if metric.n_given == metric.n_scored else f"{metric.n_given:,}"
+            alike.setdefault(f"{which} of {metric.n_scored:,} values", []).append(metric.name)
+    return [
+        f"Read from the records, not computed or judged here ({how}): {', '.join(names)}. "
+        "--option given=false asks the judge instead."
+        for how, names in alike.items()
+    ]
+
+
+def _asked_notes(summary: Summary, judged_marked: bool) -> list[str]:
     spent = summary.judging
     if spent is None or not spent.questions:
         return []
@@ -192,8 +211,25 @@ def judge_notes(summary: Summary, judged_marked: bool) -> list[str]:
         pieces.append(cost(spent))
         notes.append(f"Asked: {', '.join(pieces)}, {spent.seconds:,.1f} s.")
     if spent.failures:
-        notes.append(f"Questions without an answer: {reasons(spent.failures)}.")
+        notes.append(f"Questions without an answer: {reasons(spent.failures)}.{_again(spent)}")
+    if spent.disagreed:
+        share = f"{spent.disagreed:,} of {plural(spent.questions, 'question')}"
+        notes.append(f"The panel's members disagreed on {share}.")
+    if spent.lost_votes:
+        notes.append(f"Votes that the panel went without: {reasons(spent.lost_votes)}.")
     return notes
+
+
+def _again(spent: Spending) -> str:
+    """What to do about questions without an answer."""
+    found = {Reason(reason) for reason in spent.failures}
+    if Reason.BUDGET in found:
+        return " The same command with a larger --budget goes on from here."
+    if any(reason.passing for reason in found):
+        return " The same command again asks only these."
+    if found & {Reason.REFUSED, Reason.UNPARSABLE, Reason.CONTEXT_TOO_LONG}:
+        return " --retry-failed asks them again."
+    return ""
 
 
 def cost(spent: Spending) -> str:
@@ -261,6 +297,8 @@ def comparison_notes(comparison: Comparison) -> list[str]:
         "queries with this spread find with 80 % power.",
     ]
     notes += cluster_notes(comparison)
+    if comparison.judged_by:
+        notes.append(f"Judged by {comparison.judged_by}.")
     missing = [
         f"{plural(n, 'query')} only in {name}"
         for n, name in ((comparison.only_a, "A"), (comparison.only_b, "B"))
@@ -291,7 +329,7 @@ def families(metrics: Iterable[MetricSummary]) -> dict[str, list[MetricSummary]]
     """The metrics by family, in their order."""
     found: dict[str, list[MetricSummary]] = {}
     for metric in metrics:
-        found.setdefault(metric.family, []).append(metric)
+        found.setdefault(metric.group or metric.family, []).append(metric)
     return found
 
 

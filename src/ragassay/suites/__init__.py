@@ -49,6 +49,7 @@ class Suite:
         ranked: names (without parameters) of the metrics that ``--ks`` repeats at each of its
             cut-offs, in place of those listed.
         steps: a published step for metrics that have one, by the name used in ``metrics``.
+        groups: the published heading under which a metric stands, by the name used in ``metrics``.
         default_model: the model that the published system asks, for a judge of which only the
             provider is named.
         notes: what a reader of the numbers should know.
@@ -64,6 +65,7 @@ class Suite:
     published: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     ranked: tuple[str, ...] = ()
     steps: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    groups: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     default_model: str = ""
     notes: tuple[str, ...] = ()
     totals: Mapping[str, Total] = field(default_factory=lambda: MappingProxyType({}))

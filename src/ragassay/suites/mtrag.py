@@ -39,7 +39,7 @@ SUITE = Suite(
     metrics=(*_FIELDS, "answerability_accuracy"),
     aliases={field: metric for field, (metric, _) in _FIELDS.items()} | _OTHER_NAMES,
     columns={metric: field for field, (metric, _) in _FIELDS.items()}
-    | {"answer_characters": "Length"},
+    | {"answer_characters": "Length", "answerability_accuracy": "answerability_accuracy"},
     published={"answer_words": "answer_characters"},
     steps={field: step for field, (_, step) in _FIELDS.items()},
     default_model="gpt-4o-mini",
@@ -49,10 +49,16 @@ SUITE = Suite(
         "Length counts words, as MT-RAG's page says. The benchmark's published values count "
         "characters: --published gives those.",
         "idk_eval, RL_F and RB_llm ask a judge; a value that the record's metrics bring is taken "
-        "first (idk_eval(given=false) always asks). BERTScore needs a model and is only read from "
-        "the record.",
+        "first, whichever judge is named, and such scores are marked as given. --option "
+        "given=false has every record judged.",
+        "BERTScore needs a model and is only read from the record.",
         "RB_agg_idk, RB_llm_idk and RL_F_idk follow the paper's table, in which an 'I don't know' "
         "to an answerable query scores 0; rb_agg_idk(rule=spec) is the shorter rule of the page.",
+        "Where RB_agg, RB_llm or RL_F could not be computed or asked for at all (no BERTScores, a "
+        "judge that does not answer such questions, the budget spent), the conditioned metric is "
+        "unscored with that reason, unless the record brings its value: the samples that the table "
+        "decides would else be its whole mean. Where the reason lies in the sample (no claims, "
+        "nothing retrieved), the table decides.",
         "answerability_accuracy says how often 'I don't know' is said exactly when it should be; "
         "ranking_score, by which MTRAGEval ranks, is the harmonic mean of the means of RL_F_idk, "
         "RB_llm_idk and RB_agg_idk.",

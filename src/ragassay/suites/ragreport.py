@@ -30,6 +30,7 @@ SUITE = Suite(
     aliases={name: f"ragreport_{name}" for name in _METRICS},
     columns={f"ragreport_{name}": name for name in _METRICS},
     steps=_METRICS,
+    groups={name: GROUPS[step] for name, step in _METRICS.items()},
     notes=(
         "Relevance, usefulness, faithfulness and satisfaction run from 1 to 5, utilization from 0 "
         "to 100; attribution lists chunks, the first being 1.",

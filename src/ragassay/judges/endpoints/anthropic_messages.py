@@ -9,8 +9,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import orjson
 
 from ragassay.errors import UsageError
-from ragassay.judges.endpoints.base import CONNECT_S, Completion, Endpoint, EndpointError, Prompt
-from ragassay.judges.endpoints.errors import from_status, innermost
+from ragassay.judges.endpoints.base import (
+    CONNECT_S,
+    MOST_TOKENS,
+    Completion,
+    Endpoint,
+    EndpointError,
+    Prompt,
+    counted,
+)
+from ragassay.judges.endpoints.errors import from_status, unreached
 from ragassay.judges.secrets import Secret
 from ragassay.scores import Reason
 
@@ -68,12 +76,8 @@ class AnthropicMessages(Endpoint):
             response = await client.post("/v1/messages", cast_to=httpx2.Response, content=body)
         except anthropic.APIStatusError as error:
             raise self._status(error.status_code, error.response, body) from None
-        except anthropic.APITimeoutError:
-            said = f"{self.url} did not answer in time"
-            raise EndpointError(Reason.TIMEOUT, said, again=True) from None
         except (anthropic.AnthropicError, httpx2.HTTPError, UnicodeError) as error:
-            said = f"{self.url} cannot be reached: {self.key.hidden_in(innermost(error))}"
-            raise EndpointError(Reason.CONNECTION, said, again=True) from None
+            raise unreached(error, self.url, self.key) from None
         return self._completion(self.key.hidden_in_bytes(response.content))
 
     async def close(self) -> None:
@@ -104,17 +108,20 @@ class AnthropicMessages(Endpoint):
         try:
             found = orjson.loads(content)
             text = "".join(part["text"] for part in found["content"] if part["type"] == "text")
-            usage = found.get("usage") or {}
-            read = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+            usage = found.get("usage")
+            usage = usage if isinstance(usage, dict) else {}
+            names = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+            read = sum(counted(usage.get(name)) or 0 for name in names)
+            written = counted(usage.get("output_tokens"))
             stop = found.get("stop_reason")
             return Completion(
                 text,
                 "length" if stop in _CUT else "stop",
                 (text or "stopped by the model's safety rules") if stop == "refusal" else None,
                 str(found.get("model") or ""),
-                sum(int(usage.get(name) or 0) for name in read),
-                int(usage.get("output_tokens") or 0),
-                bool(usage),
+                min(read, MOST_TOKENS),
+                written or 0,
+                read > 0 and written is not None,
             )
         except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError, ValueError):
             shown = content[:120].decode("utf-8", "replace")

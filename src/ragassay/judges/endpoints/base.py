@@ -82,6 +82,8 @@ class EndpointError(Exception):
         overloaded: whether the endpoint says that it is asked too much.
         retry_after: seconds that the endpoint asks to wait.
         rejected: what of the request the endpoint does not take: names of parameters, or a mode.
+        free: whether it cost nothing for sure: the endpoint was not reached, or answered with an
+            error. Where nobody knows (it ran out of time, the connection broke) a budget counts it.
     """
 
     reason: Reason
@@ -90,6 +92,7 @@ class EndpointError(Exception):
     overloaded: bool = False
     retry_after: float | None = None
     rejected: frozenset[str] = field(default=frozenset())
+    free: bool = False
 
     def __str__(self) -> str:
         return self.detail
@@ -135,6 +138,18 @@ class Endpoint(ABC):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.url!r})"
+
+
+MOST_TOKENS = 2**53
+"""More than any endpoint can have counted: what every reader of JSON and SQLite can hold."""
+
+
+def counted(value: object) -> int | None:
+    """A number of tokens as an endpoint counted it, from 0 to `MOST_TOKENS`; ``None`` where it is
+    no such number (missing, negative, a text)."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
+        return None
+    return int(min(value, MOST_TOKENS))
 
 
 CONNECT_S = 10.0

@@ -14,6 +14,7 @@ from email.utils import parsedate_to_datetime
 import orjson
 
 from ragassay.judges.endpoints.base import SAMPLING, EndpointError
+from ragassay.judges.secrets import Secret
 from ragassay.scores import Reason
 
 _READ = 2000
@@ -52,6 +53,14 @@ _FORM = re.compile(
     re.IGNORECASE,
 )
 _OVERLOADED = frozenset({429, 503, 529})
+_NEVER_SENT = frozenset(
+    {
+        *("ConnectError", "ConnectTimeout", "PoolTimeout", "LocalProtocolError"),
+        *("UnsupportedProtocol", "ClientConnectorError", "ClientConnectorDNSError"),
+        *("ConnectionRefusedError", "gaierror"),
+    }
+)
+"""Names of errors, of the clients' HTTP libraries, that come before a request has left."""
 
 
 def from_status(
@@ -75,6 +84,44 @@ def from_status(
         key: where the key comes from, for the sentence.
         sent: names of the parameters that were sent, and the mode: what may be rejected.
     """
+    error = _meaning(status, body, headers, url, model, key, sent)
+    # A gateway that ran out of time says nothing about what stands behind it.
+    error.free = error.reason is not Reason.TIMEOUT
+    return error
+
+
+def unreached(error: Exception, url: str, key: Secret) -> EndpointError:
+    """The error behind a request that the client could not send, or whose reply never came.
+
+    Args:
+        error: the client's.
+        url: the endpoint's, for the sentence.
+        key: is blanked out.
+    """
+    causes = list(_causes(error))
+    if any(isinstance(one, UnicodeError) or "Illegal header" in str(one) for one in causes):
+        # These quote the header; and what cannot be sent now cannot be sent later.
+        said = f"{url} cannot be asked: a header of the request holds what no header may hold."
+        return EndpointError(Reason.CONNECTION, said, free=True)
+    free = any(type(one).__name__ in _NEVER_SENT for one in causes)
+    names = [type(one).__name__ for one in causes if type(one) is not TimeoutError]
+    if isinstance(error, TimeoutError) or any("Timeout" in name for name in names):
+        said = f"{url} did not answer in time"
+        return EndpointError(Reason.TIMEOUT, said, again=True, free=free)
+    shown = key.hidden_in(str(causes[-1]) or type(causes[-1]).__name__)
+    said = f"{url} cannot be reached: {shown}"
+    return EndpointError(Reason.CONNECTION, said, again=True, free=free)
+
+
+def _meaning(
+    status: int,
+    body: bytes,
+    headers: Mapping[str, str],
+    url: str,
+    model: str,
+    key: str,
+    sent: Collection[str],
+) -> EndpointError:
     message, code, param = _said(body)
     whole = f"{message} {code} {param}"[:_READ]
     shown = _shown(message) or code or "it gave no reason"
@@ -171,12 +218,12 @@ def retry_after(headers: Mapping[str, str], body: bytes = b"") -> float | None:
     return float(delay[1]) if delay else None
 
 
-def innermost(error: BaseException) -> str:
-    """The first cause of a failed connection, in a few words."""
-    inner = error
-    while (below := inner.__cause__ or inner.__context__) is not None:
-        inner = below
-    return str(inner) or type(inner).__name__
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """An error, what it came from, what that came from."""
+    found: BaseException | None = error
+    while found is not None:
+        yield found
+        found = found.__cause__ or found.__context__
 
 
 def _said(body: bytes) -> tuple[str, str, str]:

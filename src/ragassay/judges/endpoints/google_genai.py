@@ -9,8 +9,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import orjson
 
 from ragassay.errors import UsageError
-from ragassay.judges.endpoints.base import Completion, Endpoint, EndpointError, Finish, Prompt
-from ragassay.judges.endpoints.errors import from_status, innermost
+from ragassay.judges.endpoints.base import (
+    MOST_TOKENS,
+    Completion,
+    Endpoint,
+    EndpointError,
+    Finish,
+    Prompt,
+    counted,
+)
+from ragassay.judges.endpoints.errors import from_status, unreached
 from ragassay.judges.secrets import Secret
 from ragassay.scores import Reason
 
@@ -65,16 +73,15 @@ class GoogleGenAI(Endpoint):
             response = await client.aio.models.generate_content(**asked)
         except errors.APIError as error:
             raise self._status(error, asked) from None
+        except UnicodeError as error:  # in a header
+            raise unreached(error, self.url, self.key) from None
         except ValueError as error:
             # The client checks what it sends, and what comes back.
             said = self.key.hidden_in(f"{self.url}: {type(error).__name__}: {error}")
             raise EndpointError(Reason.SERVER_ERROR, said, again=True) from None
         except Exception as error:
             # Which HTTP library is below, and with it the errors' types, is the client's choice.
-            timed_out = "timeout" in type(error).__name__.casefold()
-            reason = Reason.TIMEOUT if timed_out else Reason.CONNECTION
-            said = f"{self.url} cannot be reached: {self.key.hidden_in(innermost(error))}"
-            raise EndpointError(reason, said, again=True) from None
+            raise unreached(error, self.url, self.key) from None
         return self._completion(response)
 
     async def close(self) -> None:
@@ -100,9 +107,10 @@ class GoogleGenAI(Endpoint):
         usage = response.usage_metadata
         read = written = 0
         if usage is not None:
-            read = usage.prompt_token_count or 0
-            written = (usage.candidates_token_count or 0) + (usage.thoughts_token_count or 0)
-        model = response.model_version or ""
+            read = counted(usage.prompt_token_count) or 0
+            outputs = (usage.candidates_token_count, usage.thoughts_token_count)
+            written = min(sum(counted(output) or 0 for output in outputs), MOST_TOKENS)
+        model = self.key.hidden_in(response.model_version or "")
         blocked = response.prompt_feedback and response.prompt_feedback.block_reason
         if blocked or not response.candidates:
             return Completion(
@@ -112,14 +120,14 @@ class GoogleGenAI(Endpoint):
                 model,
                 read,
                 written,
-                usage is not None,
+                read > 0,
             )
         candidate = response.candidates[0]
         parts = (candidate.content and candidate.content.parts) or []
         text = "".join(part.text or "" for part in parts if not part.thought)
         finish = _FINISH.get(getattr(candidate.finish_reason, "name", ""), "stop")
         text = self.key.hidden_in(text)
-        return Completion(text, finish, None, model, read, written, usage is not None)
+        return Completion(text, finish, None, model, read, written, read > 0)
 
     def _status(self, error: Any, asked: Mapping[str, Any]) -> EndpointError:
         config = asked["config"]

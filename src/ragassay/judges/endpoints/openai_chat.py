@@ -22,8 +22,9 @@ from ragassay.judges.endpoints.base import (
     EndpointError,
     Finish,
     Prompt,
+    counted,
 )
-from ragassay.judges.endpoints.errors import from_status, innermost
+from ragassay.judges.endpoints.errors import from_status, unreached
 from ragassay.judges.secrets import Secret
 from ragassay.scores import Reason
 
@@ -72,17 +73,8 @@ class OpenAIChat(Endpoint):
             response = await self._exchange(client, body)
         except openai.APIStatusError as error:
             raise self._status(error.status_code, error.response, body) from None
-        except (openai.APITimeoutError, httpx2.TimeoutException):
-            said = f"{self.url} did not answer in time"
-            raise EndpointError(Reason.TIMEOUT, said, again=True) from None
-        except (openai.APIConnectionError, httpx2.TransportError) as error:
-            said = self.key.hidden_in(innermost(error))
-            raise EndpointError(
-                Reason.CONNECTION, f"{self.url} cannot be reached: {said}", again=True
-            ) from None
         except (openai.OpenAIError, httpx2.HTTPError, UnicodeError) as error:
-            said = self.key.hidden_in(f"{type(error).__name__}: {error}")
-            raise EndpointError(Reason.CONNECTION, f"{self.url}: {said}", again=True) from None
+            raise unreached(error, self.url, self.key) from None
         return self._completion(response, body)
 
     async def _exchange(self, client: AsyncOpenAI, body: bytes) -> httpx2.Response:
@@ -148,15 +140,19 @@ class OpenAIChat(Endpoint):
                 raise self._status(status, response, sent)
             choice = found["choices"][0]
             message = choice["message"]
-            usage = found.get("usage") or {}
+            usage = found.get("usage")
+            usage = usage if isinstance(usage, dict) else {}
+            read = counted(usage.get("prompt_tokens"))
+            written = counted(usage.get("completion_tokens"))
             return Completion(
                 _text(message.get("content")),
                 _FINISH.get(choice.get("finish_reason"), "stop"),
                 message.get("refusal") or None,
                 str(found.get("model") or ""),
-                int(usage.get("prompt_tokens") or 0),
-                int(usage.get("completion_tokens") or 0),
-                bool(usage),
+                read or 0,
+                written or 0,
+                # No prompt has nothing in it: some proxies send zeros.
+                bool(read) and written is not None,
             )
         except (
             orjson.JSONDecodeError,

@@ -21,7 +21,7 @@ Window = frozenset[str]
 _MANY = 1_000
 """Sentences of a passage that get windows of their own."""
 
-_NAME = re.compile(r"(?<=[\w,;:)\"'’”] )[A-ZÀ-ÖØ-Þ][\w’'-]*|\b[A-Z]{2,}[A-Z0-9]*\b")
+_NAME = re.compile(r"(?<=[\w,;:)\"'’”] )[A-ZÀ-ÖØ-Þ][\w’'-]*|\b[A-Z]{2}[A-Z0-9]*\b")
 _NEGATIONS = lists.words("negations")
 _NEGATING = re.compile(r"n't$|[不没沒无無未非]")
 _BEFORE = 3

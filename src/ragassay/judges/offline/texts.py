@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ragassay.judges.offline.words import LITTLE, content, visible, weigh
+from ragassay.judges.offline.words import LITTLE, content, single_spaced, visible, weigh
 
 _CITATION = re.compile(
     r"[ \t]*(?:\[\^?\d{1,3}(?:\s*[,;–-]\s*\^?\d{1,3})*\]"
@@ -13,7 +13,7 @@ _CITATION = re.compile(
     r"|\((?:source|passage|document|doc)s?\.?:?\s*\d{1,3}(?:\s*(?:,|and|&)\s*\d{1,3})*\))",
     re.IGNORECASE,
 )
-_LINK = re.compile(r"\[([^\]\n]{1,300})\]\(\s*(?:https?:|www\.|/)[^)\s]*\s*\)")
+_LINK = re.compile(r"\[([^\]\n]{1,300})\]\(\s*(?:https?:|www\.|/)[^)\s]{0,2000}\s*\)")
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)[ \t]*[\w+#-]*[ \t]*$", re.MULTILINE)
 _MARKS = re.compile(r"\*\*|__|`|(?<!\w)\*(?=\w)|(?<=\w)\*(?!\w)")
 _BULLET = re.compile(r"^[ \t>]*(?:#{1,6}\s+|[-*+•◦▪–]\s+|\(?\d{1,3}[.)]\s+)+", re.MULTILINE)
@@ -23,6 +23,8 @@ _ABBREVIATION = re.compile(
     r"|approx|est|Inc|Ltd|Co|Corp|e\.g|i\.e|z\.B|d\.h|bzw|Nr|Abs|Art|Sec|Jan|Feb|Mar|Apr|Jun|Jul"
     r"|Aug|Sep|Sept|Oct|Nov|Dec|U\.S|U\.K|a\.m|p\.m)\.$"
 )
+_TAIL = 20
+"""Characters before an end that are looked at for an abbreviation, which all are shorter."""
 _CUT = re.compile(
     r"(?<=[,;:，、；：—])\s*|\s+[–—-]+\s+|\s*[()（）]\s*|\s+(?=(?:"
     "and|or|but|because|although|though|while|whereas|which|where|when|if|unless|that|who|whose|by"
@@ -43,23 +45,20 @@ def plain(text: str) -> str:
     text = _LINK.sub(r"\1", visible(text))
     text = _CITATION.sub("", text)
     text = _FENCE.sub("", text)
-    return _MARKS.sub("", _BULLET.sub("", text))
+    # Where marks stood alone, spaces now stand side by side.
+    return single_spaced(_MARKS.sub("", _BULLET.sub("", text)))
 
 
 def sentences(text: str) -> list[str]:
     """The sentences of a plain text, each stripped; a line end is an end."""
     found: list[str] = []
-    kept = ""
-    at = 0
+    start = 0
     for gap in _STOP.finditer(text):
-        piece = kept + text[at : gap.start()]
-        at = gap.end()
-        if "\n" not in gap.group() and _ABBREVIATION.search(piece):
-            kept = piece + gap.group()
-            continue
-        kept = ""
-        found.append(piece)
-    found.append(kept + text[at:])
+        end = gap.start()
+        if "\n" in gap.group() or not _ABBREVIATION.search(text[max(start, end - _TAIL) : end]):
+            found.append(text[start:end])
+            start = gap.end()
+    found.append(text[start:])
     return [sentence for piece in found if (sentence := piece.strip())]
 
 

@@ -45,6 +45,7 @@ _INVISIBLE = re.compile(
 )
 _LINE_END = re.compile("\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _SPACES = re.compile(r"[^\S\n]{2,}|[^\S\n ]")
+_BLANK_LINES = re.compile(r"\n(?: ?\n)+")
 _ENDINGS = (
     ("ational", "at", 3), ("ization", "iz", 3), ("isation", "iz", 3), ("iveness", "iv", 3),
     ("fulness", "ful", 3), ("ating", "at", 3), ("ation", "at", 3), ("ator", "at", 3),
@@ -58,13 +59,18 @@ _SMALL = lists.words("small")
 
 
 def visible(text: str) -> str:
-    """The text in its compatibility form (NFKC), with single spaces and one kind of line end, and
-    without characters that nobody sees."""
+    """The text in its compatibility form (NFKC), with single spaces and single line ends of one
+    kind, and without characters that nobody sees."""
     text = _LINE_END.sub("\n", text[:LONGEST])
     if not text.isascii():
         text = _INVISIBLE.sub("", unicodedata.normalize("NFKC", text))
-    # A run of spaces is searched again from each of its spaces: one keeps every pattern fast.
-    return _SPACES.sub(" ", text)
+    return single_spaced(text)
+
+
+def single_spaced(text: str) -> str:
+    """One space for a run of spaces, one line end for blank lines: a pattern is tried again at each
+    place of a run, and so would take the square of its length."""
+    return _BLANK_LINES.sub("\n", _SPACES.sub(" ", text))
 
 
 def tokens(text: str) -> list[str]:

@@ -34,7 +34,12 @@ class Browser {
     this.comparison = data.kind === "comparison";
     this.metric = 0;
     this.shown = new Set(data.metrics.keys());
-    if (!this.comparison && data.metrics.length > 10) this.shown = new Set([...data.metrics.keys()].slice(0, 8));
+    if (!this.comparison && data.metrics.length > 10) {
+      // Columns without any score must not take the places of those that have some.
+      const scored = (at) => data.values[at].some((value) => value !== null);
+      const first = [...data.metrics.keys()].sort((one, two) => scored(two) - scored(one) || one - two);
+      this.shown = new Set(first.slice(0, 8));
+    }
     this.sort = this.comparison ? { key: "diff", down: false } : { key: "order", down: false };
     this.open = new Set();
     this.page = 0;

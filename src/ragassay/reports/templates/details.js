@@ -4,6 +4,7 @@ class Details {
   constructor(data) {
     this.data = data;
     this.chunks = new Map();
+    this.lists = new WeakMap();
   }
 
   sample(run, position) {
@@ -21,11 +22,11 @@ class Details {
         h("div", { class: "columns-2" },
           h("div", {}, this.question(first), this.answer(first), this.references(first), this.labels(first)),
           this.scores([[first]])),
-        this.passages(first), this.evidence(first));
+        this.passages(first), this.nuggets(first), this.evidence(first));
     }
     const sides = runs.map((samples, run) => h("section", { class: "side" },
       h("h3", { class: run ? "b" : "a" }, `${"AB"[run]} · ${this.data.runs[run]}`),
-      samples.length ? samples.map((sample) => [this.answer(sample, samples.length > 1), this.passages(sample), this.evidence(sample)]) : h("p", {}, "Not in this run.")));
+      samples.length ? samples.map((sample) => [this.answer(sample, samples.length > 1), this.passages(sample), this.nuggets(sample), this.evidence(sample)]) : h("p", {}, "Not in this run.")));
     return h("div", { class: "opened-row" }, this.question(first), this.references(first), this.labels(first),
       h("div", { class: "columns-2" }, sides), this.scores(runs));
   }
@@ -92,19 +93,82 @@ class Details {
   evidence(sample) {
     const found = sample.verdicts || [];
     if (!found.length) return null;
-    return this.block(`Evidence (${found.length})`, h("ol", { class: "evidence" }, found.map((one) => this.verdict(one))));
+    const entries = found.map((one) => h("li", {}, this.verdict(one)));
+    this.lists.set(sample, entries);
+    return this.block(`Evidence (${found.length})`, h("ol", { class: "evidence" }, entries));
   }
 
   verdict(one) {
-    const said = one.answer === undefined ? h("span", { class: "unscored" }, one.failure) : h("code", {}, one.answer);
-    const line = [h("b", {}, one.question.replaceAll("_", " ")), " ", said, " ", h("span", { class: "chip" }, one.model || one.judge)];
-    const votes = (one.votes || []).map((vote) => h("p", { class: "vote" }, h("span", { class: "chip" }, vote.judge), " ", vote.answer === undefined ? vote.failure : h("code", {}, vote.answer)));
-    if (!one.messages) return h("li", {}, line, votes);
+    const said = this.said(one);
+    const about = one.about ? h("span", { class: "about" }, `on ${one.about}`) : null;
+    const line = [h("b", {}, one.question.replaceAll("_", " ")), " ", said, " ", h("span", { class: "chip" }, one.model || one.judge), " ", about];
+    const votes = one.votes || [];
+    const content = [
+      one.tokens ? this.cost(one) : null,
+      votes.length ? h("ul", { class: "votes" }, votes.map((vote) => h("li", {}, this.vote(vote)))) : null,
+      this.sent(one),
+    ];
+    const spread = one.spread ? h("p", { class: "spread" }, one.spread) : null;
+    return one.tokens || votes.length ? h("details", {}, h("summary", {}, line, spread), content) : line;
+  }
+
+  said(one) {
+    return one.answer === undefined ? h("span", { class: "unscored" }, one.failure) : h("code", {}, one.answer);
+  }
+
+  // What one member of a panel said. A prompt that all of them saw stands with the verdict.
+  vote(one) {
+    const line = [h("span", { class: "chip" }, one.judge), " ", this.said(one)];
+    const inner = (one.votes || []).map((vote) => h("li", {}, this.vote(vote)));
+    if (!one.tokens && !inner.length) return line;
+    return h("details", {}, h("summary", {}, line), one.tokens ? this.cost(one) : null,
+      inner.length ? h("ul", { class: "votes" }, inner) : null, this.sent(one));
+  }
+
+  cost(one) {
     const [sent, received] = one.tokens;
-    return h("li", {}, h("details", {}, h("summary", {}, line), votes,
-      h("p", { class: "muted" }, `${sent} tokens in, ${received} out`, one.cost === undefined ? "" : `, $${one.cost.toFixed(6)}`),
-      one.messages.map(([role, text]) => [h("h5", {}, role), h("pre", {}, text)]),
-      h("h5", {}, "reply"), h("pre", {}, one.reply || "")));
+    const price = one.cost === undefined ? "price not known" : `$${one.cost.toFixed(6)}`;
+    return h("p", { class: "muted" }, [one.model, `${sent} tokens in, ${received} out`, price].filter(Boolean).join(", "));
+  }
+
+  sent(one) {
+    return [
+      (one.messages || []).map(([role, text]) => [h("h5", {}, role), h("pre", {}, text)]),
+      one.tokens ? [h("h5", {}, "reply"), h("pre", {}, one.reply || "")] : null,
+    ];
+  }
+
+  // Which facts the answer holds: one table for all scores that are made of it.
+  nuggets(sample) {
+    const head = h("thead", {}, h("tr", {}, ["Nugget", "Importance", "In the answer"].map((title) => h("th", { scope: "col" }, title))));
+    return (sample.nuggets || []).map((rows) => this.block(`Nuggets (${rows.length})`, h("table", { class: "scores nuggets" }, head.cloneNode(true),
+      h("tbody", {}, rows.map(([nugget, label, held]) => h("tr", {}, h("td", {}, nugget), h("td", {}, label),
+        h("td", {}, h("span", { class: held === "support" ? "chip good" : "chip" }, held))))))));
+  }
+
+  // The numbers of the verdicts that a score rests on; each run of numbers leads to its first.
+  links(sample, name) {
+    const places = [...(sample.evidence?.[name] || [])].sort((one, two) => one - two);
+    const runs = [];
+    for (const place of places) {
+      const last = runs.at(-1);
+      if (last && place === last[1] + 1) last[1] = place;
+      else runs.push([place, place]);
+    }
+    if (!runs.length) return null;
+    return h("span", { class: "links" }, runs.map(([first, last]) => {
+      const text = first === last ? `${first + 1}` : `${first + 1}–${last + 1}`;
+      return h("button", { type: "button", title: "the verdicts behind this score", onclick: () => this.show(sample, first, last) }, `[${text}]`);
+    }));
+  }
+
+  show(sample, first, last) {
+    const list = this.lists.get(sample) || [];
+    list.forEach((entry, at) => entry.classList.toggle("lit", at >= first && at <= last));
+    const entry = list[first];
+    if (first === last) entry.querySelector("details")?.setAttribute("open", "");
+    entry.scrollIntoView({ block: "center" });
+    (entry.querySelector("summary") || entry).focus();
   }
 
   gold([id, grade, source, start, end, text]) {
@@ -119,17 +183,18 @@ class Details {
     const two = this.data.kind === "comparison";
     const head = h("tr", {}, h("th", { scope: "col" }, "Metric"), runs.map((_, run) => h("th", { scope: "col" }, two ? "AB"[run] : "Value")));
     const body = names.map((name) => h("tr", {}, h("th", { scope: "row" }, h("span", { class: "metric" }, breakable(name))),
-      runs.map((list) => h("td", {}, list.map((sample) => this.score(sample.scores[name]))))));
+      runs.map((list) => h("td", {}, list.map((sample) => this.score(sample, name))))));
     return h("div", { class: "block" }, h("h4", {}, "Scores"), h("table", { class: "scores" }, h("thead", {}, head), h("tbody", {}, body)));
   }
 
-  score(found) {
+  score(sample, name) {
+    const found = sample.scores[name];
     if (!found) return h("p", { class: "muted" }, "–");
     const [value, reason, explanation, parts] = found;
     const shown = value === null ? h("span", { class: "unscored" }, `unscored: ${reason.replaceAll("_", " ")}`)
       : h("b", {}, typeof value === "number" ? number(value) : String(value));
-    return h("div", { class: "score" }, shown, explanation ? h("span", { class: "why" }, explanation) : null,
-      parts === null ? h("span", { class: "muted" }, "parts are in scores.jsonl")
+    return h("div", { class: "score" }, shown, this.links(sample, name), explanation ? h("span", { class: "why" }, explanation) : null,
+      typeof parts === "number" ? null : parts === null ? h("span", { class: "muted" }, "parts are in scores.jsonl")
         : parts ? h("details", {}, h("summary", {}, "parts"), h("pre", {}, parts.length < 70 ? parts : JSON.stringify(JSON.parse(parts), null, 1))) : null);
   }
 }

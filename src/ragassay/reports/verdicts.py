@@ -1,0 +1,88 @@
+"""What the terminal and the HTML report say about verdicts, and about the nuggets of a score."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ragassay.judges.records import short
+from ragassay.samples import Sample
+
+NUGGETS = ("nuggets", "labels", "assignments")
+"""Parts of a score that are the columns of one table."""
+
+_WORDS = {"explanation", "reasoning", "reason"}
+"""Fields of an answer that nobody votes on."""
+
+
+def about(record: Mapping[str, Any], sample: Sample | None) -> str:
+    """What a verdict's question is about: ``passage [2] "Open daily ..."``. Passages are named by
+    their rank among those of the sample."""
+    ranks: dict[str, int] = {}
+    for rank, passage in enumerate((sample.passages if sample else None) or (), start=1):
+        ranks.setdefault(short(passage.text or ""), rank)
+    pieces = []
+    for name, text in (record.get("about") or {}).items():
+        rank = f" [{ranks[text]}]" if name == "passage" and text in ranks else ""
+        pieces.append(f'{name}{rank} "{text}"')
+    return ", ".join(pieces)
+
+
+def spread(record: Mapping[str, Any]) -> str:
+    """Whether a panel's votes agree, and on what they do not: ``2 votes differ: grade 1 to 3``.
+    Empty where fewer than two judges answered."""
+    answers = [vote["answer"] for vote in record.get("votes", ()) if vote.get("answer") is not None]
+    if len(answers) < 2:
+        return ""
+    differing = []
+    for name in answers[0]:
+        values = [answer.get(name) for answer in answers]
+        if said := _spread(name, values):
+            differing.append(said)
+    if not differing:
+        return f"{len(answers)} votes agree"
+    return f"{len(answers)} votes differ: {', '.join(differing)}"
+
+
+def _spread(name: str, values: Sequence[Any]) -> str:
+    """How votes on one field differ; empty where they do not, and for free text."""
+    if all(value == values[0] for value in values) or name.rpartition("_")[2] in _WORDS:
+        return ""
+    if all(type(value) in (int, float) for value in values):
+        return f"{name} {min(values)} to {max(values)}"
+    if all(isinstance(value, list) for value in values):
+        if len({len(value) for value in values}) == 1:
+            n = sum(any(one != column[0] for one in column) for column in zip(*values, strict=True))
+            return f"{name} in {n} of {len(values[0])} entries"
+        return name
+    if all(isinstance(value, bool) or _label(value) for value in values):
+        counts = Counter(str(value).casefold() for value in values).most_common()
+        return f"{name} {', '.join(f'{value} {n}' for value, n in counts)}"
+    return ""
+
+
+def _label(value: Any) -> bool:
+    return isinstance(value, str) and value.isidentifier()
+
+
+def nugget_table(parts: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    """Nugget, importance and whether the answer holds it, where a score has such parts."""
+    columns = [parts.get(name) for name in NUGGETS]
+    if not all(isinstance(column, list | tuple) and column for column in columns):
+        return []
+    if len({len(column) for column in columns if column is not None}) != 1:
+        return []
+    rows = zip(*(column or () for column in columns), strict=True)
+    return [(str(nugget), str(label), _held(str(held))) for nugget, label, held in rows]
+
+
+def _held(label: str) -> str:
+    """``support``, ``partial`` or ``not``."""
+    return {"partial_support": "partial", "not_support": "not"}.get(label, label)
+
+
+def same_prompt(votes: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether all votes that sent anything sent the same."""
+    sent = [vote["messages"] for vote in votes if vote.get("messages")]
+    return len(sent) > 1 and all(messages == sent[0] for messages in sent)

@@ -1,0 +1,28 @@
+"""The plan for samples, walked in windows as a run's preview walks them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ragassay.engine.call_plan import CallPlan, Pace
+from ragassay.engine.planning import Planner
+from ragassay.judges.judge import Judge
+from ragassay.judges.prices import Price
+from ragassay.metrics.base import Metric
+from ragassay.samples import Sample
+
+
+def plan_calls(
+    samples: Sequence[Sample],
+    metrics: Mapping[str, Metric],
+    judge: Judge,
+    *,
+    pace: Pace | None = None,
+    price: Price | None = None,
+    window: int = 4,
+) -> CallPlan:
+    """What a `Planner` says of them."""
+    with Planner(metrics, judge, pace=pace, price=price) as planner:
+        for start in range(0, len(samples), window):
+            planner.add(samples[start : start + window])
+        return planner.plan()
