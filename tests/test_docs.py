@@ -97,8 +97,7 @@ def test_the_template_of_the_labels_page_becomes_labels_that_answer_every_questi
 ) -> None:
     """The page's own lines: a run, the template, and the labels of people in its shape."""
     page = ROOT / "docs" / "labels.md"
-    first, *rest = commands(page)
-    assert call(shlex.split(first)[1:]) == 0
+    assert call(shlex.split(commands(page)[0])[1:]) == 0
     ((_, body),) = blocks(page, "python")
     exec(compile(body, "labels.md", "exec"), {})
     template = [json.loads(line) for line in Path("template.jsonl").read_text().splitlines()]

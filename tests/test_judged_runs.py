@@ -230,3 +230,113 @@ def test_an_interrupt_lets_what_is_in_flight_arrive(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         ragassay.evaluate(samples(), ["test_tried"], judge=judge)
     assert Slow.drained and judge.arrived > 0
+
+
+def test_the_bootstraps_seed_is_not_the_judges(tmp_path: Path, monkeypatch) -> None:
+    from llm_server import LLMServer
+
+    monkeypatch.chdir(tmp_path)
+    with LLMServer() as server:
+        for seed in (0, 7):
+            result = ragassay.evaluate(
+                records(6)[:2], ["test_tried"], judge=f"{server.url}#m", seed=seed
+            )
+            assert "seed=42" in result.summary.metrics["test_tried"].signature
+        assert server.stats()["answered"] == 2
+
+
+def test_signatures_do_not_depend_on_what_happened_to_be_asked() -> None:
+    cited = [{"id": "1", "query": "q", "answer": "A [1].", "passages": [{"id": "1", "text": "A"}]}]
+    plain = [{"id": "1", "query": "q", "answer": "A.", "passages": [{"id": "1", "text": "A"}]}]
+    new, old = (ragassay.evaluate(data, ["citation.f1", "umbrela"]) for data in (cited, plain))
+    for name, metric in new.summary.metrics.items():
+        assert metric.signature == old.summary.metrics[name].signature
+    both = ragassay.evaluate(cited, ["umbrela", "umbrela(shots=few)"])
+    assert both.summary.metrics["umbrela"].signature == new.summary.metrics["umbrela"].signature
+
+
+def test_a_judges_options_need_a_judge_that_takes_them() -> None:
+    with pytest.raises(UsageError, match="'budget' is for judges that are named"):
+        ragassay.evaluate(records(4), ["test_tried"], judge=Rule(), budget="2 calls")
+
+
+def test_an_empty_judge_is_refused() -> None:
+    with pytest.raises(UsageError, match="empty"):
+        ragassay.evaluate(records(4), ["test_tried"], judge="")
+
+
+def test_run_again_does_not_pay_again(tmp_path: Path, monkeypatch) -> None:
+    from llm_server import LLMServer
+
+    monkeypatch.chdir(tmp_path)
+    lines = b"".join(orjson.dumps(r) + b"\n" for r in records(6)[:2])
+    (tmp_path / "data.jsonl").write_bytes(lines)
+    with LLMServer() as server:
+        run = ["run", "data.jsonl", "-m", "answered", "-J", f"{server.url}#m", "-o", "run"]
+        assert call([*run, "--refresh"]) == 0
+        asked = server.stats()["answered"]
+        assert call(["run", "run/run.yaml"]) == 0
+        assert server.stats()["answered"] == asked
+
+
+def test_an_error_in_the_data_keeps_what_is_in_flight() -> None:
+    class Slow(Rule):
+        arrived = 0
+
+        async def answer(self, question: Question, repeat: int = 0) -> Verdict | Failure:
+            await asyncio.sleep(0.05)
+            self.arrived += 1
+            return await super().answer(question, repeat)
+
+        async def drain(self) -> None:
+            await asyncio.sleep(0.1)
+
+    def samples():
+        yield from records(600)
+        raise ValueError("bad line")
+
+    judge = Slow()
+    with pytest.raises(ValueError, match="bad line"):
+        ragassay.evaluate(samples(), ["test_tried"], judge=judge)
+    assert judge.arrived > 0
+
+
+def test_a_value_beyond_the_metrics_range_is_no_score() -> None:
+    @register
+    @dataclass(frozen=True)
+    class Beyond(Tried):
+        """Gives 7 of 1."""
+
+        name = "test_beyond"
+
+        async def judge(self, sample: Sample, ask: Ask) -> Outcome:
+            return scored(7.0)
+
+    metric = ragassay.evaluate(records(4), [Beyond()]).summary.metrics["test_beyond"]
+    assert (metric.n_scored, metric.unscored) == (0, {"failed": 4})
+
+
+def test_a_question_that_failed_is_not_asked_again_in_the_same_run() -> None:
+    """Its failure is the evidence of every score that rests on it."""
+    data = [{"id": f"q{at}", "query": "what?", "answer": "timeout"} for at in range(300)]
+    judge = Rule()
+    result = ragassay.evaluate(data, ["test_tried"], judge=judge)
+    assert set(judge.asked.values()) == {1}
+    assert result.summary.metrics["test_tried"].unscored == {"timeout": 300}
+    assert evidence.rescore(result).different == ()
+
+
+def test_rubrics_of_one_file_name_do_not_overwrite_each_other(tmp_path: Path) -> None:
+    text = "name: {}\ncriteria: Is it {}?\nscale: {{low: 1, high: 5}}\n"
+    files = []
+    for name in ("kind", "brief"):
+        (tmp_path / name).mkdir()
+        files.append(str(tmp_path / name / "r.yaml"))
+        Path(files[-1]).write_text(text.format(name, name))
+    result = ragassay.evaluate(records(2), ["test_tried"], rubric=files, save=tmp_path / "run")
+    assert {"kind", "brief"} <= result.summary.metrics.keys()
+    assert {path.name for path in (tmp_path / "run" / "rubrics").iterdir()} == {
+        "kind.yaml",
+        "brief.yaml",
+    }
+    assert evidence.rescore(open_run(tmp_path / "run")).different == ()

@@ -115,6 +115,32 @@ def test_a_later_entry_of_the_same_request_takes_the_place_of_the_earlier(ledger
     assert upkeep.stats(ledger).entries == 1
 
 
+def test_a_failure_never_takes_the_place_of_an_answer(ledger: Ledger) -> None:
+    failure = entry(reason="refused", detail="no", answer=None, reply="")
+    keep(ledger, entry())
+    keep(ledger, failure)
+    assert ledger.find(entry().key) == entry()
+    keep(ledger, replace(entry(1), reason="unparsable", answer=None))
+    keep(ledger, replace(entry(1), reason="refused", answer=None))
+    found = ledger.find(entry(1).key)
+    assert found is not None and found.reason == "refused", "a failure takes that of a failure"
+    asyncio.run(ledger.commit(failure, stale=True))
+    assert ledger.find(entry().key) == failure, "what is not valid any more is no answer"
+
+
+def test_an_entry_that_cannot_be_kept_costs_no_other(ledger: Ledger) -> None:
+    async def work() -> list[object]:
+        commits = [ledger.commit(entry(n)) for n in range(20)]
+        commits.insert(7, ledger.commit(entry(99, input_tokens=2**63)))
+        return list(await asyncio.gather(*commits, return_exceptions=True))
+
+    outcomes = asyncio.run(work())
+    assert isinstance(outcomes.pop(7), OverflowError)
+    assert outcomes == [None] * 20
+    assert all(ledger.find(entry(n).key) == entry(n) for n in range(20))
+    assert ledger.find(entry(99).key) is None
+
+
 def test_what_is_committed_is_seen_by_every_other_process_at_once(path: Path) -> None:
     with Ledger(path) as writing, Ledger(path) as reading:
         keep(writing, entry())
@@ -543,6 +569,32 @@ def test_the_command_prunes_only_what_is_named(
     assert orjson.loads(capsys.readouterr().out)["pruned"] == 7
     assert call(["ledger", "stats", str(path)]) == 0
     assert "empty" in capsys.readouterr().out
+
+
+def test_the_command_forgets_rejected_parameters_and_no_answers(
+    project: Path, path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def reject(book: Ledger) -> None:
+        await book.reject("https://api.openai.com/v1", "o3", ["temperature", "seed"])
+        await book.reject("https://api.openai.com/v1", "gpt-4o", ["json_schema"])
+
+    with Ledger(path) as book:
+        asyncio.run(reject(book))
+    for wrong in (["--kind", "answered"], ["--failed"], ["--all"], ["--older-than", "1d"]):
+        assert call(["ledger", "prune", "--rejected", *wrong]) == 2
+        assert "--model only" in capsys.readouterr().err
+    assert call(["ledger", "prune", "--rejected", "--dry-run"]) == 0
+    assert "3 rejected parameters would be forgotten" in capsys.readouterr().out
+    assert call(["ledger", "prune", "--rejected", "--model", "o3"]) == 0
+    said = capsys.readouterr().out
+    assert "openai:o3 did not take: seed, temperature" in said and "2 rejected" in said
+    with Ledger(path) as book:
+        assert book.rejected("https://api.openai.com/v1", "o3") == frozenset()
+        assert book.rejected("https://api.openai.com/v1", "gpt-4o") == {"json_schema"}
+        assert upkeep.stats(book).entries == 10
+    assert call(["ledger", "prune", "--all"]) == 0
+    with Ledger(path) as book:
+        assert upkeep.stats(book).rejected == {}
 
 
 @pytest.mark.parametrize("age", ["90d", "12h", "6w", "3 days", "2026-01-31"])

@@ -4,28 +4,32 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import html
 import io
 import json
 import logging
 import pickle
+import re
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
 from llm_judging import KEY, Bench, ask, ask_one, failed, grades
 from llm_server import LLMServer
-from ragassay.errors import InputError
+from ragassay.errors import InputError, RagassayError
 from ragassay.judges import secrets
 from ragassay.judges.endpoints.base import EndpointError
 from ragassay.judges.endpoints.openai_chat import OpenAIChat
 from ragassay.judges.ledger import Ledger
 from ragassay.judges.llm import LLMJudge
-from ragassay.judges.named import JudgeOptions, make_judge
+from ragassay.judges.named import JudgeOptions, address_of, make_judge
 from ragassay.judges.records import to_record
 from ragassay.judges.secrets import HIDDEN, Secret
+from ragassay.open_rag_eval import OpenAIModel, _asked
 
 
 @pytest.fixture
@@ -153,6 +157,62 @@ def test_a_key_file_that_holds_something_else_is_refused_without_being_quoted(
     with pytest.raises(InputError, match="one line") as caught:
         secrets.from_file(path)
     assert KEY not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "value", [f"{KEY}\n{KEY}", f"{KEY}\r\nX-More: 1", f"{KEY}\x00", f"{KEY}\x7f", f"{KEY} x",
+              f"{KEY}\u2026", f"\u201c{KEY}\u201d", f"{KEY}\u200b"]
+)  # fmt: skip
+def test_a_key_that_no_header_can_hold_is_refused_by_its_source_alone(
+    tmp_path: Path, value: str
+) -> None:
+    """The client would quote the whole header in its error, and the judge would try ten times."""
+    path = tmp_path / "judge.key"
+    path.write_bytes(value.encode())
+    ways: dict[str, Callable[[], object]] = {
+        "OPENAI_API_KEY": lambda: secrets.from_environment(
+            ["OPENAI_API_KEY"], {"OPENAI_API_KEY": value}
+        ),
+        "RAGASSAY_API_KEY": lambda: address_of(
+            "http://localhost:1/v1#m", "", {"RAGASSAY_API_KEY": value}
+        ),
+        str(path): lambda: secrets.from_file(path),
+        "the option": lambda: Secret(value, "the option"),
+        "api_key": lambda: _asked(OpenAIModel("gpt-4o", api_key=value)),
+    }
+    for source, way in ways.items():
+        with pytest.raises(RagassayError, match=re.escape(source)) as caught:
+            way()
+        shown = "".join(traceback.format_exception(caught.value, chain=True))
+        assert KEY not in str(caught.value) and repr(value)[1:-1] not in shown
+
+
+def test_blanks_around_a_key_do_not_belong_to_it() -> None:
+    assert Secret(f" \t{KEY}\r\n", "x").reveal() == KEY
+
+
+@pytest.mark.parametrize("key", ['sk-a"b\\c/d&e+f=', "sk-<'quoted'>-100%"])
+def test_a_key_is_blanked_out_in_escaped_forms_too(key: str) -> None:
+    secret = Secret(key, "x")
+    forms = [json.dumps({"said": key}), json.dumps(key).replace("/", "\\/"), repr(key.encode())]
+    forms += [html.escape(key), quote(key), quote(key, safe=""), f"Bearer {key}"]
+    for form in forms:
+        shown = secret.hidden_in(f"wrong: {form}!")
+        assert HIDDEN in shown and "sk-" not in shown
+        assert secret.hidden_in_bytes(f"wrong: {form}!".encode()) == shown.encode()
+
+
+def test_what_no_header_can_hold_is_neither_quoted_nor_tried_again(
+    server: LLMServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = f"{KEY}\n{KEY}"
+    secret = Secret(KEY, "TEST_KEY")
+    monkeypatch.setattr(Secret, "reveal", lambda self: broken)
+    with Bench(server, tmp_path) as bench:
+        judge = bench.judge(endpoint=OpenAIChat(server.url, secret))
+        failure = failed(ask_one(judge, grades(1)[0]))
+    assert failure.provenance.attempts == 1 and server.stats()["requests"] == 0
+    assert "no header may hold" in failure.detail and "sk-" not in failure.detail
 
 
 def test_a_key_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:

@@ -7,12 +7,13 @@
 ...                                    "answer": "... [1]"})
 
 Wherever a model is expected, a judge's name (``"openai:gpt-4o"``, ``"offline"``) or a `Judge` will
-do. Data is whatever `ragassay.evaluate` takes: a path, samples, mappings, a frame. A mapping is flat,
-as a line of a file is::
+do. Data is whatever `ragassay.evaluate` takes: a path, samples, mappings, a frame. A mapping is
+flat, as a line of a file is (``retrieved_passages``, ``generated_answer`` are understood, too; an
+answer may be a text)::
 
     {"query": "Who wrote Dune?",
-     "passages": {"[1]": "Dune is by Frank Herbert."},          # or retrieved_passages; id -> text
-     "answer": [{"text": "Frank Herbert.", "citations": ["[1]"]}]}   # or generated_answer; or a text
+     "passages": {"[1]": "Dune is by Frank Herbert."},
+     "answer": [{"text": "Frank Herbert.", "citations": ["[1]"]}]}
 """
 
 from __future__ import annotations
@@ -307,7 +308,9 @@ def _asked(model: LLMJudgeModel | Judge | str) -> dict[str, Any]:
     if model.api_key is None:
         return {"judge": model.word}
     from ragassay.judges.providers import OWN_KEY, PROVIDERS
+    from ragassay.judges.secrets import Secret
 
+    Secret(model.api_key, "api_key")  # says at once, and under this name, that it cannot be sent
     names = PROVIDERS[model.provider].keys if model.base_url is None else (OWN_KEY,)
     return {
         "judge": model.word,

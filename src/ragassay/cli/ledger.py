@@ -135,6 +135,7 @@ def prune(
     model: str | None = None,
     kind: str | None = None,
     failed: Annotated[bool, Flag] = False,
+    rejected: Annotated[bool, Flag] = False,
     everything: Annotated[bool, Parameter(name="--all", negative=())] = False,
     dry_run: Annotated[bool, Flag] = False,
     json: Annotated[bool, Flag] = False,
@@ -143,10 +144,15 @@ def prune(
 
     Run folders keep copies of the answers that they used and are not touched.
 
+    The ledger also remembers which parameters (a temperature, a JSON schema) an endpoint has
+    rejected, and does not send them again. After an update of the endpoint, --rejected makes it
+    forget them: the next run finds out anew. Answers stay, and are found again.
+
     ```sh
     ragassay ledger prune --older-than 90d --dry-run
     ragassay ledger prune --model gpt-4o-mini --kind relevance_grade
     ragassay ledger prune --failed
+    ragassay ledger prune --rejected --model gpt-5-mini
     ```
 
     Args:
@@ -155,7 +161,8 @@ def prune(
         model: Answers of this model.
         kind: Answers to this kind of question; 'ragassay ledger stats' lists them.
         failed: Failures that are kept: refused, unparsable, too long.
-        everything: The whole ledger.
+        rejected: No answers, but the parameters that endpoints have rejected (goes with --model).
+        everything: The whole ledger, with what endpoints have rejected.
         dry_run: Only say what would go.
         json: Print as JSON.
     """
@@ -164,17 +171,23 @@ def prune(
 
     before = None if older_than is None else _moment(older_than, datetime.now(UTC))
     selection = upkeep.Selection(model=model, kind=kind, before=before, failed=failed)
+    if rejected:
+        if everything or selection != upkeep.Selection(model=model):
+            raise UsageError("--rejected throws no answers away: it goes with --model only.")
+        return _forget(path, model, dry_run=dry_run, json=json)
     if selection.all != everything:
         raise UsageError(
             "--all goes with no other option: it throws the whole ledger away."
             if everything
             else "Say what to throw away: --older-than, --model, --kind or --failed "
-            "(together: what all of them describe), or --all. Try it with --dry-run."
+            "(together: what all of them describe), --rejected, or --all. Try it with --dry-run."
         )
     with Ledger(path, create=False) as book:
         selection.check(book)
         found = upkeep.stats(book, selection)
         gone = found.entries if dry_run else upkeep.prune(book, selection)
+        if everything and not dry_run:
+            upkeep.forget_rejections(book)
         after = upkeep.stats(book)
     if json:
         show.json({"pruned": gone, "dry_run": dry_run, "what": found.to_json()["rows"]})
@@ -187,6 +200,28 @@ def prune(
     out.print(
         f"{_counted(gone, 'answer')} {verb}, {left:,} left in {path}.", soft_wrap=True, markup=False
     )
+    return OK
+
+
+def _forget(path: Path, model: str | None, *, dry_run: bool, json: bool) -> int:
+    """Forgets rejected parameters, and says which these were."""
+    from ragassay.judges import upkeep
+    from ragassay.judges.ledger import Ledger
+
+    with Ledger(path, create=False) as book:
+        found = upkeep.rejections(book, model)
+        if not dry_run:
+            upkeep.forget_rejections(book, model)
+    n = sum(map(len, found.values()))
+    if json:
+        show.json({"forgotten": n, "dry_run": dry_run, "rejected_parameters": found})
+        return OK
+    out = show.console()
+    for judge, parameters in found.items():
+        out.print(f"{judge} did not take: {', '.join(parameters)}", soft_wrap=True, markup=False)
+    verb = "would be forgotten" if dry_run else "forgotten"
+    said = f"{_counted(n, 'rejected parameter')} {verb}, no answers thrown away from {path}."
+    out.print(said, soft_wrap=True, markup=False)
     return OK
 
 

@@ -67,6 +67,7 @@ def run(
     timeout: Annotated[float | None, Asking()] = None,
     temperature: Annotated[float | None, Asking()] = None,
     max_tokens: Annotated[int | None, Asking()] = None,
+    judge_seed: Annotated[int | None, Asking()] = None,
     price: Annotated[str | None, Asking()] = None,
     key_file: Annotated[Path | None, Asking()] = None,
     ledger: Annotated[Path | None, Asking()] = None,
@@ -139,6 +140,7 @@ def run(
         timeout: Seconds until a question is given up.
         temperature: Sampling temperature (default: 0, or what the published method says).
         max_tokens: Longest reply, in tokens.
+        judge_seed: Sampling seed of the judge (default: 42).
         price: Dollars a million tokens, INPUT,OUTPUT, for a model whose price is not known.
         key_file: File that holds the endpoint's key (default: the provider's environment variable).
         ledger: File of paid answers (default: .ragassay/ledger.sqlite).
@@ -198,6 +200,7 @@ def run(
         "timeout": timeout,
         "temperature": temperature,
         "max_tokens": max_tokens,
+        "judge_seed": judge_seed,
         "price": price,
         "key_file": None if key_file is None else str(key_file),
         "ledger": None if ledger is None else str(ledger),

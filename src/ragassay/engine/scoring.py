@@ -7,6 +7,7 @@ the next windows are already out. Everything else is arithmetic over whole windo
 from __future__ import annotations
 
 import asyncio
+import warnings
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
@@ -14,6 +15,7 @@ from functools import partial
 from itertools import islice
 from typing import TypeVar
 
+from ragassay.errors import RagassayWarning
 from ragassay.judges.asking import Asker
 from ragassay.metrics.base import Metric, Window
 from ragassay.metrics.judged import JudgedMetric
@@ -82,6 +84,8 @@ def _joined(samples: Sequence[Sample], judged: Future[Judged], asker: Asker) -> 
     window = Window(samples, asker)
     for metric, outcomes in judged.result().items():
         window.put(metric, outcomes)
+        if said := metric.remark(outcomes):
+            warnings.warn(said, RagassayWarning, stacklevel=2)
     return window
 
 

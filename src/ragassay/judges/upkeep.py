@@ -184,12 +184,7 @@ def stats(ledger: Ledger, selection: Selection = Selection()) -> Stats:
             values,
         )
     ]
-    rejected: dict[str, list[str]] = {}
-    for endpoint, model, parameter in ledger.select(
-        "SELECT endpoint, model, parameter FROM rejected ORDER BY 1, 2, 3"
-    ):
-        rejected.setdefault(label_of(endpoint, model), []).append(parameter)
-    return Stats(ledger.path, _size(ledger.path), rows, rejected)
+    return Stats(ledger.path, _size(ledger.path), rows, rejections(ledger))
 
 
 def export(
@@ -220,6 +215,29 @@ def prune(ledger: Ledger, selection: Selection) -> int:
         with contextlib.suppress(UsageError):
             ledger.shrink()
     return gone
+
+
+def rejections(ledger: Ledger, model: str | None = None) -> dict[str, list[str]]:
+    """The parameters that endpoints were found not to take, by the judge's label.
+
+    Args:
+        ledger: any.
+        model: only for this model.
+    """
+    found: dict[str, list[str]] = {}
+    for endpoint, name, parameter in ledger.select(
+        "SELECT endpoint, model, parameter FROM rejected WHERE ? IS NULL OR model = ? "
+        "ORDER BY 1, 2, 3",
+        (model, model),
+    ):
+        found.setdefault(label_of(endpoint, name), []).append(parameter)
+    return found
+
+
+def forget_rejections(ledger: Ledger, model: str | None = None) -> int:
+    """Forgets what endpoints do not take (for one model, where it is named): the next run sends it
+    again and finds out anew. Returns how many parameters these were."""
+    return ledger.change("DELETE FROM rejected WHERE ? IS NULL OR model = ?", (model, model))
 
 
 def record_of(entry: Entry, *, messages: bool = True) -> dict[str, Any]:

@@ -7,14 +7,12 @@ so that means can be shown with it and without.
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from ragassay.errors import RagassayWarning
-from ragassay.judges.asking import Ask, Scope
+from ragassay.judges.asking import Ask
 from ragassay.judges.question import Question
 from ragassay.judges.questions.report import (
     ContextReport,
@@ -153,13 +151,10 @@ class ReportUsefulness(_OnContext):
         parts = {ON_TOPIC_ONLY: True, "relevance": said.relevance}
         return Score(said.usefulness, parts, explanation)
 
-    async def judge_window(self, samples: Sequence[Sample], scope: Scope) -> Sequence[Outcome]:
-        """As all; warns how many samples of the window are on the topic only."""
-        found = await super().judge_window(samples, scope)
-        n = sum(isinstance(one, Score) and ON_TOPIC_ONLY in one.parts for one in found)
-        if n:
-            warnings.warn(_SUMMED.format(n), RagassayWarning, stacklevel=2)
-        return found
+    def remark(self, outcomes: Sequence[Outcome]) -> str:
+        """How many samples are on the topic only."""
+        n = sum(isinstance(one, Score) and ON_TOPIC_ONLY in one.parts for one in outcomes)
+        return _SUMMED.format(n) if n else ""
 
 
 @register

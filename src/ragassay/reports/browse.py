@@ -217,9 +217,7 @@ def _overlap(passage: Passage, gold: GoldPassage) -> bool:
     return max(gold_start, start) < min(gold_end, end)
 
 
-def _score(
-    row: ScoreRow, limit: int, tables: list[Sequence[tuple[str, str, str]]]
-) -> list[Any]:
+def _score(row: ScoreRow, limit: int, tables: list[Sequence[tuple[str, str, str]]]) -> list[Any]:
     """Value, reason, explanation and parts: parts as text, ``None`` where they are too long, or the
     number of their table among the sample's tables of nuggets, which several scores share."""
     table = verdicts.nugget_table(row.parts)

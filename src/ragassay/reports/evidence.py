@@ -76,11 +76,12 @@ class _Pages:
         yield from self._parts(row.parts)
         yield Text(one.signature, "dim")
         known = [record for record in one.verdicts if record["id"] in self.seen]
-        if len(known) == len(one.verdicts) > 1:
+        if len(known) > 1:
             numbers = [self.seen[record["id"]] for record in known]
             yield Padding(Text(f"verdicts {_ranges(numbers)} (above)", "dim"), (0, 0, 0, 2))
-            return
         for record in one.verdicts:
+            if len(known) > 1 and record in known:
+                continue
             yield Padding(Group(*self._verdict(record)), (0, 0, 0, 2))
 
     def _parts(self, parts: Mapping[str, Any]) -> Iterator[RenderableType]:
@@ -109,16 +110,19 @@ class _Pages:
         if again:
             yield line.append("  (above)", "dim")
             return
-        yield line.append(f"  {record.get('judge', '')}", "dim")
+        votes = record.get("votes", ())
+        who = f"panel of {len(votes)}" if len(votes) > 1 else record.get("judge", "")
+        yield line.append(f"  {who}", "dim")
         if about := verdicts.about(record, self._sample):
             yield Padding(Text(f"on {wording.one_line(about)}", "italic"), (0, 0, 0, 4))
-        votes = record.get("votes", ())
         if self._limit is None and not record.get("messages"):
             for name, value in (record.get("data") or {}).items():
                 text = value if isinstance(value, str) else dumps(value).decode()
                 yield Padding(_field(name, text, None), (0, 0, 0, 4))
         if spread := verdicts.spread(record):
-            yield Padding(Text(spread, "dim" if spread.endswith("agree") else "yellow"), (0, 0, 0, 4))
+            yield Padding(
+                Text(spread, "dim" if spread.endswith("agree") else "yellow"), (0, 0, 0, 4)
+            )
         if self._limit is None and verdicts.same_prompt(votes):
             first = next(vote["messages"] for vote in votes if vote.get("messages"))
             yield Padding(Group(*_messages(first)), (0, 0, 0, 4))

@@ -63,7 +63,7 @@ class _SummaryView:
         for metric in summary.metrics.values():
             if metric.group != group:
                 group = metric.group
-                table.add_row(Text(wording.one_line(group), "italic dim"))
+                table.add_row(Text(wording.one_line(group.partition(" (")[0]), "italic dim"))
             cells: list[RenderableType] = [
                 _name(metric.name, metric.higher_is_better, wording.aggregate_note(metric), plain),
                 Text(_dash(wording.number(metric.mean), plain), style="bold"),

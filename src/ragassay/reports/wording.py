@@ -21,6 +21,9 @@ from ragassay.stats.permutation import EXACT_UP_TO
 NOTHING = "–"
 """Stands where there is no number."""
 
+MOST_LABELS = 6
+"""Labels of a metric that are told one by one."""
+
 _INTERVALS = {
     "t": "Student's t",
     "percentile": "percentile bootstrap",
@@ -261,7 +264,14 @@ def unscored_notes(summary: Summary) -> list[str]:
 
 def label_notes(summary: Summary) -> list[str]:
     """How often each label occurred, for metrics whose values are labels."""
-    return [f"{m.name}: {counts(m.labels)}" for m in summary.metrics.values() if m.labels]
+    return [f"{m.name}: {counts(_most(m.labels))}" for m in summary.metrics.values() if m.labels]
+
+
+def _most(labels: Mapping[str, int]) -> Mapping[str, int]:
+    """The most frequent labels, and the rest as one."""
+    first = dict(list(labels.items())[:MOST_LABELS])
+    rest = sum(labels.values()) - sum(first.values())
+    return {**first, "others": rest} if rest else first
 
 
 def verdict_line(comparison: Comparison) -> str:

@@ -10,15 +10,19 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from ragassay.judges.offline.answers import rule_for
-from ragassay.judges.offline.evidence import share_of
+from ragassay.judges.offline.evidence import names, share_of
 from ragassay.judges.offline.hostile import evidence_sentences
-from ragassay.judges.offline.wanted import Kind, holds, kind_of
+from ragassay.judges.offline.wanted import Kind, answers_by_name, holds, kind_of
 from ragassay.judges.offline.words import content, weigh
 from ragassay.judges.questions.relevance import Relevance, RelevanceGrade
 
 RELATED, PARTLY, DEDICATED = 0.35, 0.6, 0.85
 """Share of the query's weight that must be found for grades 1 (in the passage), 2 and 3 (in one
 window of it)."""
+
+NAMED = 0.5
+"""The same for grade 2, where one sentence names what the query is about and holds something of
+the kind that it asks for: who wrote a book is told without the word "wrote"."""
 
 NEW = 3
 """Content words beside the query's that a window must hold for grades 2 and 3, unless one of them
@@ -45,6 +49,7 @@ class Found(NamedTuple):
         new: content words beside the query's in that window.
         kind: the kind of answer that the query wants.
         fits: whether that window holds one.
+        named: whether one sentence of the window names what the query is about, and holds one.
     """
 
     anywhere: float = 0.0
@@ -52,6 +57,7 @@ class Found(NamedTuple):
     new: int = 0
     kind: Kind = "any"
     fits: bool = False
+    named: bool = False
 
 
 @lru_cache(maxsize=4096)
@@ -73,16 +79,21 @@ def look(query: str, passage: str) -> Found:
     if not kept:
         return Found()
     best, window = -1.0, kept[:1]
+    titled, beside = title & asked, [stems & asked for _, _, stems in kept]
     for start, (first, _, _) in enumerate(kept):
         near = [found for found in kept[start : start + _WINDOW] if found[0] < first + _WINDOW]
-        share = share_of(asked, title.union(*(stems for _, _, stems in near)))
+        share = share_of(asked, titled.union(*beside[start : start + len(near)]))
         if share > best:
             best, window = share, near
     everything = title.union(*(stems for _, _, stems in kept))
     new = set[str]().union(*(stems for _, _, stems in window)) - asked
     kind = kind_of(query)
     fits = holds(" \n".join(part for _, part, _ in window), kind, asked)
-    return Found(share_of(asked, everything), best, len(new), kind, fits)
+    named = fits and any(
+        names(query) <= title | stems and answers_by_name(part, kind, query)
+        for _, part, stems in window
+    )
+    return Found(share_of(asked, everything), best, len(new), kind, fits, named)
 
 
 def grade(query: str, passage: str) -> int:
@@ -91,7 +102,8 @@ def grade(query: str, passage: str) -> int:
     if found.anywhere < RELATED:
         return 0
     answers = found.fits and (found.kind != "any" or found.new >= NEW)
-    if found.together < PARTLY or not (answers or found.new >= NEW):
+    enough = NAMED if found.named else PARTLY
+    if found.together < enough or not (answers or found.new >= NEW):
         return 1
     # A query of a single telling word is found in much that does not answer it.
     telling = weigh(set(content(query))) > 1

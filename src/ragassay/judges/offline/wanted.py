@@ -19,6 +19,15 @@ _ASKED: tuple[tuple[Kind, re.Pattern[str]], ...] = (
 )
 _HOLDS = {"date": lists.patterns("dates"), "number": lists.patterns("numbers")}
 _CAPITAL = re.compile(r"\b[^\W\d_a-zß-öø-ÿ][\w’'-]*")
+_PLACE = lists.patterns("asks_place")
+_WORD = r"[A-ZÀ-ÖØ-Þ][\w’'-]{0,40}\.?"
+_PERSON = re.compile(
+    rf"\b(?:by|von|par|por|da|di) ({_WORD}(?: {_WORD}){{0,3}})|\b({_WORD}(?: (?:de|van|von|di) | ){_WORD})"
+)
+_THERE = re.compile(
+    r"(?:\b(?:in|at|near|on|from|to|of|is|was|im?|à|en|a|nach|aus)(?: the| der| la| le)? |\()"
+    rf"({_WORD}(?: {_WORD}){{0,3}})"
+)
 
 
 @lru_cache(maxsize=1024)
@@ -43,3 +52,21 @@ def holds(text: str, kind: Kind, asked: Set[str] = frozenset()) -> bool:
         found = content(" ".join(_CAPITAL.findall(visible(text))))
         return any(stem not in asked and weight(stem) == 1 and len(stem) > 1 for stem in found)
     return any(match.group().casefold() not in asked for match in _HOLDS[kind].finditer(text))
+
+
+def answers_by_name(sentence: str, kind: Kind, query: str) -> bool:
+    """Whether a sentence speaks of something in the query by its name, and holds what is asked for:
+    a date, a number, a person's full name or one behind "by", a place's name behind "in".
+
+    Stricter than `holds`, for sentences that share little else with the query.
+    """
+    asked = frozenset(content(query))
+    if kind == "any" or not asked.intersection(content(" ".join(_CAPITAL.findall(sentence)))):
+        return False
+    if kind != "name":
+        return holds(sentence, kind, asked)
+    wanted = _THERE if _PLACE.search(query) else _PERSON
+    return any(
+        (new := content(" ".join(filter(None, found.groups())))) and not asked.intersection(new)
+        for found in wanted.finditer(sentence)
+    )

@@ -100,9 +100,9 @@ class Details {
 
   verdict(one) {
     const said = this.said(one);
-    const about = one.about ? h("span", { class: "about" }, `on ${one.about}`) : null;
-    const line = [h("b", {}, one.question.replaceAll("_", " ")), " ", said, " ", h("span", { class: "chip" }, one.model || one.judge), " ", about];
     const votes = one.votes || [];
+    const about = one.about ? h("span", { class: "about" }, `on ${one.about}`) : null;
+    const line = [h("b", {}, one.question.replaceAll("_", " ")), " ", said, " ", h("span", { class: "chip" }, votes.length > 1 ? `${votes.length} votes` : one.model || one.judge), " ", about];
     const content = [
       one.tokens ? this.cost(one) : null,
       votes.length ? h("ul", { class: "votes" }, votes.map((vote) => h("li", {}, this.vote(vote)))) : null,
