@@ -25,6 +25,9 @@ says which requests go wrong:
 ``max_tokens``, ``json_schema``, ``json_object``, ...), in the words of a ``dialect`` (``openai``,
 ``vllm``, ``fastapi``, ``prose``).
 
+``usage`` is whether replies count tokens; a mapping is sent in place of the counts. While ``hold``
+is true, no reply leaves: what is in flight then is no matter of time.
+
 ``GET /stats`` gives the counters, ``POST /set`` with a JSON object changes any of the `Settings`
 but the rule, ``POST /reset`` begins the counters anew. Anthropic's and Google's own protocols are
 spoken too (`llm_native`).
@@ -69,7 +72,8 @@ class Settings:
     key: str | None = None
     models: Sequence[str] | None = None
     context: int | None = None
-    usage: bool = True
+    usage: bool | Mapping[str, Any] = True
+    hold: bool = False
 
 
 class _State:
@@ -261,6 +265,9 @@ class _Protocol(asyncio.Protocol):
 
     def reply(self, made: Answer, request: Request | None) -> None:
         state = self.state
+        if state.settings.hold:
+            asyncio.get_running_loop().call_later(0.002, self.reply, made, request)
+            return
         state.in_flight -= 1
         state.statuses[made.status] += 1
         if made.status == 0:
@@ -277,9 +284,10 @@ class _Protocol(asyncio.Protocol):
         assert request is not None
         state.answered += 1
         if self.protocol == "openai":
-            body = orjson.dumps(_completion(made, request, state.settings.usage))
+            # Not orjson: it writes no number that is too large.
+            body = json.dumps(_completion(made, request, state.settings.usage)).encode()
         else:
-            shown = native_completion(self.protocol, made, request, state.settings.usage)
+            shown = native_completion(self.protocol, made, request, bool(state.settings.usage))
             body = orjson.dumps(shown)
         if made.cut:
             head = (
@@ -308,7 +316,7 @@ class _Protocol(asyncio.Protocol):
         self.transport.write(head.encode("latin-1") + body)
 
 
-def _completion(made: Answer, request: Request, usage: bool) -> dict[str, Any]:
+def _completion(made: Answer, request: Request, usage: bool | Mapping[str, Any]) -> dict[str, Any]:
     message = {"role": "assistant", "content": made.content, "refusal": made.refusal}
     read, written = len(request.raw) // 4, len(made.content or "") // 4 + 1
     body: dict[str, Any] = {
@@ -320,7 +328,9 @@ def _completion(made: Answer, request: Request, usage: bool) -> dict[str, Any]:
             {"index": 0, "message": message, "finish_reason": made.finish, "logprobs": None}
         ],
     }
-    if usage:
+    if isinstance(usage, Mapping):
+        body["usage"] = usage
+    elif usage:
         body["usage"] = {
             "prompt_tokens": read,
             "completion_tokens": written,

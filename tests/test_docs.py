@@ -157,3 +157,27 @@ def test_the_configuration_page_lists_every_key_and_no_other() -> None:
 
     page = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
     assert set(re.findall(r"^\| `(\w+)` \|", page, re.M)) == set(RunConfig.model_fields)
+
+
+def test_the_run_folder_page_names_every_field() -> None:
+    from ragassay.engine.results import ROW_FIELDS
+    from ragassay.engine.summary import MetricSummary, Slice, Spending, Summary
+
+    page = (ROOT / "docs" / "run-folder.md").read_text(encoding="utf-8")
+    told = set(re.findall(r"`(\w+)`", page))
+    for shape in (Summary, MetricSummary, Spending, Slice):
+        assert {spec.name for spec in fields(shape)} - {"name"} <= told, shape
+    assert set(ROW_FIELDS) <= told
+
+
+def test_the_formats_page_says_which_suite_a_format_runs() -> None:
+    from ragassay.engine.plan import DEFAULT_SUITES
+
+    page = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
+    (said,) = re.findall(r"^Where neither .*?\n\n", page, re.M | re.S)
+    told: dict[str, str] = {}
+    for formats_of, suite in re.findall(
+        r"((?:`\w+`(?: and )?)+)\s+runs?\s+(?:the suite )?`(\w+)`", said
+    ):
+        told |= dict.fromkeys(re.findall(r"\w+", formats_of.replace(" and ", " ")), suite)
+    assert told == DEFAULT_SUITES

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
-from typing import Any, TypeVar
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -14,32 +14,7 @@ from ragassay.errors import UsageError
 from ragassay.judges.breaker import AUTH_IN_A_ROW, IN_A_ROW, Breaker
 from ragassay.judges.limits import START, Limiter
 from ragassay.scores import Reason
-
-T = TypeVar("T")
-
-
-class VirtualLoop(asyncio.SelectorEventLoop):
-    """A loop whose clock jumps to the next timer instead of waiting for it."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.now = 1000.0
-
-    def time(self) -> float:
-        return self.now
-
-    def _run_once(self) -> None:
-        if not self._ready and self._scheduled:  # type: ignore[attr-defined]
-            self.now = max(self.now, self._scheduled[0]._when)  # type: ignore[attr-defined]
-        super()._run_once()  # type: ignore[misc]
-
-
-def virtually(work: Callable[[VirtualLoop], Coroutine[Any, Any, T]]) -> T:
-    loop = VirtualLoop()
-    try:
-        return loop.run_until_complete(work(loop))
-    finally:
-        loop.close()
+from virtual_time import VirtualLoop, virtually
 
 
 class Endpoint:

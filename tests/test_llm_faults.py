@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import random
 import socket
 import time
@@ -17,13 +18,26 @@ from llm_judging import KEY, Bench, answered, ask, ask_one, failed, grades, pati
 from llm_rule import Request, default_rule
 from llm_server import LLMServer
 from ragassay.judges.asking import Asker
+from ragassay.judges.breaker import Breaker
+from ragassay.judges.budget import Budget
+from ragassay.judges.endpoints.base import (
+    MOST_TOKENS,
+    Completion,
+    Endpoint,
+    EndpointError,
+    Prompt,
+    counted,
+)
 from ragassay.judges.endpoints.errors import from_status, rejected, retry_after
 from ragassay.judges.endpoints.openai_chat import OpenAIChat
 from ragassay.judges.limits import Limiter
+from ragassay.judges.prices import Price
 from ragassay.judges.questions.relevance import RelevanceGrade
-from ragassay.judges.secrets import Secret
+from ragassay.judges.secrets import NO_KEY, Secret
+from ragassay.judges.sending import Parcel, Sender, Tally
 from ragassay.judges.verdict import Failure, Verdict
 from ragassay.scores import Reason
+from virtual_time import VirtualLoop, virtually
 
 GRADE = RelevanceGrade("how tall is the tower?", "The tower is 81 metres tall.")
 
@@ -138,54 +152,133 @@ def test_what_never_gets_better_ends_as_its_own_reason(
 
 
 def test_a_hanging_request_ends_at_its_deadline(server: LLMServer, bench: Bench) -> None:
+    server.settings.faults = lambda request: "hang"
+    failure = failed(ask_one(bench.judge(timeout=0.3), GRADE))
+    assert failure.reason is Reason.TIMEOUT and "within 0.3 seconds" in failure.detail
+    assert server.stats()["requests"] == failure.provenance.attempts == 1
+    assert bench.judge().known(GRADE) is None
+
+
+def test_nobody_waits_for_a_request_that_hangs(server: LLMServer, bench: Bench) -> None:
     server.settings.faults = lambda request: "hang" if request.index == 0 else None
-    hanging, *others = ask(bench.judge(timeout=0.6), grades(4))
-    failure = failed(hanging)
-    assert failure.reason is Reason.TIMEOUT and "within 0.6 seconds" in failure.detail
-    assert all(answered(one) for one in others), "nobody waits for the one that hangs"
-    assert bench.judge().known(grades(1)[0]) is None
+    judge = bench.judge()
+
+    async def some() -> list[Verdict[Any] | Failure]:
+        await judge.open()
+        hanging, *others = [asyncio.ensure_future(judge.answer(one)) for one in grades(4)]
+        found = list(await asyncio.gather(*others))
+        assert not hanging.done()
+        hanging.cancel()
+        await judge.close()
+        return found
+
+    assert all(answered(one) for one in asyncio.run(some()))
 
 
-def test_the_deadline_covers_retries_and_their_waits(server: LLMServer, bench: Bench) -> None:
-    server.settings.faults = lambda request: "error_500"
-    begin = time.monotonic()
-    failure = failed(ask_one(bench.judge(timeout=0.3, backoff=0.1), GRADE))
-    assert failure.reason is Reason.SERVER_ERROR
-    assert server.stats()["requests"] < 5
-    assert time.monotonic() - begin < 5
+class Slow(Endpoint):
+    """An endpoint in virtual time, whose replies take so many seconds."""
+
+    protocol = "openai"
+
+    def __init__(self, *replies: tuple[float, str | EndpointError]) -> None:
+        super().__init__("http://slow/v1", NO_KEY)
+        self.replies = itertools.cycle(replies)
+        self.sent = 0
+
+    def body(self, prompt: Prompt) -> dict[str, Any]:
+        return {"model": prompt.model, "messages": prompt.messages}
+
+    async def send(self, body: bytes) -> Completion:
+        self.sent += 1
+        seconds, said = next(self.replies)
+        await asyncio.sleep(seconds)
+        if isinstance(said, EndpointError):
+            raise EndpointError(said.reason, said.detail, again=said.again)
+        return Completion(said)
+
+    async def close(self) -> None:
+        pass
 
 
-def test_waiting_for_a_place_is_not_part_of_the_deadline(server: LLMServer, bench: Bench) -> None:
-    server.settings.latency = 0.1
-    found = ask(bench.judge(timeout=0.5, limiter=Limiter(1)), grades(10))
-    assert all(answered(one) for one in found), "ten times 0.1 s, one after the other"
+def parcel(tally: Tally) -> Parcel[str | None]:
+    async def receive(completion: Completion) -> str | None:
+        return completion.text
+
+    return Parcel(b"{}", 1, 1, tally, receive)
+
+
+def test_the_deadline_covers_retries_and_their_waits() -> None:
+    async def work(loop: VirtualLoop) -> None:
+        endpoint = Slow((10.0, EndpointError(Reason.SERVER_ERROR, "down", again=True)))
+        sender = Sender(endpoint, Limiter(4), Breaker(), timeout=120.0, backoff=4.0)
+        begin, tally = loop.time(), Tally()
+        with pytest.raises(EndpointError, match="down"):
+            await sender.send(parcel(tally))
+        assert 60 < loop.time() - begin <= 120
+        assert loop.time() - begin == pytest.approx(tally.seconds + tally.waited)
+        assert endpoint.sent == tally.attempts < 10
+
+    virtually(work)
+
+
+def test_waiting_for_a_place_is_not_part_of_the_deadline() -> None:
+    async def work(loop: VirtualLoop) -> None:
+        sender = Sender(Slow((100.0, "yes")), Limiter(1), Breaker(), timeout=150.0)
+        begin = loop.time()
+        found = await asyncio.gather(*(sender.send(parcel(Tally())) for _ in range(10)))
+        assert found == ["yes"] * 10
+        assert loop.time() - begin == pytest.approx(1000.0, abs=1)
+
+    virtually(work)
+
+
+def test_the_repair_turn_has_only_what_the_first_turn_left_of_the_time(bench: Bench) -> None:
+    async def work(loop: VirtualLoop) -> None:
+        endpoint = Slow((80.0, "no answer"), (80.0, '{"match": 1, "trust": 1, "grade": 1}'))
+        judge = bench.judge(endpoint=endpoint, timeout=120.0)
+        begin = loop.time()
+        failure = failed(await judge.answer(GRADE))
+        assert failure.reason is Reason.TIMEOUT
+        assert loop.time() - begin == pytest.approx(120.0)
+        assert endpoint.sent == failure.provenance.attempts == 2
+        assert failure.provenance.latency == pytest.approx(120.0)
+
+    virtually(work)
 
 
 def test_retry_after_pauses_the_whole_endpoint(server: LLMServer, bench: Bench) -> None:
-    seen: list[tuple[float, int]] = []
+    server.settings.faults = lambda request: "rate_limit:0.3" if request.index == 4 else None
+    begun: list[float] = []
+    turned_away: list[float] = []
 
-    def faults(request: Request) -> str | None:
-        seen.append((time.monotonic(), request.index))
-        return "rate_limit:0.5" if request.index == 4 else None
+    class Watched(OpenAIChat):
+        async def send(self, body: bytes) -> Completion:
+            begun.append(time.monotonic())
+            try:
+                return await super().send(body)
+            except EndpointError:
+                turned_away.append(time.monotonic())
+                raise
 
-    server.settings.faults = faults
-    server.settings.latency = 0.02
-    found = ask(bench.judge(limiter=Limiter(4)), grades(30))
+    watched = Watched(server.url, Secret(KEY, "TEST_KEY"))
+    found = ask(bench.judge(endpoint=watched, limiter=Limiter(4)), grades(30))
     assert all(answered(one) for one in found)
-    turned_away = next(moment for moment, index in seen if index == 4)
-    early = [index for moment, index in seen if turned_away + 0.2 < moment < turned_away + 0.45]
-    assert early == []
+    (moment,) = turned_away
+    after = [one - moment for one in begun if one > moment]
+    assert len(after) >= 30 - 4 - 3, "at most three were in flight beside it"
+    assert min(after) > 0.299
     assert server.stats()["requests"] == 31
 
 
 def test_an_endpoint_that_wants_hours_of_peace_ends_the_run(
-    server: LLMServer, bench: Bench
+    server: LLMServer, bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    patient(monkeypatch)
     server.settings.faults = lambda request: "rate_limit:40000"
     found = [failed(one) for one in ask(bench.judge(), grades(100))]
     assert {one.reason for one in found} == {Reason.RATE_LIMITED}
     assert {"left alone for 11 hours" in one.detail for one in found} == {True}
-    assert server.stats()["requests"] < 10
+    assert server.stats()["requests"] == 1
 
 
 def test_a_request_that_can_never_fit_the_rate_is_not_tried_again(
@@ -194,6 +287,79 @@ def test_a_request_that_can_never_fit_the_rate_is_not_tried_again(
     said = b'{"error": {"message": "Request too large for model-a on tokens per min."}}'
     error = from_status(429, said, headers={}, url="u", model="m", key="k", sent=())
     assert error.reason is Reason.RATE_LIMITED and not error.again
+
+
+# --- what nobody counted ---
+
+
+@pytest.mark.parametrize("budget", ["20000 tokens", "0.02"])
+def test_a_budget_shrinks_where_the_endpoint_counts_nothing(
+    server: LLMServer, bench: Bench, budget: str
+) -> None:
+    server.settings.usage = False
+    spent = Budget.parse(budget)
+    found = ask(bench.judge(budget=spent, price=Price(1.0, 1.0)), grades(300))
+    lost = [one for one in found if isinstance(one, Failure)]
+    assert {one.reason for one in lost} == {Reason.BUDGET} and 0 < len(lost) < 300
+    assert spent.exhausted and "about" in lost[0].detail
+    assert server.stats()["requests"] == spent.spent_calls < 60
+    if spent.tokens is not None:
+        assert 0.8 * spent.tokens < spent.spent_tokens <= spent.tokens
+
+
+@pytest.mark.parametrize("fault", ["hang", "drop", "drop_midway", "html_200"])
+def test_what_may_have_been_paid_without_a_reply_counts_against_the_budget(
+    server: LLMServer, bench: Bench, fault: str
+) -> None:
+    server.settings.faults = lambda request: fault
+    spent = Budget(tokens=10**9)
+    failed(ask_one(bench.judge(budget=spent, timeout=0.5), GRADE))
+    assert spent.spent_tokens > 300 * server.stats()["requests"] > 0
+
+
+@pytest.mark.parametrize("fault", ["rate_limit", "error_500", "error_503", "bad_request", "auth"])
+def test_what_the_endpoint_answered_with_an_error_costs_no_budget_but_its_call(
+    server: LLMServer, bench: Bench, fault: str
+) -> None:
+    server.settings.faults = lambda request: fault
+    spent = Budget(dollars=1.0)
+    failed(ask_one(bench.judge(budget=spent, price=Price(1.0, 1.0)), GRADE))
+    assert spent.spent_dollars == spent.spent_tokens == 0
+    assert spent.spent_calls == server.stats()["requests"] > 0
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [
+        {"prompt_tokens": -(10**6), "completion_tokens": -5},
+        {"prompt_tokens": 2**63, "completion_tokens": 2**200},
+        {"prompt_tokens": 0, "completion_tokens": 0},
+        {"prompt_tokens": None, "completion_tokens": "many"},
+        {"prompt_tokens": "9" * 5000, "completion_tokens": 1},
+        {"prompt_tokens": [7], "completion_tokens": {}},
+        {"prompt_tokens": 100},
+        {},
+    ],
+    ids=lambda usage: str(usage)[:50],
+)
+def test_no_count_of_a_server_enlarges_a_budget_or_breaks_the_ledger(
+    server: LLMServer, bench: Bench, usage: dict[str, Any]
+) -> None:
+    server.settings.usage = usage
+    spent = Budget(tokens=10**9)
+    made = answered(ask_one(bench.judge(budget=spent), GRADE)).provenance
+    assert 0 <= made.input_tokens <= MOST_TOKENS and 0 <= made.output_tokens <= MOST_TOKENS
+    assert spent.spent_tokens > 300 and server.stats()["requests"] == 1
+    assert answered(ask_one(bench.judge(), GRADE)).provenance.cached
+
+
+@pytest.mark.parametrize(
+    ("value", "tokens"),
+    [(0, 0), (7, 7), (7.0, 7), (2**60, MOST_TOKENS), (1e300, MOST_TOKENS), (-1, None), (True, None),
+     ("7", None), (None, None), (float("nan"), None), ([], None)],
+)  # fmt: skip
+def test_a_count_is_a_number_of_tokens_or_none(value: object, tokens: int | None) -> None:
+    assert counted(value) == tokens
 
 
 # --- what fails everything ---
@@ -273,7 +439,7 @@ def test_with_a_third_of_all_replies_faulty_everything_is_answered_or_failed_and
     server.settings.faults = {name: 0.3 / len(names) for name in names}
     server.settings.seed = 7
     questions = grades(500)
-    judge = bench.judge(timeout=1.0, limiter=Limiter(64))
+    judge = bench.judge(timeout=1.5, limiter=Limiter(64))
     kept: list[Verdict[Any] | Failure] = []
     with Asker(judge, keep=kept.append) as asker:
         scope = asker.scope()

@@ -15,10 +15,13 @@ from llm_rule import Request, default_rule
 from llm_server import LLMServer
 from question_examples import EXAMPLES, name_of
 from ragassay.errors import UsageError
+from ragassay.judges import upkeep
 from ragassay.judges.asking import Asker
 from ragassay.judges.budget import Budget
 from ragassay.judges.ledger import Entry
 from ragassay.judges.limits import Limiter
+from ragassay.judges.llm import _AT_WORK
+from ragassay.judges.panel import Panel
 from ragassay.judges.prices import Price
 from ragassay.judges.question import Question
 from ragassay.judges.questions.matching import AnswerMatch
@@ -224,6 +227,22 @@ def test_refresh_asks_each_question_once_more_and_keeps_the_new_answer(
     assert all(one.provenance.cached for one in second)
 
 
+def test_a_refresh_that_fails_leaves_the_paid_answer_for_other_runs(
+    server: LLMServer, bench: Bench
+) -> None:
+    before = answered(ask_one(bench.judge(), GRADE))
+    server.settings.faults = lambda request: "refusal"
+    fresh = bench.judge(reuse="nothing")
+    first, second = failed(ask_one(fresh, GRADE)), failed(ask_one(fresh, GRADE))
+    assert first.reason is second.reason is Reason.REFUSED and first.detail == second.detail
+    assert not first.provenance.cached and second.provenance.cached
+    assert server.stats()["requests"] == 2, "asked once more in this run, and not twice"
+    after = answered(ask_one(bench.judge(), GRADE))
+    assert after.provenance.cached and after.answer == before.answer
+    server.settings.faults = {}
+    assert not answered(ask_one(bench.judge(reuse="nothing"), GRADE)).provenance.cached
+
+
 def test_failures_that_stay_are_kept_and_asked_again_on_demand(
     server: LLMServer, bench: Bench
 ) -> None:
@@ -323,6 +342,102 @@ def test_many_first_requests_settle_even_where_rejections_come_late(
     assert stats["statuses"]["400"] <= 32 + 2
 
 
+def test_what_was_paid_before_a_parameter_was_rejected_is_not_paid_again(
+    server: LLMServer, bench: Bench
+) -> None:
+    """A server may change behind its address, or take a temperature of 0 for some prompts only."""
+    judge = bench.judge()
+    early = ask(judge, grades(5))
+    server.settings.rejects = ("seed",)
+    middle = ask(judge, grades(10)[5:])
+    server.settings.rejects = ("seed", "temperature", "top_p", "json_schema")
+    late = ask(judge, grades(15)[10:])
+    assert server.stats()["answered"] == 15
+    for run in (judge, bench.judge()):  # in the same process, and from the ledger alone
+        found = [answered(one) for one in ask(run, grades(15))]
+        assert all(one.provenance.cached for one in found)
+        assert [one.answer for one in found] == [
+            answered(one).answer for one in [*early, *middle, *late]
+        ]
+        lost = [one.provenance.dropped for one in found]
+        assert (
+            lost
+            == [()] * 5 + [("seed",)] * 5 + [("json_schema", "seed", "temperature", "top_p")] * 5
+        )
+    assert server.stats()["answered"] == 15
+    assert isinstance(bench.judge().known(grades(1)[0]), Verdict), "plans know it too"
+
+
+def test_refresh_asks_once_more_across_a_late_rejection_too(
+    server: LLMServer, bench: Bench
+) -> None:
+    ask(bench.judge(), grades(3))
+    fresh = bench.judge(reuse="nothing")
+    ask(fresh, grades(3))
+    server.settings.rejects = ("temperature",)
+    ask(fresh, grades(6))
+    assert server.stats()["answered"] == 9
+    assert all(answered(one).provenance.cached for one in ask(fresh, grades(6)))
+    assert server.stats()["answered"] == 9
+
+
+def test_forgotten_rejections_are_found_out_anew_and_nothing_is_paid_again(
+    server: LLMServer, bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    patient(monkeypatch)
+    server.settings.rejects = ("temperature", "json_schema")
+    ask(bench.judge(limiter=Limiter(4)), grades(40))
+    assert upkeep.forget_rejections(bench.ledger) == 2
+    judge = bench.judge(limiter=Limiter(4))
+    assert "without" not in judge.signature
+    found = ask(judge, grades(41))
+    assert server.stats()["answered"] == 41, "only the one that is new"
+    assert sum(answered(one).provenance.cached for one in found) == 40
+    assert judge.without(["temperature", "seed"]) == ("temperature",)
+    server.settings.rejects = ()
+    upkeep.forget_rejections(bench.ledger)
+    assert "temperature=0" in bench.judge().signature
+
+
+def test_the_signature_speaks_of_what_all_questions_share(server: LLMServer, bench: Bench) -> None:
+    server.settings.rejects = ("presence_penalty", "frequency_penalty", "top_p")
+    judge = bench.judge(parameters={"top_p": 0.5, "max_tokens": 99})
+    before = judge.signature
+    assert before.endswith("(max_tokens=99,seed=42,temperature=0,top_p=0.5)")
+    ask_one(judge, GRADE)
+    assert judge.signature.endswith("(max_tokens=99,seed=42,temperature=0,without=top_p)")
+    own = ("frequency_penalty", "max_tokens", "presence_penalty", "temperature")
+    assert judge.without(own) == ("frequency_penalty", "presence_penalty")
+    panel = Panel([judge, bench.judge("model-b"), bench.judge("model-c")])
+    assert panel.without(own) == ("frequency_penalty", "presence_penalty")
+    assert bench.judge("model-b").without(own) == ()
+
+
+@pytest.mark.parametrize("problem", [OverflowError("too large"), UsageError("The disk is full.")])
+def test_nothing_more_is_sent_once_an_answer_cannot_be_kept(
+    server: LLMServer, bench: Bench, monkeypatch: pytest.MonkeyPatch, problem: Exception
+) -> None:
+    async def broken(entry: Entry, *, stale: bool = False) -> None:
+        raise problem
+
+    monkeypatch.setattr(bench.ledger, "commit", broken)
+    judge = bench.judge(limiter=Limiter(4))
+
+    async def some() -> list[Any]:
+        await judge.open()
+        asked = [judge.answer(one) for one in grades(100)]
+        found = list(await asyncio.gather(*asked, return_exceptions=True))
+        await judge.close()
+        return found
+
+    found = asyncio.run(some())
+    assert server.stats()["requests"] <= 4
+    raised = [one for one in found if one is problem]
+    told = [one for one in found if isinstance(one, Failure)]
+    assert len(raised) == server.stats()["requests"] and len(raised) + len(told) == 100
+    assert all(str(problem) in one.detail for one in told)
+
+
 def test_max_tokens_goes_by_its_newer_name_where_the_old_one_is_rejected(
     server: LLMServer, bench: Bench
 ) -> None:
@@ -401,7 +516,7 @@ def test_no_more_requests_are_in_flight_than_allowed(server: LLMServer, bench: B
 def test_an_interrupt_keeps_what_is_in_flight_and_sends_nothing_new(
     server: LLMServer, bench: Bench
 ) -> None:
-    server.settings.latency = 0.1
+    server.settings.hold = True
     judge = bench.judge(limiter=Limiter(8))
 
     async def interrupted() -> list[Verdict[Any] | Failure]:
@@ -409,18 +524,20 @@ def test_an_interrupt_keeps_what_is_in_flight_and_sends_nothing_new(
         asked = [asyncio.ensure_future(judge.answer(one)) for one in grades(100)]
         while server.stats()["in_flight"] < 8:
             await asyncio.sleep(0.005)
-        await judge.drain()
+        draining = asyncio.ensure_future(judge.drain())
+        await asyncio.sleep(0)
+        server.settings.hold = False
+        await draining
         found = [await one for one in asked]
         await judge.close()
         return found
 
     found = asyncio.run(interrupted())
     kept = [one for one in found if isinstance(one, Verdict)]
-    assert len(kept) == server.stats()["answered"] == server.stats()["requests"] < 20
+    assert len(kept) == server.stats()["answered"] == server.stats()["requests"] == 8
     lost = [failed(one) for one in found if not isinstance(one, Verdict)]
     assert all("interrupted" in one.detail and one.reason.passing for one in lost)
     assert all(one.provenance.attempts == 0 for one in lost)
-    server.settings.latency = 0
     assert all(answered(one) for one in ask(judge, grades(100)))
     assert server.stats()["answered"] == 100
 
@@ -523,7 +640,7 @@ def test_the_judges_words_hold_no_key(server: LLMServer, bench: Bench) -> None:
 def test_questions_that_wait_hold_no_prompt(server: LLMServer, bench: Bench) -> None:
     """Memory does not grow with how much is asked ahead."""
     built = 0
-    server.settings.latency = 0.2
+    server.settings.hold = True
     judge = bench.judge(limiter=Limiter(2))
     original = judge._build
 
@@ -537,11 +654,14 @@ def test_questions_that_wait_hold_no_prompt(server: LLMServer, bench: Bench) -> 
     async def some() -> None:
         await judge.open()
         asked = [asyncio.ensure_future(judge.answer(one)) for one in grades(500)]
-        await asyncio.sleep(0.1)
-        for one in asked:
-            one.cancel()
-        await judge.drain()
+        while server.stats()["in_flight"] < 2:
+            await asyncio.sleep(0.005)
+        draining = asyncio.ensure_future(judge.drain())
+        await asyncio.sleep(0)
+        server.settings.hold = False
+        await draining
+        await asyncio.gather(*asked)
         await judge.close()
 
     asyncio.run(some())
-    assert 0 < built < 100
+    assert 2 <= built <= 2 * _AT_WORK

@@ -9,14 +9,15 @@ import pytest
 
 from question_examples import ANSWER, EXAMPLES, PASSAGE, QUERY, name_of
 from ragassay.errors import UsageError
-from ragassay.judges.asking import Asker
-from ragassay.judges.combining import combinable
+from ragassay.judges.asking import Asker, Usage
+from ragassay.judges.combining import combinable, combine
 from ragassay.judges.judge import Judge
 from ragassay.judges.offline import OfflineJudge
-from ragassay.judges.panel import Panel
+from ragassay.judges.panel import Panel, rule_of
 from ragassay.judges.question import Question, R_co, Reply
 from ragassay.judges.questions.rating import Rating, ReferenceRating
 from ragassay.judges.questions.relevance import Relevance, RelevanceGrade
+from ragassay.judges.questions.report import ContextReport, ReportOnContext
 from ragassay.judges.questions.support import Claims, ClaimSupport, ClaimVerdicts, ExtractClaims
 from ragassay.judges.verdict import Failure, Provenance, Verdict
 from ragassay.scores import Reason
@@ -261,6 +262,74 @@ def test_a_panel_answers_every_kind_of_question(question: Question[Any]) -> None
     expected = question.largest() if combinable(question.reply) else question.smallest()
     assert verdict.answer == expected
     assert question.check(verdict.answer) == verdict.answer
+
+
+def rate(rating: int, explanation: str) -> Rating:
+    return Rating(explanation=explanation, rating=rating)
+
+
+RATING = ReferenceRating("", QUERY, "1968", ANSWER, (PASSAGE,))
+
+
+def test_the_words_are_of_somebody_who_gave_the_number() -> None:
+    votes = [rate(2, "bad"), rate(9, "great"), rate(4, "weak"), rate(9, "superb")]
+    lower = ask(Panel([Fixed(str(at), vote) for at, vote in enumerate(votes)]), RATING)
+    assert lower.answer == rate(4, "weak")
+    most = ask(Panel([Fixed(str(at), vote) for at, vote in enumerate(votes)], "majority"), RATING)
+    assert most.answer == rate(9, "great")
+    assert ask(Panel([Fixed("a", votes[1]), Fixed("b", votes[0])]), RATING).answer == votes[0]
+
+
+def report(relevance: int, usefulness: int, who: str) -> ContextReport:
+    return ContextReport(
+        relevance_explanation=f"{who} on relevance", relevance=relevance,
+        usefulness_explanation=f"{who} on usefulness", usefulness=usefulness,
+        utilization_explanation=f"{who} on utilization", utilization=50,
+        attribution_explanation=f"{who} on attribution",
+        attribution={"a": (1,), "b": (2,), "c": (1, 2)}[who],
+    )  # fmt: skip
+
+
+def test_each_field_is_explained_by_a_vote_for_that_field() -> None:
+    question = ReportOnContext(QUERY, (PASSAGE, PASSAGE))
+    said = [report(5, 1, "a"), report(1, 3, "b"), report(3, 5, "c")]
+    combined = ask(Panel([Fixed(str(at), one) for at, one in enumerate(said)]), question).answer
+    assert (combined.relevance, combined.relevance_explanation) == (3, "c on relevance")
+    assert (combined.usefulness, combined.usefulness_explanation) == (3, "b on usefulness")
+    assert (combined.attribution, combined.attribution_explanation) == ((1, 2), "c on attribution")
+
+
+class Pair(Reply):
+    explanation: str
+    left: int
+    right: bool
+
+
+def test_where_nobody_gave_the_whole_answer_the_votes_stand_for_words() -> None:
+    votes = [Pair(explanation=str(at), left=at, right=at != 1) for at in (0, 1, 2)]
+    assert combine(votes, "median") == Pair(
+        explanation="votes: (0, true), (1, false), (2, true)", left=1, right=True
+    )
+    sets = [report(1, 1, "a"), report(1, 1, "b")]
+    assert combine(sets, "median").attribution_explanation == "votes: [1], [2]"
+
+
+def test_disagreement_is_counted_by_answers_and_not_by_words() -> None:
+    usage = Usage()
+    for votes in [
+        (rate(3, "x"), rate(3, "y")),
+        (rate(3, "x"), rate(4, "x")),
+        (Reason.TIMEOUT,) * 2,
+    ]:
+        usage.add(ask(Panel([Fixed(str(at), vote) for at, vote in enumerate(votes)]), RATING))
+    usage.add(ask(Panel([Fixed("a", rate(3, "x")), Fixed("b", Reason.TIMEOUT)], quorum=1), RATING))
+    assert (usage.questions, usage.disagreed) == (4, 1)
+
+
+def test_a_panel_is_known_by_its_signature() -> None:
+    members = [Fixed("a", grade(0)), Fixed("b", grade(0)), Fixed("c", grade(0))]
+    assert rule_of(Panel(members, "majority").signature) == ("majority", 2)
+    assert rule_of("openai:gpt-4o(temperature=0)") is None
 
 
 def test_a_panel_of_one_says_what_its_member_says() -> None:

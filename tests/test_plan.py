@@ -41,6 +41,7 @@ class _Ours(JudgedMetric):
     title = source = "a test's own"
     family = "tests"
     needs = ("query", "passages", "answer")
+    high = None
 
 
 @dataclass(frozen=True)

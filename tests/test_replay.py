@@ -9,7 +9,9 @@ import pytest
 
 from question_examples import ANSWER, EXAMPLES, OTHER, PASSAGE, QUERY, name_of
 from ragassay.errors import InputError, UsageError
+from ragassay.judges.asking import Usage
 from ragassay.judges.ledger import Entry
+from ragassay.judges.panel import Panel
 from ragassay.judges.question import Question
 from ragassay.judges.questions.nuggets import NuggetImportance
 from ragassay.judges.questions.relevance import Relevance, RelevanceGrade
@@ -183,9 +185,36 @@ def test_a_recorded_verdict_comes_back_with_its_provenance(
     again = ask(judge, question)
     assert again.answer == verdict.answer
     assert again.id == verdict.id
-    assert again.provenance.cached
-    expected = {**to_record(verdict), "cached": True}
-    assert to_record(again) == expected
+    assert to_record(again) == {**to_record(verdict), "request": "", "attempts": 0}
+
+
+def test_what_is_replayed_is_neither_sent_nor_from_the_ledger(tmp_path: Path) -> None:
+    record = to_record(Verdict(QUESTION, QUESTION.largest(), MADE)) | {"cached": True}
+    usage = Usage()
+    usage.add(ask(replay(tmp_path, record)))
+    assert (usage.questions, usage.calls, usage.cached, usage.cost) == (1, 0, 0, 0.0)
+
+
+def answered(judge: Replay, *questions: Question[Any]) -> tuple[str, ...]:
+    for question in questions:
+        asyncio.run(judge.answer(question))
+    return judge.remarks()
+
+
+def test_labels_that_matched_no_question_are_counted_and_the_first_is_named(tmp_path: Path) -> None:
+    other = {**LABEL, "data": {"query": QUERY, "passage": OTHER}}
+    recorded = to_record(Verdict(RelevanceGrade("x", "y"), QUESTION.largest(), MADE))
+    ann, corrected = {**LABEL, "judge": "ann"}, {**LABEL, "judge": "ann", "answer": 1}
+    judge = replay(tmp_path, ann, corrected, other, recorded)
+    judge.known(RelevanceGrade(QUERY, OTHER))  # a plan asks nothing
+    (said,) = answered(judge, QUESTION)
+    assert said == (
+        "labels.jsonl: 1 of 3 labels matched no question of the run; the first is in line 3"
+    )
+    assert [line.number for line in judge.unused()] == [3]
+    assert answered(judge, RelevanceGrade(QUERY, OTHER)) == ()
+    panel = Panel([replay(tmp_path, other)])
+    assert panel.remarks()[0].startswith("labels.jsonl: 1 of 1 label matched no question")
 
 
 def test_a_recorded_failure_is_the_same_failure(tmp_path: Path) -> None:
@@ -254,6 +283,12 @@ def test_an_exported_ledger_is_replayed(tmp_path: Path) -> None:
     verdict = ask(replay(tmp_path, *lines))
     assert verdict.answer.grade == 3  # three models are a panel
     assert len(verdict.votes) == 3
+    judge = replay(tmp_path, *lines)
+    assert judge.remarks() == ()
+    (said,) = answered(judge, QUESTION)
+    assert "answers of several models" in said and "ragassay ledger export --model" in said
+    for name in ("small", "large", "other"):
+        assert f"http://localhost:8000/v1#{name}" in said
     alone = ask(replay(tmp_path, lines[0]))
     assert alone.provenance.messages == ({"role": "user", "content": "x"},)
     assert alone.provenance.judge == "http://localhost:8000/v1#small"

@@ -242,8 +242,8 @@ def metrics_of(result: Result) -> dict[str, Metric]:
             found[name] = naming.parse(entry.metric)
         except UsageError as error:
             raise UsageError(
-                f"The metric {name!r} is not known here, so it cannot be computed again. If it is a "
-                "class of your own, import the module that defines it, and then call "
+                f"The metric {name!r} is not known here, so it cannot be computed again. If it is "
+                "a class of your own, import the module that defines it, and then call "
                 "ragassay.engine.evidence.rescore(ragassay.open_run(FOLDER)) from Python."
             ) from error
     return found

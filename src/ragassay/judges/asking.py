@@ -171,9 +171,10 @@ class Asker:
         """
         async with self._room:
             found = await work()
-        self.judged += 1
-        if self.told is not None:
-            self.told(self.judged)
+        if not self.ending:
+            self.judged += 1
+            if self.told is not None:
+                self.told(self.judged)
         return found
 
     def close(self) -> None:

@@ -74,8 +74,8 @@ class Replay(Judge):
             n = len(self._file.labels)
             what = "label" if n == 1 else "labels"
             said.append(
-                f"{self._file.path.name}: {len(unused):,} of {n:,} {what} matched no question of the "
-                f"run; the first is in line {unused[0].number:,}"
+                f"{self._file.path.name}: {len(unused):,} of {n:,} {what} matched no question of "
+                f"the run; the first is in line {unused[0].number:,}"
             )
         if self._mixed:
             said.append(

@@ -24,8 +24,8 @@ def about(record: Mapping[str, Any], sample: Sample | None) -> str:
         ranks.setdefault(short(passage.text or ""), rank)
     pieces = []
     for name, text in (record.get("about") or {}).items():
-        rank = f" [{ranks[text]}]" if name == "passage" and text in ranks else ""
-        pieces.append(f'{name}{rank} "{text}"')
+        place = f" [{ranks[text]}]" if name == "passage" and text in ranks else ""
+        pieces.append(f'{name}{place} "{text}"')
     return ", ".join(pieces)
 
 

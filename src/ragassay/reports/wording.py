@@ -189,8 +189,8 @@ def _given_notes(summary: Summary) -> list[str]:
             which = "all" if metric.n_given == metric.n_scored else f"{metric.n_given:,}"
             alike.setdefault(f"{which} of {metric.n_scored:,} values", []).append(metric.name)
     return [
-        f"Read from the records, not computed or judged here ({how}): {', '.join(names)}. "
-        "--option given=false asks the judge instead."
+        f"Resting on values read from the records, not on a judge or model here ({how}): "
+        f"{', '.join(names)}. --option given=false asks the judge, where one can tell."
         for how, names in alike.items()
     ]
 

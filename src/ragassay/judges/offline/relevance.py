@@ -12,7 +12,7 @@ from typing import NamedTuple
 from ragassay.judges.offline.answers import rule_for
 from ragassay.judges.offline.evidence import names, share_of
 from ragassay.judges.offline.hostile import evidence_sentences
-from ragassay.judges.offline.wanted import Kind, answers_by_name, holds, kind_of
+from ragassay.judges.offline.wanted import Kind, answers_by_name, holds, kind_of, subject
 from ragassay.judges.offline.words import content, weigh
 from ragassay.judges.questions.relevance import Relevance, RelevanceGrade
 
@@ -63,7 +63,7 @@ class Found(NamedTuple):
 @lru_cache(maxsize=4096)
 def look(query: str, passage: str) -> Found:
     """What of the query stands in the passage."""
-    asked = frozenset(content(query))
+    asked = subject(query)
     if not asked:
         return Found()
     parts = [(part, set(content(part))) for part in evidence_sentences(passage)]
@@ -106,7 +106,7 @@ def grade(query: str, passage: str) -> int:
     if found.together < enough or not (answers or found.new >= NEW):
         return 1
     # A query of a single telling word is found in much that does not answer it.
-    telling = weigh(set(content(query))) > 1
+    telling = weigh(sorted(subject(query))) > 1
     return 3 if found.together >= DEDICATED and answers and telling else 2
 
 

@@ -38,6 +38,21 @@ def kind_of(query: str) -> Kind:
     return max(found)[1] if found else "any"
 
 
+@lru_cache(maxsize=1024)
+def subject(query: str) -> frozenset[str]:
+    """Stems of what the query is about: all but its question words ("wer", "quand")."""
+    text = visible(query)
+    asking = {
+        stem
+        for _, asked in _ASKED
+        for match in asked.finditer(text)
+        if " " not in match.group()
+        for stem in content(match.group())
+    }
+    stems = frozenset(content(query))
+    return stems - asking or stems
+
+
 def holds(text: str, kind: Kind, asked: Set[str] = frozenset()) -> bool:
     """Whether a text holds something of the kind.
 

@@ -1,0 +1,305 @@
+"""From a score to the words behind it and back: votes, metrics of one's own, what is shown."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+import ragassay
+from llm_rule import Request
+from llm_server import LLMServer
+from question_examples import EXAMPLES, PASSAGE
+from ragassay.cli import call
+from ragassay.engine import evidence
+from ragassay.engine.folder import open_run
+from ragassay.engine.results import Result
+from ragassay.judges.asking import Ask
+from ragassay.judges.panel import Panel
+from ragassay.judges.questions.answering import AnswerAttempted
+from ragassay.judges.records import about_of, short
+from ragassay.metrics import base, naming
+from ragassay.metrics.base import scored
+from ragassay.metrics.judged import JudgedMetric
+from ragassay.reports.html import write_report
+from ragassay.reports.verdicts import nugget_table, spread
+from ragassay.samples import Sample
+from ragassay.scores import Outcome
+from scripted_judge import Scripted
+
+CHROMIUM = Path("/usr/bin/chromium")
+RATINGS = {"first": 2, "second": 7, "third": 8, "fourth": 3}
+DATA = [
+    {
+        "id": "q1",
+        "query": "When was the bridge opened?",
+        "answer": "In 1968.",
+        "references": ["1968"],
+        "passages": ["A museum.", PASSAGE],
+    }
+]
+
+
+def rule(request: Request) -> Any:
+    """Each model has a rating of its own."""
+    model = request.body["model"]
+    if "rating" in request.schema["properties"]:
+        return {"explanation": f"so says {model}", "rating": RATINGS[model]}
+    return {"match": 2, "trust": 2, "grade": 2 + (model == "second")}
+
+
+@pytest.fixture(scope="module")
+def voted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder with a panel's run and its ledger."""
+    base_folder = tmp_path_factory.mktemp("voted")
+    with LLMServer(rule) as server:
+        ragassay.evaluate(
+            DATA,
+            ["rb_llm", "umbrela"],
+            judge=[f"{server.url}#{model}" for model in RATINGS],
+            ledger=str(base_folder / "ledger.sqlite"),
+            save=base_folder / "run",
+        )
+    yield base_folder
+
+
+def scores(result: Result) -> dict[str, Any]:
+    return {row.metric: row.value for row in result.scores}
+
+
+def test_a_panels_scores_are_computed_again_from_its_votes(voted: Path) -> None:
+    run, ledger = str(voted / "run"), str(voted / "ledger.sqlite")
+    assert scores(open_run(run)) == {"rb_llm": 0.5, "umbrela": 2.0}  # 5 is between 3 and 7
+    assert call(["rescore", run]) == 0
+    assert call(["rescore", run, "--ledger", ledger]) == 0
+
+
+def test_a_vote_that_differs_in_the_ledger_changes_the_score(voted: Path, tmp_path: Path) -> None:
+    ledger = tmp_path / "ledger.sqlite"
+    ledger.write_bytes((voted / "ledger.sqlite").read_bytes())
+    with sqlite3.connect(ledger) as connection:
+        changed = connection.execute(
+            "UPDATE verdicts SET answer = ? WHERE model = 'first' AND kind = 'reference_rating'",
+            (orjson.dumps({"explanation": "now", "rating": 8}).decode(),),
+        )
+        assert changed.rowcount == 1
+    connection.close()
+    from ragassay.judges.ledger import Ledger
+
+    with Ledger(ledger) as store:
+        found = evidence.rescore(open_run(voted / "run"), store)
+    ((stored, again),) = found.different
+    assert (stored.metric, stored.value, again.value) == ("rb_llm", 0.5, 0.75)
+    with sqlite3.connect(ledger) as connection:
+        connection.execute("DELETE FROM verdicts WHERE model IN ('first', 'second', 'third')")
+    connection.close()
+    with Ledger(ledger) as store:
+        found = evidence.rescore(open_run(voted / "run"), store)
+    assert {again.reason for _, again in found.different} == {"missing_input"}
+
+
+def test_explain_shows_each_vote_with_model_cost_and_reply(voted: Path, capsys: Any) -> None:
+    assert call(["explain", str(voted / "run"), "q1", "rb_llm"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    for model, rating in RATINGS.items():
+        assert f'#{model} {{"explanation":"so says {model}","rating":{rating}}}' in shown
+    assert shown.count("tokens in") == 4
+    assert "4 votes differ: rating 2 to 8" in shown
+    assert "system:" not in shown
+    assert call(["explain", str(voted / "run"), "q1", "rb_llm", "--full"]) == 0
+    full = capsys.readouterr().out
+    assert full.count("system:") == 1  # all four saw the same
+    assert full.count("reply:") == 4
+    assert PASSAGE in " ".join(full.split())
+
+
+def test_explain_says_which_passage_a_grade_is_about(voted: Path, capsys: Any) -> None:
+    assert call(["explain", str(voted / "run"), "q1", "umbrela"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert f'on passage [2] "{short(PASSAGE)}"' in shown
+    assert 'on passage [1] "A museum."' in shown
+
+
+def test_a_verdict_written_without_about_is_explained_by_asking_the_evidence(
+    voted: Path, tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    run.mkdir()
+    for path in (voted / "run").iterdir():
+        if path.is_file():
+            (run / path.name).write_bytes(path.read_bytes())
+    lines = [orjson.loads(line) for line in (run / "verdicts.jsonl").read_bytes().splitlines()]
+    assert all(line.pop("about", None) for line in lines if line["question"] == "relevance_grade")
+    (run / "verdicts.jsonl").write_bytes(b"\n".join(map(orjson.dumps, lines)) + b"\n")
+    found = evidence.explain(open_run(run), "q1", "umbrela")
+    assert [one["about"] for one in found.scores[0].verdicts] == [
+        {"passage": "A museum."},
+        {"passage": short(PASSAGE)},
+    ]
+
+
+def test_the_html_report_holds_each_vote_and_one_prompt(voted: Path, tmp_path: Path) -> None:
+    result = open_run(voted / "run")
+    write_report(result, tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text()
+    assert "4 votes differ: rating 2 to 8" in page
+    for model in RATINGS:
+        assert page.count(f"so says {model}") >= 2  # the typed answer and the raw reply
+    prompt = next(iter(result.verdicts))["votes"][0]["messages"][0]["content"].splitlines()[0]
+    assert page.count(prompt) == 1
+    assert r'"about":"passage [2] \"' in page
+
+
+def test_a_score_in_the_html_report_leads_to_its_verdicts(voted: Path, tmp_path: Path) -> None:
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    if not CHROMIUM.exists():
+        pytest.skip(f"no browser at {CHROMIUM}")
+    extra = [f"umbrela_P@{k}" for k in range(1, 12)]
+    judge = Scripted({"relevance_grade": {"match": 2, "trust": 2, "grade": 2}})
+    result = ragassay.evaluate(DATA, ["rb_llm", *extra], judge=judge)
+    write_report(result, tmp_path / "many.html")
+    write_report(open_run(voted / "run"), tmp_path / "voted.html")
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=str(CHROMIUM), args=["--no-sandbox", "--disable-gpu"]
+        )
+        page = browser.new_page()
+        page.goto((tmp_path / "voted.html").as_uri())
+        page.locator("#queries .expand").click()
+        assert page.locator(".links button").all_inner_texts() == ["[1]", "[2–3]"]
+        page.locator(".links button", has_text="[2–3]").click()
+        assert "lit" not in (page.locator(".evidence > li").first.get_attribute("class") or "")
+        assert page.locator(".evidence > li.lit").count() == 2
+        page.locator(".links button", has_text="[1]").click()
+        assert page.locator(".evidence > li.lit > details[open]").count() == 1
+        page.locator(".votes summary", has_text="third").click()
+        assert "so says third" in page.locator(".votes details[open] pre").inner_text()
+        page.goto((tmp_path / "many.html").as_uri())
+        heads = page.locator("#queries thead button").all_inner_texts()
+        assert heads[2:] == extra[:8]  # rb_llm has no score: it does not take a place
+        browser.close()
+
+
+@dataclass(frozen=True)
+class Polite(JudgedMetric):
+    """A metric that a user wrote."""
+
+    name = "test_polite"
+    title = "Is it polite?"
+    family = "answer"
+    source = "test"
+    needs = ("query", "answer")
+    asks = (AnswerAttempted,)
+
+    async def judge(self, sample: Sample, ask: Ask) -> Outcome:
+        assert sample.query is not None and sample.answer is not None
+        said = await ask(AnswerAttempted(sample.query, sample.answer.text))
+        return scored(said.answered == "yes", "it says please")
+
+
+def test_a_metric_that_is_not_known_here_is_explained_all_the_same(
+    tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judge = Scripted(
+        {
+            "answer_attempted": {"answered": "yes"},
+            "relevance_grade": dict.fromkeys(("match", "trust", "grade"), 1),
+        }
+    )
+    base.register(Polite)
+    naming.known.cache_clear()
+    try:
+        ragassay.evaluate(DATA, ["test_polite", "umbrela"], judge=judge, save=tmp_path / "run")
+    finally:
+        base._CLASSES.pop("test_polite")
+        naming.known.cache_clear()
+    assert call(["explain", str(tmp_path / "run"), "q1"]) == 0
+    shown = capsys.readouterr().out
+    assert "it says please" in shown and '{"answered":"yes"}' in shown and "A museum." in shown
+    assert call(["rescore", str(tmp_path / "run")]) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert "'test_polite' is not known here" in said and "import the module" in said
+
+
+def test_a_panels_verdict_that_was_decided_elsewhere_keeps_its_votes() -> None:
+    low = Scripted({"reference_rating": {"explanation": "low", "rating": 3}})
+    high = Scripted({"reference_rating": {"explanation": "high", "rating": 8}})
+    result = ragassay.evaluate(DATA, ["rb_llm"], judge=Panel([low, high]))
+    assert scores(result) == {"rb_llm": 0.55}
+    assert evidence.rescore(result).different == ()
+    assert result.summary.judging is not None and result.summary.judging.disagreed == 1
+
+
+def test_nuggets_are_one_table_in_explain_and_in_the_report(tmp_path: Path, capsys: Any) -> None:
+    judge = Scripted(
+        {
+            "relevance_grade": {"match": 3, "trust": 3, "grade": 3},
+            "extract_nuggets": {"nuggets": ["bridge opened 1968", "over the harbour"]},
+            "nugget_importance": {"labels": ["vital", "okay"]},
+            "assign_nuggets": {"labels": ["support", "partial_support"]},
+        }
+    )
+    names = ["nuggets(iterations=1).all", "nuggets(iterations=1).vital"]
+    result = ragassay.evaluate(DATA, names, judge=judge, save=tmp_path / "run")
+    assert [len(row.parts["nuggets"]) for row in result.scores] == [2, 2]
+    assert call(["explain", str(tmp_path / "run"), "q1"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert shown.count("bridge opened 1968 vital support") == 1
+    assert shown.count("over the harbour okay partial") == 1
+    assert "nuggets: as above" in shown and '"assignments"' not in shown
+    assert 'nuggets (2) "bridge opened 1968; over the harbour"' in shown
+    write_report(result, tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text()
+    assert page.count('["over the harbour","okay","partial"]') == 1
+
+
+def test_parts_that_are_no_table_are_left_alone() -> None:
+    whole = {"nuggets": ["a"], "labels": ["vital"], "assignments": ["not_support"]}
+    assert nugget_table(whole) == [("a", "vital", "not")]
+    assert nugget_table({**whole, "labels": []}) == []
+    assert nugget_table({**whole, "labels": ["vital", "okay"]}) == []
+    assert nugget_table({"claims": ["a"]}) == []
+
+
+def test_what_tells_one_question_from_another_is_said_in_short() -> None:
+    about = {question.kind: about_of(question.data) for question in EXAMPLES}
+    assert about["relevance_grade"] == {"passage": PASSAGE}
+    assert about["citation_support"].keys() == {"statement", "passage"}
+    assert about["assign_nuggets"] == {"nuggets (2)": "bridge opened 1968; tram line"}
+    assert about["satisfaction"] == about["says_idk"] == about["answer_match"] == {}
+    long = about_of({"query": "q", "passage": "word\n" * 5000})["passage"]
+    assert long.startswith("word word") and len(long) < 85 and long.endswith(" …")
+
+
+@pytest.mark.parametrize(
+    ("answers", "says"),
+    [
+        ([{"grade": 1}], ""),
+        ([{"grade": 1}, None], ""),
+        (
+            [{"grade": 1, "explanation": "good"}, {"grade": 1, "explanation": "bad"}],
+            "2 votes agree",
+        ),
+        ([{"grade": 1}, {"grade": 3}, {"grade": 2}], "3 votes differ: grade 1 to 3"),
+        ([{"s": "yes"}, {"s": "no"}, {"s": "no"}], "3 votes differ: s no 2, yes 1"),
+        ([{"match": True}, {"match": False}], "2 votes differ: match true 1, false 1"),
+        ([{"l": ["a", "b"]}, {"l": ["a", "c"]}], "2 votes differ: l in 1 of 2 entries"),
+        ([{"l": [1]}, {"l": [1, 2]}], "2 votes differ: l"),
+    ],
+)
+def test_the_spread_of_votes_is_said_in_words(answers: list[Any], says: str) -> None:
+    assert spread({"votes": [{"answer": answer} for answer in answers]}) == says
+
+
+def test_a_verdict_that_was_damaged_is_a_failure_and_no_crash() -> None:
+    judge = Scripted({"relevance_grade": {"match": 3, "trust": 3, "grade": 3}})
+    result = ragassay.evaluate(DATA, ["umbrela"], judge=judge)
+    first = next(iter(result.verdicts))
+    first["answer"]["grade"] = 9  # type: ignore[index]
+    ((stored, again),) = evidence.rescore(replace(result)).different
+    assert (stored.value, again.reason) == (3.0, "failed")
