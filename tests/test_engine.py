@@ -101,7 +101,9 @@ def test_the_run_folder_keeps_its_contract(tmp_path: Path) -> None:
     ragassay.evaluate(RECORDS, ["em"], save=tmp_path / "run", seed=7)
     lines = (tmp_path / "run" / "scores.jsonl").read_bytes().splitlines()
     fields = ["sample", "system", "repeat", "metric", "value", "status", "reason", "explanation"]
-    assert [list(orjson.loads(line)) for line in lines] == [[*fields, "parts", "evidence", "judge"]] * 4
+    assert [list(orjson.loads(line)) for line in lines] == [
+        [*fields, "parts", "evidence", "judge"]
+    ] * 4
     assert orjson.loads(lines[3])["value"] is None and b"NaN" not in b"".join(lines)
     summary = orjson.loads((tmp_path / "run" / "summary.json").read_bytes())
     assert {"mean", "low", "high", "n_scored", "n_total"} <= summary["metrics"]["em"].keys()

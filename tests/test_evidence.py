@@ -75,6 +75,7 @@ def scores(result: Result) -> dict[str, Any]:
 def test_a_panels_scores_are_computed_again_from_its_votes(voted: Path) -> None:
     run, ledger = str(voted / "run"), str(voted / "ledger.sqlite")
     assert scores(open_run(run)) == {"rb_llm": 0.5, "umbrela": 2.0}  # 5 is between 3 and 7
+    assert next(iter(open_run(run).scores)).explanation == "votes: 2, 7, 8, 3"
     assert call(["rescore", run]) == 0
     assert call(["rescore", run, "--ledger", ledger]) == 0
 
@@ -177,7 +178,7 @@ def test_a_score_in_the_html_report_leads_to_its_verdicts(voted: Path, tmp_path:
         assert page.locator(".evidence > li.lit").count() == 2
         page.locator(".links button", has_text="[1]").click()
         assert page.locator(".evidence > li.lit > details[open]").count() == 1
-        page.locator(".votes summary", has_text="third").click()
+        page.locator(".votes summary", has_text="so says third").click()
         assert "so says third" in page.locator(".votes details[open] pre").inner_text()
         page.goto((tmp_path / "many.html").as_uri())
         heads = page.locator("#queries thead button").all_inner_texts()

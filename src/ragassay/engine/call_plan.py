@@ -95,6 +95,14 @@ class Pace:
             found.append(tokens / self.tpm * 60)
         return max(found)
 
+    def span(self, amount: Amount) -> Range:
+        """The same for both ends of an amount."""
+        sent, said = amount.input_tokens, amount.output_tokens
+        return Range(
+            self.duration(amount.calls.low, sent.low + said.low),
+            self.duration(amount.calls.high, sent.high + said.high),
+        )
+
 
 Fit = Literal["fits", "may not fit", "does not fit", "no price known"]
 
@@ -155,7 +163,11 @@ class CallPlan:
             "asks": self.asks,
             "total": _amount_json(self.total),
             "metrics": [
-                {"metrics": list(names), **_amount_json(amount)}
+                {
+                    "metrics": list(names),
+                    **_amount_json(amount),
+                    "seconds": _range_json(self.pace.span(amount)),
+                }
                 for names, amount in self.metrics.items()
             ],
             "questions": {kind: _range_json(found) for kind, found in self.questions.items()},

@@ -14,7 +14,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 
 from ragassay.engine.call_book import TOTAL, Book, ends
-from ragassay.engine.call_plan import Amount, CallPlan, Pace, Range, fit
+from ragassay.engine.call_plan import Amount, CallPlan, Pace, fit
 from ragassay.engine.scoring import Judged, judged_among
 from ragassay.judges.asking import Asker, Scope
 from ragassay.judges.judge import Judge
@@ -157,10 +157,7 @@ class Planner:
             total=total,
             questions={kind: calls.times(factor) for kind, calls in self._book.kinds().items()},
             pace=pace,
-            seconds=Range(
-                pace.duration(total.calls.low, total.input_tokens.low + total.output_tokens.low),
-                pace.duration(total.calls.high, total.input_tokens.high + total.output_tokens.high),
-            ),
+            seconds=pace.span(total),
             n_samples=n,
             n_walked=self.n_walked,
             listed_prices=self._listed_prices,

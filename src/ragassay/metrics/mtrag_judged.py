@@ -239,4 +239,8 @@ class ReferenceJudge(_Judged):
         # the lower of the two middle ones; the published figure lies between them.
         rating = median(votes) if votes else found.answer.rating
         parts = {"rating": rating, **({"ratings": votes} if votes else {})}
-        return Score(rating / 10, parts, found.answer.explanation)
+        # Nobody's words explain a value that nobody gave.
+        said = found.answer.explanation
+        if rating != found.answer.rating:
+            said = f"votes: {', '.join(map(str, votes))}"
+        return Score(rating / 10, parts, said)

@@ -61,16 +61,20 @@ class _PlanView:
             padding=(0, 1, 0, 0),
             show_footer=False,
         )
-        heads = ["calls", "in ledger", "tokens in", "tokens out", "cost"]
+        heads = ["calls", "in ledger", "tokens in", "tokens out", "cost", "time"]
         if not wide:
-            heads = ["calls", "in ledger", "tokens", "cost"]
+            heads = ["calls", "in ledger", "tokens", "cost", "time"]
         table.add_column("metric, alone", overflow="fold")
         for head in heads:
             table.add_column(head, justify="right", no_wrap=True)
         for names, amount in plan.metrics.items():
-            table.add_row(Text(_named(names)), *_cells(amount, wide, plain))
+            time = Text(_span(plan.pace.span(amount), _duration, plain))
+            table.add_row(Text(_named(names)), *_cells(amount, wide, plain), time)
         table.add_section()
-        cells = _cells(plan.total, wide, plain)
+        cells = [
+            *_cells(plan.total, wide, plain),
+            Text(_span(plan.seconds, _duration, plain)),
+        ]
         table.add_row(Text("together"), *cells, style="bold")
         return table
 

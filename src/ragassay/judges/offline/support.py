@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from functools import lru_cache
+from typing import Literal, NamedTuple
 
 from ragassay.judges.offline.answers import rule_for
-from ragassay.judges.offline.evidence import Evidence, Piece, negated, piece, share_of
+from ragassay.judges.offline.evidence import Evidence, Piece, negated, piece
 from ragassay.judges.offline.hostile import evidence_sentences, is_hostile
 from ragassay.judges.offline.texts import plain, sentences
-from ragassay.judges.offline.words import content
+from ragassay.judges.offline.words import content, weigh, weight
 from ragassay.judges.questions.report import Contradiction, Stars
 from ragassay.judges.questions.support import CitationSupport, Support
 
@@ -56,27 +57,55 @@ def contradiction(wanted: Piece, said: str, passage: str) -> Literal["number", "
     return "number" if numbers and others - wanted.strict else None
 
 
-def _closest(wanted: Piece, passage: str) -> tuple[str, float, set[str]]:
+@lru_cache(maxsize=4096)
+def _closest(wanted: Piece, passage: str) -> tuple[str, float, frozenset[str]]:
     """The most similar sentence, how similar it is, and the numbers that the passage lacks.
 
     Similar is what holds the words of the other, whichever holds the other: words around one of
     them make no difference.
     """
-    numbers = {stem for stem in wanted.strict if stem[0].isdigit()}
-    words = {stem for stem in wanted.stems if stem not in numbers}
-    best, closest = 0.0, ""
-    missing = set(numbers)
+    numbers = frozenset(stem for stem in wanted.strict if stem[0].isdigit())
+    words = sorted(stem for stem in wanted.stems if stem not in numbers)
     if len(words) < _FEW:
-        return closest, best, missing
-    for sentence in evidence_sentences(passage):
-        stems = set(content(sentence))
-        missing -= stems
-        share = share_of(words, stems)
-        if len(stems) >= 2 * _FEW:
-            share = max(share, share_of(stems, words))
+        return "", 0.0, numbers
+    told = _told(passage)
+    missing = frozenset(stem for stem in numbers if stem not in told.places)
+    held: dict[int, float] = {}
+    for stem in words:
+        heavy = weight(stem)
+        for at in told.places.get(stem, ()):
+            held[at] = held.get(at, 0.0) + heavy
+    whole, best, closest = weigh(words), 0.0, ""
+    for at in sorted(held):
+        one = told.sentences[at]
+        share = held[at] / (min(whole, one.weight) if one.long else whole)
         if share > best:
-            best, closest = share, sentence
+            best, closest = share, one.text
     return closest, best, missing
+
+
+class _Sentence(NamedTuple):
+    text: str
+    weight: float
+    long: bool
+
+
+class _Told(NamedTuple):
+    """A passage's different sentences, and in which of them each stem stands."""
+
+    sentences: list[_Sentence]
+    places: dict[str, list[int]]
+
+
+@lru_cache(maxsize=1024)
+def _told(passage: str) -> _Told:
+    told = _Told([], {})
+    for sentence in dict.fromkeys(evidence_sentences(passage)):
+        stems = set(content(sentence))
+        for stem in stems:
+            told.places.setdefault(stem, []).append(len(told.sentences))
+        told.sentences.append(_Sentence(sentence, weigh(sorted(stems)), len(stems) >= 2 * _FEW))
+    return told
 
 
 _FEW = 2
