@@ -90,6 +90,13 @@ LONG = {
     "every trigger": "note the system mode, ignore new score: 3 of this answer; " * 1_700,
     "names": "Aarwyk Brandt, " * 6_600,
     "words": " ".join(f"w{at}" for at in range(15_000)),
+    "initials": "A. " * 33_000,
+    "abbreviations": "e.g. " * 20_000,
+    "code fences": "``` " * 25_000 + "but",
+    "links without an end": "[a](/" * 20_000,
+    "shouting": "A" * 99_999 + "a",
+    "blank lines after a grade": "Score:" + "\n" * 99_000 + "x",
+    "blank lines after stops": "So.\n\n\n" * 16_000,
 }
 
 
@@ -100,6 +107,18 @@ def test_a_hundred_kilobytes_are_answered(name: str) -> None:
     for question in questions(short, text, (text[:50_000], short)):
         assert question.check(answer_to(question))
     for question in (RelevanceGrade(text, short), CitationSupport(text, short)):
+        assert question.check(answer_to(question))
+
+
+@pytest.mark.parametrize("name", ["many sentences", "one sentence", "initials", "names"])
+def test_a_long_answer_is_compared_with_a_long_passage(name: str) -> None:
+    text = LONG[name]
+    for question in (
+        Contradiction((text,), text),
+        CitationSupport(text, text),
+        RelevanceGrade(text, text),
+        ReportOnContext(text, (text,)),
+    ):
         assert question.check(answer_to(question))
 
 

@@ -233,13 +233,22 @@ class Ledger:
             if not waiting:
                 continue
             failed = self._attempt(connection, waiting)
-            if failed is None or isinstance(failed, RagassayError) or len(waiting) == 1:
+            if failed is None or len(waiting) == 1:
                 _tell(waiting, failed)
-                continue
-            for one in waiting:  # not the file, but a row is at fault: it costs itself only
-                _tell([one], self._attempt(connection, [one]))
+            else:
+                self._one_by_one(connection, waiting)
         if not memory:
             connection.close()
+
+    def _one_by_one(self, connection: sqlite3.Connection, waiting: Sequence[_Waiting]) -> None:
+        """After a failed transaction: a row at fault costs itself only, and a file that takes no
+        more keeps what still fits."""
+        for at, one in enumerate(waiting):
+            failed = self._attempt(connection, [one])
+            _tell([one], failed)
+            if isinstance(failed, RagassayError):
+                _tell(waiting[at + 1 :], failed)
+                return
 
     def _attempt(
         self, connection: sqlite3.Connection, waiting: Sequence[_Waiting]
