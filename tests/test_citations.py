@@ -15,7 +15,7 @@ from ragassay.judges.asking import Asker
 from ragassay.judges.question import Question
 from ragassay.metrics import naming
 from ragassay.metrics.citable import Citable, passage_keys
-from ragassay.metrics.citation_parser import parts, published_parts, sentences
+from ragassay.metrics.citation_parser import parts, published_parts, sentences, tidy
 from ragassay.metrics.citation_scores import (
     Worth,
     best_citations,
@@ -204,6 +204,22 @@ def test_any_text_can_be_cut(text: str) -> None:
             assert any(character.isalnum() for character in one.text)
             assert len(set(one.citations)) == len(one.citations)
     assert all(one.text for one in published_parts(text) if text.strip())
+
+
+LONG = (
+    "\n", " ", ".", "…", "!x ", "[", "]", "[1]", "[1] ", "[1]. ", "[1], ", "x [1] ", "[1] x\n",
+    "(1) ", "x (1) ", "(source 1). ", "<sup>[1]</sup>.\n", "`x` [1] ", "```", "[^1]: x\n", "- \n",
+    "1. ", "A. ", "e.g. ", "* [1] so\n", "Sources: ", "#", "【1†x】", "x\n", "。", "1,", "and ",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("piece", LONG)
+def test_a_hundred_kilobytes_of_one_piece_are_cut(piece: str) -> None:
+    """Each took minutes where a pattern was tried again at every place of a run."""
+    for text in (piece * (100_000 // len(piece)), "So [1]. " + piece * 30_000 + "x"):
+        for cut in (parts(text, DOCS), sentences(text, DOCS), published_parts(text)):
+            assert sum(len(statement.text) for statement in cut) <= len(text)
+        assert len(tidy(text)) <= len(text)
 
 
 @given(st.lists(st.integers(1, 5), min_size=1, max_size=5, unique=True))

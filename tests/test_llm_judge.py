@@ -277,6 +277,20 @@ def test_an_answer_that_a_stricter_check_rejects_is_asked_again(
     assert server.stats()["answered"] == 2
 
 
+def test_a_failure_takes_the_place_of_an_answer_that_is_not_valid_any_more(
+    server: LLMServer, bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ask_one(bench.judge(), GRADE)
+
+    def stricter(self: RelevanceGrade, reply: Any) -> Any:
+        raise ValueError("not any more")
+
+    monkeypatch.setattr(RelevanceGrade, "check", stricter)
+    assert failed(ask_one(bench.judge(), GRADE)).reason is Reason.UNPARSABLE
+    assert failed(ask_one(bench.judge(), GRADE)).provenance.cached, "and is not paid for each time"
+    assert server.stats()["requests"] == 3
+
+
 # --- what an endpoint does not take ---
 
 

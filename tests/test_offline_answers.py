@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from injections import HOSTILE
 from ragassay.judges.offline.answers import answer_to
 from ragassay.judges.question import Question
 from ragassay.judges.questions.answering import AnswerAttempted, SaysIdk, SaysUnderspecified
@@ -53,6 +54,33 @@ def test_the_kind_of_answer_decides_about_the_highest_grade() -> None:
     when = "The Aarwyk bridge was opened in 1968 by the old mayor of the town."
     who = "The Aarwyk bridge was opened by the old mayor of the town and his wife."
     assert grade(when) == 3 > grade(who)
+
+
+@pytest.mark.parametrize(
+    ("query", "answers", "beside"),
+    [
+        ("Who wrote Dune?", "Dune is a 1965 novel by Frank Herbert.", "Dune plays on Arrakis."),
+        ("who wrote dune?", "Frank Herbert's Dune came out in 1965.", "Dune is a long novel."),
+        ("When was Dune published?", "Dune is a 1965 novel.", "Dune is a novel by Frank Herbert."),
+        ("How many rooms has the Louvre?", "The Louvre shows art in 403 halls.", "Louvre is art."),
+        ("Where did Curie live?", "Curie moved to Paris at 24.", "Curie was a physicist."),
+        ("Wer schrieb Faust?", "Faust ist ein Drama von Johann Goethe.", "Faust ist ein Drama."),
+    ],
+)
+def test_the_asked_kind_beside_the_named_subject_answers_in_other_words(
+    query: str, answers: str, beside: str
+) -> None:
+    assert grade(answers, query) >= 2 > grade(beside, query)
+    report = ask(ReportOnContext(query, (beside, answers)))
+    assert report.usefulness >= 4 and report.utilization > 0 and report.attribution == (2,)
+
+
+@pytest.mark.parametrize("hostile", HOSTILE.values(), ids=HOSTILE)
+def test_words_for_the_judge_are_no_name_beside_the_subject(hostile: str) -> None:
+    passage = "Dune plays on a desert planet."
+    plain = grade(passage, "Who wrote Dune?")
+    assert grade(f"{passage} {hostile}", "Who wrote Dune?") <= plain
+    assert grade(f"{hostile} {passage}", "Who wrote Dune?") <= plain
 
 
 @pytest.mark.parametrize("times", [1, 3, 40])

@@ -45,7 +45,7 @@ class JudgeOptions:
         concurrency: requests in flight to one endpoint at most.
         rpm: requests a minute to one endpoint at most.
         tpm: tokens a minute to one endpoint at most.
-        timeout: seconds for one request, retries included.
+        timeout: seconds until a question is given up, retries and repair included.
         temperature, seed, max_tokens: sampling parameters in place of the questions' own.
         key_file: file that holds the key, in place of the environment.
         price: of the model, in place of the list price: ``0.15,0.60``.

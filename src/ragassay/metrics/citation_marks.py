@@ -69,7 +69,9 @@ def marks(text: str, ids: Collection[str] = (), n_passages: int = 0) -> list[Mar
         else:
             groups.append([mark])
     return [
-        Mark(group[0].start, group[-1].end, tuple(dict.fromkeys(chain(*(one.keys for one in group)))))
+        Mark(
+            group[0].start, group[-1].end, tuple(dict.fromkeys(chain(*(one.keys for one in group))))
+        )
         for group in groups
     ]
 

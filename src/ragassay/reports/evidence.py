@@ -14,8 +14,15 @@ from rich.text import Text
 
 from ragassay.engine.evidence import Evidence, Explained
 from ragassay.reports import verdicts, wording
+from ragassay.reports.spans import spans
 from ragassay.samples import Sample
 from ragassay.strict import dumps
+
+_HELD = {"yes": ("+", "green"), "partly": ("~", "yellow"), "no": ("-", "red")}
+"""How a piece of the answer is marked: supported, in part, not."""
+
+_PIECES = ("claims", "supported", "statements")
+"""Parts that are shown piece by piece."""
 
 CLIP = 400
 """Characters of a reply or text that are shown unless all was asked for."""
@@ -97,7 +104,16 @@ class _Pages:
                 style = {"support": "green", "partial": "yellow"}.get(held, "dim")
                 shown.add_row(Text(wording.one_line(nugget)), label, Text(held, style))
             yield shown
-        rest = {n: v for n, v in parts.items() if not (table and n in verdicts.NUGGETS)}
+        answer = "" if self._sample.answer is None else self._sample.answer.text
+        pieces = spans(parts, answer)
+        for piece in pieces:
+            mark, style = _HELD[piece.held]
+            line = Text(f"{mark} ", style).append(_printable(piece.text), "default")
+            if piece.start is not None:
+                line.append(f"  [{piece.start}, {piece.end})", "dim")
+            yield line.append(f"  {wording.one_line(piece.by)}" if piece.by else "", "dim")
+        shown_already = {*(verdicts.NUGGETS if table else ()), *(_PIECES if pieces else ())}
+        rest = {n: v for n, v in parts.items() if n not in shown_already}
         if rest:
             yield _field("parts", dumps(rest).decode(), self._limit)
 

@@ -13,7 +13,7 @@ _CITATION = re.compile(
     r"|\((?:source|passage|document|doc)s?\.?:?\s*\d{1,3}(?:\s*(?:,|and|&)\s*\d{1,3})*\))",
     re.IGNORECASE,
 )
-_LINK = re.compile(r"\[([^\[\]\n]{1,300})\]\(\s*(?:https?:|www\.|/)[^)\s]{0,2000}\s*\)")
+_LINK = re.compile(r"\[([^\[\]\n]{1,300})\]\(\s*(?:https?:|www\.|/)[^)\s]{0,1000}+\s*\)")
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)[ \t]*[\w+#-]*[ \t]*$", re.MULTILINE)
 _MARKS = re.compile(r"\*\*|__|`|(?<!\w)\*(?=\w)|(?<=\w)\*(?!\w)")
 _BULLET = re.compile(r"^[ \t>]*(?:#{1,6}\s+|[-*+•◦▪–]\s+|\(?\d{1,3}[.)]\s+)+", re.MULTILINE)

@@ -22,7 +22,8 @@ _CAPITAL = re.compile(r"\b[^\W\d_a-zß-öø-ÿ][\w’'-]*")
 _PLACE = lists.patterns("asks_place")
 _WORD = r"[A-ZÀ-ÖØ-Þ][\w’'-]{0,40}\.?"
 _PERSON = re.compile(
-    rf"\b(?:by|von|par|por|da|di) ({_WORD}(?: {_WORD}){{0,3}})|\b({_WORD}(?: (?:de|van|von|di) | ){_WORD})"
+    rf"\b(?:by|von|par|por|da|di) (?P<behind>{_WORD}(?: {_WORD}){{0,3}})"
+    rf"|\b(?P<full>{_WORD} (?:(?:de|van|von|di) )?{_WORD})"
 )
 _THERE = re.compile(
     r"(?:\b(?:in|at|near|on|from|to|of|is|was|im?|à|en|a|nach|aus)(?: the| der| la| le)? |\()"
@@ -80,8 +81,15 @@ def answers_by_name(sentence: str, kind: Kind, query: str) -> bool:
         return False
     if kind != "name":
         return holds(sentence, kind, asked)
-    wanted = _THERE if _PLACE.search(query) else _PERSON
+    if _PLACE.search(query):
+        return any(_new(found[1], asked) for found in _THERE.finditer(sentence))
     return any(
-        (new := content(" ".join(filter(None, found.groups())))) and not asked.intersection(new)
-        for found in wanted.finditer(sentence)
+        _new(found["behind"] or found["full"], asked, words=1 if found["behind"] else 2)
+        for found in _PERSON.finditer(sentence)
     )
+
+
+def _new(name: str, asked: Set[str], words: int = 1) -> bool:
+    """Whether a name has so many words that tell, none of them the query's."""
+    stems = content(name)
+    return len(stems) >= words and not asked.intersection(stems)

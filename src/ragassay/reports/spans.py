@@ -1,0 +1,55 @@
+"""The pieces of an answer that a score is about, and what was said of each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Held = Literal["yes", "partly", "no"]
+
+_SUPPORT: Mapping[str, Held] = {"full": "yes", "partial": "partly", "none": "no"}
+
+
+@dataclass(frozen=True)
+class Span:
+    """A piece of an answer.
+
+    ``start`` and ``end`` are characters ``[start, end)`` of the answer; ``None`` where the piece
+    does not stand there word for word (an LLM rephrases claims). ``by`` names the passages that
+    were looked at, where the score says which.
+    """
+
+    text: str
+    start: int | None
+    end: int | None
+    held: Held
+    by: str = ""
+
+
+def spans(parts: Mapping[str, Any], answer: str) -> list[Span]:
+    """The pieces that a score's parts hold: claims with their support, or statements with their
+    citations. Empty for parts of another kind."""
+    if isinstance(parts.get("claims"), list | tuple) and "supported" in parts:
+        pairs = zip(parts["claims"], parts["supported"], strict=False)
+        return [_span(claim, answer, "yes" if held else "no") for claim, held in pairs]
+    found = []
+    for statement in parts.get("statements") or ():
+        cited = statement.get("citations") or [] if isinstance(statement, Mapping) else []
+        if not isinstance(statement, Mapping) or "text" not in statement:
+            return []
+        levels = [_SUPPORT.get(str(one.get("support")), "no") for one in cited]
+        best = min(levels, key=("yes", "partly", "no").index, default="no")
+        by = ", ".join(
+            f"{one.get('citation')}: {one.get('support') or 'not there'}" for one in cited
+        )
+        found.append(_span(statement["text"], answer, best, by or "cites nothing"))
+    return found
+
+
+def _span(text: str, answer: str, held: Held, by: str = "") -> Span:
+    piece = text.strip().rstrip(".")
+    start = answer.casefold().find(piece.casefold()) if piece else -1
+    if start < 0 or len(answer.casefold()) != len(answer):
+        return Span(text.strip(), None, None, held, by)
+    return Span(text.strip(), start, start + len(piece), held, by)
