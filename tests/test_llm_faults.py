@@ -266,7 +266,8 @@ def test_retry_after_pauses_the_whole_endpoint(server: LLMServer, bench: Bench) 
     (moment,) = turned_away
     after = [one - moment for one in begun if one > moment]
     assert len(after) >= 30 - 4 - 3, "at most three were in flight beside it"
-    assert min(after) > 0.299
+    # What had its place already may still set off; whoever waits for one does not.
+    assert sum(one < 0.299 for one in after) <= 3
     assert server.stats()["requests"] == 31
 
 

@@ -14,6 +14,7 @@ The life of a question::
 from __future__ import annotations
 
 import asyncio
+import gc
 import time
 from collections.abc import Awaitable, Iterable, Mapping
 from typing import Any
@@ -105,6 +106,7 @@ class LLMJudge(Judge):
         self._flights: dict[tuple[str, int], asyncio.Task[Verdict[Any] | Failure]] = {}
         self._gate = asyncio.Semaphore(self._limiter.most * _AT_WORK)
         self._draining = False
+        self._froze = False
 
     @property
     def label(self) -> str:
@@ -158,6 +160,11 @@ class LLMJudge(Judge):
         import jinja2  # noqa: F401 - now, and not while the first question waits
 
         await self.endpoint.open()
+        if gc.get_freeze_count() == 0:
+            # What is loaded by now is not searched for garbage again and again: while the first
+            # requests are built, that takes as long as building them.
+            gc.freeze()
+            self._froze = True
 
     async def drain(self) -> None:
         """Sends nothing new, and waits for what is in flight: it is paid, and kept."""
@@ -167,6 +174,9 @@ class LLMJudge(Judge):
 
     async def close(self) -> None:
         """Ends the connections."""
+        if self._froze:
+            self._froze = False
+            gc.unfreeze()
         await self.endpoint.close()
 
     def known(self, question: Question[Any], repeat: int = 0) -> Verdict[Any] | Failure | None:

@@ -39,7 +39,7 @@ def spans(parts: Mapping[str, Any], answer: str) -> list[Span]:
         if not isinstance(statement, Mapping) or "text" not in statement:
             return []
         levels = [_SUPPORT.get(str(one.get("support")), "no") for one in cited]
-        best = min(levels, key=("yes", "partly", "no").index, default="no")
+        best: Held = min(levels, key=("yes", "partly", "no").index, default="no")
         by = ", ".join(
             f"{one.get('citation')}: {one.get('support') or 'not there'}" for one in cited
         )

@@ -89,7 +89,7 @@ def answers_by_name(sentence: str, kind: Kind, query: str) -> bool:
     )
 
 
-def _new(name: str, asked: Set[str], words: int = 1) -> bool:
+def _new(name: str, asked: frozenset[str], words: int = 1) -> bool:
     """Whether a name has so many words that tell, none of them the query's."""
     stems = content(name)
-    return len(stems) >= words and not asked.intersection(stems)
+    return len(stems) >= words and asked.isdisjoint(stems)
