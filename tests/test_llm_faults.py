@@ -212,9 +212,9 @@ def test_the_deadline_covers_retries_and_their_waits() -> None:
         endpoint = Slow((10.0, EndpointError(Reason.SERVER_ERROR, "down", again=True)))
         sender = Sender(endpoint, Limiter(4), Breaker(), timeout=120.0, backoff=4.0)
         begin, tally = loop.time(), Tally()
-        with pytest.raises(EndpointError, match="down"):
+        with pytest.raises(EndpointError, match=r"down|within 120 seconds"):  # waits are random
             await sender.send(parcel(tally))
-        assert 60 < loop.time() - begin <= 120
+        assert 60 < loop.time() - begin < 120.001
         assert loop.time() - begin == pytest.approx(tally.seconds + tally.waited)
         assert endpoint.sent == tally.attempts < 10
 
