@@ -360,7 +360,20 @@ def test_the_contexts_that_a_system_saw_are_its_own(tmp_path: Path) -> None:
 def test_one_file_twice_is_one_file(tmp_path: Path) -> None:
     source = written(tmp_path / "in.jsonl", [record()])
     stepped("idk", source, source, tasks=source)
-    assert lines(source) == [{**record(), "metrics": {"idk_eval": [0.0]}}]
+    (found,) = lines(source)
+    assert found.pop("metrics_judge")["idk_eval"]
+    assert found == {**record(), "metrics": {"idk_eval": [0.0]}}
+
+
+def test_a_record_says_who_was_asked_and_nobody_for_what_it_brought(tmp_path: Path) -> None:
+    from ragassay.judges.offline import LABEL, offline_asker
+
+    brought = {**record(), "task_id": "conv<::>2", "metrics": {"idk_eval": [0.0]}}
+    source = written(tmp_path / "in.jsonl", [record(), brought])
+    with offline_asker() as asker:
+        run_steps(StepOptions("idk", source, tmp_path / "out.jsonl"), asker)
+    new, old = lines(tmp_path / "out.jsonl")
+    assert new["metrics_judge"] == {"idk_eval": LABEL} and "metrics_judge" not in old
 
 
 @pytest.mark.parametrize(

@@ -100,9 +100,16 @@ def test_shots_are_part_of_the_question_and_of_the_name() -> None:
 
 
 def test_one_grade_that_is_missing_leaves_the_sample_unscored() -> None:
-    for outcome in scored("umbrela,umbrela_P@1,umbrela_nDCG@5", sample(3, "?", 2)).values():
+    names = "umbrela,umbrela_P@2,umbrela_AP@3,umbrela_MRR,umbrela_nDCG@5"
+    for outcome in scored(names, sample(3, "?", 2)).values():
         assert isinstance(outcome, Unscored)
-        assert outcome.reason is Reason.REFUSED and outcome.detail.startswith("1 of 3 questions")
+        assert outcome.reason is Reason.REFUSED and outcome.detail.startswith("1 of ")
+
+
+def test_a_grade_below_the_cut_off_is_not_missed() -> None:
+    found = scored("umbrela_P@1,umbrela_AP@1,umbrela_P@3", sample(3, "?", 2))
+    assert [getattr(one, "value", None) for one in found.values()] == [1.0, 1.0, None]
+    assert len(found["umbrela_P@1"].evidence) == 1
 
 
 def test_nothing_retrieved_has_no_mean_and_no_precision() -> None:

@@ -34,6 +34,7 @@ from ragassay.judges.offline import offline_asker
 from ragassay.judges.question import Question, R_co
 from ragassay.judges.verdict import Failure, Provenance, Verdict
 from ragassay.metrics.base import Metric
+from ragassay.metrics.judged import JudgedMetric
 from ragassay.metrics.mtrag_judged import UnderspecifiedEval
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Unscored
@@ -125,6 +126,7 @@ class Evaluated:
     record: Record
     sample: Sample
     outcomes: Mapping[str, Outcome]
+    judged_by: Mapping[str, str]
 
     @property
     def written(self) -> Record:
@@ -133,7 +135,7 @@ class Evaluated:
         beside = found.get(_BESIDE)
         if isinstance(beside, Unscored) and beside.reason is Reason.NOT_APPLICABLE:
             del found[_BESIDE]
-        return extended(self.record, found)
+        return extended(self.record, found, self.judged_by)
 
 
 def run_step(
@@ -156,6 +158,8 @@ def run_step(
     waiting: deque[Record] = deque()
     mapper = Mapper(path)
     alone = isinstance(asker.judge, _Nobody)
+    label = asker.judge.label
+    judged = [name for name, metric in fields.items() if isinstance(metric, JudgedMetric)]
 
     def samples() -> Iterator[Sample]:
         for line, record in records:
@@ -166,7 +170,8 @@ def run_step(
     for window, columns in score_stream(samples(), list(fields.values()), asker):
         for at, sample in enumerate(window):
             found = {name: column[at] for name, column in zip(fields, columns, strict=True)}
-            yield Evaluated(waiting.popleft(), sample, found)
+            asked = {name: label for name in judged if found[name].evidence}
+            yield Evaluated(waiting.popleft(), sample, found, asked)
 
 
 def run_steps(

@@ -21,17 +21,28 @@ METRICS = "metrics"
 UNSCORED = "metrics_unscored"
 """Beside ``metrics``: why a field is null, as ``{"BertKPrec": "not_applicable: ..."}``."""
 
+JUDGE = "metrics_judge"
+"""Beside ``metrics``: who was asked for a field, as ``{"RL_F": "offline-lexical/1"}``."""
+
 _OF_THE_TASK = ("input", "targets")
 """What a prediction repeats of its task, if anything: the same texts."""
 
 
-def extended(record: Mapping[str, Any], outcomes: Mapping[str, Outcome]) -> Record:
+def extended(
+    record: Mapping[str, Any],
+    outcomes: Mapping[str, Outcome],
+    judged_by: Mapping[str, str] | None = None,
+) -> Record:
     """The record with outcomes among its metrics: as lists, null where there is no score.
+
+    Beside them ``metrics_unscored`` says why there is none, and ``metrics_judge`` who was asked for
+    a field (``judged_by``: labels by field).
 
     Raises:
         InputError: its ``metrics`` are no object.
     """
     metrics, unscored = _object(record, METRICS), _object(record, UNSCORED)
+    judges = {**_object(record, JUDGE), **(judged_by or {})}
     for field, outcome in outcomes.items():
         unscored.pop(field, None)
         if isinstance(outcome, Unscored):
@@ -39,10 +50,9 @@ def extended(record: Mapping[str, Any], outcomes: Mapping[str, Outcome]) -> Reco
             unscored[field] = f"{outcome.reason}: {outcome.detail}"
         else:
             metrics[field] = list(outcome.parts.get("values") or [outcome.value])
-    found = {**record, METRICS: metrics, UNSCORED: unscored}
-    if not unscored:
-        del found[UNSCORED]
-    return found
+    beside = {UNSCORED: unscored, JUDGE: judges}
+    kept = {key: value for key, value in record.items() if key not in beside}
+    return {**kept, METRICS: metrics, **{key: value for key, value in beside.items() if value}}
 
 
 def nulls(record: Mapping[str, Any]) -> dict[str, Unscored]:

@@ -17,7 +17,7 @@ from ragassay.samples import Answer, Answerability, Sample, Turn
 
 Record = Mapping[str, Any]
 _MAX_PLANS = 1000
-_BESIDE = frozenset({"metrics_unscored"})
+_BESIDE = frozenset({"metrics_unscored", "metrics_judge"})
 """Fields that say something about others, and nothing about the sample: see `mtrag_records`."""
 
 

@@ -13,8 +13,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from ragassay.metrics.base import Metric, Window, cutoff, missing, param, register
-from ragassay.metrics.umbrela import SHOTS_DOC, SOURCE, Shots, Umbrela, textless
+from ragassay.judges.asking import Ask
+from ragassay.judges.questions.relevance import RelevanceGrade
+from ragassay.metrics.base import cutoff, param, register
+from ragassay.metrics.judged import JudgedMetric
+from ragassay.metrics.umbrela import SHOTS_DOC, SOURCE, Shots, grades, textless, texts_of
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Score, Unscored
 
@@ -51,41 +54,35 @@ def ndcg(gains: Sequence[float], k: int | None) -> float:
 
 
 @dataclass(frozen=True)
-class _ByGrades(Metric):
+class _ByGrades(JudgedMetric):
     shots: Shots = param("zero", SHOTS_DOC)
 
     family = "trecrag"
     source = SOURCE
     needs = ("query", "passages")
-    kind = "judge"
+    asks = (RelevanceGrade,)
 
     @property
-    def inputs(self) -> tuple[Metric, ...]:
-        """The grades."""
-        return (Umbrela(shots=self.shots),)
+    def depth(self) -> int | None:
+        """How many ranks the value rests on; ``None`` for all. A grade below them that the judge
+        does not give costs nothing."""
+        return None
 
     def lacks(self, sample: Sample) -> Unscored | None:
         """Query, passages, and a text for each of them."""
-        return missing(sample, self.needs) or textless(sample)
+        return super().lacks(sample) or textless(sample)
 
-    def score_window(self, window: Window) -> Sequence[Outcome]:
-        """The value of each sample's grades."""
-        graded = window.outcomes(Umbrela(shots=self.shots))
-        return [
-            self.lacks(sample) or self._outcome(sample, outcome)
-            for sample, outcome in zip(window.samples, graded, strict=True)
-        ]
-
-    def _outcome(self, sample: Sample, graded: Outcome) -> Outcome:
+    async def judge(self, sample: Sample, ask: Ask) -> Outcome:
+        """The value of the grades that count; every passage is graded once for all metrics."""
+        assert sample.query is not None
         if not sample.passages:
             return Score(0.0, explanation="nothing was retrieved")
-        if isinstance(graded, Unscored):
-            return graded
-        grades = list(graded.parts["grades"].values())
-        return Score(self.value(grades), evidence=graded.evidence)
+        texts = texts_of(sample)[: self.depth]
+        by_text = await ask.once(grades, sample.query, texts, self.shots)
+        return Score(self.value([by_text[text] for text in texts]))
 
     @abstractmethod
-    def value(self, grades: Sequence[int]) -> float:
+    def value(self, found: Sequence[int]) -> float:
         """The value for at least one grade, in rank order."""
 
 
@@ -93,9 +90,9 @@ class _ByGrades(Metric):
 class _ByRelevance(_ByGrades):
     rel: int = param(2, "smallest grade that is relevant", minimum=1)
 
-    def value(self, grades: Sequence[int]) -> float:
+    def value(self, found: Sequence[int]) -> float:
         """See the class."""
-        return self.of([grade >= self.rel for grade in grades])
+        return self.of([grade >= self.rel for grade in found])
 
     @abstractmethod
     def of(self, relevant: Sequence[bool]) -> float:
@@ -117,6 +114,11 @@ class UmbrelaPrecision(_ByRelevance, _AtK):
     title = "Precision at k by UMBRELA grades"
     recommended_for = "how much of what the generator reads is relevant, without gold passages"
 
+    @property
+    def depth(self) -> int:
+        """The first k ranks."""
+        return self.k
+
     def of(self, relevant: Sequence[bool]) -> float:
         """Relevant ones over k."""
         return precision_at(relevant, self.k)
@@ -134,6 +136,11 @@ class UmbrelaAP(_ByRelevance, _AtK):
 
     name = "umbrela_AP"
     title = "Average precision at k by UMBRELA grades, over the relevant ones found (published)"
+
+    @property
+    def depth(self) -> int:
+        """The first k ranks."""
+        return self.k
 
     def of(self, relevant: Sequence[bool]) -> float:
         """See the class."""
@@ -188,6 +195,6 @@ class UmbrelaNDCG(_ByGrades):
     title = "nDCG of the UMBRELA grades, ideal: the same passages in their best order"
     recommended_for = "how well a reranker orders, without gold passages"
 
-    def value(self, grades: Sequence[int]) -> float:
+    def value(self, found: Sequence[int]) -> float:
         """See the class."""
-        return ndcg([2.0**g - 1 if self.gain == "exp" else float(g) for g in grades], self.k)
+        return ndcg([2.0**g - 1 if self.gain == "exp" else float(g) for g in found], self.k)
