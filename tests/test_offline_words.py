@@ -10,7 +10,7 @@ from ragassay.judges.offline import lists
 from ragassay.judges.offline.evidence import Evidence, Lens, negated, piece
 from ragassay.judges.offline.hostile import evidence_sentences, is_hostile
 from ragassay.judges.offline.texts import phrases, plain, sentences
-from ragassay.judges.offline.words import content, stem, tokens, weight
+from ragassay.judges.offline.words import WHOLE, content, stem, tokens, weight
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_what_nobody_sees_makes_no_difference() -> None:
 
 def test_small_words_weigh_nothing_and_common_ones_little() -> None:
     assert content("it is on the") == []
-    assert 0 < weight(stem("important")) < weight(stem("turbine")) == 1
+    assert 0 < weight(stem("important")) < weight(stem("turbine")) == WHOLE
 
 
 def test_the_lists_do_not_overlap() -> None:

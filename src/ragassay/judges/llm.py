@@ -41,6 +41,10 @@ from ragassay.scores import Reason
 DEFAULTS: Mapping[str, Any] = {"temperature": 0.0, "seed": 42}
 """Sampling unless a question or the user says otherwise."""
 
+_FEW = 2_000
+"""Objects that Python 3.12 and later set aside by themselves, at most; a program that does so on
+purpose has many more, and is left alone."""
+
 _AT_WORK = 4
 """Requests that are built at once for each that may be in flight: those who wait hold no prompt."""
 
@@ -160,7 +164,7 @@ class LLMJudge(Judge):
         import jinja2  # noqa: F401 - now, and not while the first question waits
 
         await self.endpoint.open()
-        if gc.get_freeze_count() == 0:
+        if gc.get_freeze_count() < _FEW:
             # What is loaded by now is not searched for garbage again and again: while the first
             # requests are built, that takes as long as building them.
             gc.freeze()

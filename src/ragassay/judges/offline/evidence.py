@@ -64,7 +64,7 @@ class Piece:
     strict: frozenset[str]
 
     @property
-    def weight(self) -> float:
+    def weight(self) -> int:
         """Sum of its words' weights."""
         return weigh(self.stems)
 
@@ -162,11 +162,11 @@ class Evidence:
         return found
 
     def _search(self, wanted: Piece) -> tuple[float, int | None]:
-        held: dict[int, float] = {}
+        held: dict[int, int] = {}
         for word in wanted.stems:
             heavy = weight(word)
             for at in self._places.get(word, ()):
-                held[at] = held.get(at, 0.0) + heavy
+                held[at] = held.get(at, 0) + heavy
         if not held:
             return 0.0, None
         # The first of the best, so that the answer does not hang on an order of insertion.

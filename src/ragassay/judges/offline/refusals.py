@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 from ragassay.judges.offline import lists
 from ragassay.judges.offline.hostile import is_hostile
 from ragassay.judges.offline.texts import plain, sentences
-from ragassay.judges.offline.words import content, tokens, weight
+from ragassay.judges.offline.words import WHOLE, content, tokens, weight
 
 _REFUSAL = lists.patterns("refusals")
 _FILLER = lists.patterns("fillers")
@@ -133,7 +133,7 @@ def says_idk(answer: str, conversation: str = "") -> Literal["yes", "partial", "
     Beside a refusal, only what shares a telling word with the conversation is an answer.
     """
     stems = content(conversation)
-    about = frozenset(stem for stem in stems if weight(stem) == 1) or frozenset(stems)
+    about = frozenset(stem for stem in stems if weight(stem) == WHOLE) or frozenset(stems)
     found = shape(answer, about)
     if found.saying:
         return "partial" if found.refusing else "no"

@@ -13,7 +13,7 @@ from ragassay.judges.offline.answers import rule_for
 from ragassay.judges.offline.evidence import names, share_of
 from ragassay.judges.offline.hostile import evidence_sentences
 from ragassay.judges.offline.wanted import Kind, answers_by_name, holds, kind_of, subject
-from ragassay.judges.offline.words import content, weigh
+from ragassay.judges.offline.words import WHOLE, content, weigh
 from ragassay.judges.questions.relevance import Relevance, RelevanceGrade
 
 RELATED, PARTLY, DEDICATED = 0.35, 0.6, 0.85
@@ -106,7 +106,7 @@ def grade(query: str, passage: str) -> int:
     if found.together < enough or not (answers or found.new >= NEW):
         return 1
     # A query of a single telling word is found in much that does not answer it.
-    telling = weigh(sorted(subject(query))) > 1
+    telling = weigh(sorted(subject(query))) > WHOLE
     return 3 if found.together >= DEDICATED and answers and telling else 2
 
 

@@ -70,11 +70,11 @@ def _closest(wanted: Piece, passage: str) -> tuple[str, float, frozenset[str]]:
         return "", 0.0, numbers
     told = _told(passage)
     missing = frozenset(stem for stem in numbers if stem not in told.places)
-    held: dict[int, float] = {}
+    held: dict[int, int] = {}
     for stem in words:
         heavy = weight(stem)
         for at in told.places.get(stem, ()):
-            held[at] = held.get(at, 0.0) + heavy
+            held[at] = held.get(at, 0) + heavy
     whole, best, closest = weigh(words), 0.0, ""
     for at in sorted(held):
         one = told.sentences[at]
@@ -86,7 +86,7 @@ def _closest(wanted: Piece, passage: str) -> tuple[str, float, frozenset[str]]:
 
 class _Sentence(NamedTuple):
     text: str
-    weight: float
+    weight: int
     long: bool
 
 

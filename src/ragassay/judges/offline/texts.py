@@ -70,13 +70,13 @@ def phrases(sentence: str) -> list[str]:
     """
     found: list[str] = []
     kept: list[str] = []
-    heavy = 0.0
+    heavy = 0
     for cut in filter(None, _CUT.split(sentence)):
         kept.append(cut.strip())
         heavy += weigh(content(cut))
         if heavy >= 2 * LITTLE:
             found.extend(_short(" ".join(kept)))
-            kept, heavy = [], 0.0
+            kept, heavy = [], 0
     if kept and found:
         found[-1] = " ".join([found[-1], *kept])
     elif heavy:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Literal
 
 from ragassay.judges.offline import lists
-from ragassay.judges.offline.words import content, visible, weight
+from ragassay.judges.offline.words import WHOLE, content, visible, weight
 
 Kind = Literal["date", "number", "name", "any"]
 
@@ -66,7 +66,7 @@ def holds(text: str, kind: Kind, asked: Set[str] = frozenset()) -> bool:
         return True
     if kind == "name":
         found = content(" ".join(_CAPITAL.findall(visible(text))))
-        return any(stem not in asked and weight(stem) == 1 and len(stem) > 1 for stem in found)
+        return any(stem not in asked and weight(stem) == WHOLE and len(stem) > 1 for stem in found)
     return any(match.group().casefold() not in asked for match in _HOLDS[kind].finditer(text))
 
 

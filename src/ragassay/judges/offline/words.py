@@ -18,8 +18,9 @@ STEM = 8
 """Letters of a word that are compared: long words that differ only at their end are forms of one
 word far more often than not."""
 
-LITTLE = 0.3
-"""Weight of a common English word; a word that is not common weighs 1, a small word nothing."""
+WHOLE, LITTLE = 10, 3
+"""Weight of a word, and of a common English one; a small word weighs nothing. Whole numbers, so
+that sums are exact and a share on a threshold falls on the same side everywhere."""
 
 LONGEST = 200_000
 """Characters of a text that are read; beyond that nobody reads either."""
@@ -147,12 +148,12 @@ def content(text: str) -> list[str]:
 
 
 @lru_cache(maxsize=1 << 16)
-def weight(stemmed: str) -> float:
-    """How much a stem tells: 1, or `LITTLE` where it is a common English word."""
-    return LITTLE if stemmed in _COMMON_STEMS else 1.0
+def weight(stemmed: str) -> int:
+    """How much a stem tells: `WHOLE`, or `LITTLE` where it is a common English word."""
+    return LITTLE if stemmed in _COMMON_STEMS else WHOLE
 
 
-def weigh(stems: Iterable[str]) -> float:
+def weigh(stems: Iterable[str]) -> int:
     """Sum of the weights."""
     return sum(map(weight, stems))
 
