@@ -8,6 +8,7 @@ numbers are the whole way of a question: prompt, request, reply, validation, com
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import resource
 import subprocess
@@ -265,6 +266,7 @@ def measured(url: str, ledger: str, work: Any) -> Report:
         judge = make_judge([f"{url}#m"], default_model="m", ledger=book, options=options)
         asker = Asker(judge)
         asker.start()
+        gc.freeze()  # as the command does
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         wall, cpu = time.perf_counter(), time.process_time()
         with asker:

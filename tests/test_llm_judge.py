@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -642,23 +641,6 @@ def test_a_judge_works_on_one_event_loop_after_the_other(server: LLMServer, benc
         scope = asker.scope()
         assert answered(asker.submit(scope.verdict(GRADE, 0)).result())
         assert asker.usage.calls == 1 and asker.usage.questions == 1
-
-
-def test_an_open_judge_spares_the_garbage_collector_and_a_closed_one_leaves_no_trace(
-    bench: Bench,
-) -> None:
-    async def some() -> None:
-        one, two = bench.judge(), bench.judge("model-b")
-        await one.open()
-        assert gc.get_freeze_count() > before
-        await two.open()
-        await two.close()
-        assert gc.get_freeze_count() > before, "only who began it ends it"
-        await one.close()
-
-    before = gc.get_freeze_count()  # not 0 from Python 3.12 on
-    asyncio.run(some())
-    assert gc.get_freeze_count() <= before
 
 
 def test_the_judges_words_hold_no_key(server: LLMServer, bench: Bench) -> None:

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -90,7 +91,7 @@ class TogetherModel(LLMJudgeModel):
     provider = "together"
 
 
-class _Metric:
+class _Metric(ABC):
     """A part of the suite.
 
     Args:
@@ -145,9 +146,9 @@ class _Metric:
             found.append({**told, "unscored": lacking} if lacking else told)
         return found[0] if single else found
 
+    @abstractmethod
     def _told(self, columns: Mapping[str, Any]) -> dict[str, Any]:
         """The published object from the columns of a results file."""
-        raise NotImplementedError
 
 
 class UMBRELAMetric(_Metric):

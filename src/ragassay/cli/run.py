@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -260,7 +261,12 @@ def run(
             out.print(preview_table(found))
         show.warn(found.warnings)
         return OK
-    doing = job.bench.doing if job.bench is not None and job.bench.costs else None
+    doing = None
+    if job.bench is not None and job.bench.costs:
+        doing = job.bench.doing
+        # What is loaded by now need not be searched for garbage while the first requests are built:
+        # it takes as long as building them. The process is ours, so this is ours to say.
+        gc.freeze()
     with show.progress("scoring", job.source.count, doing) as progress:
         result = job.run(progress, keep=False)
     with show.status("writing reports"):

@@ -14,7 +14,6 @@ The life of a question::
 from __future__ import annotations
 
 import asyncio
-import gc
 import time
 from collections.abc import Awaitable, Iterable, Mapping
 from typing import Any
@@ -40,10 +39,6 @@ from ragassay.scores import Reason
 
 DEFAULTS: Mapping[str, Any] = {"temperature": 0.0, "seed": 42}
 """Sampling unless a question or the user says otherwise."""
-
-_FEW = 2_000
-"""Objects that Python 3.12 and later set aside by themselves, at most; a program that does so on
-purpose has many more, and is left alone."""
 
 _AT_WORK = 4
 """Requests that are built at once for each that may be in flight: those who wait hold no prompt."""
@@ -110,7 +105,6 @@ class LLMJudge(Judge):
         self._flights: dict[tuple[str, int], asyncio.Task[Verdict[Any] | Failure]] = {}
         self._gate = asyncio.Semaphore(self._limiter.most * _AT_WORK)
         self._draining = False
-        self._froze = False
 
     @property
     def label(self) -> str:
@@ -164,11 +158,6 @@ class LLMJudge(Judge):
         import jinja2  # noqa: F401 - now, and not while the first question waits
 
         await self.endpoint.open()
-        if gc.get_freeze_count() < _FEW:
-            # What is loaded by now is not searched for garbage again and again: while the first
-            # requests are built, that takes as long as building them.
-            gc.freeze()
-            self._froze = True
 
     async def drain(self) -> None:
         """Sends nothing new, and waits for what is in flight: it is paid, and kept."""
@@ -178,9 +167,6 @@ class LLMJudge(Judge):
 
     async def close(self) -> None:
         """Ends the connections."""
-        if self._froze:
-            self._froze = False
-            gc.unfreeze()
         await self.endpoint.close()
 
     def known(self, question: Question[Any], repeat: int = 0) -> Verdict[Any] | Failure | None:
