@@ -12,14 +12,13 @@ from ragassay.errors import UsageError
 from ragassay.judges.endpoints.base import (
     CONNECT_S,
     MOST_TOKENS,
+    ClientEndpoint,
     Completion,
-    Endpoint,
     EndpointError,
     Prompt,
     counted,
 )
 from ragassay.judges.endpoints.errors import from_status, unreached
-from ragassay.judges.secrets import Secret
 from ragassay.scores import Reason
 
 if TYPE_CHECKING:
@@ -32,17 +31,13 @@ _UNKNOWN_TO_SCHEMAS = ("minimum", "maximum", "minItems", "maxItems", "minLength"
 """What its structured output does not know; the prompts say it, and replies are checked for it."""
 
 
-class AnthropicMessages(Endpoint):
+class AnthropicMessages(ClientEndpoint["AsyncAnthropic"]):
     """``POST {url}/v1/messages``."""
 
     protocol: ClassVar[str] = "anthropic"
     never: ClassVar[frozenset[str]] = frozenset(
         {"seed", "presence_penalty", "frequency_penalty", "json_object"}
     )
-
-    def __init__(self, url: str, key: Secret, *, timeout: float = 120.0) -> None:
-        super().__init__(url, key, timeout=timeout)
-        self._client: AsyncAnthropic | None = None
 
     def body(self, prompt: Prompt) -> dict[str, Any]:
         """The request as Anthropic documents it."""
@@ -60,18 +55,12 @@ class AnthropicMessages(Endpoint):
             body["output_config"] = {"format": {"type": "json_schema", "schema": schema}}
         return body
 
-    async def open(self) -> None:
-        """Loads the client."""
-        self._client = self._client or self._made()
-
     async def send(self, body: bytes) -> Completion:
         """One request; the client's own retries are off."""
         import anthropic
         import httpx2
 
-        client = self._client
-        if client is None:
-            client = self._client = self._made()
+        client = self.client
         try:
             response = await client.post("/v1/messages", cast_to=httpx2.Response, content=body)
         except anthropic.APIStatusError as error:

@@ -11,15 +11,14 @@ import orjson
 from ragassay.errors import UsageError
 from ragassay.judges.endpoints.base import (
     MOST_TOKENS,
+    ClientEndpoint,
     Completion,
-    Endpoint,
     EndpointError,
     Finish,
     Prompt,
     counted,
 )
 from ragassay.judges.endpoints.errors import from_status, unreached
-from ragassay.judges.secrets import Secret
 from ragassay.scores import Reason
 
 if TYPE_CHECKING:
@@ -28,14 +27,10 @@ if TYPE_CHECKING:
 _NAMES = {"max_tokens": "max_output_tokens"}
 
 
-class GoogleGenAI(Endpoint):
+class GoogleGenAI(ClientEndpoint["genai.Client"]):
     """``POST {url}/v1beta/models/{model}:generateContent``."""
 
     protocol: ClassVar[str] = "google"
-
-    def __init__(self, url: str, key: Secret, *, timeout: float = 120.0) -> None:
-        super().__init__(url, key, timeout=timeout)
-        self._client: genai.Client | None = None
 
     def body(self, prompt: Prompt) -> dict[str, Any]:
         """What the client's ``generate_content`` is called with."""
@@ -57,17 +52,11 @@ class GoogleGenAI(Endpoint):
             "config": config,
         }
 
-    async def open(self) -> None:
-        """Loads the client."""
-        self._client = self._client or self._made()
-
     async def send(self, body: bytes) -> Completion:
         """One request; the client's own retries are off."""
         from google.genai import errors
 
-        client = self._client
-        if client is None:
-            client = self._client = self._made()
+        client = self.client
         asked = orjson.loads(body)
         try:
             response = await client.aio.models.generate_content(**asked)

@@ -17,8 +17,8 @@ import orjson
 from ragassay.errors import UsageError
 from ragassay.judges.endpoints.base import (
     CONNECT_S,
+    ClientEndpoint,
     Completion,
-    Endpoint,
     EndpointError,
     Finish,
     Prompt,
@@ -35,14 +35,13 @@ if TYPE_CHECKING:
 OPENAI = "https://api.openai.com/v1"
 
 
-class OpenAIChat(Endpoint):
+class OpenAIChat(ClientEndpoint["AsyncOpenAI"]):
     """``POST {url}/chat/completions``."""
 
     protocol: ClassVar[str] = "openai"
 
     def __init__(self, url: str, key: Secret, *, timeout: float = 120.0) -> None:
         super().__init__(url, key, timeout=timeout)
-        self._client: AsyncOpenAI | None = None
         self._http: httpx2.AsyncClient | None = None
         self._first: dict[str, Any] | None = None
 
@@ -57,18 +56,12 @@ class OpenAIChat(Endpoint):
             body["response_format"] = {"type": "json_object"}
         return body
 
-    async def open(self) -> None:
-        """Loads the client, which takes about half a second."""
-        self._client = self._client or self._made()
-
     async def send(self, body: bytes) -> Completion:
         """One request; the client's own retries are off."""
         import httpx2
         import openai
 
-        client = self._client
-        if client is None:
-            client = self._client = self._made()
+        client = self.client
         try:
             response = await self._exchange(client, body)
         except openai.APIStatusError as error:
