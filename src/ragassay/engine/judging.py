@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -154,21 +155,15 @@ def bench_for(
 
 def spending(asker: Asker, seconds: float) -> Spending:
     """What was asked through an asker, for the summary."""
-    usage = asker.usage
+    counted = dataclasses.asdict(asker.usage)
+    for name in ("failures", "lost_votes"):
+        counted[name] = dict(Counter(counted[name]).most_common())
+    counted["cost"] = round(counted["cost"], 6)
     return Spending(
         judge=asker.judge.label,
         signature=asker.judge.signature,
-        questions=usage.questions,
-        calls=usage.calls,
-        cached=usage.cached,
-        input_tokens=usage.input_tokens,
-        output_tokens=usage.output_tokens,
-        cost=round(usage.cost, 6),
-        unpriced=usage.unpriced,
-        failures=dict(usage.failures.most_common()),
-        lost_votes=dict(usage.lost_votes.most_common()),
-        disagreed=usage.disagreed,
         seconds=round(seconds, 3),
+        **counted,
     )
 
 
