@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -155,9 +154,9 @@ def bench_for(
 
 def spending(asker: Asker, seconds: float) -> Spending:
     """What was asked through an asker, for the summary."""
-    counted = dataclasses.asdict(asker.usage)
+    counted = dict(vars(asker.usage))
     for name in ("failures", "lost_votes"):
-        counted[name] = dict(Counter(counted[name]).most_common())
+        counted[name] = dict(counted[name].most_common())
     counted["cost"] = round(counted["cost"], 6)
     return Spending(
         judge=asker.judge.label,
