@@ -10,6 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from ragassay.scores import Score
+from reports_examples import Kind, result, samples
+
 Run = Mapping[str, Any] | None
 """Scores of one run of a query by short names; ``None`` where there was no run."""
 
@@ -94,3 +97,45 @@ def consistency(path: Path, cells: Mapping[str, Mapping[str, Any]]) -> Path:
         for query, row in cells.items()
     ]
     return write(path, ["query_id", "query", *(f"consistency_{name}" for name in names)], rows)
+
+
+def three(path: Path) -> Path:
+    """Three queries: one run twice, one with a run that was lost, one with no values."""
+    return ore(
+        path,
+        {
+            "q1": [full(0.2), full(0.6)],
+            "q2": [full(0.9, answered=False), None],
+            "q3": [{"answered": {"query_answered": "yes"}, "umbrela": float("nan")}],
+        },
+    )
+
+
+CELLS = {
+    "q1": {"bert_score": [0.9, 0.7, 0.8], "mean_umbrela_score": [3.0, 1.5, 0.0]},
+    "q2": {"bert_score": [0.5, 0.5], "mean_umbrela_score": [1.0, 2.0]},
+}
+
+
+def consistent(path: Path, *, ours: bool = False) -> Path:
+    """The consistency of two queries."""
+    return consistency(
+        path,
+        {q: {n: stats(v, ours=ours) for n, v in row.items()} for q, row in CELLS.items()},
+    )
+
+
+def many_metrics(path: Path, *, new: bool = False) -> Path:
+    """A run folder with forty-two metrics, of closed ranges and of others; in the new run the first
+    has other values, the second differs by rounding alone, the others not at all."""
+    kinds = [
+        Kind(f"metric-with-a-long-name-{at}", "M", "answer", (0.0, 1.0 if at % 3 else None))
+        for at in range(42)
+    ]
+    found = samples(6)
+    scores = {kind.name: [Score(0.3) for _ in found] for kind in kinds}
+    if new:
+        scores[kinds[0].name] = [Score(0.4) for _ in found]
+        scores[kinds[1].name] = [Score(0.1 + 0.2) for _ in found]
+    result(found, scores, kinds).save(path)
+    return path

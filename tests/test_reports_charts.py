@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from ragassay.engine.results import Result
 from ragassay.errors import UsageError
-from ragassay.reports import charts, comparison_charts, distributions
+from ragassay.reports import charts, distributions
+from ragassay.reports.plots.compared import MAX_BARS, overview
 from ragassay.scores import Score
 from reports_examples import (
     HOSTILE,
@@ -103,12 +104,7 @@ def test_box_and_interval_marks_hold_our_numbers() -> None:
 
 def test_no_statistics_are_left_to_the_chart_library() -> None:
     comp, a, b = pair(20)
-    for spec in (
-        charts.boxplots([a, b]),
-        charts.histograms(a),
-        comparison_charts.differences(comp, a, b, "f1"),
-        comparison_charts.forest(comp, a),
-    ):
+    for spec in (charts.boxplots([a, b]), charts.histograms(a), overview(comp, a, b)):
         for found in walk(spec):
             assert not {"aggregate", "bin", "transform", "timeUnit"} & set(found)
             if "mark" in found:
@@ -118,7 +114,7 @@ def test_no_statistics_are_left_to_the_chart_library() -> None:
 
 def test_the_menu_that_sends_data_away_is_off_and_nothing_is_fetched() -> None:
     comp, a, b = pair(10)
-    for spec in (charts.boxplots(a), comparison_charts.differences(comp, a, b, "AP")):
+    for spec in (charts.boxplots(a), overview(comp, a, b)):
         assert spec["usermeta"]["embedOptions"]["actions"] is False
         assert not any("url" in found for found in walk(spec))
 
@@ -138,18 +134,15 @@ def test_more_than_5000_rows_are_drawn_and_thinned_points_are_told(tmp_path: Pat
 
 
 def test_png_and_svg_are_drawn_offline(tmp_path: Path) -> None:
-    comp, a, b = pair(30)
+    _, a, b = pair(30)
     charts.write_boxplots([a, b], tmp_path / "boxes.png")
     charts.write_distributions(a, tmp_path / "spread.svg")
-    comparison_charts.write_differences(comp, a, b, "nDCG@10", tmp_path / "queries.svg")
-    comparison_charts.write_forest(comp, a, tmp_path / "forest.png")
     head = (tmp_path / "boxes.png").read_bytes()[:24]
     assert head.startswith(b"\x89PNG")
     width, height = struct.unpack(">II", head[16:24])
     assert width > 1000 and height > 1000
     assert b"nDCG@10" in (tmp_path / "spread.svg").read_bytes()
-    assert ET.parse(tmp_path / "queries.svg").getroot().tag.endswith("svg")
-    assert (tmp_path / "forest.png").read_bytes().startswith(b"\x89PNG")
+    assert ET.parse(tmp_path / "spread.svg").getroot().tag.endswith("svg")
 
 
 def test_names_with_dots_brackets_quotes_and_tags_are_only_values(tmp_path: Path) -> None:
@@ -191,28 +184,11 @@ def test_metrics_of_one_range_share_a_scale() -> None:
     assert low <= 0 and high >= 1
 
 
-def test_differences_are_the_runs_own_sorted(tmp_path: Path) -> None:
-    comp, a, b = pair(25)
-    spec = comparison_charts.differences(comp, a, b, "AP")
-    drawn = [row["value"] for row in rows(spec, "from", "to", "value")]
-    expected = np.sort(a.columns.values("AP") - b.columns.values("AP"))
-    assert drawn == expected.tolist()
-
-
 def test_many_differences_are_thinned_and_told() -> None:
     a, b = large(5_000), large(5_000)
-    spec = comparison_charts.differences(comparison(a, b), a, b, "f1")
-    assert len(rows(spec, "from", "to", "value")) == comparison_charts.MAX_BARS
-    assert "2,000 of 5,000 bars drawn" in " ".join(spec["title"]["subtitle"])
-
-
-def test_forest_marks_hold_the_comparisons_numbers() -> None:
-    comp, a, _ = pair(25)
-    drawn = rows(comparison_charts.forest(comp, a), "value", "low", "high", "verdict")
-    found = {
-        (row["value"], row["low"], row["high"]) for row in drawn if isinstance(row["value"], float)
-    }
-    assert found == {(d.diff, d.low, d.high) for d in comp.differences}
+    spec = overview(comparison(a, b), a, b)
+    assert len(rows(spec, "from", "to", "value")) == MAX_BARS
+    assert "2,000 of up to 5,000 queries drawn" in " ".join(spec["title"]["subtitle"])
 
 
 def test_runs_of_one_name_stay_apart() -> None:
@@ -229,9 +205,6 @@ def test_what_cannot_be_drawn_is_one_sentence(tmp_path: Path) -> None:
         charts.write_boxplots(nothing, tmp_path / "x.png")
     with pytest.raises(UsageError, match=r"Use \.png, \.svg or \.json"):
         charts.write_boxplots(result(found, outcomes(found)), tmp_path / "x.jpg")
-    comp, a, b = pair(10)
-    with pytest.raises(UsageError, match="not in the comparison"):
-        comparison_charts.differences(comp, a, b, "nope")
     assert list(tmp_path.iterdir()) == []
 
 

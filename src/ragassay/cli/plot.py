@@ -33,7 +33,8 @@ def plot(
     metrics_to_plot: Annotated[
         list[str] | None, Parameter(negative=(), consume_multiple=True)
     ] = None,
-    statistic: Literal["cai", "mean", "median", "variance", "cv", "std", "range", "iqr"] = "cai",
+    statistic: Literal["cai", "mean", "median", "variance", "cv", "std", "range", "iqr"]
+    | None = None,
     compare: Annotated[bool, Flag] = False,
     force: Annotated[bool, Flag] = False,
 ) -> int:
@@ -57,8 +58,8 @@ def plot(
             one is replaced.
         metrics_to_plot: Metrics to draw, separated by blanks or commas, under their published names
             or ours (default: the evaluator's main ones).
-        statistic: For consistency, what is drawn of each query: Open RAG Eval's
-            consistency-adjusted index, mean / (1 + std); or another.
+        statistic: For consistency, what is drawn of each query (default: cai, Open RAG Eval's
+            consistency-adjusted index, mean / (1 + std)).
         compare: Draw differences instead: each file against the last, query by query.
         force: With --compare: although the scores were not computed alike.
     """
@@ -70,12 +71,19 @@ def plot(
             "--evaluator is missing: say which evaluator wrote the files, --evaluator trec or "
             "--evaluator consistency."
         )
+    if statistic is not None and evaluator == "trec":
+        raise UsageError(
+            "--statistic says what is drawn of each query's repeated runs, so it goes with "
+            "--evaluator consistency only."
+        )
+    if force and not compare:
+        raise UsageError("--force goes with --compare only.")
     drawing.check_suffix(output_file)
     wanted = listed("--metrics-to-plot", metrics_to_plot)
     if metrics_to_plot is not None and not wanted:
         raise UsageError("--metrics-to-plot names no metric. Leave it out to draw the main ones.")
     with show.status("reading results"):
-        found = sources.opened(files, evaluator, statistic)
+        found = sources.opened(files, evaluator, statistic or "cai")
         metrics = sources.chosen(found, wanted, evaluator)
     out = show.console()
     for one in found.series:
@@ -84,7 +92,9 @@ def plot(
     if compare:
         pictures = _differences(found, metrics, evaluator, output_file, force=force)
     else:
-        drawn = picture.draw(found, metrics, evaluator, statistic, chosen=wanted is not None)
+        chosen = wanted is not None
+        show.warn(sources.remarks(found, metrics, evaluator, chosen=chosen))
+        drawn = picture.draw(found, metrics, evaluator, statistic or "cai", chosen=chosen)
         pictures = {output_file: drawn}
     for target, spec in pictures.items():
         with show.status("drawing"):

@@ -20,6 +20,7 @@ from ragassay.engine.summary import Comparison, Difference
 from ragassay.engine.systems import systems_of
 from ragassay.errors import UsageError
 from ragassay.stats import benjamini_hochberg, compare_pairs, holm
+from ragassay.stats.paired import apart
 
 CORRECTIONS = {"holm": holm, "bh": benjamini_hochberg}
 ALPHA = 0.05
@@ -276,6 +277,23 @@ def query_matrix(
         mask[at] = count > 0
         values[at] = total / np.maximum(count, 1)
     return values, mask
+
+
+def query_differences(a: Result, b: Result, names: Sequence[str]) -> list[Matrix]:
+    """For each metric the difference A - B of each query that both runs scored, in A's order; 0
+    where they are equal up to rounding.
+
+    Both runs show the metrics under these names (`ragassay.engine.alignment.aligned`).
+    """
+    rows_a, rows_b = rows_by_query(a), rows_by_query(b)
+    common = [query for query in rows_a if query in rows_b]
+    if not names or not common:
+        return [np.zeros(0) for _ in names]
+    values_a, mask_a = query_matrix(a, names, rows_a, common)
+    values_b, mask_b = query_matrix(b, names, rows_b, common)
+    both = mask_a & mask_b
+    found = apart(np.where(both, values_a, 0.0), np.where(both, values_b, 0.0))
+    return [row[scored] for row, scored in zip(found, both, strict=True)]
 
 
 def _clusters(

@@ -55,7 +55,7 @@ def write_distributions(results: Results, path: str | Path) -> None:
 
 
 def boxplots(results: Results) -> Spec:
-    """A box and the points behind it for each metric of each run, and the mean with its interval.
+    """A box with its points for each metric of each run, and the mean with its interval.
 
     Metrics with the same bounds share one scale.
 
@@ -133,14 +133,6 @@ def _box_panel(runs: Sequence[Result], names: Sequence[str]) -> alt.LayerChart:
     color = _run_color(runs)
     all_boxes, all_points = data(boxes), data(points)
     layers = [
-        alt.Chart(all_points)
-        .mark_circle(size=14, opacity=0.35, clip=True)
-        .encode(
-            x=alt.X("value:Q", **x),
-            y=y,
-            yOffset=alt.YOffset("offset:Q", scale=alt.Scale(domain=[-0.75, 0.75])),
-            color=color,
-        ),
         alt.Chart(all_boxes)
         .mark_rule(color=MUTED)
         .encode(x=alt.X("whisker_low:Q", **x), x2="q1:Q", y=y),
@@ -148,12 +140,20 @@ def _box_panel(runs: Sequence[Result], names: Sequence[str]) -> alt.LayerChart:
         .mark_rule(color=MUTED)
         .encode(x=alt.X("q3:Q", **x), x2="whisker_high:Q", y=y),
         alt.Chart(all_boxes)
-        .mark_bar(size=20, fillOpacity=0.25, strokeWidth=1.2)
+        .mark_bar(size=20, fillOpacity=0.2, strokeWidth=1.2)
         .encode(
             x=alt.X("q1:Q", **x), x2="q3:Q", y=y, color=color, stroke=_run_color(runs, "stroke")
         ),
+        alt.Chart(all_points)
+        .mark_circle(size=14, opacity=0.45, clip=True)
+        .encode(
+            x=alt.X("value:Q", **x),
+            y=y,
+            yOffset=alt.YOffset("offset:Q", scale=alt.Scale(domain=[-0.75, 0.75])),
+            color=color,
+        ),
         alt.Chart(all_boxes)
-        .mark_tick(thickness=2.5, size=20, color=INK)
+        .mark_tick(thickness=2.5, size=20, color=INK, opacity=1)
         .encode(x=alt.X("median:Q", **x), y=y),
         alt.Chart(data([box for box in boxes if box["low"] is not None]))
         .mark_rule(size=3, color=INK)

@@ -100,9 +100,8 @@ def compare_pairs(
     check_power(alpha, power)
     first, second, scored = _matrices(a, b, mask)
     codes = None if clusters is None else cluster_codes(clusters, first.shape[1])
-    scale = np.maximum(np.abs(first), np.abs(second)).max(axis=1, initial=0.0)
-    differences = first - second
-    differences[np.abs(differences) <= ROUNDING * scale[:, None]] = 0.0
+    scale = _largest(first, second)
+    differences = apart(first, second)
     p_values, exact = _permutation_test(first, second, differences, codes, n_resamples, seed)
     results: dict[int, PairedResult] = {}
     for rows, columns in _rows_with_the_same_pairs(scored):
@@ -135,6 +134,17 @@ def compare_pairs(
                 ties=int((d == 0).sum()),
             )
     return [results[row] for row in range(len(first))]
+
+
+def apart(first: FloatArray, second: FloatArray) -> FloatArray:
+    """``first - second``, both of shape ``(n_rows, n)``; 0 where they are equal up to rounding."""
+    differences = first - second
+    differences[np.abs(differences) <= ROUNDING * _largest(first, second)[:, None]] = 0.0
+    return differences
+
+
+def _largest(first: FloatArray, second: FloatArray) -> FloatArray:
+    return np.asarray(np.maximum(np.abs(first), np.abs(second)).max(axis=1, initial=0.0))
 
 
 def _matrices(

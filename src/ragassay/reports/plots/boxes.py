@@ -22,8 +22,8 @@ from ragassay.reports.plots.marks import Channel, mark
 from ragassay.reports.plots.panels import (
     AXIS,
     GAP,
-    HEAD,
     KEY_GAP,
+    LINE,
     RAIN,
     Geometry,
     Panel,
@@ -71,7 +71,7 @@ def boxes(
         "concat": drawn,
         "columns": shape.columns,
         "bounds": "flush",
-        "spacing": {"row": HEAD + AXIS + GAP, "column": across},
+        "spacing": {"row": shape.head + AXIS + GAP, "column": across},
     }
     if any(not panel.share for panel in panels):
         below = key.box_key(series, point, left=shape.names)
@@ -120,29 +120,34 @@ def _box_panel(series: Sequence[Series], panel: Panel, shape: Geometry, first: b
             {"row": at, "value": float(value), "at": round(centre + reach * float(offset), 4)}
             for value, offset in zip(shown, _cloud(shown, low, high), strict=True)
         ]
-        opacity = min(0.5, 0.5 * (100 / shown.size) ** 0.3) * (1.0 if rain else 0.8)
-        size = 26 if rain and shown.size <= 300 else 13
+        # On its box a point needs more contrast; where there are many they must not fill it.
+        most, fade = (0.5, 0.3) if rain else (0.75, 0.45)
+        opacity = min(most, most * (100 / shown.size) ** fade)
+        size = (26 if rain else 15) if shown.size <= 300 else (13 if rain else 8)
         places = {"x": x("value"), "y": y("at"), "color": fill}
         clouds.append(mark("circle", points, places, size=size, opacity=opacity))
 
-    def line(left: str, right: str, size: float = 1.5) -> Spec:
+    def line(left: str, right: str) -> Spec:
         ends = {"x": x(left), "x2": marks.to(right), "y": y("y"), "color": fill}
-        return mark("rule", drawn, ends, size=size)
+        return mark("rule", drawn, ends, size=1.5)
 
-    def upright(at: str, top: str, bottom: str, size: float = 1.5) -> Spec:
-        ends = {"x": x(at), "y": y(top), "y2": marks.to(bottom), "color": fill}
-        return mark("rule", drawn, ends, size=size)
+    def cap(end: str) -> Spec:
+        ends = {"x": x(end), "y": y("cap_top"), "y2": marks.to("cap_bottom"), "color": fill}
+        return mark("rule", drawn, ends, size=1.5)
 
-    corners = {"x": x("q1"), "x2": marks.to("q3"), "y": y("top"), "y2": marks.to("bottom")}
+    sides = {"y": y("top"), "y2": marks.to("bottom")}
+    corners = sides | {"x": x("q1"), "x2": marks.to("q3")}
     layers = [
         *_grid(ticks, x, shape.height, lambda tick: f"{tick:,g}"),
-        *clouds,
         line("whisker_low", "q1"),
         line("q3", "whisker_high"),
-        *(upright(end, "cap_top", "cap_bottom") for end in ("whisker_low", "whisker_high")),
-        mark("rect", drawn, corners | {"color": fill, "stroke": fill}, fillOpacity=0.2,
-             strokeWidth=1.5),
-        upright("median", "top", "bottom", 2.5),
+        cap("whisker_low"),
+        cap("whisker_high"),
+        mark("rect", drawn, corners | {"color": fill, "stroke": fill},
+             fillOpacity=0.2 if rain else 0.1, strokeWidth=1.5),
+        *clouds,
+        # Dark, or it would be lost among points of its own colour.
+        mark("rule", drawn, sides | {"x": x("median")}, size=2.5, color=INK),
         *_means(drawn, x, y),
         *_texts(series, panel, shape, first, ("mean", "median", "n")),
     ]  # fmt: skip
@@ -200,15 +205,13 @@ def _as_panel(
     """The panel under its title; the numbers of a single file stand in its second line."""
     style: Mapping[str, Any] = {"baseline": "bottom", "fontSize": SMALL, "color": MUTED}
     bold = {"baseline": "bottom", "fontSize": HEADING, "fontWeight": "bold", "color": INK}
-    heads = [marks.text(panel.title, 0, -25, align="left", **bold)]
+    above = _UNDER - LINE
+    heads = [marks.text(panel.title, 0, above - LINE * shape.stacked, align="left", **bold)]
     below = panel.below
     if len(series) == 1:
         below = in_words(panel, series[0].metric(panel.metric))
-        beside = panel.below
-        room = shape.width - sheet.text_width(panel.title, HEADING * 1.1)
-        if sheet.text_width(beside, SMALL) > room:
-            beside = beside.rpartition(" ")[2]  # the arrow
-        heads.append(marks.text(beside, shape.width, -26, align="right", **style))
+        x, align = (0.0, "left") if shape.stacked else (shape.width, "right")
+        heads.append(marks.text(panel.below, x, above - 1, align=align, **style))
     heads.append(marks.text(below, 0, _UNDER, align="left", **style))
     return marks.layered([*layers, *heads], shape.width, shape.height)
 

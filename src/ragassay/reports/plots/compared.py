@@ -1,32 +1,51 @@
 """Two runs compared on one sheet: a line a metric, with its difference and interval, and the
 difference of each query, sorted.
 
-The differences, their intervals and the verdicts are the comparison's own.
+The differences, their intervals and the verdicts are the comparison's own. Metrics of one scale
+stand together, above an axis of theirs; the more there are, the taller the picture.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
 from ragassay.engine.alignment import aligned
-from ragassay.engine.comparison import query_matrix, rows_by_query
+from ragassay.engine.comparison import query_differences
 from ragassay.engine.results import Result
 from ragassay.engine.summary import Comparison, Difference, MetricSummary
 from ragassay.errors import UsageError
-from ragassay.reports import distributions, wording
-from ragassay.reports.comparison_charts import MAX_BARS, VERDICT_COLORS
+from ragassay.reports import distributions, footnotes, wording
 from ragassay.reports.distributions import Values
 from ragassay.reports.drawing import GRID, INK, MUTED, PALETTE, Spec
 from ragassay.reports.plots import marks, sheet
 from ragassay.reports.plots.sheet import MARGIN, NORMAL, SMALL
 
-_NAMES, _FOREST, _BETWEEN, _BARS, _WORDS = 226.0, 320.0, 62.0, 330.0, 256.0
-_HEADS, _AXIS = 26.0, 20.0
-_LEAST, _MOST = 50.0, 118.0
+_WIDE = _FOREST, _BARS = 320.0, 330.0
+_BETWEEN = 62.0
+_HEADS, _AXIS = 26.0, 12.0
+_LEAST, _MOST = 48.0, 105.0
+"""Height of a line: three lines of small text, or a fifth of a slide."""
+
+_GAP = 12.0
+"""Room between two lines; below an axis, twice as much and what its numbers need more."""
+
+_ON_ONE_AXIS = 10
+"""Lines above one axis; further ones get the same axis once more."""
+
+_NOTHING = 1e-9
+"""Differences below this are no reason for an axis of their own size: it would show rounding."""
+
+
+MAX_BARS = 2_000
+"""Bars drawn in a chart of differences."""
+
+VERDICT_COLORS = {"better": PALETTE[0], "worse": PALETTE[1], "different": PALETTE[3]}
+"""What a verdict looks like; the others are muted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +55,12 @@ class _Line:
     difference: Difference
     diffs: Values
     n_all: int
+    scale: object
+    """The same for metrics that share an axis of differences."""
     reach: float
-    """Half the width of the axis of differences; the same for metrics of one range."""
+    """Half the width of that axis; 0 where there is no difference to show."""
     extent: float
-    """The largest difference of a query."""
+    """The largest difference of a query; 0 where there is none to show."""
 
 
 def overview(
@@ -59,18 +80,21 @@ def overview(
     lines = _lines(comparison, a, b, titles or {})
     notes = _notes(comparison, lines)
     # In pixels: what stands around the lines, and what is left for each.
-    around = 2 * MARGIN + sheet.head_height(notes) + _HEADS + _AXIS
-    height = min(max((sheet.HEIGHT - around) / len(lines), _LEAST), _MOST)
+    blocks = _blocks(lines)
+    around = 2 * MARGIN + sheet.head_height(notes) + _HEADS
+    room = sheet.HEIGHT - around - len(blocks) * (_AXIS + _GAP)
+    height = min(max(room / len(lines) - _GAP, _LEAST), _MOST)
     views: list[Spec] = []
-    for at, line in enumerate(lines):
-        last = at + 1 == len(lines) or lines[at + 1].reach != line.reach
-        inner = height - (26 if last else 12)
-        views += [_forest(line, inner, at == 0, last), _bars(line, inner, at == 0)]
+    for at, block in enumerate(blocks):
+        views += [marks.layered([_head("", 0, "left")], wide, _AXIS) for wide in _WIDE if at]
+        for line in block:
+            first, last = not views, line is block[-1]
+            views += [_forest(line, height, first, last), _bars(line, height, first)]
     chart = {
         "concat": views,
         "columns": 2,
         "bounds": "flush",
-        "spacing": {"row": 17, "column": _BETWEEN},
+        "spacing": {"row": _GAP, "column": _BETWEEN},
     }
     title = f"A = {comparison.a} against B = {comparison.b}"
     return sheet.finished(chart, title, notes)
@@ -80,36 +104,53 @@ def _lines(comparison: Comparison, a: Result, b: Result, titles: dict[str, str])
     tested = [d for d in comparison.differences if d.diff is not None]
     if not tested:
         raise UsageError("The comparison has no difference to draw.")
-    b = aligned(b, a)
-    rows_a, rows_b = rows_by_query(a), rows_by_query(b)
-    common = [query for query in rows_a if query in rows_b]
-    names = [d.name for d in tested]
-    values_a, mask_a = query_matrix(a, names, rows_a, common)
-    values_b, mask_b = query_matrix(b, names, rows_b, common)
-    found = [
-        (a.summary.metrics[d.name], d, (values_a[at] - values_b[at])[mask_a[at] & mask_b[at]])
-        for at, d in enumerate(tested)
-    ]
+    metrics = a.summary.metrics
+    scales = {d.name: scale_of(metrics[d.name], metrics) for d in tested}
     reach: dict[object, float] = {}
-    for metric, d, _ in found:
+    for d in tested:
         ends = [abs(x) for x in (d.diff, d.low, d.high) if x is not None]
-        reach[_shared(metric)] = max([reach.get(_shared(metric), 0.0), *ends])
+        reach[scales[d.name]] = max([reach.get(scales[d.name], 0.0), *ends])
+    every = query_differences(a, aligned(b, a), [d.name for d in tested])
     return [
         _Line(
-            metric,
-            titles.get(metric.name, metric.name),
+            metrics[d.name],
+            titles.get(d.name, d.name),
             d,
             distributions.thinned(diffs, MAX_BARS),
             int(diffs.size),
-            1.1 * reach[_shared(metric)] or 1.0,
-            float(np.abs(diffs).max(initial=0.0)) or 1.0,
+            scales[d.name],
+            1.1 * _shown(reach[scales[d.name]]),
+            _shown(float(np.abs(diffs).max(initial=0.0))),
         )
-        for metric, d, diffs in found
+        for d, diffs in zip(tested, every, strict=True)
     ]
 
 
-def _shared(metric: MetricSummary) -> object:
-    return metric.name if None in metric.bounds else metric.bounds
+def _shown(size: float) -> float:
+    return size if size > _NOTHING else 0.0
+
+
+def scale_of(metric: MetricSummary, metrics: Mapping[str, MetricSummary]) -> object:
+    """What metrics that share an axis have in common: their closed range, or that they are one
+    statistic of metrics with one closed range; elsewhere the metric itself."""
+    if None not in metric.bounds:
+        return metric.bounds
+    statistic, _, of = metric.metric.partition("(of=")
+    beside = {m.bounds for m in metrics.values() if metric.group and m.group == metric.group}
+    closed = [bounds for bounds in beside if None not in bounds]
+    return (statistic, closed[0]) if of and len(closed) == 1 else metric.name
+
+
+def _blocks(lines: Sequence[_Line]) -> list[list[_Line]]:
+    """The lines that stand above one axis each: those of one scale together, in their order."""
+    alike: dict[object, list[_Line]] = {}
+    for line in lines:
+        alike.setdefault(line.scale, []).append(line)
+    blocks = []
+    for group in alike.values():
+        n = math.ceil(len(group) / _ON_ONE_AXIS)
+        blocks += [group[at * len(group) // n : (at + 1) * len(group) // n] for at in range(n)]
+    return blocks
 
 
 def _notes(comparison: Comparison, lines: Sequence[_Line]) -> list[str]:
@@ -118,7 +159,7 @@ def _notes(comparison: Comparison, lines: Sequence[_Line]) -> list[str]:
         f"{wording.percent(comparison.level)} intervals "
         f"({wording.interval_name(comparison.interval)}). Verdicts: paired permutation test, "
         f"{wording.correction_name(comparison.correction)} across these metrics, 5 % level.",
-        *wording.cluster_notes(comparison),
+        *footnotes.cluster_notes(comparison),
     ]
     if comparison.judged_by:
         notes.append(f"Judged by {comparison.judged_by}.")
@@ -133,7 +174,8 @@ def _forest(line: _Line, height: float, first: bool, last: bool) -> Spec:
     d, name = line.difference, line.metric.name
     drawn = [{"diff": d.diff, "low": d.low, "high": d.high, "zero": 0.0}]
     color = VERDICT_COLORS.get(d.verdict, MUTED)
-    x = partial(marks.along, low=-line.reach, high=line.reach)
+    half = line.reach or 1.0
+    x = partial(marks.along, low=-half, high=half)
     middle = marks.here(height / 2)
     ticks = [{"tick": tick, "text": f"{tick:+,g}" if tick else "0"} for tick in _ticks(line.reach)]
     arrow, better = line.metric.higher_is_better, wording.direction(line.metric.higher_is_better)
@@ -171,7 +213,8 @@ def _bars(line: _Line, height: float, first: bool) -> Spec:
         | {"sign": "B higher" if diff < 0 else "A higher"}
         for at, diff in enumerate(line.diffs)
     ]
-    y = partial(marks.along, low=-line.extent, high=line.extent)
+    half = line.extent or 1.0
+    y = partial(marks.along, low=-half, high=half)
     places = {
         "x": marks.along("from", 0, line.n_all or 1),
         "x2": marks.to("to"),
@@ -199,7 +242,7 @@ def _bars(line: _Line, height: float, first: bool) -> Spec:
         *(
             marks.text(f"{end:+.3g}", -6, place, align="right", baseline="middle",
                        fontSize=SMALL - 1.5, color=MUTED)
-            for end, place in ((line.extent, 4), (-line.extent, height - 4))
+            for end, place in ((line.extent, 4), (-line.extent, height - 4)) if end
         ),
     ]  # fmt: skip
     if first:
@@ -221,6 +264,8 @@ def _tally(d: Difference) -> str:
 
 
 def _ticks(reach: float) -> list[float]:
+    if not reach:
+        return [0.0]
     step = sheet.step(1.6 * reach)
     most = int(reach / step + 1e-9)
     return [round(at * step, 10) for at in range(-most, most + 1)]

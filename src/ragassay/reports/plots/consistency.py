@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -62,6 +63,8 @@ TITLES = {
 
 GRADED = ("mean_umbrela_score", "umbrela")
 _HIGHEST_GRADE = 3.0
+_ROUNDING = 1e-6
+"""BERTScores of equal answers may come out this much above 1."""
 
 
 def plain(name: str) -> str:
@@ -93,7 +96,7 @@ def read(path: Path, statistic: Statistic) -> list[Result]:
     systems: dict[str, Collected] = {}
     for line, row, query, system in rows(path):
         values = {
-            name: value_of(Cell(path, line, head, row[head]), statistic, plain(name) in GRADED)
+            name: _within(Cell(path, line, head, row[head]), name, statistic)
             for name, head in columns.items()
         }
         systems.setdefault(system, Collected(system)).add((query, system, 0), values)
@@ -103,7 +106,18 @@ def read(path: Path, statistic: Statistic) -> list[Result]:
     ]
 
 
-def value_of(cell: Cell, statistic: Statistic, graded: bool) -> float | None:
+def _within(cell: Cell, name: str, statistic: Statistic) -> float | None:
+    """The statistic of one query, which must lie where such statistics can."""
+    value = _value(cell, statistic, plain(name) in GRADED)
+    low, high = _bounds(name, statistic)
+    least, most = -inf if low is None else low, inf if high is None else high
+    if value is not None and not least - _ROUNDING <= value <= most + _ROUNDING:
+        where = "below 0" if value < 0 else f"above {high:g}"
+        raise cell.wrong(f"{TOLD[statistic].key} is {value:g}, which lies {where}")
+    return value
+
+
+def _value(cell: Cell, statistic: Statistic, graded: bool) -> float | None:
     """The statistic of one query; from the values where the file does not have it (Open RAG Eval's
     has neither variance nor coefficient of variation).
 
@@ -123,6 +137,8 @@ def value_of(cell: Cell, statistic: Statistic, graded: bool) -> float | None:
         mean, std = cell.number(stats.get("mean"), "mean"), cell.number(stats.get("std"), "std")
         if mean is None or std is None:
             return None
+        if std < 0:
+            raise cell.wrong(f"the std is {std:g}, which lies below 0")
         return mean / _HIGHEST_GRADE / (1 + std / _HIGHEST_GRADE)
     key = TOLD[statistic].key
     if key in stats:
@@ -147,17 +163,19 @@ def _spread(cell: Cell, values: list[float]) -> Spread:
         raise cell.wrong(str(error)) from None
 
 
+def _bounds(name: str, statistic: Statistic) -> tuple[float | None, float | None]:
+    """The lowest and the highest value that the statistic of a metric may have."""
+    if not TOLD[statistic].level:
+        return 0.0, None
+    if plain(name) not in TITLES:
+        return None, None
+    # BERTScore rescaled by its baseline may lie below 0.
+    low = None if plain(name) == "bert_score" else 0.0
+    return low, _HIGHEST_GRADE if plain(name) in GRADED and statistic != "cai" else 1.0
+
+
 def _described(name: str, statistic: Statistic) -> MetricSummary:
     told = TOLD[statistic]
-    graded = plain(name) in GRADED
-    low: float | None = 0.0
-    high: float | None = None
-    if told.level:
-        # BERTScore rescaled by its baseline may lie below 0.
-        low = None if plain(name) == "bert_score" else 0.0
-        high = _HIGHEST_GRADE if graded and statistic != "cai" else 1.0
-        if plain(name) not in TITLES:
-            low = high = None
     return MetricSummary(
         name=name,
         title=f"{TITLES.get(plain(name), name)}: {told.title}",
@@ -170,7 +188,7 @@ def _described(name: str, statistic: Statistic) -> MetricSummary:
         n_scored=0,
         n_total=0,
         higher_is_better=told.level,
-        bounds=(low, high),
+        bounds=_bounds(name, statistic),
         metric=f"{PREFIX}{name}.{statistic}",
         signature=f"{PREFIX}{name}|file|statistic={statistic}",
     )

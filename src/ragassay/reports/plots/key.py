@@ -17,7 +17,10 @@ _ARROW = "↑ higher is better"
 HEIGHT = 26.0
 """Of the key in pixels."""
 
-_GLYPH, _SPACE, _CHAR = 54.0, 20.0, 0.545
+CHAR = 0.545
+"""Width of a character of a sentence as a share of the font size."""
+
+_GLYPH, _SPACE = 54.0, 20.0
 
 
 def interval_words(series: Sequence[Series]) -> str:
@@ -50,12 +53,12 @@ def box_key(series: Sequence[Series], point: str, *, left: float) -> Spec:
     starts, x = [], -left
     for said in words:
         starts.append(x)
-        x += _GLYPH + 8 + len(said) * sheet.SMALL * _CHAR + _SPACE
+        x += _GLYPH + 8 + len(said) * sheet.SMALL * CHAR + _SPACE
     mid = HEIGHT / 2
     texts = [(start + _GLYPH + 8, said) for start, said in zip(starts, words, strict=True)]
     if any(m.higher_is_better for one in series for m in one.result.summary.metrics.values()):
         texts.append((x, _ARROW))
-        x += len(_ARROW) * sheet.SMALL * _CHAR
+        x += len(_ARROW) * sheet.SMALL * CHAR
     width = x
     dots, box, whiskers, mean = starts
     cloud = [{"x": dots + 8 + 7 * at, "y": mid + dy} for at, dy in enumerate((3, -4, 5, -1, 4, -5))]
@@ -63,7 +66,7 @@ def box_key(series: Sequence[Series], point: str, *, left: float) -> Spec:
     layers = [
         marks.mark("circle", cloud, place, size=26, color=_GREY, opacity=0.7),
         _box(box + 8, box + 48, width),
-        _line(box + 31, box + 31, 9, width, size=2.5),
+        _line(box + 31, box + 31, 9, width, size=2.5, color=INK),
         _line(whiskers + 2, whiskers + 18, 0, width),
         _line(whiskers + 38, whiskers + 54, 0, width),
         _line(whiskers + 2, whiskers + 2, 5, width),

@@ -12,13 +12,20 @@ from ragassay.reports.plots import key, sheet
 from ragassay.reports.plots.series import Series
 from ragassay.reports.plots.sheet import CHAR, MARGIN, NORMAL, SMALL
 
-HEAD, AXIS, GAP, KEY_GAP = 42.0, 24.0, 20.0, 20
-"""Room above a panel, for its numbers below, between two lines of panels, and above the key."""
+AXIS, GAP, KEY_GAP = 24.0, 20.0, 20
+"""Room for the numbers below a panel, between two lines of panels, and above the key."""
+
+LINE = 17.0
+"""A line of a panel's heading."""
+
+_HEAD = 42.0
+"""Room above a panel for its title and one more line."""
 
 RAIN = 58.0
 """A row of that height has room for its points below the box."""
 
 _LEAST_ROW, _MOST_ROW = 25.0, 190.0
+_LEAST_WIDTH = 150.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +48,9 @@ class Geometry:
     n_rows: int
     names: float
     stats: tuple[float, float, float]
+    head: float
+    stacked: bool
+    """Whether the metric's name has a line of its own, because some do not fit beside the title."""
 
     @property
     def height(self) -> float:
@@ -50,7 +60,27 @@ class Geometry:
 
 def geometry(series: Sequence[Series], panels: Sequence[Panel], notes: Sequence[str]) -> Geometry:
     """Sizes that fill a sheet; a larger one where the rows need it."""
+    found = _sizes(series, panels, notes)
+    if len(series) > 1 or all(_fits(panel, found.width) for panel in panels):
+        return found
+    return _sizes(series, panels, notes, stacked=True)
+
+
+def _fits(panel: Panel, width: float) -> bool:
+    """Whether the metric's name has room beside the title."""
+    title = sheet.text_width(panel.title, sheet.HEADING * 1.1)
+    return title + sheet.text_width(panel.below, SMALL) <= width
+
+
+def _sizes(
+    series: Sequence[Series],
+    panels: Sequence[Panel],
+    notes: Sequence[str],
+    *,
+    stacked: bool = False,
+) -> Geometry:
     n = len(panels)
+    head = _HEAD + LINE if stacked else _HEAD
     columns = n if n <= 3 else 2 if n == 4 else 3 if n <= 9 else 4
     lines = math.ceil(n / columns)
     names = 0.0
@@ -58,14 +88,31 @@ def geometry(series: Sequence[Series], panels: Sequence[Panel], notes: Sequence[
         names = max(sheet.text_width(one.name) for one in series) + 14
     stats = _stat_widths(series, panels)
     outside = 2 * MARGIN + sheet.head_height(notes) + KEY_GAP + key.HEIGHT - GAP
-    room = (sheet.HEIGHT - outside) / lines - HEAD - AXIS - GAP
+    room = (sheet.HEIGHT - outside) / lines - head - AXIS - GAP
     row = min(max(room / len(series), _LEAST_ROW), _MOST_ROW)
-    height = outside + lines * (row * len(series) + HEAD + AXIS + GAP)
+    height = outside + lines * (row * len(series) + head + AXIS + GAP)
     whole = max(sheet.WIDTH, height * sheet.WIDTH / sheet.HEIGHT)
     across = (
         whole - 2 * MARGIN - 30 - names - columns * sum(stats) - (columns - 1) * between(columns)
     )
-    return Geometry(columns, max(across / columns, 150.0), row, len(series), names, stats)
+    width = max(
+        across / columns, _LEAST_WIDTH, *(_needed(panel, series, stats) for panel in panels)
+    )
+    # A sheet that its panels make wider is taller too.
+    taller = (columns * width - across) * sheet.HEIGHT / sheet.WIDTH
+    row = min(row + taller / lines / len(series), _MOST_ROW)
+    return Geometry(columns, width, row, len(series), names, stats, head, stacked)
+
+
+def _needed(panel: Panel, series: Sequence[Series], stats: tuple[float, float, float]) -> float:
+    """How wide a panel must be for its heading to end before what stands beside it."""
+    title = sheet.text_width(panel.title, sheet.HEADING * 1.1)
+    if len(series) == 1:
+        numbers = in_words(panel, series[0].metric(panel.metric))
+        return max(title - 20, len(numbers) * SMALL * key.CHAR)
+    # The first number's heading ends with its column.
+    beside = sheet.text_width("share" if panel.share else "mean", SMALL)
+    return max(title - sum(stats), sheet.text_width(panel.below, SMALL) + beside - stats[0])
 
 
 def between(columns: int) -> float:
@@ -98,6 +145,10 @@ def axis(series: Sequence[Series], name: str) -> tuple[list[float], list[float]]
     found = [m for one in series if (m := one.metric(name)) is not None]
     ends = [end for metric in found for end in distributions.scale(metric)]
     ends += [end for metric in found for end in (metric.low, metric.high) if end is not None]
+    if any(metric.bounds[0] is None and metric.bounds[1] is not None for metric in found):
+        ends.append(
+            0.0
+        )  # what goes up to 1 and may lie below 0 stands beside what goes from 0 to 1
     low, high = min(ends), max(ends)
     if (low, high) == (0.0, 3.0):
         return [low, high], [0, 1, 2, 3]
@@ -125,4 +176,4 @@ def in_words(panel: Panel, metric: MetricSummary | None) -> str:
         said[0] += f" [{spelled(panel, metric.low)}, {spelled(panel, metric.high)}]"
     if not panel.share:
         said.append(f"median {sheet.number(metric.median)}")
-    return "  ·  ".join([*said, f"n = {wording.coverage(metric)}"])
+    return " · ".join([*said, f"n = {wording.coverage(metric)}"])

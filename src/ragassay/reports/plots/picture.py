@@ -15,7 +15,8 @@ from ragassay.reports.plots.compared import overview
 from ragassay.reports.plots.consistency import TOLD, Statistic
 from ragassay.reports.plots.panels import Panel
 from ragassay.reports.plots.series import Series
-from ragassay.reports.plots.sources import Evaluator, Sources, left_out
+from ragassay.reports.plots.sources import Evaluator, Sources, left_out, remarks
+from ragassay.reports.rows import run_numbers
 
 
 def draw(
@@ -40,14 +41,18 @@ def draw(
     """
     series = sources.series
     panels = [_panel(name, series, evaluator, statistic) for name in metrics]
-    notes = [_size_note(series, evaluator, statistic), *_judged(series)]
+    notes = [
+        _size_note(series, evaluator, statistic),
+        *remarks(sources, metrics, evaluator, chosen=chosen),
+        *_judged(series),
+    ]
     missing = [] if chosen else left_out(sources, metrics, evaluator)
     if missing:
         notes.append(f"Not drawn, because no file has a value: {', '.join(missing)}.")
     several = evaluator == "trec" and any(
         one.result.summary.n_samples > one.result.summary.n_queries for one in series
     )
-    title = _title(series, evaluator, statistic)
+    title = _title(series, metrics, evaluator, statistic)
     return boxes(series, panels, title, notes, "answer" if several else "query")
 
 
@@ -67,8 +72,10 @@ def _panel(
     return Panel(name, title, below)
 
 
-def _title(series: Sequence[Series], evaluator: Evaluator, statistic: Statistic) -> str:
-    what = "TREC RAG scores"
+def _title(
+    series: Sequence[Series], metrics: Sequence[str], evaluator: Evaluator, statistic: Statistic
+) -> str:
+    what = "TREC RAG scores" if all(map(trec.belongs, metrics)) else "Scores"
     if evaluator == "consistency":
         what = f"Consistency: {TOLD[statistic].title}"
     return f"{what}: {series[0].full}" if len(series) == 1 else what
@@ -80,8 +87,8 @@ def _size_note(series: Sequence[Series], evaluator: Evaluator, statistic: Statis
     queries = wording.plural(n[-1], "query") if len(n) == 1 else f"{n[0]:,} to {n[-1]:,} queries"
     if evaluator == "consistency":
         lower = "" if TOLD[statistic].level else " Lower is more consistent."
-        return f"{queries.capitalize()}, each with its {statistic} over the repeated runs.{lower}"
-    most = max(repeat for one in series for _, _, repeat in one.result.columns.identities) + 1
+        return f"{queries.capitalize()}, each with one value over its repeated runs.{lower}"
+    most = max(max(run_numbers(one.result.columns.identities).values()) for one in series)
     if most == 1:
         return f"{queries.capitalize()}."
     return (

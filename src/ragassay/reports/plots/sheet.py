@@ -25,7 +25,7 @@ SMALL, NORMAL, HEADING, TITLE = 11.5, 12.5, 14.5, 22.0
 CHAR = 0.6
 """Width of a character as a share of the font size: DejaVu Sans, rounded up."""
 
-COLORS = (*PALETTE, "#882255")
+COLORS = (*PALETTE, "#661100")
 """Eight colours that people with any kind of colour vision can tell apart."""
 
 _TALL = 0.7

@@ -9,10 +9,11 @@ from typing import Literal, get_args
 
 from ragassay.engine.folder import open_run
 from ragassay.engine.names import shown
-from ragassay.engine.results import Result
+from ragassay.engine.results import CONSISTENCY, Result
 from ragassay.engine.systems import by_system
-from ragassay.errors import InputError, UsageError, did_you_mean
+from ragassay.errors import InputError, UsageError
 from ragassay.metrics import naming
+from ragassay.reports import wording
 from ragassay.reports.plots import consistency, names, trec
 from ragassay.reports.plots.consistency import Statistic
 from ragassay.reports.plots.series import Series
@@ -22,6 +23,12 @@ Evaluator = Literal["trec", "consistency"]
 EVALUATORS: tuple[Evaluator, ...] = get_args(Evaluator)
 
 _CONSISTENCY_FILE = "consistency.csv"
+
+_TABLE: Mapping[Evaluator, str] = {"trec": "scores.csv", "consistency": _CONSISTENCY_FILE}
+"""What names all metrics of a run folder."""
+
+_LISTED = 12
+"""Metrics with values that an error lists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +82,7 @@ def chosen(sources: Sources, wanted: Sequence[str] | None, evaluator: Evaluator)
 
     Raises:
         UsageError: a metric is unknown, or has no value in any file; the message lists what there
-            is.
+            is, or what comes near it.
     """
     there: dict[str, str] = {}
     for one in sources.series:
@@ -84,32 +91,71 @@ def chosen(sources: Sources, wanted: Sequence[str] | None, evaluator: Evaluator)
                 there.setdefault(metric.name, metric.metric)
     valued = [name for name in there if any(one.size(name) for one in sources.series)]
     if wanted:
-        picked = _trec(wanted, there) if evaluator == "trec" else _consistency(wanted, there)
+        listed = f"all stand in {_tables(sources, evaluator)}"
+        spelled = _trec if evaluator == "trec" else _consistency
+        picked = shown(spelled(wanted, there), there, ["trecrag"], "the files", listed)
         for name in picked:
             if name not in valued:
-                having = ", ".join(valued) or "none"
+                having = ", ".join(valued[:_LISTED]) or "none"
                 raise UsageError(
                     f"{name!r} has no value in any of the files, so there is nothing to draw. "
-                    f"Metrics with values: {having}."
+                    f"Metrics with values: {having}{' ...' if valued[_LISTED:] else '.'}"
                 )
         return picked
     default = trec.DEFAULT if evaluator == "trec" else _published_first(there)
-    picked = [name for name in default if name in valued] or valued
-    if not picked:
+    main = [name for name in default if name in valued] or valued
+    if not main:
         files = ", ".join(dict.fromkeys(str(path) for path in sources.paths.values()))
-        raise UsageError(
-            f"There is nothing to draw: no metric has a value in {files}. The files' own column "
-            "'unscored', where there is one, says why."
-        )
-    return picked
+        why = "The files' own column 'unscored', where there is one, says why."
+        if evaluator == "consistency" and not _level(there.values()):
+            why = "Two runs make one pair of answers, which has no spread: try --statistic mean."
+        raise UsageError(f"There is nothing to draw: no metric has a value in {files}. {why}")
+    return main
 
 
 def left_out(sources: Sources, drawn: Sequence[str], evaluator: Evaluator) -> list[str]:
-    """The evaluator's own metrics that no file has a value for."""
+    """The evaluator's own metrics that no file has a value for; none where nothing drawn is its own
+    (`remarks` says so)."""
+    if evaluator == "trec" and not any(map(trec.belongs, drawn)):
+        return []
     own = trec.DEFAULT if evaluator == "trec" else _published_first(_all_metrics(sources))
     return [
         name for name in own if name not in drawn and not any(s.size(name) for s in sources.series)
     ]
+
+
+def remarks(
+    sources: Sources, drawn: Sequence[str], evaluator: Evaluator, *, chosen: bool
+) -> list[str]:
+    """What somebody must know who reads a picture of these metrics: that the series are not of the
+    same queries, or that nothing in it is the evaluator's (unless it was ``chosen`` by name)."""
+    found = [_unshared(sources)]
+    if evaluator == "trec" and not chosen and not any(map(trec.belongs, drawn)):
+        found.append("No metric of the TREC evaluator has a value, so the others are drawn.")
+    return [sentence for sentence in found if sentence]
+
+
+def _unshared(sources: Sources) -> str:
+    """Says that the series are not of the same queries (by id), so that their means compare little;
+    empty where they are."""
+    queries = [{query for query, _, _ in one.result.columns.identities} for one in sources.series]
+    every, common = set[str]().union(*queries), set.intersection(*queries)
+    if common == every:
+        return ""
+    n = len(queries)
+    kind = "files" if len({*sources.paths.values()}) == n else "rows"
+    which = f"both {kind}" if n == 2 else f"all {n} {kind}"
+    if not common:
+        return f"No query stands in {which} (by id): the means are not of the same questions."
+    return (
+        f"Only {len(common):,} of {wording.plural(len(every), 'query')} stand in {which} (by id): "
+        "the means are not all of the same questions."
+    )
+
+
+def _level(metrics: Iterable[str]) -> bool:
+    """Whether consistency metrics are a statistic that a single value has, too."""
+    return any(metric.endswith((".mean", ".median")) for metric in metrics)
 
 
 def _published_first(metrics: Iterable[str]) -> tuple[str, ...]:
@@ -141,16 +187,27 @@ def _read(path: Path, evaluator: Evaluator, statistic: Statistic) -> list[Result
 
 def _of_folder(path: Path, evaluator: Evaluator, statistic: Statistic) -> list[Result]:
     if evaluator == "trec":
-        return by_system(open_run(path))
-    if not (path / _CONSISTENCY_FILE).is_file():
-        open_run(path)  # says where the folder is no run folder at all
-        raise InputError(
-            f"this run has no {_CONSISTENCY_FILE}",
-            path=path,
-            hint="Run it with --suite consistency on data with repeated runs, or plot it with "
-            "--evaluator trec.",
+        run = open_run(path)
+        if all(metric.family == "consistency" for metric in run.summary.metrics.values()):
+            raise InputError(
+                "holds the consistency of repeated runs and no scores of answers",
+                path=path,
+                hint="Use --evaluator consistency.",
+            )
+        return by_system(run)
+    # A run keeps the folder of its consistency within its own, and the published table beside that.
+    for folder in (path, path.parent) if path.name == CONSISTENCY else (path,):
+        if (folder / _CONSISTENCY_FILE).is_file():
+            return consistency.read(folder / _CONSISTENCY_FILE, statistic)
+    open_run(path)  # says where the folder is no run folder at all
+    if path.name == CONSISTENCY:
+        hint = f"Name the folder of the run that it belongs to, or that run's {_CONSISTENCY_FILE}."
+    else:
+        hint = (
+            "Run it with --suite consistency on data with repeated runs, or plot it with "
+            "--evaluator trec."
         )
-    return consistency.read(path / _CONSISTENCY_FILE, statistic)
+    raise InputError(f"this run has no {_CONSISTENCY_FILE}", path=path, hint=hint)
 
 
 def _other(path: Path, problem: str) -> InputError:
@@ -173,14 +230,23 @@ def _other(path: Path, problem: str) -> InputError:
     return InputError(problem, path=path, line=1, hint=hint)
 
 
+def _tables(sources: Sources, evaluator: Evaluator) -> str:
+    """The files that name all metrics."""
+    found = [
+        str(path / _TABLE[evaluator] if path.is_dir() else path)
+        for path in dict.fromkeys(sources.paths.values())
+    ]
+    return f"{', '.join(found[:3])}{' ...' if found[3:] else ''}"
+
+
 def _trec(wanted: Sequence[str], there: Mapping[str, str]) -> list[str]:
+    """The words with the published names that are not the suite's own aliases put into ours."""
     words = [_published(word) for word in wanted]
     if "answered" not in there:
-        return shown(words, there, ["trecrag"], "the files")
+        return words
     # The published column holds a label, and what is drawn is the share that it stands for.
     flag = ("no_answer", "no_answer_score", trec.PUBLISHED["answered"])
-    words = ["answered" if word.casefold() in flag else word for word in words]
-    return shown(words, there, ["trecrag"], "the files")
+    return ["answered" if word.casefold() in flag else word for word in words]
 
 
 def _published(word: str) -> str:
@@ -200,17 +266,11 @@ def _published(word: str) -> str:
     )
 
 
-def _consistency(wanted: Sequence[str], there: Mapping[str, str]) -> list[str]:
+def _consistency(wanted: Sequence[str], there: Iterable[str]) -> list[str]:
+    """The words with every spelling of a column put into the metric's name."""
     spelled = {
         form.casefold(): name
         for name in there
         for form in (name, f"{consistency.PREFIX}{name}", consistency.plain(name))
     }
-    found: dict[str, None] = {}
-    for word in naming.split(list(wanted)):
-        name = spelled.get(word.casefold())
-        if name is None:
-            hint = did_you_mean(word, spelled.values()) or did_you_mean(word, spelled)
-            raise UsageError(f"{word!r} is not in the files. {hint} There are: {', '.join(there)}.")
-        found.setdefault(name)
-    return list(found)
+    return [spelled.get(word.casefold(), word) for word in naming.split(list(wanted))]

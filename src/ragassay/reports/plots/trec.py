@@ -145,7 +145,7 @@ def _ranking(cell: Cell) -> Iterator[tuple[str, float | None]]:
 def _nuggets(cell: Cell) -> Iterator[tuple[str, float | None]]:
     for title, value in _inner(cell, cell.object(), "nuggetizer_scores").items():
         part = title.casefold().replace(" ", "_")
-        if _belongs(f"nuggets.{part}"):
+        if belongs(f"nuggets.{part}"):
             yield f"nuggets.{part}", cell.number(value, title)
 
 
@@ -165,9 +165,11 @@ def _inner(cell: Cell, body: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     return found
 
 
-def _belongs(name: str) -> bool:
-    """Whether a metric of that name belongs to the suite."""
-    return name in suites.get("trecrag").metrics
+def belongs(name: str) -> bool:
+    """Whether a metric of that name, at whatever cut-off, belongs to the suite."""
+    match = _CUT_OFF.fullmatch(name)
+    own = suites.get("trecrag").metrics
+    return name in own or (match is not None and f"{match[1]}1" in own)
 
 
 def _named(

@@ -1,0 +1,197 @@
+"""``ragassay plot``: every mistake has its sentence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import plot_files
+from ragassay.cli import call
+from ragassay.errors import InputError, UsageError
+from ragassay.reports.plots import sources
+
+
+@pytest.fixture
+def three(tmp_path: Path) -> Path:
+    return plot_files.three(tmp_path / "results.csv")
+
+
+def said(capsys, *argv: str) -> str:
+    assert call(["plot", *argv]) == 2
+    return " ".join(capsys.readouterr().err.split())
+
+
+def test_the_evaluator_must_be_named_and_the_choices_are_listed(three: Path, capsys) -> None:
+    missing = said(capsys, str(three))
+    assert "--evaluator" in missing and "trec" in missing and "consistency" in missing
+    wrong = said(capsys, str(three), "--evaluator", "golden")
+    assert "trec" in wrong and "consistency" in wrong
+
+
+def test_options_that_would_change_nothing_are_refused(three: Path, capsys) -> None:
+    text = said(capsys, str(three), "-e", "trec", "--statistic", "cv")
+    assert "goes with --evaluator consistency only" in text
+    assert "--compare only" in said(capsys, str(three), "-e", "trec", "--force")
+
+
+def test_of_many_metrics_only_the_nearest_are_listed(tmp_path: Path, capsys) -> None:
+    folder = plot_files.many_metrics(tmp_path / "run")
+    text = said(capsys, str(folder), "-e", "trec", "--metrics-to-plot", "metric-with-long-name-7")
+    assert "metric-with-a-long-name-7" in text and f"{folder / 'scores.csv'}" in text
+    assert text.count("metric-with-a-long-name-") <= 5
+    text = said(capsys, str(folder), "-e", "trec", "--metrics-to-plot", "zzz")
+    assert text.count("metric-with-a-long-name-") <= 5 and "42" in text
+
+
+def test_no_file_is_a_usage_error(capsys) -> None:
+    assert "FILES" in said(capsys, "--evaluator", "trec")
+
+
+def test_an_unknown_metric_lists_what_there_is_with_the_nearest(three: Path, capsys) -> None:
+    text = said(capsys, str(three), "-e", "trec", "--metrics-to-plot", "vital_nugetizer", "MRR")
+    assert "'vital_nugetizer' is not in the files" in text and "nuggets.vital" in text
+    text = said(capsys, str(three), "-e", "trec", "--metrics-to-plot", "umbrella")
+    assert "Did you mean 'umbrela'" in text
+    assert "names no metric" in said(capsys, str(three), "-e", "trec", "--metrics-to-plot")
+
+
+@pytest.mark.parametrize(
+    ("spelled", "name"),
+    [
+        ("retrieval_score_mean_umbrela_score", "umbrela"),
+        ("run_1_generation_score_vital_nuggetizer_score", "nuggets.vital"),
+        ("vital_nuggetizer_score", "nuggets.vital"),
+        ("Vital Strict", "nuggets.vital_strict"),
+        ("precision@3", "umbrela_P@3"),
+        ("AP@1", "umbrela_AP@1"),
+        ("MRR", "umbrela_MRR"),
+        ("weighted_recall", "citation.recall"),
+        ("generation_score_no_answer_score", "answered"),
+        ("CITATION.F1", "citation.f1"),
+    ],
+)
+def test_a_metric_goes_by_its_published_names_and_ours(
+    three: Path, spelled: str, name: str
+) -> None:
+    assert sources.chosen(sources.opened([three], "trec"), [spelled], "trec") == [name]
+
+
+def test_metrics_may_be_separated_by_blanks_or_commas(three: Path, tmp_path: Path, capsys) -> None:
+    pictures = []
+    for at, given_words in enumerate((["MRR", "umbrela"], ["MRR,umbrela"])):
+        target = tmp_path / f"{at}.json"
+        command = ["plot", str(three), "-e", "trec", "--metrics-to-plot", *given_words]
+        assert call([*command, "-o", str(target)]) == 0
+        pictures.append(target.read_bytes())
+    assert pictures[0] == pictures[1]
+    capsys.readouterr()
+
+
+@pytest.mark.parametrize("name", ["x.jpg", "x.pdf", "x"])
+def test_another_ending_is_refused_before_anything_is_read(name: str, capsys) -> None:
+    assert "Use .png, .svg" in said(capsys, "nowhere.csv", "-e", "trec", "-o", name)
+
+
+def test_files_of_another_kind_are_named_with_what_to_do(tmp_path: Path, capsys) -> None:
+    trec = str(plot_files.ore(tmp_path / "t.csv", plot_files.many(3)))
+    runs = str(plot_files.consistent(tmp_path / "c.csv"))
+    assert "use --evaluator consistency" in said(capsys, runs, "-e", "trec")
+    assert "use --evaluator trec" in said(capsys, trec, "-e", "consistency")
+    connector = tmp_path / "answers.csv"
+    connector.write_text("query_id,query,passage_id,passage,generated_answer\nq,?,[1],x,y\n")
+    assert "ragassay run FILE --suite trecrag" in said(capsys, str(connector), "-e", "trec")
+    other = tmp_path / "other.csv"
+    other.write_text("a,b\n1,2\n")
+    text = said(capsys, str(other), "-e", "trec")
+    assert "other.csv, line 1" in text and "Found: a, b" in text
+    assert "no such file" in said(capsys, str(tmp_path / "none.csv"), "-e", "trec")
+    (tmp_path / "empty.csv").write_text("")
+    assert "empty" in said(capsys, str(tmp_path / "empty.csv"), "-e", "trec")
+    (tmp_path / "head.csv").write_text(Path(trec).read_text().splitlines()[0] + "\n")
+    assert "no row" in said(capsys, str(tmp_path / "head.csv"), "-e", "trec")
+    assert "picture" in said(capsys, str(tmp_path / "old.png"), "-e", "trec")
+    (tmp_path / "folder").mkdir()
+    assert "not a (finished) run folder" in said(capsys, str(tmp_path / "folder"), "-e", "trec")
+
+
+@pytest.mark.parametrize(
+    ("column", "cell", "problem"),
+    [
+        ("vital", '"high"', "the text 'high', where a number"),
+        ("vital", "1.4", "beyond 0 to 1"),
+        ("umbrela", "3.5", "beyond 0 to 3"),
+        ("vital", "true", "the flag true"),
+        ("vital", "{broken", "not valid JSON"),
+        ("answered", '{"query_answered": "maybe"}', "neither yes nor no"),
+        ("ranking", "[1]", "where a JSON object"),
+        ("ranking", '{"precision@": 3}', "where an object"),
+        ("ranking", '{"MRR": "one"}', "'MRR' is the text"),
+        ("ranking", '{"precision@": {"3": 7}}', "beyond 0 to 1"),
+    ],
+)
+def test_a_wrong_cell_is_named_by_line_and_column(
+    tmp_path: Path, column: str, cell: str, problem: str
+) -> None:
+    heads = ["query_id", "query", f"run_1_{plot_files.COLUMN[column]}"]
+    good = {"query_id": "q1", "query": "line\nbreak"}
+    bad = {"query_id": "q2", "query": "?", heads[2]: cell}
+    path = plot_files.write(tmp_path / "x.csv", heads, [good, bad])
+    with pytest.raises(InputError, match="line 4, field 'run_1_") as caught:
+        sources.opened([path], "trec")
+    assert problem in str(caught.value)
+
+
+def test_wrong_statistics_are_named_by_line_and_column(tmp_path: Path) -> None:
+    for cell, problem in (
+        ({"values": [1], "stats": 3}, "'stats' is the number 3"),
+        ({"stats": {"consistency_adjusted_index": "x"}}, "the text 'x'"),
+        ({"values": ["x", 1]}, "the text 'x'"),
+        ({"stats": {"consistency_adjusted_index": 7}}, "is 7, which lies above 1"),
+        ({"stats": {"consistency_adjusted_index": -1e308}}, "which lies below 0"),
+    ):
+        path = plot_files.consistency(tmp_path / "c.csv", {"q": {"rouge_score": cell}})
+        with pytest.raises(InputError, match="line 2, field 'consistency_rouge_score'") as caught:
+            sources.opened([path], "consistency")
+        assert problem in str(caught.value)
+
+
+def test_a_query_that_stands_twice_and_one_without_an_id_are_refused(tmp_path: Path) -> None:
+    heads = ["query_id", plot_files.COLUMN["vital"]]
+    path = tmp_path / "x.csv"
+    plot_files.write(path, heads, [{"query_id": "q", heads[1]: "1"}] * 2)
+    with pytest.raises(InputError, match="stands in line 2 as well"):
+        sources.opened([path], "trec")
+    plot_files.write(path, heads, [{heads[1]: "1"}])
+    with pytest.raises(InputError, match="has no id"):
+        sources.opened([path], "trec")
+
+
+def test_a_metric_without_any_value_cannot_be_asked_for(tmp_path: Path) -> None:
+    runs = {"q1": [{"vital": 0.5, "hhem": None}]}
+    found = sources.opened([plot_files.ore(tmp_path / "x.csv", runs)], "trec")
+    with pytest.raises(UsageError, match="'hhem' has no value in any of the files"):
+        sources.chosen(found, ["hallucination_score"], "trec")
+    nothing = plot_files.ore(tmp_path / "y.csv", {"q1": [{"hhem": None}]})
+    with pytest.raises(UsageError, match="no metric has a value"):
+        sources.chosen(sources.opened([nothing], "trec"), None, "trec")
+
+
+def test_scores_of_different_judges_are_compared_only_by_force(tmp_path: Path, capsys) -> None:
+    heads = ["query_id", plot_files.COLUMN["vital"], "judge"]
+    paths = []
+    for judge in ("openai:a", "openai:b"):
+        cells = [{"query_id": f"q{n}", heads[1]: f"0.{n}", "judge": judge} for n in range(1, 7)]
+        paths.append(str(plot_files.write(tmp_path / f"{judge[-1]}.csv", heads, cells)))
+    command = [*paths, "-e", "trec", "--compare", "-o", str(tmp_path / "d.svg")]
+    assert "--force" in said(capsys, *command)
+    assert call(["plot", *command, "--force"]) == 0
+    assert "not computed alike" in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_spread_below_nothing_is_a_wrong_cell(tmp_path: Path) -> None:
+    for name, statistic in (("mean_umbrela_score", "cai"), ("rouge_score", "std")):
+        cell = {"stats": {"mean": 3, "std": -3}}
+        path = plot_files.consistency(tmp_path / "c.csv", {"q": {name: cell}})
+        with pytest.raises(InputError, match="std is -3, which lies below 0"):
+            sources.opened([path], "consistency", statistic)
