@@ -66,13 +66,13 @@ def outcome(name: str, one: Sample, models: Models | None = None) -> Any:
     "name",
     [
         "bertscore.f",
-        "bertscore(idf=true,rescale=true).p",
+        "bertscore(rescale=true,idf=true).p",
         f"bertscore(model={MNLI}@5b07a9086c1d,layer=39).r",
         "bertscore(model=./models/my.bert-v1,layer=3,lang=de,baseline=../own.tsv).f",
         "bertscore(model=roberta-large).f",
-        f"reference_bertscore(given=false,model={MNLI}-v2,layer=4,rescale=false).p",
+        f"reference_bertscore(model={MNLI}-v2,layer=4,rescale=false,given=false).p",
         "passage_bertscore(layer=12)",
-        "rb_agg(given=false,model=xlm-roberta-large)",
+        "rb_agg(model=xlm-roberta-large,given=false)",
         "rb_agg_idk(rule=spec,model=xlm-roberta-large)",
     ],
 )
@@ -145,7 +145,9 @@ def test_a_cut_text_is_named_in_the_explanation(bert: str) -> None:
     )
 
 
-def test_what_is_not_here_is_unscored_with_one_clear_sentence(bert: str, tmp_path: Path) -> None:
+def test_what_does_not_fit_is_an_accident_with_one_clear_sentence(
+    bert: str, tmp_path: Path
+) -> None:
     one = sample("a", "b")
     for name, said in (
         (f"bertscore(model={bert},layer=2,rescale=true).f", "no baseline is known"),
@@ -157,10 +159,29 @@ def test_what_is_not_here_is_unscored_with_one_clear_sentence(bert: str, tmp_pat
         ),
     ):
         found = outcome(name, one)
-        assert isinstance(found, Unscored) and found.reason is Reason.NEEDS_EXTRA, name
+        assert isinstance(found, Unscored) and found.reason is Reason.FAILED, name
         assert said in found.detail and len(found.detail) < 400
+
+
+def test_what_is_not_here_is_unscored_with_one_clear_sentence(tmp_path: Path) -> None:
     named = Models(ModelOptions({MNLI: str(tmp_path / "gone")}))
-    assert "is no folder" in outcome("bertscore.f", one, named).detail
+    found = outcome("bertscore.f", sample("a", "b"), named)
+    assert found.reason is Reason.NEEDS_EXTRA and "is no folder" in found.detail
+
+
+def test_numbers_that_overflow_cost_a_score_and_not_the_run(bert: str, monkeypatch) -> None:
+    models = Models()
+    ours = models.use(Encoder, Weights.parse(bert), 2)
+    plain = ours._forward
+
+    def overflowing(rows: Any, batch: Any) -> Any:
+        return [one * (torch.nan if len(one) > 30 else 1) for one in plain(rows, batch)]
+
+    monkeypatch.setattr(ours, "_forward", overflowing)
+    window = Window([sample("a", "b"), sample(SENTENCES[0], "b", at=1)], models=models)
+    first, second = window.outcomes(naming.parse(f"bertscore(model={bert},layer=2).f"))
+    assert isinstance(first, Score)
+    assert second.reason is Reason.FAILED and "no finite numbers" in second.detail
 
 
 def test_a_baseline_file_rescales(bert: str, tmp_path: Path) -> None:
@@ -245,6 +266,14 @@ def test_a_run_with_a_local_model_gives_all_fields_of_mtrag(
     for field in FIELDS[:9]:
         assert printed[field]["n_scored"] == 2
         assert printed[field]["mean"] == pytest.approx(result.summary.metrics[field].mean)
+
+
+def test_a_given_aggregate_is_the_same_whether_there_is_a_model_or_not(mnli: str) -> None:
+    passages = (Passage(text=SENTENCES[3]),)
+    one = sample(SENTENCES[0], SENTENCES[1], passages=passages, given={"RB_agg": [0.4]})
+    for models in (Models(), Models(ModelOptions({MNLI: mnli}))):
+        (found,) = Window([one], models=models).outcomes(naming.parse("rb_agg"))
+        assert isinstance(found, Score) and found.value == 0.4 and found.given
 
 
 def test_the_values_are_bert_scores_rescaled_by_its_baseline(mnli: str, tmp_path: Path) -> None:

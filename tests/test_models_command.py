@@ -49,20 +49,22 @@ def test_the_page_lists_every_model_with_its_commit_licence_and_size() -> None:
 
 
 def test_the_list_says_what_each_is_for_and_that_it_is_not_here(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
+    outside: dict[str, str],
 ) -> None:
-    nowhere = [f"--model={name}={tmp_path / 'none'}" for name in PINNED]
-    assert call(["models", *nowhere, "--json"]) == 0
-    told = {one["name"]: one for one in json.loads(capsys.readouterr().out)}
+    code, said = run(outside, "models", "--json")
+    assert code == 0
+    told = {one["name"]: one for one in json.loads(said)}
     assert set(PINNED) <= set(told)
     hhem = told[HHEM.name]
     assert hhem["commit"] == HHEM.revision and hhem["licence"] == "Apache-2.0"
     assert hhem["metrics"]["hhem"] == ["trecrag"] and hhem["metrics"]["hhem_windows"] == []
     assert hhem["needs"] == [FOUNDATION.name] and not hhem["here"]
-    assert "is no folder" in hhem["problem"] and hhem["folder"] is None
+    assert hhem["problem"] and hhem["folder"] is None
+    embedder = told["sentence-transformers/all-MiniLM-L6-v2"]["metrics"]
+    assert {"answer_similarity", "ChunkR(by=cosine)@5", "recall_at_k_similarity@5"} <= set(embedder)
     assert all(one["metrics"] for one in told.values()), "what nothing uses need not be listed"
-    assert call(["models", *nowhere]) == 0
-    text = " ".join(capsys.readouterr().out.split())
+    text = " ".join(run(outside, "models")[1].split())
+    assert "answer_similarity" in text and "ChunkR(by=cosine)@5" in text
     assert HHEM.revision in text and "439 MB" in text and "hhem (trecrag)" in text
 
 
@@ -363,3 +365,15 @@ def test_a_missing_model_says_how_to_get_it(tmp_path: Path) -> None:
     for _ in range(2):
         with pytest.raises(Unavailable, match=r"holds no config\.json"):
             models.use(HhemModel)
+
+
+def test_a_path_may_hold_an_at_and_a_commit_may_be_named_whole(tmp_path: Path) -> None:
+    folder = tmp_path / "me@corp" / "m"
+    folder.mkdir(parents=True)
+    assert Weights.parse(str(folder)) == Weights(str(folder))
+    (folder / "config.json").write_text("{}")
+    (folder / "pytorch_model.bin.index.json").write_text("{}")
+    assert folder_of(Weights.parse(str(folder)), {}) == folder, "weights in several files"
+    whole = f"foo/bar@{'ab' * 20}"
+    for name in (whole, whole[:20], "foo/bar"):
+        assert folder_of(Weights.parse(whole), {name: str(folder)}) == folder, name

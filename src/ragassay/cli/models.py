@@ -40,11 +40,14 @@ def listing(*, model: Folders = None, json: Annotated[bool, Flag] = False) -> in
         model: NAME=FOLDER: a local folder for a model. Repeatable.
         json: Print as JSON.
     """
+    from ragassay.engine.model_checks import check_folders
     from ragassay.engine.model_survey import survey
     from ragassay.models.weights import Unavailable, needs_packages
     from ragassay.reports import models as report
 
-    found = survey(folders("--model", model) or {})
+    named = folders("--model", model) or {}
+    check_folders(named)
+    found = survey(named)
     if json:
         show.json(report.as_json(found))
     else:
@@ -111,14 +114,17 @@ def check(
     Args:
         names: Models to try (default: those that are on this machine).
         model: NAME=FOLDER: a local folder for a model. Repeatable.
-        device: Where they run: cpu, cuda, cuda:1 (default: the GPU, where there is one).
+        device: Where they run: auto, cpu, cuda, cuda:1, mps (default: auto, a CUDA GPU where there
+            is one).
         dtype: Precision (default: float32).
     """
+    from ragassay.engine.model_checks import check_folders
     from ragassay.engine.model_survey import check as tried
     from ragassay.engine.model_survey import survey
     from ragassay.models import ModelOptions
 
     named = folders("--model", model) or {}
+    check_folders(named)
     options = ModelOptions(named, device, dtype)
     chosen = names or tuple(one.name for one in survey(named) if one.folder is not None)
     out = show.console()

@@ -75,6 +75,8 @@ def folders(flag: str, values: Sequence[str] | None) -> dict[str, str] | None:
             raise UsageError(
                 f"{flag} {piece!r}: write NAME=FOLDER, as in xlm-roberta-large=models."
             )
+        if found.get(name.strip(), folder.strip()) != folder.strip():
+            raise UsageError(f"{flag}: two folders are named for {name.strip()}. Keep one of them.")
         found[name.strip()] = folder.strip()
     return found
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +23,9 @@ from ragassay.scores import Score, Unscored
 NEAR = {"float32": 1e-3}
 ROUGH = 0.03
 """How far a score may be from the published one: in single precision, and in half."""
+
+_RANKS = 5
+"""Stands for any number of ranks."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +99,8 @@ def _surveyed(
 
 
 def users() -> dict[Weights, dict[str, Metric]]:
-    """The metrics that use each model: those of the suites, and all with their defaults.
+    """The metrics that use each model: those of the suites, all with their defaults, and what can
+    compare by cosine.
 
     What embeds is counted with the default embedder.
     """
@@ -105,12 +110,28 @@ def users() -> dict[Weights, dict[str, Metric]]:
     for cls in naming.known().values():
         if all(one.default is not dataclasses.MISSING for one in dataclasses.fields(cls)):
             metrics.setdefault(cls(), None)
+    metrics.update(dict.fromkeys(_by_cosine(metrics)))
     found: dict[Weights, dict[str, Metric]] = {}
     for metric in metrics:
         embedder = [Weights.parse(DEFAULT)] if embedding_among([metric]) else []
         for weights in [*weights_among([metric]), *embedder]:
             found.setdefault(weights, {})[str(metric)] = metric
     return found
+
+
+def _by_cosine(metrics: Iterable[Metric]) -> list[Metric]:
+    """What embeds only when told to, or at a number of ranks that must be named."""
+    found = []
+    for metric in metrics:
+        if any(spec.name == "by" for spec in dataclasses.fields(metric)):
+            with suppress(UsageError):  # it has other things to be by
+                found.append(naming.with_parameters(metric, {"by": "cosine"}))
+    for cls in naming.known().values():
+        needed = [one for one in dataclasses.fields(cls) if one.default is dataclasses.MISSING]
+        if needed and all(one.metadata.get("role") == "cutoff" for one in needed):
+            with suppress(UsageError):  # it counts something else than ranks
+                found.append(cls(**{one.name: _RANKS for one in needed}))
+    return [metric for metric in found if metric.embeds]
 
 
 def check(name: str, options: ModelOptions) -> Checked:
@@ -132,7 +153,7 @@ def check(name: str, options: ModelOptions) -> Checked:
     direct = [metric for metric in metrics if weights in metric.weights or metric.embeds]
     trouble: Unscored | None = None
     for metric in direct or metrics:
-        found = metric.score_window(Window([_sample(known)], models=models))[0]
+        found = Window([_sample(known)], models=models).outcomes(metric)[0]
         if isinstance(found, Score):
             return _compared(name, metric, found, models)
         trouble = trouble or found
@@ -146,7 +167,7 @@ def _compared(name: str, metric: Metric, found: Score, models: Models) -> Checke
     said = [f"{metric} {found.number:.4f}"]
     near = NEAR.get(models.options.dtype or "float32", ROUGH)
     for source, text, published in examples:
-        outcome = metric.score_window(Window([_pair(source, text)], models=models))[0]
+        outcome = Window([_pair(source, text)], models=models).outcomes(metric)[0]
         if not isinstance(outcome, Score) or outcome.number is None:
             return Checked(name, False, outcome.detail if isinstance(outcome, Unscored) else "")
         if abs(outcome.number - published) > near:

@@ -10,10 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from math import isfinite
 from pathlib import Path
 
 from ragassay.models.layers import listed_name
-from ragassay.models.weights import Unavailable
+from ragassay.models.weights import Unusable
 
 _HEADER = ["LAYER", "P", "R", "F"]
 
@@ -48,7 +49,7 @@ def baseline(lang: str, model: str, layer: int, file: str = "") -> Baseline:
             bundled numbers.
 
     Raises:
-        Unavailable: there is none; the message says what there is.
+        Unusable: there is none; the message says what there is.
     """
     if file:
         return _from(Path(file), layer)
@@ -56,21 +57,16 @@ def baseline(lang: str, model: str, layer: int, file: str = "") -> Baseline:
     layers = _bundled().get((lang.casefold(), name))
     if layers is None:
         others = sorted(other for other, its_model in _bundled() if its_model == name)
-        hint = f"there is one for {', '.join(others)}" if others else "name a file of your own"
-        raise Unavailable(
-            f"no baseline is known for the model {name} and the language {lang} ({hint}, as in "
-            "baseline=FILE, or leave out rescaling)"
+        there = f"there is one for {', '.join(others)}; " if others else ""
+        raise Unusable(
+            f"no baseline is known for the model {name} and the language {lang} ({there}name a "
+            "file of your own, as in baseline=FILE, or say rescale=false)"
         )
     if not 0 <= layer < len(layers):
-        raise Unavailable(
+        raise Unusable(
             f"the baseline of {name} for {lang} has the layers 0 to {len(layers) - 1}, not {layer}"
         )
     return layers[layer]
-
-
-def has_baseline(lang: str, model: str) -> bool:
-    """Whether the bundled numbers hold this language and model."""
-    return (lang.casefold(), listed_name(model)) in _bundled()
 
 
 @cache
@@ -89,16 +85,18 @@ def _from(path: Path, layer: int) -> Baseline:
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise Unavailable(f"the file of baselines {path} cannot be read: {error}") from error
+        raise Unusable(f"the file of baselines {path} cannot be read: {error}") from error
     if not lines or lines[0].strip().split(",") != _HEADER:
-        raise Unavailable(f"{path} is no file of baselines: line 1 must be {','.join(_HEADER)}")
+        raise Unusable(f"{path} is no file of baselines: line 1 must be {','.join(_HEADER)}")
     for n, line in enumerate(lines[1:], 2):
         if not line.strip():
             continue
         try:
             its_layer, p, r, f = map(float, line.split(","))
         except ValueError:
-            raise Unavailable(f"{path}, line {n}: four numbers are needed, not {line!r}") from None
+            raise Unusable(f"{path}, line {n}: four numbers are needed, not {line!r}") from None
         if its_layer == layer:
+            if not all(isfinite(value) and value < 1 for value in (p, r, f)):
+                raise Unusable(f"{path}, line {n}: a baseline lies below 1, unlike {line!r}")
             return Baseline(p, r, f)
-    raise Unavailable(f"{path} has no baseline for the layer {layer}")
+    raise Unusable(f"{path} has no baseline for the layer {layer}")

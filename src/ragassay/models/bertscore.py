@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from math import log
+from math import isfinite, log
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -96,6 +96,8 @@ def compare(encoder: Encoder, pairs: Sequence[Pair], idf: Idf | None = None) -> 
 
     Raises:
         MemoryError: a single text, or a single pair, does not fit into the device's memory.
+        Unusable: the model cannot run in this precision.
+        FloatingPointError: the model's numbers are not finite, as may be in half precision.
     """
     texts = list(dict.fromkeys(text for pair in pairs for text in pair))
     rows = dict(zip(texts, encoder.tokens(texts), strict=True))
@@ -160,6 +162,8 @@ def _matched(
             if not (weights[one].any() and weights[other].any()):
                 found.append(None)
                 continue
+            if not (isfinite(p) and isfinite(r)):
+                raise FloatingPointError(encoder.overflow)  # costs the sample that has this pair
             cut = (not pairs[at][0].whole, not pairs[at][1].whole)
             found.append(Match(p, r, f, cut))
         return found

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
 from ragassay.errors import UsageError
 from ragassay.models.models import ModelOptions
+from ragassay.models.weights import Unusable
 
 if TYPE_CHECKING:
     import torch
@@ -22,24 +25,43 @@ _MOST = 256
 
 _DTYPES = ("float32", "float16", "bfloat16")
 
+_DEVICE = re.compile(r"auto|cpu|mps|cuda(:\d+)?")
+_DEVICES = "auto, cpu, cuda, cuda:N (N from 0) or mps"
+
+
+def check_device(name: str) -> str:
+    """The name, where it is one of a device, whether there is such a one here or not.
+
+    Raises:
+        UsageError: it is none.
+    """
+    if not _DEVICE.fullmatch(name):
+        raise UsageError(f"must be {_DEVICES}, not {name!r}")
+    return name
+
 
 def device_of(options: ModelOptions) -> torch.device:
     """The device to run on.
 
     Raises:
-        UsageError: there is no such device here.
+        UsageError: no such name, or there is no such device here.
     """
     import torch
 
-    name = options.device or ("cuda" if torch.cuda.is_available() else "cpu")
+    name = "auto" if options.device is None else options.device
     try:
-        device = torch.device(name)
-        if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
-            raise RuntimeError(f"this machine has {torch.cuda.device_count()} CUDA devices")
-        torch.empty(0, device=device)
-    except (RuntimeError, AssertionError) as error:
-        said = str(error).splitlines()[0]
-        raise UsageError(f"--device {name}: {said}. 'cpu' is always there.") from error
+        check_device(name)
+    except UsageError as error:
+        raise UsageError(f"--device: {error}.") from None
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    device = torch.device(name)
+    n = torch.cuda.device_count()
+    if device.type == "cuda" and (device.index or 0) >= n:
+        found = "no CUDA device that PyTorch can use" if n == 0 else f"cuda:0 to cuda:{n - 1} only"
+        raise UsageError(f"--device {name}: this machine has {found}. 'cpu' is always there.")
+    if device.type == "mps" and not torch.backends.mps.is_available():
+        raise UsageError(f"--device {name}: this machine has none. 'cpu' is always there.")
     return device
 
 
@@ -59,16 +81,86 @@ def dtype_of(options: ModelOptions) -> torch.dtype:
 
 
 @contextmanager
-def threads(n: int) -> Iterator[None]:
-    """Lets torch use ``n`` threads of the processor, and as many as before afterwards."""
+def loading(device: torch.device) -> Iterator[None]:
+    """Says what to do where a model is larger than the memory.
+
+    Raises:
+        Unusable: it is.
+    """
+    try:
+        yield
+    except (RuntimeError, MemoryError) as error:
+        if not out_of_memory(error):
+            raise
+        raise Unusable(
+            f"the model does not fit into the memory of {device}: use another --device, or "
+            "--dtype bfloat16"
+        ) from error
+
+
+@contextmanager
+def running(dtype: torch.dtype, device: torch.device) -> Iterator[None]:
+    """Says what to do where a model's arithmetic is not there in half precision.
+
+    Raises:
+        Unusable: it is not.
+    """
     import torch
 
-    before = torch.get_num_threads()
-    torch.set_num_threads(n)
+    try:
+        yield
+    except RuntimeError as error:
+        if dtype == torch.float32 or out_of_memory(error):
+            raise
+        said = str(error).splitlines()[0].rstrip(".")
+        raise Unusable(
+            f"the model cannot run in {_name(dtype)} on {device} ({said}): use --dtype float32"
+        ) from error
+
+
+def overflow(dtype: torch.dtype) -> str:
+    """Why a model's numbers are not finite, and what to do."""
+    import torch
+
+    if dtype == torch.float32:
+        return "the model gave no finite numbers: its weights may be damaged, fetch them again"
+    other = " or bfloat16" if dtype == torch.float16 else ""
+    return f"the model gave no finite numbers in {_name(dtype)}: use --dtype float32{other}"
+
+
+def _name(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")
+
+
+class _Limit:
+    """How many are at work under a limit, and how many threads torch had before the first."""
+
+    lock = threading.Lock()
+    inside = 0
+    before = 0
+
+
+@contextmanager
+def threads(n: int) -> Iterator[None]:
+    """Lets torch use ``n`` threads of the processor, or fewer where it had fewer, and as many as
+    before afterwards.
+
+    The number is the process's, and each thread remembers it: several may be in here at a time, so
+    what it was before is noted by the first, and set again by each that leaves.
+    """
+    import torch
+
+    with _Limit.lock:
+        if not _Limit.inside:
+            _Limit.before = torch.get_num_threads()
+        _Limit.inside += 1
+        torch.set_num_threads(min(n, _Limit.before))
     try:
         yield
     finally:
-        torch.set_num_threads(before)
+        with _Limit.lock:
+            _Limit.inside -= 1
+            torch.set_num_threads(_Limit.before)
 
 
 class Batches:
@@ -104,7 +196,7 @@ class Batches:
             try:
                 results = forward(batch)
             except (RuntimeError, MemoryError) as error:
-                if not _out_of_memory(error):
+                if not out_of_memory(error):
                     raise
                 self._halve(len(batch), lengths[batch[0]], error)
                 continue
@@ -126,12 +218,14 @@ class Batches:
             ) from error
         if torch.cuda.is_available():
             torch.cuda.empty_cache()
-        self._size = max(1, n // 2)
-        if self._tokens is not None:
+        if self._tokens is None:
+            self._size = max(1, n // 2)
+        else:  # what was too much were the tokens: short texts may go together as before
             self._tokens = max(1, n * length // 2)
 
 
-def _out_of_memory(error: Exception) -> bool:
+def out_of_memory(error: Exception) -> bool:
+    """Whether memory ran out, of the machine or of its GPU."""
     import torch
 
     if isinstance(error, torch.OutOfMemoryError | MemoryError):

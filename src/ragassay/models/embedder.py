@@ -13,12 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from ragassay.models.device import Batches, device_of, dtype_of
-from ragassay.models.embedding import Embedded, Embedder, Vector
+from ragassay.models.device import Batches, device_of, dtype_of, loading, overflow, running
+from ragassay.models.embedding import Embedded, Embedder, Unembedded
 from ragassay.models.loading import tokenizer_of, whole_encoder
-from ragassay.models.models import ModelOptions
+from ragassay.models.models import ModelOptions, in_half
 from ragassay.models.sentence_folder import Recipe, pool, read_recipe
 from ragassay.models.weights import Weights, folder_of, identity, needs_packages, place_of
+from ragassay.scores import Reason
 
 DEFAULT = "sentence-transformers/all-MiniLM-L6-v2"
 """The model that embeds where none is named: small, for any machine, and well known."""
@@ -47,12 +48,15 @@ class LocalEmbedder(Embedder):
         self.recipe = read_recipe(place)
         folder = folder_of(Weights(str(place / self.recipe.transformer)), {})
         self.prefix = self.recipe.prompt if prefix is None else prefix
-        self._identity = identity(weights, options.folders)
+        known = identity(weights, options.folders)
+        self._identity = known + in_half(options)
         # A path says where it is on this machine, and not what it is.
-        self._label = self._identity if Path(weights.name).is_dir() else str(weights)
+        self._label = known if Path(weights.name).is_dir() else str(weights)
         self._device = device_of(options)
         self._tokenizer = tokenizer_of(folder)
-        self._model = whole_encoder(folder, dtype_of(options)).to(self._device)
+        self._dtype = dtype_of(options)
+        with loading(self._device):
+            self._model = whole_encoder(folder, self._dtype).to(self._device)
         self._batches = Batches(self._device, options.batch_size)
         self.max_tokens = _longest(self.recipe, self._tokenizer, self._model)
         self._skipped = 0 if self.recipe.with_prompt else self._length_of(self.prefix)
@@ -83,7 +87,7 @@ class LocalEmbedder(Embedder):
             found += self._some(texts[begin : begin + _AT_ONCE])
         return found
 
-    def _some(self, texts: Sequence[str]) -> list[Vector]:
+    def _some(self, texts: Sequence[str]) -> list[Embedded]:
         sent = [self.prefix + text for text in texts]
         if self.recipe.lower:
             sent = [text.lower() for text in sent]
@@ -101,7 +105,7 @@ class LocalEmbedder(Embedder):
                     ids[at], lengths[at] = row, len(row)
         return self._batches.run(lengths, lambda batch: self._forward([ids[at] for at in batch]))
 
-    def _forward(self, ids: Sequence[Sequence[int]]) -> Sequence[Vector]:
+    def _forward(self, ids: Sequence[Sequence[int]]) -> Sequence[Embedded]:
         import torch
 
         widest = max(map(len, ids))
@@ -109,12 +113,14 @@ class LocalEmbedder(Embedder):
         rows = torch.tensor([[*row, *[pad] * (widest - len(row))] for row in ids])
         mask = torch.tensor([[1] * len(row) + [0] * (widest - len(row)) for row in ids])
         rows, mask = rows.to(self._device), mask.to(self._device)
-        with torch.inference_mode():
+        with torch.inference_mode(), running(self._dtype, self._device):
             states = self._model(input_ids=rows, attention_mask=mask).last_hidden_state
             vectors = pool(states.float(), mask, self.recipe.pooling, self._skipped)
             if self.recipe.normalize:
                 vectors = torch.nn.functional.normalize(vectors, dim=1)
-        return list(np.asarray(vectors.cpu().numpy(), dtype=np.float32))
+        made = np.asarray(vectors.cpu().numpy(), dtype=np.float32)
+        lost = Unembedded(Reason.FAILED, overflow(self._dtype))
+        return [row if np.isfinite(row).all() else lost for row in made]
 
     def _length_of(self, prompt: str) -> int:
         """Tokens of a prompt, with those that begin a text and without those that end it."""

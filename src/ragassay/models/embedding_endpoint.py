@@ -22,7 +22,7 @@ from ragassay.judges import tokens
 from ragassay.judges.asking import Usage
 from ragassay.judges.breaker import Breaker
 from ragassay.judges.budget import Budget
-from ragassay.judges.endpoints.base import Completion, EndpointError
+from ragassay.judges.endpoints.base import TIMEOUT_S, Completion, EndpointError
 from ragassay.judges.endpoints.openai_embeddings import OpenAIEmbeddings, VectorReply
 from ragassay.judges.ledger import Ledger
 from ragassay.judges.limits import Limiter
@@ -79,7 +79,7 @@ class EndpointEmbedder(Embedder):
         breaker: Breaker | None = None,
         budget: Budget | None = None,
         price: Price | None = None,
-        timeout: float = 120.0,
+        timeout: float = TIMEOUT_S,
         backoff: float = BACKOFF_S,
         batch: int = TEXTS,
         renew: bool = False,
@@ -97,15 +97,8 @@ class EndpointEmbedder(Embedder):
         self._ledger, self._submit, self._price, self._renew = ledger, submit, price, renew
         self._store = VectorStore(ledger, endpoint.url, model, dimensions)
         self._width = dimensions or self._store.width()
-        self._limiter = limiter or Limiter()
         self._sender = Sender(
-            endpoint,
-            self._limiter,
-            breaker or Breaker(),
-            budget,
-            price,
-            timeout=timeout,
-            backoff=backoff,
+            endpoint, limiter, breaker, budget, price, timeout=timeout, backoff=backoff
         )
         known = ledger.rejected(endpoint.url, model)
         self._encoding = None if ENCODING in known else "base64"
@@ -154,7 +147,7 @@ class EndpointEmbedder(Embedder):
         self._began = True
         await self.endpoint.open()
         waiting, found = deque(texts), dict[str, Embedded]()
-        n = min(self._limiter.most, -(-len(texts) // self._most))
+        n = min(self._sender.limiter.most, -(-len(texts) // self._most))
         tasks = [asyncio.ensure_future(self._work(waiting, found)) for _ in range(n)]
         self._working.update(tasks)
         ended = await asyncio.gather(*tasks, return_exceptions=True)

@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ragassay.models.device import Batches, device_of, dtype_of
+from ragassay.models.device import Batches, device_of, dtype_of, loading, overflow, running
 from ragassay.models.loading import tokenizer_of, whole_encoder
 from ragassay.models.memory import ByteCache
 from ragassay.models.models import ModelOptions
+from ragassay.models.vector_file import VectorFile
 from ragassay.models.weights import Weights, folder_of, needs_packages
 
 if TYPE_CHECKING:
@@ -61,8 +62,8 @@ class Tokens:
 
 
 class Encoder:
-    """An encoder's first layers. Each row of tokens goes through them once, as long as its vectors
-    fit into the cache.
+    """An encoder's first layers. Each row of tokens goes through them once: vectors that have no
+    room in memory wait on disk, as long as there is room.
 
     Args:
         options: where weights are and how models run.
@@ -85,7 +86,9 @@ class Encoder:
         needs_packages()
         folder = folder_of(weights, options.folders)
         self.device = device_of(options)
-        self._model = whole_encoder(folder, dtype_of(options), layer).to(self.device)
+        self._dtype = dtype_of(options)
+        with loading(self.device):
+            self._model = whole_encoder(folder, self._dtype, layer).to(self.device)
         prefix = {"add_prefix_space": True} if self._model.config.model_type in _PREFIXED else {}
         self._tokenizer = tokenizer_of(folder, **prefix)
         self.dimensions = int(self._model.config.hidden_size)
@@ -96,7 +99,8 @@ class Encoder:
             told.bos_token_id, told.eos_token_id, told.pad_token_id
         )
         self.n_encoded = 0
-        self.cache: ByteCache[torch.Tensor] = ByteCache(options.cache_mib << 20)
+        beyond = VectorFile(self.dimensions, self.device)
+        self.cache: ByteCache[torch.Tensor] = ByteCache(options.cache_mib << 20, beyond)
         self._batches = Batches(self.device, options.batch_size)
         self._lock = threading.Lock()
 
@@ -115,6 +119,7 @@ class Encoder:
 
         Raises:
             MemoryError: a single text does not fit into the device's memory.
+            Unusable: the model cannot run in this precision.
         """
         with self._lock:
             found: dict[bytes, torch.Tensor] = {}
@@ -135,6 +140,11 @@ class Encoder:
                 found[key] = one
                 self.cache.put(key, one, self.size(len(one)))
             return [found[row.key] for row in rows]
+
+    @property
+    def overflow(self) -> str:
+        """What to say where vectors are not finite."""
+        return overflow(self._dtype)
 
     def size(self, n_tokens: int) -> int:
         """Bytes that the vectors of so many tokens take."""
@@ -161,7 +171,7 @@ class Encoder:
         for place, (at, n) in enumerate(zip(batch, lengths, strict=True)):
             ids[place, :n] = rows[at].ids
             mask[place, :n] = 1
-        with torch.inference_mode():
+        with torch.inference_mode(), running(self._dtype, self.device):
             given = torch.from_numpy(ids).to(self.device), torch.from_numpy(mask).to(self.device)
             out = self._model(input_ids=given[0], attention_mask=given[1])[0].float()
             out = torch.nn.functional.normalize(out, dim=-1)

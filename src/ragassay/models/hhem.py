@@ -18,12 +18,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragassay.models.device import Batches, device_of, dtype_of
+from ragassay.models.device import Batches, device_of, dtype_of, loading, running
 from ragassay.models.models import ModelOptions
 from ragassay.models.tensors import tensors_of
 from ragassay.models.weights import (
     CONFIG,
     Unavailable,
+    Unusable,
     Weights,
     folder_of,
     needs_packages,
@@ -86,8 +87,10 @@ class HhemModel:
         shaped = told if "d_model" in told else _told((foundation or folder) / CONFIG)
         self._tokenizer = _tokenizer((foundation or folder) / TOKENIZER)
         self._device = device_of(options)
-        self._model = _built(shape_of(shaped), tensors_of(folder), folder)
-        self._place(options)
+        self._dtype = dtype_of(options)
+        with loading(self._device):
+            self._model = _built(shape_of(shaped), tensors_of(folder), folder)
+            self._place()
         self._batches = Batches(self._device, options.batch_size)
 
     def scores(self, pairs: Sequence[tuple[str, str]]) -> list[float | None]:
@@ -123,21 +126,20 @@ class HhemModel:
         for row, found in enumerate(tokens):
             ids[row, : len(found)] = torch.tensor(found)
             mask[row, : len(found)] = 1
-        with torch.inference_mode():
+        with torch.inference_mode(), running(self._dtype, self._device):
             logits = self._model(
                 input_ids=ids.to(self._device), attention_mask=mask.to(self._device)
             ).logits[:, 0, :]
             values: list[float] = torch.softmax(logits.float(), dim=-1)[:, 1].tolist()
         return [value if math.isfinite(value) else None for value in values]
 
-    def _place(self, options: ModelOptions) -> None:
+    def _place(self) -> None:
         """Puts the model where it runs. One matrix of each layer overflows in half precision and
         stays in single, as the library keeps it."""
         import torch
 
-        dtype = dtype_of(options)
-        self._model.to(device=self._device, dtype=dtype)
-        if dtype == torch.float16:
+        self._model.to(device=self._device, dtype=self._dtype)
+        if self._dtype == torch.float16:
             for name, module in self._model.named_modules():
                 if name.endswith(".wo"):
                     module.float()
@@ -164,7 +166,7 @@ def _told(path: Path) -> Mapping[str, Any]:
     """What a configuration says; nothing where there is none.
 
     Raises:
-        Unavailable: it is damaged, or belongs to another model.
+        Unusable: it is damaged, or belongs to another model.
     """
     if not path.is_file():
         return {}
@@ -173,14 +175,14 @@ def _told(path: Path) -> Mapping[str, Any]:
         if not isinstance(told, dict):
             raise ValueError("no mapping")
     except ValueError as error:
-        raise Unavailable(f"{path} is damaged ({error}); copy or fetch it again") from error
+        raise Unusable(f"{path} is damaged ({error}); copy or fetch it again") from error
     named = str(told.get("foundation", FOUNDATION.name))
     if Path(named).name != Path(FOUNDATION.name).name:
-        raise Unavailable(
+        raise Unusable(
             f"{path} stands on {named}; HHEM-2.1-Open, which ragassay knows, on {FOUNDATION.name}"
         )
     if told.get("prompt", PROMPT) != PROMPT:
-        raise Unavailable(f"{path} has another prompt than HHEM-2.1-Open's, which ragassay knows")
+        raise Unusable(f"{path} has another prompt than HHEM-2.1-Open's, which ragassay knows")
     return told
 
 
@@ -193,9 +195,9 @@ def _foundation(folders: Mapping[str, str]) -> Path:
     try:
         found = place_of(FOUNDATION, folders)
     except Unavailable as error:
-        raise Unavailable(f"HHEM's tokenizer is missing: {error}") from None
+        raise error.saying(f"HHEM's tokenizer is missing: {error}") from None
     if not (found / TOKENIZER).is_file():
-        raise Unavailable(f"{found} holds no {TOKENIZER} of {FOUNDATION.name}, which HHEM needs")
+        raise Unusable(f"{found} holds no {TOKENIZER} of {FOUNDATION.name}, which HHEM needs")
     return found
 
 
@@ -206,7 +208,7 @@ def _tokenizer(path: Path) -> Tokenizer:
     try:
         found = Tokenizer.from_file(str(path))
     except Exception as error:  # a bare Exception is what it raises
-        raise Unavailable(f"{path} is damaged ({error}); copy or fetch it again") from error
+        raise Unusable(f"{path} is damaged ({error}); copy or fetch it again") from error
     found.no_padding()
     found.no_truncation()
     return found
@@ -235,7 +237,7 @@ def _fitted(
     """The tensors by the names that the class has for them.
 
     Raises:
-        Unavailable: one is missing, is too many, or has another shape; the message names it.
+        Unusable: one is missing, is too many, or has another shape; the message names it.
     """
     import torch
 
@@ -267,8 +269,8 @@ def _ours(name: str) -> bool:
     return name.startswith(_PREFIX)
 
 
-def _unfit(folder: Path, said: str) -> Unavailable:
-    return Unavailable(
+def _unfit(folder: Path, said: str) -> Unusable:
+    return Unusable(
         f"the weights in {folder} are not those of HHEM-2.1-Open: {said}. Fetch them again with "
         f"'ragassay models fetch {HHEM.name}'"
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ragassay.models.weights import Unavailable, Weights
 
@@ -22,7 +22,7 @@ class ModelOptions:
         device: ``cpu``, ``cuda``, ``cuda:1``; chosen by what the machine has where left out.
         dtype: ``float32`` (where left out), ``float16`` or ``bfloat16``.
         batch_size: texts that go through a model together at most; chosen by the device where left
-            out. Scores do not depend on it.
+            out. Scores do not depend on it, beyond rounding (1e-5 in single precision).
         cache_mib: memory for encodings that may be needed again.
     """
 
@@ -33,10 +33,9 @@ class ModelOptions:
     cache_mib: int = 1024
 
 
-class Instrument(Protocol):
-    """A loaded model. Its class is called with the options and what tells it from others."""
-
-    def __init__(self, options: ModelOptions, *spec: Any) -> None: ...
+def in_half(options: ModelOptions) -> str:
+    """What half precision adds to a model's identity: it moves scores."""
+    return "" if options.dtype in (None, "float32") else f":{options.dtype}"
 
 
 I = TypeVar("I")  # noqa: E741
@@ -71,7 +70,12 @@ class Models:
         """
         with self._embedder_lock:
             if self._embedder is None:
-                self._embedder = self._embedding(self)
+                try:
+                    self._embedder = self._embedding(self)
+                except Unavailable as error:
+                    raise error.saying(
+                        f"no vectors: {error}; or name another embedder with --embedder"
+                    ) from error
             return self._embedder
 
     @property
@@ -94,7 +98,7 @@ class Models:
                     self._made[key] = error
             found = self._made[key]
         if isinstance(found, Unavailable):
-            raise Unavailable(str(found))
+            raise found.saying(str(found))
         return cast("I", found)
 
 

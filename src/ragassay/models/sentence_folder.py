@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragassay.models.weights import Unavailable
+from ragassay.models.weights import Unusable
 
 if TYPE_CHECKING:
     import torch
@@ -58,7 +58,7 @@ def read_recipe(folder: Path) -> Recipe:
     """What the folder's configuration says.
 
     Raises:
-        Unavailable: it says something that is not known here; nothing is left out silently.
+        Unusable: it says something that is not known here; nothing is left out silently.
     """
     modules = _json(folder / "modules.json")
     if modules is None:
@@ -74,13 +74,13 @@ def read_recipe(folder: Path) -> Recipe:
         elif kind == "Normalize" and pooling is not None:
             normalize = True
         else:
-            raise Unavailable(
+            raise Unusable(
                 f"{folder} has a module {kind!r} that ragassay does not run (it knows Transformer, "
                 "Pooling and Normalize): serve the model behind an OpenAI-compatible endpoint and "
                 "name that with --embedder URL#MODEL"
             )
     if pooling is None:
-        raise Unavailable(f"{folder}/modules.json names no pooling")
+        raise Unusable(f"{folder}/modules.json names no pooling")
     settings = _json(folder / transformer / "sentence_bert_config.json") or {}
     whole = _json(folder / "config_sentence_transformers.json") or {}
     default = whole.get("default_prompt_name")
@@ -143,7 +143,7 @@ def _poolings(config: Mapping[str, Any], folder: Path) -> tuple[str, ...]:
             found = ["mean"]
     unknown = [name for name in found if name not in POOLINGS]
     if unknown or not found:
-        raise Unavailable(
+        raise Unusable(
             f"{folder} pools in a way that ragassay does not know "
             f"({', '.join(map(str, unknown)) or 'none is switched on'}); there are: "
             f"{', '.join(POOLINGS)}"
@@ -157,4 +157,4 @@ def _json(path: Path) -> Any:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
-        raise Unavailable(f"{path} is no JSON: {error}") from error
+        raise Unusable(f"{path} is no JSON: {error}") from error

@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragassay.models.weights import Unavailable
+from ragassay.models.device import out_of_memory
+from ragassay.models.weights import Unusable
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -19,18 +20,20 @@ def tensors_of(folder: Path) -> dict[str, Tensor]:
     """All tensors of a model's folder by name, on the processor.
 
     Raises:
-        Unavailable: the files are missing or damaged.
+        Unusable: the files are missing or damaged.
     """
     try:
         for name in (WHOLE, INDEX):
             if (folder / name).is_file():
                 return _read(folder / name)
-    except Unavailable:
+    except Unusable:
         raise
     except Exception as error:  # each format fails in its own way
+        if out_of_memory(error):
+            raise
         said = (str(error).splitlines() or [type(error).__name__])[0]
-        raise Unavailable(f"{folder / name} is damaged ({said}); copy or fetch it again") from error
-    raise Unavailable(f"{folder} holds no weights as safetensors ({WHOLE} or {INDEX})")
+        raise Unusable(f"{folder / name} is damaged ({said}); copy or fetch it again") from error
+    raise Unusable(f"{folder} holds no weights as safetensors ({WHOLE} or {INDEX})")
 
 
 def _read(path: Path) -> dict[str, Tensor]:
@@ -43,6 +46,6 @@ def _read(path: Path) -> dict[str, Tensor]:
     for name in sorted(set(listed.values())):
         piece = path.parent / name
         if not piece.is_file():
-            raise Unavailable(f"{path.parent} lacks {name}, which {path.name} lists")
+            raise Unusable(f"{path.parent} lacks {name}, which {path.name} lists")
         found.update(load_file(piece))
     return found

@@ -12,8 +12,14 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import ClassVar
 
-WEIGHT_FILES = ("model.safetensors", "model.safetensors.index.json", "pytorch_model.bin")
+from ragassay.scores import Reason
+
+WEIGHT_FILES = (
+    *("model.safetensors", "model.safetensors.index.json"),
+    *("pytorch_model.bin", "pytorch_model.bin.index.json"),
+)
 """What holds a model's numbers; one of them is enough."""
 
 CONFIG = "config.json"
@@ -31,6 +37,20 @@ PINNED: Mapping[str, str] = {
 class Unavailable(Exception):  # noqa: N818 - it says what is the case
     """A model, or a package that it needs, is not here. The message says what to do."""
 
+    reason: ClassVar[Reason] = Reason.NEEDS_EXTRA
+    """Why what it should have scored is unscored."""
+
+    def saying(self, sentence: str) -> Unavailable:
+        """The same with another sentence."""
+        return type(self)(sentence)
+
+
+class Unusable(Unavailable):
+    """A model is here and cannot do its work: a file is damaged, weights do not fit, there is no
+    such layer or baseline, or the precision is none for it."""
+
+    reason = Reason.FAILED
+
 
 @dataclass(frozen=True)
 class Weights:
@@ -47,7 +67,9 @@ class Weights:
     @classmethod
     def parse(cls, text: str) -> Weights:
         """From ``NAME`` or ``NAME@COMMIT``; ragassay's own models are pinned where text is not."""
-        name, _, revision = text.rpartition("@") if "@" in text else (text, "", "")
+        name, revision = text, ""
+        if "@" in text and not Path(text).is_dir():
+            name, _, revision = text.rpartition("@")
         return cls(name, revision or PINNED.get(name, ""))
 
     def __str__(self) -> str:
@@ -73,7 +95,7 @@ def place_of(weights: Weights, folders: Mapping[str, str]) -> Path:
     Raises:
         Unavailable: it is not here.
     """
-    named = folders.get(weights.name) or folders.get(str(weights))
+    named = _named(weights, folders)
     if named is not None or Path(weights.name).is_dir():
         folder = Path(named or weights.name)
         if not folder.is_dir():
@@ -95,9 +117,15 @@ def identity(weights: Weights, folders: Mapping[str, str]) -> str:
     Raises:
         Unavailable: they are not here.
     """
-    if weights.revision and weights.name not in folders and str(weights) not in folders:
+    if weights.revision and _named(weights, folders) is None:
         return str(weights)
     return f"{Path(weights.name).name}#{_fingerprint(place_of(weights, folders))}"
+
+
+def _named(weights: Weights, folders: Mapping[str, str]) -> str | None:
+    """The folder that the user names for a model, by its name with or without the commit."""
+    spelled = (weights.name, str(weights), f"{weights.name}@{weights.revision}")
+    return next((folders[name] for name in spelled if name in folders), None)
 
 
 def needs_packages() -> None:
@@ -130,9 +158,9 @@ def _cached(weights: Weights) -> Path | None:
 
 def _whole(folder: Path, weights: Weights) -> Path:
     if not (folder / CONFIG).is_file():
-        raise Unavailable(f"{folder} holds no {CONFIG}, so it is no folder of a model")
+        raise Unusable(f"{folder} holds no {CONFIG}, so it is no folder of a model")
     if not any((folder / name).exists() for name in WEIGHT_FILES):
-        raise Unavailable(
+        raise Unusable(
             f"{folder} holds no weights of {weights.name} ({', '.join(WEIGHT_FILES)}): fetch the "
             f"model again with 'ragassay models fetch {weights.name}'"
         )

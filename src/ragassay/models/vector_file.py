@@ -1,0 +1,77 @@
+"""Vectors of tokens that have no room in memory, in a file.
+
+A pass of a large encoder takes seconds, reading its vectors again a millisecond.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Hashable
+from hashlib import blake2b
+from typing import TYPE_CHECKING, BinaryIO, cast
+
+if TYPE_CHECKING:
+    import torch
+
+_SHARE = 0.5
+"""How much of what is free where temporary files lie may be taken."""
+
+
+class VectorFile:
+    """Tensors of float32, shape (tokens, dimensions), by keys of bytes; each is written once.
+
+    The file has no name and is gone with the process. It takes half of what is free in the folder
+    of temporary files (``TMPDIR``) at most; what then has no room, or cannot be written, is not
+    kept.
+
+    Args:
+        dimensions: of a vector.
+        device: where tensors come from and go to.
+    """
+
+    def __init__(self, dimensions: int, device: torch.device) -> None:
+        self._dimensions, self._device = dimensions, device
+        self._file: BinaryIO | None = None
+        self._places: dict[bytes, tuple[int, int]] = {}
+        self._end = self._most = 0
+        self.full = False
+
+    def get(self, key: Hashable) -> torch.Tensor | None:
+        """The tensor; ``None`` where it is not kept."""
+        import torch
+
+        place = self._places.get(_short(key))
+        if place is None or self._file is None:
+            return None
+        begin, size = place
+        self._file.seek(begin)
+        content = bytearray(self._file.read(size))
+        rows = torch.frombuffer(content, dtype=torch.float32).reshape(-1, self._dimensions)
+        return rows.to(self._device)
+
+    def put(self, key: Hashable, value: torch.Tensor) -> None:
+        """Keeps a tensor, if there is room and it is not there yet."""
+        short = _short(key)
+        size = value.numel() * 4
+        if self.full or not size or short in self._places:
+            return
+        try:
+            if self._file is None:
+                self._file = cast(BinaryIO, tempfile.TemporaryFile())  # noqa: SIM115
+                self._most = int(shutil.disk_usage(tempfile.gettempdir()).free * _SHARE)
+            if self._end + size > self._most:
+                self.full = True
+                return
+            self._file.seek(self._end)
+            self._file.write(value.cpu().contiguous().numpy().tobytes())
+        except OSError:
+            self.full = True
+            return
+        self._places[short] = (self._end, size)
+        self._end += size
+
+
+def _short(key: Hashable) -> bytes:
+    """Sixteen bytes for a row of tokens, which itself may be as long as a text."""
+    return blake2b(cast(bytes, key), digest_size=16).digest()
