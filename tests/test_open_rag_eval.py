@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ragassay import CitationMetric, InputError, TRECEvaluator, UMBRELAMetric, UsageError
+from ragassay import (
+    CitationMetric,
+    HallucinationMetric,
+    InputError,
+    TRECEvaluator,
+    UMBRELAMetric,
+    UsageError,
+)
+from ragassay.errors import RagassayWarning
+from ragassay.models.hhem import HHEM
 
 PARTS = [{"text": "Frank Herbert wrote Dune.", "citations": ["[1]"]}]
 PASSAGES = {"[1]": "Dune is a novel by Frank Herbert.", "[2]": "Dunes are hills of sand."}
@@ -68,3 +78,31 @@ def test_impossible_values_of_other_options_are_refused_when_the_evaluator_is_ma
             UMBRELAMetric(**options)
     assert TRECEvaluator().k_values == (1, 3, 5)
     assert TRECEvaluator(options={"k_values": [2]}).k_values == (2,)
+
+
+def test_the_tools_own_options_are_read_as_in_its_files(tmp_path: Path) -> None:
+    for options, said in (
+        ({"hallucination_metric": {"modelname": "x"}}, "no option 'modelname'"),
+        ({"hallucination_metric": {"backend_type": "other"}}, "backend 'other'"),
+        ({"hallucination_metric": {"max_chars": 0}}, "hallucination_metric.max_chars"),
+        ({"hallucination_metric": 3}, "hallucination_metric"),
+        ({"run_consistency": "perhaps"}, "run_consistency"),
+        ({"metrics_to_run_consistency": 3}, "metrics_to_run_consistency"),
+        ({"hallucination_metric": {"model_name": str(tmp_path / "none")}}, "nor a folder"),
+    ):
+        with pytest.raises(UsageError, match=said):
+            TRECEvaluator(options=options)
+    off = TRECEvaluator(options={"run_consistency": "no", "hallucination_metric": {"api_key": "k"}})
+    assert off.evaluate({"query": "Who?", "answer": "She."}).consistency is None
+
+
+def test_hhems_folder_stands_beside_the_folders_of_other_models(tmp_path: Path) -> None:
+    for name in ("hhem", "xlm"):
+        (tmp_path / name).mkdir()
+    evaluator = TRECEvaluator(options={"hallucination_metric": {"model_name": tmp_path / "hhem"}})
+    others = {"xlm-roberta-large": str(tmp_path / "xlm")}
+    with pytest.warns(RagassayWarning, match="xlm-roberta-large is not used"):
+        result = evaluator.evaluate({"query": "Who?", "answer": "She."}, models=others)
+    assert result.config["models"] == {HHEM.name: str(tmp_path / "hhem")} | others
+    part = HallucinationMetric(tmp_path / "hhem", models=None)
+    assert part.running["models"] == {HHEM.name: str(tmp_path / "hhem")}

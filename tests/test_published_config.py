@@ -291,7 +291,7 @@ def test_a_list_of_evaluators_runs_as_printed(desk: Path, capsys) -> None:
     ("model", "word"),
     [
         ("type: OpenAIModel, name: gpt-4o", "openai:gpt-4o"),
-        ("type: OpenAIModel", "openai"),
+        ("type: OpenAIModel", "openai:gpt-4o"),
         ("type: openai, name: gpt-4o", "openai:gpt-4o"),
         ("type: GeminiModel, name: gemini-2.5-pro", "google:gemini-2.5-pro"),
         ("type: AnthropicModel, name: claude-x", "anthropic:claude-x"),
@@ -304,6 +304,25 @@ def test_a_list_of_evaluators_runs_as_printed(desk: Path, capsys) -> None:
 )
 def test_each_model_type_is_a_judge(model: str, word: str, desk: Path) -> None:
     assert read(f"evaluator: {{type: TRECEvaluator, model: {{{model}}}}}").judge == [word]
+
+
+def test_a_model_without_a_name_is_told_which_is_asked(desk: Path) -> None:
+    text = "evaluator:\n  type: TRECEvaluator\n  model: {type: OpenAIModel}\n"
+    (note,) = read_config(written(text)).notes
+    assert "line 3" in note and "openai:gpt-4o is asked" in note
+    with pytest.raises(InputError, match="Which model of anthropic"):
+        read(text.replace("OpenAIModel", "AnthropicModel"))
+
+
+def test_options_that_need_each_other_are_looked_at_together(desk: Path) -> None:
+    text = "metrics: [ChunkP@5, em]\noptions:\n  threshold: 0.6\n  by: cosine\n"
+    assert read(text).options == {"threshold": 0.6, "by": "cosine"}
+    for wrong, line in (("zzz: 1", 5), ("rel: 0", 5)):
+        with pytest.raises(InputError) as caught:
+            read(f"{text}  {wrong}\n")
+        assert caught.value.line == line, str(caught.value)
+    with pytest.raises(InputError, match=r"options\.threshold.*goes with by=cosine"):
+        read(text.replace("  by: cosine\n", ""))
 
 
 def test_options_of_metrics_and_of_the_hallucination_metric_are_ours(desk: Path) -> None:
@@ -384,107 +403,93 @@ def test_a_key_that_is_not_needed_need_not_be_set(desk: Path, capsys) -> None:
 # Mistakes
 
 
-@pytest.mark.parametrize(
-    ("text", "line", "says"),
-    [
-        (TOOL.replace("input_queries", "input_querys"), 1, "Did you mean 'input_queries'"),
-        (TOOL.replace("TRECEvaluator", "TRECEvaluater"), 8, "Did you mean 'TRECEvaluator'?"),
-        (TOOL.replace('  type: "TRECE', '  kind: "TRECE'), 8, "'evaluator.kind': is not a key"),
-        (TOOL.replace("  model:", "  modell:"), 9, "Did you mean 'model'?"),
-        (TOOL.replace("OpenAIModel", "OpenAIModle"), 10, "Did you mean 'OpenAIModel'"),
-        (TOOL.replace("    name:", "    nmae:"), 11, "Did you mean 'name'?"),
-        (TOOL.replace("k_values", "k_valus"), 14, "Did you mean 'k_values'?"),
-        (TOOL.replace("[1, 3]", "[1, 0]"), 14, "k_values.1': input should be greater than"),
-        (TOOL.replace("[1, 3]", "[]"), 14, "k_values"),
-        (TOOL.replace('results_folder: "results/"', "results_folder: [a]"), 2, "not the name of"),
-        (f"suite: qa\n{PAGE_TREC}", 1, "is said twice: here, and by evaluator in line 2"),
-        (f"{PAGE_TREC}ks: [1]\n", 7, "is said twice: here, and by evaluator.options.k_values"),
-        (PAGE_TREC.replace(": []", ": [umbrla]"), 6, "Did you mean 'umbrela'"),
-        (PAGE_TREC.replace("trecrag", "qa"), 2, "write 'suite: [qa]'"),
-        (PAGE_TREC.replace('name: "trecrag"', "options: {}"), 3, "is given twice"),
-        ("evaluator:\n  options: {}\n", 1, "neither a name nor a type"),
-        ("evaluator: []\n", 1, "names no evaluator"),
-        ("evaluator:\n  - trecrag\n", 2, "is not a mapping of keys"),
-        ("evaluator:\n  name: trecrag\n  type: ConsistencyEvaluator\n", 3, "another evaluator"),
-        ("evaluator:\n  - type: GoldenAnswerEvaluator\n", 1, "suite: [qa]"),
-        (PAGE_CONSISTENCY.replace("bert_score", "bert_scor"), 5, "Did you mean 'bert_score'"),
-        (PAGE_CONSISTENCY.replace("lang:", "lng:"), 7, "Did you mean 'lang'?"),
-        (PAGE_CONSISTENCY.replace("baseline: true", "baseline: 7"), 8, "valid boolean"),
-        (PAGE_CONSISTENCY.replace("xlm-roberta-large", "no/such-model"), 5, "Name one, as in"),
-        (PAGE_CONSISTENCY.replace("{}", "7"), 9, "Write 'rouge_score: {}'"),
-        (PAGE_CONSISTENCY.replace("rouge_score: {}", "rouge_score: {stem: true}"), 9, "stem"),
-        (
-            "evaluator:\n  name: trecrag\n  options:\n    hallucination_metric:\n"
-            "      backend_type: vectara_api\n",
-            5,
-            "Write hhem",
-        ),
-        (
-            "evaluator:\n  name: trecrag\n  options:\n    hallucination_metric:\n"
-            "      model_name: another/model\n",
-            5,
-            "is neither vectara/hallucination_evaluation_model nor a folder",
-        ),
-        (
-            "evaluator:\n  name: trecrag\n  model:\n    type: AnthropicModel\n    name: c\n"
-            "    base_url: http://localhost:1/v1\n",
-            6,
-            "ANTHROPIC_BASE_URL",
-        ),
-        ("evaluator:\n  name: trecrag\n  model:\n    type: GeminiModel\n", 3, "Which model of"),
-        (TOOL.replace("gpt-4o-mini", "${oc.decode:X}"), 11, "is no reference"),
-        (TOOL.replace("gpt-4o-mini", "${oc.env:NOT_SET}"), 11, "NOT_SET, which is not set"),
-    ],
-)
-def test_a_mistake_in_a_published_file_has_its_line(
-    text: str, line: int, says: str, desk: Path
-) -> None:
+PUBLISHED_MISTAKES = [
+    (TOOL.replace("input_queries", "input_querys"), 1, "Did you mean 'input_queries'"),
+    (TOOL.replace("TRECEvaluator", "TRECEvaluater"), 8, "Did you mean 'TRECEvaluator'?"),
+    (TOOL.replace('  type: "TRECE', '  kind: "TRECE'), 8, "'evaluator.kind': is not a key"),
+    (TOOL.replace("  model:", "  modell:"), 9, "Did you mean 'model'?"),
+    (TOOL.replace("OpenAIModel", "OpenAIModle"), 10, "Did you mean 'OpenAIModel'"),
+    (TOOL.replace("    name:", "    nmae:"), 11, "Did you mean 'name'?"),
+    (TOOL.replace("k_values", "k_valus"), 14, "Did you mean 'k_values'?"),
+    (TOOL.replace("[1, 3]", "[1, 0]"), 14, "k_values.1': input should be greater than"),
+    (TOOL.replace("[1, 3]", "[]"), 14, "k_values"),
+    (TOOL.replace('results_folder: "results/"', "results_folder: [a]"), 2, "not the name of"),
+    (f"suite: qa\n{PAGE_TREC}", 1, "is said twice: here, and by evaluator in line 2"),
+    (f"{PAGE_TREC}ks: [1]\n", 7, "is said twice: here, and by evaluator.options.k_values"),
+    (PAGE_TREC.replace(": []", ": [umbrla]"), 6, "Did you mean 'umbrela'"),
+    (PAGE_TREC.replace("trecrag", "qa"), 2, "write 'suite: [qa]'"),
+    (PAGE_TREC.replace('name: "trecrag"', "options: {}"), 3, "is given twice"),
+    ("evaluator:\n  options: {}\n", 1, "neither a name nor a type"),
+    ("evaluator: []\n", 1, "names no evaluator"),
+    ("evaluator:\n  - trecrag\n", 2, "is not a mapping of keys"),
+    ("evaluator:\n  name: trecrag\n  type: ConsistencyEvaluator\n", 3, "another evaluator"),
+    ("evaluator:\n  - type: GoldenAnswerEvaluator\n", 1, "suite: [qa]"),
+    (PAGE_CONSISTENCY.replace("bert_score", "bert_scor"), 5, "Did you mean 'bert_score'"),
+    (PAGE_CONSISTENCY.replace("lang:", "lng:"), 7, "Did you mean 'lang'?"),
+    (PAGE_CONSISTENCY.replace("baseline: true", "baseline: 7"), 8, "valid boolean"),
+    (PAGE_CONSISTENCY.replace("xlm-roberta-large", "no/such-model"), 5, "Name one, as in"),
+    (PAGE_CONSISTENCY.replace("{}", "7"), 9, "Write 'rouge_score: {}'"),
+    (PAGE_CONSISTENCY.replace("rouge_score: {}", "rouge_score: {stem: true}"), 9, "stem"),
+    (
+        "evaluator:\n  name: trecrag\n  options:\n    hallucination_metric:\n"
+        "      backend_type: vectara_api\n",
+        5,
+        "Write hhem",
+    ),
+    (
+        "evaluator:\n  name: trecrag\n  options:\n    hallucination_metric:\n"
+        "      model_name: another/model\n",
+        5,
+        "is neither vectara/hallucination_evaluation_model nor a folder",
+    ),
+    (
+        "evaluator:\n  name: trecrag\n  model:\n    type: AnthropicModel\n    name: c\n"
+        "    base_url: http://localhost:1/v1\n",
+        6,
+        "ANTHROPIC_BASE_URL",
+    ),
+    ("evaluator:\n  name: trecrag\n  model:\n    type: GeminiModel\n", 3, "Which model of"),
+    (TOOL.replace("gpt-4o-mini", "${oc.decode:X}"), 11, "is no reference"),
+    (TOOL.replace("gpt-4o-mini", "${oc.env:NOT_SET}"), 11, "NOT_SET, which is not set"),
+]
+OWN_MISTAKES = [
+    ("suite: qa\nlimt: 5\n", 2, "Did you mean 'limit'?"),
+    ("suite: qa\nlimit: some\n", 2, "field 'limit': input should be a valid integer"),
+    ("suite: qa\nlevel: 2\n", 2, "less than 1, not 2"),
+    ("suite: qa\ninterval:\n  t\nlimit: 2\nlimit: 3\n", 5, "is given twice"),
+    ("suite:\n  - qa\n  - trecrg\n", 3, "Did you mean 'trecrag'?"),
+    ("suite: 5\n", 1, "field 'suite'"),
+    ("rubric: 5\n", 1, "field 'rubric'"),
+    ("metrics:\n  - em\n  - emm\n", 3, "Unknown metric 'emm'"),
+    ("suite: qa\nks: [1,\n  0]\n", 3, "at least 1"),
+    ("suite: qa\nformat: cvs\n", 2, "Did you mean 'csv'"),
+    ("suite: qa\ncolumns:\n  answer: a\n  anwser: b\n", 4, "there is no field 'anwser'"),
+    ("suite: qa\nkey_map:\n  q_ls: q\n  nope: b\n", 4, "there is no field 'nope'"),
+    ("suite: qa\nfail_under: em=1\n", 2, "field 'fail_under': --fail-under 'em=1' is no"),
+    ("metrics: em\nfail_under: [em>=0.1,\n f1>=0.1]\n", 3, "is not in what this run"),
+    ("suite: qa\njudge:\n  - offline\n  - opnai:gpt\n", 4, "Did you mean 'openai'"),
+    ("suite: qa\njudge: ''\n", 2, "a judge's name is empty"),
+    ("suite: qa\nbudget: much\n", 2, "budget"),
+    ("suite: qa\nprice: cheap\n", 2, "price is two numbers"),
+    ("metrics: em\noptions:\n  min_grade: 2\n", 3, "No metric of this run has the parameter"),
+    ("metrics: rougeL.f\noptions: {\n stem: 7}\n", 3, "stem must be bool"),
+    ("suite: qa\nqrels: nowhere.txt\n", 2, "there is no file or folder"),
+    ("suite: qa\nrubric:\n - nowhere.yaml\n", 3, "there is no file or folder"),
+    ("suite: trecrag\nnuggets: nowhere.jsonl\n", 2, "there is no file or folder"),
+    ("suite: qa\nconsistency_of: [emm]\n", 2, "Unknown metric 'emm'"),
+    ("suite: qa\nconsistency_metrics: [em]\n", 2, "is no metric of the suite consistency"),
+    ("# ${NOT_READ}\nsuite: qa\nlimit: ${NOT_SET}\n", 3, "NOT_SET, which is not set"),
+    ("suite: qa\nsystem: ${a.b}\n", 2, "is no reference"),
+    ("suite: qa\nlimit: [\n", 3, "is not YAML"),
+]
+
+
+@pytest.mark.parametrize(("text", "line", "says"), [*PUBLISHED_MISTAKES, *OWN_MISTAKES])
+def test_a_mistake_in_a_file_has_its_line(text: str, line: int, says: str, desk: Path) -> None:
     with pytest.raises(InputError) as caught:
         read_config(written(text), {"data": DATA}).config({"data": DATA})
     assert caught.value.line == line, str(caught.value)
     assert str(caught.value).startswith("eval_config.yaml") and says in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("text", "line", "says"),
-    [
-        ("suite: qa\nlimt: 5\n", 2, "Did you mean 'limit'?"),
-        ("suite: qa\nlimit: some\n", 2, "field 'limit': input should be a valid integer"),
-        ("suite: qa\nlevel: 2\n", 2, "less than 1, not 2"),
-        ("suite: qa\ninterval:\n  t\nlimit: 2\nlimit: 3\n", 5, "is given twice"),
-        ("suite:\n  - qa\n  - trecrg\n", 3, "Did you mean 'trecrag'?"),
-        ("suite: 5\n", 1, "field 'suite'"),
-        ("rubric: 5\n", 1, "field 'rubric'"),
-        ("metrics:\n  - em\n  - emm\n", 3, "Unknown metric 'emm'"),
-        ("suite: qa\nks: [1,\n  0]\n", 3, "at least 1"),
-        ("suite: qa\nformat: cvs\n", 2, "Did you mean 'csv'"),
-        ("suite: qa\ncolumns:\n  answer: a\n  anwser: b\n", 4, "there is no field 'anwser'"),
-        ("suite: qa\nkey_map:\n  q_ls: q\n  nope: b\n", 4, "there is no field 'nope'"),
-        ("suite: qa\nfail_under: em=1\n", 2, "field 'fail_under': --fail-under 'em=1' is no"),
-        ("metrics: em\nfail_under: [em>=0.1,\n f1>=0.1]\n", 3, "is not in what this run"),
-        ("suite: qa\njudge:\n  - offline\n  - opnai:gpt\n", 4, "Did you mean 'openai'"),
-        ("suite: qa\njudge: ''\n", 2, "a judge's name is empty"),
-        ("suite: qa\nbudget: much\n", 2, "budget"),
-        ("suite: qa\nprice: cheap\n", 2, "price is two numbers"),
-        ("metrics: em\noptions:\n  min_grade: 2\n", 3, "No metric of this run has the parameter"),
-        ("metrics: rougeL.f\noptions: {\n stem: 7}\n", 3, "stem must be bool"),
-        ("suite: qa\nqrels: nowhere.txt\n", 2, "there is no file or folder"),
-        ("suite: qa\nrubric:\n - nowhere.yaml\n", 3, "there is no file or folder"),
-        ("suite: trecrag\nnuggets: nowhere.jsonl\n", 2, "there is no file or folder"),
-        ("suite: qa\nconsistency_of: [emm]\n", 2, "Unknown metric 'emm'"),
-        ("suite: qa\nconsistency_metrics: [em]\n", 2, "is no metric of the suite consistency"),
-        ("# ${NOT_READ}\nsuite: qa\nlimit: ${NOT_SET}\n", 3, "NOT_SET, which is not set"),
-        ("suite: qa\nsystem: ${a.b}\n", 2, "is no reference"),
-        ("suite: qa\nlimit: [\n", 3, "is not YAML"),
-    ],
-)
-def test_a_mistake_in_a_file_of_our_own_has_its_line(
-    text: str, line: int, says: str, desk: Path
-) -> None:
-    with pytest.raises(InputError) as caught:
-        read_config(written(text), {"data": DATA}).config({"data": DATA})
-    assert caught.value.line == line, str(caught.value)
-    assert says in str(caught.value)
 
 
 def test_missing_data_is_told_with_the_line_that_names_it(desk: Path) -> None:
@@ -522,6 +527,13 @@ def test_the_model_of_an_evaluator_that_asks_nobody_is_told(desk: Path) -> None:
     file = read_config(written(text))
     assert "judge" not in file.values
     assert any("line 4" in note and "needs no judge" in note for note in file.notes)
+
+
+@pytest.mark.parametrize("kind", ["TRECEvaluator", "ConsistencyEvaluator"])
+def test_an_embedding_model_that_nothing_asks_is_told(kind: str, desk: Path) -> None:
+    text = f"evaluator:\n  type: {kind}\n  embedding_model:\n    type: OpenAIEmbedding\n"
+    (note,) = read_config(written(text)).notes
+    assert "line 3: evaluator.embedding_model: is not used" in note
 
 
 def test_golden_answers_beside_another_evaluator_are_left_out_and_told(desk: Path) -> None:

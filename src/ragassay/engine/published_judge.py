@@ -4,31 +4,60 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ragassay.engine.config_keys import variable_of
+from ragassay.engine.published_draft import Draft
 from ragassay.engine.published_options import JudgeModel
 from ragassay.errors import did_you_mean
 from ragassay.judges.providers import ALIASES, OWN_KEY, PROVIDERS
-from ragassay.yaml_files import Place, Wrong
+from ragassay.yaml_files import Place
 
 MODELS = ("OpenAIModel", "GeminiModel", "AnthropicModel", "TogetherModel")
 
 
-def judge_word(model: JudgeModel, wrong: Wrong, place: Place) -> tuple[str, Sequence[str]]:
-    """Our word for a judge, and the environment variables that its key is looked for in anyway.
+def translate_judge(draft: Draft, model: JudgeModel | None, usual: str, place: Place) -> None:
+    """Puts the judge that an evaluator's ``model`` stands for, unless a flag names one.
 
     Besides the tool's four types, any provider's name will do (``openai``, ``ollama``).
 
     Args:
+        draft: takes the judge, and the environment variable that its key is in.
         model: an evaluator's ``model``.
-        wrong: makes the errors.
+        usual: the published default, where it has no name.
         place: where it stands.
 
     Raises:
-        InputError: an unknown type, a missing name, or an address for a provider that has none.
+        InputError: an unknown type, a missing name, an address for a provider that has none, a key
+            that is written out, or another judge than that of the evaluators before.
     """
+    if model is None or "judge" in draft.given:
+        return
+    word, variables = _word(draft, model, usual, place)
+    if not model.name:
+        draft.note(
+            place,
+            f"names no model, so {word} is asked, the default of Open RAG Eval's page (its "
+            "tool stops at such a file). 'name' chooses another.",
+        )
+    if draft.values.get("judge", [word]) != [word]:
+        (other,), where = draft.values["judge"], draft.places[("judge",)]
+        raise draft.wrong(
+            place,
+            f"{word} is to be asked here, and {other} in line {draft.found.line(where)}; a run "
+            "has one judge, so nothing was evaluated",
+            "Keep one of them, ask both as a panel (--judge twice), or run twice with --judge.",
+        )
+    draft.put("judge", [word], place)
+    variable = variable_of(model.api_key, draft.found, draft.path, (*place, "api_key"))
+    if variable is not None and variable not in variables:
+        draft.put("key_variable", variable, (*place, "api_key"))
+
+
+def _word(draft: Draft, model: JudgeModel, usual: str, place: Place) -> tuple[str, Sequence[str]]:
+    """Our word for a judge, and the environment variables that its key is looked for in anyway."""
     folded = model.type.strip().casefold().removesuffix("model")
     name = ALIASES.get(folded, folded)
     if name not in PROVIDERS:
-        raise wrong(
+        raise draft.wrong(
             (*place, "type"),
             f"there is no model {model.type!r}",
             f"{did_you_mean(model.type, MODELS)} There are: {', '.join(MODELS)}.",
@@ -36,14 +65,14 @@ def judge_word(model: JudgeModel, wrong: Wrong, place: Place) -> tuple[str, Sequ
     provider = PROVIDERS[name]
     if model.base_url:
         if provider.protocol != "openai":
-            raise wrong(
+            raise draft.wrong(
                 (*place, "base_url"),
                 "is for servers that speak OpenAI's protocol",
                 f"Set the environment variable {provider.url_variable} to ask {name} elsewhere.",
             )
         if not model.name:
-            raise wrong(place, "has no name", "Which model of the server is to be asked?")
+            raise draft.wrong(place, "has no name", "Which model of the server is to be asked?")
         return f"{model.base_url}#{model.name}", (OWN_KEY,)
     if not model.name and provider.default is None:
-        raise wrong(place, "has no name", f"Which model of {name} is to be asked?")
-    return f"{name}:{model.name}" if model.name else name, provider.keys
+        raise draft.wrong(place, "has no name", f"Which model of {name} is to be asked?")
+    return f"{name}:{model.name or f'{provider.default}{usual}'}", provider.keys

@@ -4,6 +4,7 @@ here."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -38,7 +39,7 @@ class Hallucination(_Keys):
     """``hallucination_metric`` of the TREC evaluator."""
 
     backend_type: str | None = None
-    model_name: str | None = None
+    model_name: str | Path | None = None
     detection_threshold: float | None = None
     max_chars: Cutoff | None = None
     api_key: str | None = None

@@ -75,11 +75,11 @@ def parse(text: str, local: Mapping[str, str] | None = None) -> Metric:
     written: set[str] = set()
     for item in split(found["params"] or ""):
         key, sep, value = (piece.strip() for piece in item.partition("="))
-        if not sep or key not in specs or specs[key].metadata.get("role") is not None:
-            names = [s.name for s in specs.values() if s.metadata.get("role") is None]
+        takes = parameters(cls)
+        if not sep or key not in takes:
             raise UsageError(
                 f"{text}: {cls.name} has no parameter {key!r}; "
-                + (f"it takes {', '.join(names)}." if names else "it takes none.")
+                + (f"it takes {', '.join(takes)}." if takes else "it takes none.")
             )
         if key in written:
             raise UsageError(f"{text}: {key} is given twice.")
@@ -116,6 +116,16 @@ def find(text: str, local: Mapping[str, str] | None = None) -> tuple[type[Metric
         cls, _ = _resolve(found["name"], text, local or {})
         return cls, cls.name
     return type(metric), str(metric)
+
+
+def parameters(*metrics: Metric | type[Metric]) -> dict[str, dataclasses.Field[Any]]:
+    """What of some metrics may be set: not part and cut-off, which have places in the name."""
+    return {
+        spec.name: spec
+        for metric in metrics
+        for spec in dataclasses.fields(metric)
+        if spec.metadata.get("role") is None
+    }
 
 
 def with_parameters(metric: Metric, values: Mapping[str, Any]) -> Metric:

@@ -1,0 +1,140 @@
+"""The whole suite ``trecrag`` as an object."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragassay.open_rag_eval.models import LLMJudgeModel, asked
+from ragassay.open_rag_eval.options import (
+    K_VALUES,
+    TREC_KEYS,
+    check,
+    cutoffs,
+    trec_options,
+    with_options,
+)
+from ragassay.open_rag_eval.parts import (
+    AutoNuggetMetric,
+    CitationMetric,
+    HallucinationMetric,
+    NoAnswerMetric,
+    Part,
+    UMBRELAMetric,
+)
+from ragassay.open_rag_eval.records import samples_of
+from ragassay.samples import Sample
+
+if TYPE_CHECKING:
+    from ragassay.engine.results import Result
+    from ragassay.engine.source import Data
+    from ragassay.judges.judge import Judge
+
+
+class TRECEvaluator:
+    """The whole suite ``trecrag``.
+
+    Args:
+        model: who is asked; the embedded judge where left out.
+        options: ``k_values``, ``hallucination_metric`` (``model_name``, ``max_chars``),
+            ``run_consistency`` (the runs of each query are compared, too: `Result.consistency`)
+            with ``metrics_to_run_consistency`` (all, where it is empty), and parameters of metrics
+            (``rel`` for the threshold of relevance, ``shots``, ``iterations`` ...).
+
+    Raises:
+        UsageError: an option that there is not, an unknown metric, or an impossible value.
+    """
+
+    def __init__(
+        self,
+        model: LLMJudgeModel | Judge | str = "offline",
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
+        from ragassay.metrics import naming
+        from ragassay.suites.trecrag import SUITE
+
+        given = dict(options or {})
+        self.model = model
+        at = given.pop("k_values", None)
+        self._ks = None if at is None else cutoffs(at)
+        self.k_values = self._ks or K_VALUES
+        own = trec_options({name: given.pop(name) for name in TREC_KEYS if name in given})
+        looked_at = own.metrics_to_run_consistency
+        self._repeats = None
+        if own.run_consistency:
+            self._repeats = tuple(SUITE.resolve(looked_at) if looked_at else ())
+        hhem = own.hallucination_metric
+        if hhem is not None and hhem.max_chars is not None:
+            given["max_chars"] = hhem.max_chars
+        metrics = SUITE.resolve(ks=self._ks)
+        check(given, "TRECEvaluator", naming.parameters(*metrics), "k_values", *TREC_KEYS)
+        self.options = given
+        self.retrieval_metric = UMBRELAMetric(model, **_of(UMBRELAMetric, given))
+        self.generation_metric = AutoNuggetMetric(model, **_of(AutoNuggetMetric, given))
+        self.citation_metric = CitationMetric(model, **_of(CitationMetric, given))
+        self.hallucination_metric = HallucinationMetric(
+            None if hhem is None else hhem.model_name, **_of(HallucinationMetric, given)
+        )
+        self.no_answer_metric = NoAnswerMetric(model)
+        for metric in metrics:
+            with_options(metric, given)  # refuses impossible values now
+
+    def evaluate(
+        self,
+        data: Data | Mapping[str, Any] | Sample,
+        *,
+        save: str | Path | None = None,
+        **options: Any,
+    ) -> Result:
+        """Evaluates samples with every metric of the suite.
+
+        Args:
+            data: a path, one flat mapping or `Sample` (see the module), or several.
+            save: a run folder to write.
+            options: as for `ragassay.evaluate` (``nuggets="pooled"``, ``budget="5.00"`` ...).
+
+        Raises:
+            InputError: data that cannot be read, or a mapping with an unknown nested field.
+            UsageError: an option that there is not, or a judge that cannot be had.
+        """
+        from ragassay.engine import evaluate
+        from ragassay.suites.trecrag import SUITE
+
+        found = {
+            metric: with_options(metric, self.options) for metric in SUITE.resolve(ks=self._ks)
+        }
+        columns = {str(new): SUITE.columns.get(str(old)) for old, new in found.items()}
+        suite = dataclasses.replace(
+            SUITE,
+            metrics=tuple(map(str, found.values())),
+            columns={name: column for name, column in columns.items() if column is not None},
+        )
+        models = self.hallucination_metric.running.get("models") or {}
+        running = {**options, "models": {**models, **(options.get("models") or {})}}
+        chosen: list[Any] = [suite]
+        if self._repeats is not None:
+            chosen.append("consistency")
+            names = [str(with_options(metric, self.options)) for metric in self._repeats]
+            running = {"consistency_of": names, **running}
+        return evaluate(samples_of(data), chosen, save=save, **asked(self.model), **running)
+
+    evaluate_batch = evaluate
+
+    def to_csv(self, result: Result, path: str | Path) -> None:
+        """Writes the results as Open RAG Eval's tool does, byte for byte.
+
+        Raises:
+            UsageError: the file cannot be written, or the result holds several systems.
+        """
+        from ragassay.reports.open_rag_eval import write_ore
+
+        write_ore(result, path)
+
+
+def _of(metric: type[Part], options: Mapping[str, Any]) -> dict[str, Any]:
+    from ragassay.metrics import naming
+
+    own = naming.parameters(*map(naming.parse, metric.metrics))
+    return {name: value for name, value in options.items() if name in own}

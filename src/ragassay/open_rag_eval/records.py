@@ -1,0 +1,36 @@
+"""What Open RAG Eval's Python face takes as data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ragassay.errors import InputError
+from ragassay.samples import Sample
+
+
+def samples_of(data: Any) -> Any:
+    """What `ragassay.evaluate` takes. A nested field that nobody reads is refused: left out, as in
+    files, it would make a sample that has neither passages nor answer."""
+    found = [data] if isinstance(data, Mapping | Sample) else data
+    if isinstance(found, list | tuple):
+        for at, record in enumerate(found, start=1):
+            if isinstance(record, Mapping):
+                _no_unknown(record, at)
+    return found
+
+
+def _no_unknown(record: Mapping[str, Any], at: int) -> None:
+    from ragassay.formats.aliases import FIELD_OF, folded
+
+    roots = {name.partition(".")[0] for name in FIELD_OF}
+    for key, value in record.items():
+        nested = value[0] if isinstance(value, list | tuple) and value else value
+        if folded(str(key)) not in roots and isinstance(nested, Mapping):
+            raise InputError(
+                "unknown field",
+                line=at,
+                field=str(key),
+                hint="Give a flat record: {'query': ..., 'passages': {id: text}, "
+                "'answer': [{'text': ..., 'citations': [ids]}]}.",
+            )
