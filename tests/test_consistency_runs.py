@@ -265,8 +265,29 @@ def test_two_runs_have_one_pair_and_its_mean(tmp_path: Path) -> None:
     row = next(csv.DictReader((tmp_path / "run" / "consistency.csv").open()))
     found = json.loads(row["consistency_rouge_score"])
     assert found["values"] == [pytest.approx(0.5)]  # "Paris" against "It is Paris"
-    assert found["stats"]["mean"] == found["stats"]["consistency_adjusted_index"] == 0.5
-    assert found["stats"]["variance"] is None
+    assert found["stats"].pop("mean") == found["stats"].pop("median") == 0.5
+    assert len(found["stats"]) == 6 and not any(found["stats"].values())
+    assert None in found["stats"].values() and 0 not in found["stats"].values()
+
+
+@pytest.mark.parametrize("base", [1, 20240101])
+def test_run_columns_count_the_runs_whatever_repeat_says(base: int, tmp_path: Path) -> None:
+    lines = [line | {"repeat": base + 2 * line["repeat"]} for line in records()]
+    data = written(tmp_path / "runs.jsonl", lines)
+    chosen = ["-m", "no_answer,answered,umbrela", "-s", "consistency", "-o", str(tmp_path / "run")]
+    assert call(["run", str(data), *chosen]) == 0
+    for kind, file_name in (
+        ("consistency", "consistency.csv"),
+        ("trecrag", "trecrag.csv"),
+        ("ore", "TRECEvaluator-eval_results.csv"),
+    ):
+        call(["report", str(tmp_path / "run"), "--format", kind, "-o", str(tmp_path / "out")])
+        with (tmp_path / "out" / file_name).open(newline="") as stream:
+            rows = {row["query_id"]: row for row in csv.DictReader(stream)}
+        numbers = {head.split("_")[1] for head in rows["a"] if head.startswith("run_")}
+        assert numbers == {"1", "2", "3"}
+        assert "It is Paris" in rows["a"]["run_2_generated_answer"]
+        assert "do not know" in rows["b"]["run_3_generated_answer"]
 
 
 def test_a_run_without_consistency_has_no_table(data: Path, tmp_path: Path) -> None:
@@ -286,6 +307,33 @@ def test_a_new_run_takes_away_an_older_ones_consistency(data: Path, tmp_path: Pa
     assert not (tmp_path / "run" / "consistency.csv").exists()
     assert not (tmp_path / "run" / "consistency").exists()
     assert ragassay.open_run(target).consistency is None
+
+
+def test_a_run_leaves_a_folder_called_consistency_alone_that_is_not_its_own(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    outer = tmp_path / "runs"
+    assert call(["run", str(data), "-s", "qa", "-o", str(outer / "consistency")]) == 0
+    before = {path: path.read_bytes() for path in (outer / "consistency").iterdir()}
+    assert call(["run", str(data), "-s", "qa", "-o", str(outer)]) == 0
+    assert ragassay.open_run(outer).consistency is None
+    capsys.readouterr()
+    assert call(["run", str(data), "-s", "qa,consistency", "-o", str(outer)]) == 2
+    assert "holds a run of its own" in capsys.readouterr().err
+    assert {path: path.read_bytes() for path in (outer / "consistency").iterdir()} == before
+
+
+def test_a_run_leaves_files_alone_that_are_somebodys(data: Path, tmp_path: Path) -> None:
+    run, inner_folder = tmp_path / "run", tmp_path / "run" / "consistency"
+    inner_folder.mkdir(parents=True)
+    (inner_folder / "scores.csv").write_text("mine")
+    assert call(["run", str(data), "-s", "qa", "-o", str(run)]) == 0
+    assert (inner_folder / "scores.csv").read_text() == "mine"
+    (inner_folder / "scores.csv").unlink()
+    assert call(["run", str(data), "-s", "qa,consistency", "-o", str(run)]) == 0
+    (inner_folder / "keep.txt").write_text("mine")
+    assert call(["run", str(data), "-s", "qa", "-o", str(run)]) == 0
+    assert [path.name for path in inner_folder.iterdir()] == ["keep.txt"]
 
 
 def test_the_reports_of_a_run_show_its_consistency(
@@ -457,6 +505,55 @@ def test_native_samples_with_runs_come_back_as_they_were() -> None:
 def test_somebody_elses_runs_stay_what_they_were(runs: Any) -> None:
     (sample,) = ragassay.formats.from_records([{"id": "1", "query": "x", "runs": runs}])
     assert sample.runs == () and sample.metadata == {"runs": runs}
-    with pytest.warns(RagassayWarning, match="'runs' that are large or nested"):
-        (sample,) = ragassay.formats.from_records([{"id": "1", "query": "x", "runs": [{"n": 1}]}])
-    assert sample.runs == ()
+    for nested in ([{"n": 1}], [{"id": "r1", "score": 0.5}]):
+        with pytest.warns(RagassayWarning, match="'runs' that are large or nested"):
+            (sample,) = ragassay.formats.from_records([{"id": "1", "query": "x", "runs": nested}])
+        assert sample.runs == ()
+
+
+def test_empty_answers_are_counted_in_a_warning(tmp_path: Path) -> None:
+    lines = [
+        {"id": "a", "repeat": 0, "answer": "Paris [1]."},
+        {"id": "a", "repeat": 1, "answer": " "},
+        {"id": "a", "repeat": 2, "answer": "[1]"},
+        {"id": "b", "repeat": 0, "answer": ""},
+    ]
+    path = written(tmp_path / "data.jsonl", lines)
+    found = inner(ragassay.evaluate(path, "consistency")).summary
+    (said,) = [one for one in found.warnings if "empty" in one]
+    assert said.startswith("The answer is empty in 2 of 3 runs.") and "raw BERTScore of 0" in said
+    assert of(inner(ragassay.evaluate(path, "consistency")), "a", "consistency_rouge_score") == 0.0
+    only = ragassay.evaluate(path, ["em", "consistency"], consistency_metrics=["runs_cv"])
+    assert not any("empty" in one for one in inner(only).summary.warnings)
+
+
+def test_a_query_is_explained_in_a_page_and_a_metric_in_full(
+    data: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
+    suites = ["-s", "qa", "-s", "retrieval", "-s", "consistency"]
+    assert call(["run", str(data), *suites, "-o", str(tmp_path / "run")]) == 0
+    capsys.readouterr()
+    command = ["explain", str(tmp_path / "run" / "consistency"), "b"]
+    assert call(command) == 0
+    page = capsys.readouterr().out
+    assert len(page.splitlines()) < 60 and "more. A metric's name shows it whole" in page
+    (line,) = [line for line in page.splitlines() if line.startswith(" consistency_em ")]
+    assert line.split()[1:5] == ["mean", "0.0000,", "variance", "0.0000,"] and "–" not in line
+    assert call([*command, "--full"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) > 150
+    assert call([*command, "consistency_em.mean"]) == 0
+    assert '"values":[0.0,0.0,0.0]' in capsys.readouterr().out
+    assert call([*command, "rouge_score"]) == 0, "by an alias of its suite"
+    assert "consistency_rouge_score" in capsys.readouterr().out
+
+
+def test_an_unknown_metric_of_many_is_answered_with_the_nearest(data: Path) -> None:
+    found = inner(ragassay.evaluate(data, ["qa", "retrieval", "consistency"]))
+    with pytest.raises(UsageError) as caught:
+        explain(found, "a", "consistency_f1.varience")
+    assert "the nearest consistency_f1.variance" in str(caught.value)
+    assert len(str(caught.value)) < 300 and "'ragassay report RUN' lists them" in str(caught.value)

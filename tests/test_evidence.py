@@ -368,7 +368,7 @@ def test_a_score_of_a_model_that_is_not_here_is_left_as_it_is(
     assert (again.unmeasured, again.n_scores, again.different) == (1, 1, ())
     assert call(["rescore", str(tmp_path / "run")]) == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert "rest on a model that is not here ('ragassay models'): 1." in said
+    assert "rest on a model that is not here ('ragassay models'), or on vectors" in said
 
 
 def unavailable(self: Hhem, window: Window, rows: Sequence[int]) -> Sequence[Outcome]:

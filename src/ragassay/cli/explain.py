@@ -35,7 +35,7 @@ def explain(
         metric: One metric (default: all of them).
         system: Which system, where the run holds several.
         repeat: Which repeat, where a query was run several times (counted from 0).
-        full: Show prompts, and all texts in full.
+        full: Show prompts, all texts in full, and each metric over repeated runs with its parts.
         json: Print everything as JSON.
     """
     from ragassay.engine import evidence

@@ -31,7 +31,7 @@ def metrics(
 
     Args:
         name: A metric, with or without its parameters.
-        suite: Only the metrics of this suite.
+        suite: Only the metrics of this suite, and what to know about its numbers.
         json: Print as JSON.
     """
     from ragassay.reports import catalogue
@@ -47,5 +47,9 @@ def metrics(
     if json:
         show.json(entries)
     else:
-        show.console().print(catalogue.table(entries))
+        out = show.console()
+        out.print(catalogue.table(entries))
+        if suite is not None:
+            out.print()
+            out.print(catalogue.about(suite))
     return OK

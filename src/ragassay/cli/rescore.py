@@ -58,7 +58,7 @@ def rescore(
         if found.unmeasured:
             out.print(
                 "Left as they are, because they rest on a model that is not here ('ragassay "
-                f"models'): {found.unmeasured:,}.",
+                f"models'), or on vectors of an endpoint: {found.unmeasured:,}.",
                 markup=False,
             )
         for at, sentence in enumerate(evidence.differing(found.different)):

@@ -186,7 +186,8 @@ def run(
         option: NAME=VALUE: a parameter for every metric that has it, as in min_grade=2. Repeatable.
         model: NAME=FOLDER: a local folder for a neural model. Repeatable. 'ragassay models' lists
             which there are, and where they are.
-        device: Where models run: cpu, cuda, cuda:1 (default: the GPU, where there is one).
+        device: Where models run: auto, cpu, cuda, cuda:1, mps (default: auto, a CUDA GPU where
+            there is one).
         dtype: Precision of models (default: float32).
         batch_size: Texts that go through a model at a time (default: by their length).
         embedder: What turns texts into vectors, for cosines: a FOLDER, a model on this machine

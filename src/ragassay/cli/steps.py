@@ -49,7 +49,8 @@ def run_step(
     from ragassay.cli import show
     from ragassay.cli.exits import exit_code
     from ragassay.engine.judging import bench_for
-    from ragassay.engine.modelling import models_of
+    from ragassay.engine.model_checks import check_models
+    from ragassay.engine.modelling import model_options
     from ragassay.engine.mtrag_steps import StepOptions, run_steps
     from ragassay.reports import terminal
 
@@ -82,8 +83,9 @@ def run_step(
         options=config.options,
         refresh=config.refresh,
         named=bool(config.judge),
-        models=models_of(config).options,
+        models=model_options(config),
     )
+    check_models(config, options.fields().values())
     with ExitStack() as stack:
         asker, doing = None, None
         if options.asks:

@@ -48,6 +48,8 @@ class Collector:
         self._clustered = 0
         self._first_reason = ""
         self._absent: dict[str, dict[str, None]] = {}
+        self._made_of: dict[str, str] = {}
+        self._without = 0
         self._unanswered = 0
         self._unlabelled = 0
         self._judged: set[str] = set()
@@ -83,8 +85,17 @@ class Collector:
                     self._judged.add(name)
                 if isinstance(outcome, Unscored):
                     self._first_reason = self._first_reason or outcome.detail
-                    if outcome.reason is Reason.NEEDS_EXTRA and self.metrics[name].kind == "model":
+                    metric = self.metrics[name]
+                    absent = outcome.reason is Reason.NEEDS_EXTRA
+                    if (absent or outcome.reason is Reason.FAILED) and (
+                        metric.kind == "model" or metric.embeds
+                    ):
                         self._absent.setdefault(outcome.detail.rstrip("."), {})[name] = None
+                        # Whoever names an embedder counts on its vectors.
+                        named = metric.embeds and self.config.embedder is not None
+                        self._without += absent and named
+                    elif absent and metric.inputs:
+                        self._made_of.setdefault(name, outcome.detail.rstrip("."))
 
     def summary(
         self,
@@ -94,6 +105,7 @@ class Collector:
         *,
         sign: Callable[[Metric, Given], str] | None = None,
         judging: Spending | None = None,
+        embedding: Spending | None = None,
         nuggets: str = "",
         suites: Sequence[Suite] = (),
     ) -> Summary:
@@ -137,14 +149,16 @@ class Collector:
             slices=slice_summaries(columns, described, options),
             failures=dict(self.failures),
             incomplete=count_incomplete(columns)
+            + self._without
             + self._unlabelled * self._label_metrics
             + (0 if judging is None else sum(judging.lost_votes.values())),
             warnings=(
                 *notes,
                 *mixed({name: m.judges for name, m in summary_of.items()}, self.judge),
-                *self._warnings(summary_of, judging),
+                *self._warnings(summary_of, judging, embedding),
             ),
             judging=judging,
+            embedding=embedding,
             fingerprint=fingerprint.of_run(columns.asked),
             nuggets=nuggets,
             totals=totals(suites, summary_of.values()),
@@ -169,27 +183,42 @@ class Collector:
             )
 
     def _warnings(
-        self, metrics: Mapping[str, MetricSummary], judging: Spending | None
+        self,
+        metrics: Mapping[str, MetricSummary],
+        judging: Spending | None,
+        embedding: Spending | None,
     ) -> Iterator[str]:
-        details = {} if judging is None else judging.details
+        asked = [spent for spent in (judging, embedding) if spent is not None]
         if metrics and not any(metric.n_scored for metric in metrics.values()):
             why = self._first_reason or "no metric applies"
             failed = any(Reason(one).passing for m in metrics.values() for one in m.unscored)
-            hint = "" if failed else " 'ragassay validate' shows what the data holds."
+            hint = " 'ragassay validate' shows what the data holds."
+            if failed or self._absent:
+                hint = ""
             if self.cause:
                 why, hint = self.cause, ""
             # What the judge said follows by itself.
-            told = any(detail and detail in why for detail in details.values())
+            told = any(one and one in why for spent in asked for one in spent.details.values())
             because = "" if told else f": {why.rstrip('.')}"
             yield f"Nothing was scored{because}.{hint}"
         elif self.cause:
             yield self.cause
-        for said, names in self._absent.items():
-            if any(metric.n_scored for metric in metrics.values()):
-                yield f"{', '.join(names)}: unscored, {said}."
+        if any(metric.n_scored for metric in metrics.values()):
+            for said, names in self._absent.items():
+                some = any(metrics[name].n_scored for name in names)
+                yield f"{', '.join(names)}: unscored, {said}.{_NEEDED_NONE if some else ''}"
+            if self._absent and self._made_of:
+                yield f"{', '.join(self._made_of)}: unscored as well, being made of these."
+            elif not self.cause:
+                for name, said in self._made_of.items():
+                    yield f"{name}: unscored, {said}."
         if judging is not None:
-            yield from _unanswered("question", "without an answer", judging.failures, details)
-            yield from _unanswered("vote", "lost", judging.lost_votes, details)
+            told_of = judging.details
+            yield from _unanswered("question", "without an answer", judging.failures, told_of)
+            yield from _unanswered("vote", "lost", judging.lost_votes, told_of)
+        if embedding is not None:
+            told_of = embedding.details
+            yield from _unanswered("text", "without a vector", embedding.failures, told_of)
         n = len(self.columns)
         if self.clustered_by is not None and n > 1 and len(set(self._clusters)) == 1:
             yield (
@@ -222,6 +251,9 @@ class Collector:
                 f"The data holds {len(self.systems)} systems ({named}); the means mix them. "
                 "See the slices, or compare them with 'ragassay compare DIR'."
             )
+
+
+_NEEDED_NONE = " The values that are there needed no model; they tell nothing of the others."
 
 
 def _unanswered(

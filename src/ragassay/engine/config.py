@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationIn
 
 from ragassay.errors import OptionError, UsageError, did_you_mean
 from ragassay.judges.marked_yaml import shown
+from ragassay.models.device import check_device
 
 PATHS = ("data", "qrels", "output", "ledger", "key_file", "judge_prompt", "embedder_key_file")
 """Keys that hold paths; in a file they are relative to it."""
@@ -81,7 +82,7 @@ class RunConfig(BaseModel):
     models: dict[str, str] = Field(
         default_factory=dict, description="a local folder for a neural model, by its name"
     )
-    device: str | None = Field(None, description="where models run: cpu, cuda, cuda:1")
+    device: str | None = Field(None, description="where models run: auto, cpu, cuda, cuda:1, mps")
     dtype: Literal["float32", "float16", "bfloat16"] | None = Field(
         None, description="precision of models"
     )
@@ -122,6 +123,14 @@ class RunConfig(BaseModel):
         if any(not word.strip() for word in words):
             raise ValueError("a judge's name is empty (an unset variable?); leave --judge out")
         return words
+
+    @field_validator("device")
+    @classmethod
+    def _device(cls, name: str | None) -> str | None:
+        try:
+            return name if name is None else check_device(name)
+        except UsageError as error:
+            raise ValueError(str(error)) from error
 
     @field_validator("budget", "price", mode="before")
     @classmethod
@@ -179,8 +188,10 @@ def _replay(word: str, change: Callable[[str], str]) -> str:
     return f"{kind}:{change(name)}" if kind == "replay" and colon and name else word
 
 
-def relative_words(body: dict[str, Any], folder: str) -> None:
-    """Makes paths in words relative to a folder, in place: the reverse of reading them."""
+def relative_words(body: dict[str, Any], folder: str | Path) -> None:
+    """Makes paths in words relative to a folder, in place: the reverse of `absolute_words`."""
+    if body.get("rubric"):
+        body["rubric"] = [os.path.relpath(name, folder) for name in body["rubric"]]
     if body.get("nuggets") not in (None, OWN, POOLED):
         body["nuggets"] = os.path.relpath(body["nuggets"], folder)
     if body.get("models"):

@@ -13,12 +13,13 @@ from typing import Any
 from ragassay import formats, suites
 from ragassay.engine import gates
 from ragassay.engine.config import OWN, POOLED, RunConfig
+from ragassay.engine.model_checks import check_folders, check_names, models_used
 from ragassay.engine.own_metrics import own_metrics
 from ragassay.engine.plan import Plan, make_plan, with_options
 from ragassay.engine.repeats_plan import templates
-from ragassay.errors import UsageError
+from ragassay.errors import OptionError, UsageError
 from ragassay.formats import aliases
-from ragassay.metrics import naming
+from ragassay.metrics.base import Metric
 from ragassay.yaml_files import Place, Wrong
 
 
@@ -40,7 +41,7 @@ def check(config: RunConfig, keys: Collection[str], wrong: Wrong) -> None:
     for key in keys:
         for place, attempt in _attempts(key, config):
             _try(attempt, place, wrong)
-    if {"options", "fail_under", "consistency_of"} & set(keys):
+    if {"options", "fail_under", "consistency_of", "models"} & set(keys):
         _check_plan(config, keys, wrong)
 
 
@@ -48,7 +49,8 @@ def _try(attempt: Callable[[], object], place: Place, wrong: Wrong) -> None:
     try:
         attempt()
     except UsageError as error:
-        raise wrong(place, str(error)) from error
+        problem = error.problem if isinstance(error, OptionError) else str(error)
+        raise wrong(place, problem) from error
 
 
 def _paths(config: RunConfig) -> list[tuple[Place, str]]:
@@ -76,7 +78,7 @@ def _attempts(key: str, config: RunConfig) -> Sequence[tuple[Place, Callable[[],
 def _metric(config: RunConfig, name: str) -> None:
     used = [suites.get(one) for one in config.suite]
     local = {alias: target for suite in used for alias, target in suite.aliases.items()}
-    naming.parse_all(name, ks=config.ks, local=local)
+    suites.parse_all(name, ks=config.ks, local=local)
 
 
 def _over_runs(config: RunConfig, name: str) -> None:
@@ -105,6 +107,7 @@ _ONE: Mapping[str, Callable[[RunConfig, Any], object]] = {
     "columns": lambda config, mapping: aliases.canonical(mapping),
     "fail_under": lambda config, text: gates.parse(text),
     "judge": _judge,
+    "models": lambda config, folders: check_folders(folders),
 }
 """What tells that a value, or an item of one, is impossible: it raises `UsageError`."""
 
@@ -121,16 +124,44 @@ def _check_plan(config: RunConfig, keys: Collection[str], wrong: Wrong) -> None:
     plain = plan(options={})
     if plain is None:
         return
-    for name, value in config.options.items() if "options" in keys else ():
-        every = list(plain.every.values())
-        _try(partial(with_options, every, {name: value}), ("options", name), wrong)
+    if "options" in keys:
+        _check_options(list(plain.every.values()), config.options, wrong)
     whole = plan()
-    if whole is not None and "fail_under" in keys:
+    if whole is None:
+        return
+    if "models" in keys:
+        models = models_used(config, whole.every.values())
+        for name in config.models:
+            _try(partial(check_names, [name], models), ("models", name), wrong)
+    if "fail_under" in keys:
         shown = {name: str(metric) for name, metric in whole.metrics.items()}
         used = [suite.name for suite in whole.suites]
         for at, text in enumerate(config.fail_under):
             place = ("fail_under", str(at))
             _try(partial(gates.resolve, [text], shown, used), place, wrong)
+
+
+def _check_options(metrics: Sequence[Metric], options: Mapping[str, Any], wrong: Wrong) -> None:
+    """Tries them together, for one may need another. What does not fit is that without which the
+    others do, or else the first that does not fit those before it."""
+    whole = partial(with_options, metrics, options)
+    if _fits(whole):
+        return
+    for name in options:
+        if _fits(partial(with_options, metrics, {n: v for n, v in options.items() if n != name})):
+            _try(whole, ("options", name), wrong)
+    names = list(options)
+    for n, name in enumerate(names, start=1):
+        these = {one: options[one] for one in names[:n]}
+        _try(partial(with_options, metrics, these), ("options", name), wrong)
+
+
+def _fits(attempt: Callable[[], object]) -> bool:
+    try:
+        attempt()
+    except UsageError:
+        return False
+    return True
 
 
 def _plan(config: RunConfig) -> Plan | None:

@@ -15,27 +15,29 @@ import os
 import re
 import warnings
 from collections.abc import Iterable, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from ragassay.engine.config import RunConfig
-from ragassay.engine.modelling import embedding_among, models_of
+from ragassay.engine.config import RunConfig, absolute_words
+from ragassay.engine.modelling import embedding_among, model_options
 from ragassay.engine.summary import Spending
 from ragassay.errors import RagassayWarning, UsageError
 from ragassay.judges.asking import Asker
+from ragassay.judges.endpoints.base import TIMEOUT_S
 from ragassay.judges.offline import OfflineJudge
-from ragassay.metrics.base import Metric
-from ragassay.models import Models, Weights
+from ragassay.metrics.base import Metric, choices_of
+from ragassay.models import ModelOptions, Models, Unavailable, Unusable, Weights
 from ragassay.models.embedding import Embedder
+from ragassay.models.weights import place_of
 
 if TYPE_CHECKING:
     from ragassay.engine.judging import Bench
     from ragassay.judges.named import Address
 
-EMBEDDING = ("embedder_prefix", "embedder_dimensions", "embedder_key_file")
-"""Keys of a configuration that say how an embedder is used."""
+_OF_ENDPOINTS = ("embedder_dimensions", "embedder_key_file")
+"""Keys of a configuration that only an endpoint understands."""
 
 _COMPATIBLE = "/v1beta/openai"
 """Where Google's endpoint speaks OpenAI's protocol."""
@@ -64,19 +66,20 @@ def address_for(
     if word is not None and not word.strip():
         raise UsageError("The embedder's name is empty (an unset variable?); leave it out.")
     if word is None:
-        for name in EMBEDDING[1:]:
+        for name in _OF_ENDPOINTS:
             if getattr(config, name) is not None:
                 raise UsageError(f"{name!r} goes with an endpoint: name one with --embedder.")
         return None
     if not embedding_among(metrics):
+        hint = " --option by=cosine compares chunks by it." if _could_embed(metrics) else ""
         warnings.warn(
-            f"The embedder {word} is not used: no metric of this run compares vectors.",
+            f"The embedder {word} is not used: no metric of this run compares vectors.{hint}",
             RagassayWarning,
             stacklevel=2,
         )
         return None
     if not is_endpoint(word):
-        for name in EMBEDDING[1:]:
+        for name in _OF_ENDPOINTS:
             if getattr(config, name) is not None:
                 raise UsageError(f"{name!r} goes with an endpoint, and {word} is on this machine.")
         return None
@@ -110,11 +113,29 @@ def is_endpoint(word: str) -> bool:
         return True
     if Path(word).is_dir():
         return False
-    if word.startswith((".", "/", "~", "\\")) or re.match(r"[A-Za-z]:[\\/]", word):
-        raise UsageError(f"--embedder {word}: there is no such folder.")
     from ragassay.judges.providers import ALIASES, PROVIDERS
 
+    if _is_path(word):
+        raise UsageError(f"--embedder {word}: there is no such folder ({Path(word).absolute()}).")
+
     return ":" in word or word.casefold() in {*PROVIDERS, *ALIASES}
+
+
+def _could_embed(metrics: Iterable[Metric]) -> bool:
+    """Whether a metric would compare vectors if it was told to."""
+    return any(
+        "cosine" in (choices_of(metric, spec) or ())
+        for metric in metrics
+        for spec in dataclasses.fields(metric)
+        if spec.name == "by"
+    )
+
+
+def _is_path(word: str) -> bool:
+    """Whether a word can only be a folder's: a hub's model is called ``name`` or ``owner/name``."""
+    if word.startswith((".", "/", "~", "\\")) or re.match(r"[A-Za-z]:[\\/]", word):
+        return True
+    return ":" not in word and (word.endswith(("/", "\\")) or len(re.findall(r"[\\/]", word)) > 1)
 
 
 def models_for(
@@ -132,13 +153,64 @@ def models_for(
 
     def made(models: Models) -> Embedder:
         if address is None:
-            from ragassay.models.embedder import DEFAULT, LocalEmbedder
-
-            weights = Weights.parse(config.embedder or DEFAULT)
-            return models.use(LocalEmbedder, weights, config.embedder_prefix)
+            return _local(models, config.embedder, config.embedder_prefix)
         return _endpoint(config, address, stack, asker, bench)
 
-    return Models(models_of(config).options, made)
+    return Models(model_options(config), made)
+
+
+def models_again(config: Mapping[str, Any], folder: Path | None) -> Models:
+    """The models of a run that was kept, its embedder among them.
+
+    Args:
+        config: the content of its ``run.yaml``.
+        folder: where paths in it start from; those of a run in memory are whole.
+
+    Vectors of an endpoint are not kept with a run, so nothing is computed of them again: it is
+    `Unavailable`, and so is a folder that has gone.
+    """
+    words = dict(config)
+    if folder is not None:
+        absolute_words(words, folder)
+    word, prefix = words.get("embedder"), words.get("embedder_prefix")
+    device, dtype, size = (words.get(key) for key in ("device", "dtype", "batch_size"))
+
+    def made(models: Models) -> Embedder:
+        try:
+            remote = word is not None and is_endpoint(word)
+        except UsageError as error:
+            raise Unavailable(str(error)) from error
+        if remote:
+            raise Unavailable(f"the vectors of {word} are not kept with the run")
+        return _local(models, word, prefix)
+
+    return Models(ModelOptions(words.get("models") or {}, device, dtype, size), made)
+
+
+def _local(models: Models, word: str | None, prefix: str | None) -> Embedder:
+    """The embedder on this machine that a word names; the default one without it."""
+    from ragassay.models.embedder import DEFAULT, LocalEmbedder
+
+    weights = Weights.parse(word or DEFAULT)
+    try:
+        return models.use(LocalEmbedder, weights, prefix)
+    except Unavailable as error:
+        named = weights.name in models.options.folders
+        if isinstance(error, Unusable) or named or word is None or Path(word).is_dir():
+            raise
+        raise error.saying(f"there is no folder {word} here, and {error}") from error
+
+
+def embeds_here(config: RunConfig, address: Address | None, metrics: Iterable[Metric]) -> bool:
+    """Whether a model on this machine makes vectors for the metrics: then their work takes long."""
+    if address is not None or not embedding_among(metrics):
+        return False
+    from ragassay.models.embedder import DEFAULT
+
+    with suppress(Unavailable):
+        place_of(Weights.parse(config.embedder or DEFAULT), config.models)
+        return True
+    return False
 
 
 def spending_of(embedder: Embedder | None) -> Spending | None:
@@ -175,7 +247,7 @@ def _endpoint(
         budget = Budget.parse(config.budget)
     if asker is None:
         asker = stack.enter_context(Asker(OfflineJudge()))  # for its event loop
-    timeout = 120.0 if config.timeout is None else config.timeout
+    timeout = TIMEOUT_S if config.timeout is None else config.timeout
     found = EndpointEmbedder(
         OpenAIEmbeddings(address.url, address.key, timeout=timeout),
         address.model,

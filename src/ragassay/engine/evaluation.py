@@ -6,7 +6,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,16 +20,18 @@ from ragassay.engine.config import (
     RunConfig,
     make_config,
 )
-from ragassay.engine.embedding import address_for, models_for, spending_of
+from ragassay.engine.embedding import address_for, embeds_here, models_for, spending_of
 from ragassay.engine.folder import (
     NUGGETS,
     VERDICTS,
     FolderWriter,
+    check_consistency,
     drop_consistency,
     read_rows,
     read_samples,
 )
 from ragassay.engine.judging import OFFLINE, Bench, bench_for, signature, spending
+from ragassay.engine.model_checks import check_models
 from ragassay.engine.modelling import here
 from ragassay.engine.own_metrics import own_metrics
 from ragassay.engine.plan import Plan, make_plan
@@ -174,6 +176,7 @@ def prepare(
         from ragassay.engine.nugget_bank import NuggetBank, checked
 
         source.samples = checked(source.samples, NuggetBank.read(config.nuggets))
+    check_models(config, plan.every.values())
     address = address_for(config, plan.metrics.values(), dry=dry, environment=environment)
     if asks:
         bench = bench_for(config, plan.suites, judge, dry=dry, environment=environment)
@@ -218,6 +221,8 @@ class Job:
         with ExitStack() as stack:
             caught = stack.enter_context(warnings.catch_warnings(record=True))
             warnings.simplefilter("always", RagassayWarning)
+            if config.output and plan.consistency is not None:
+                check_consistency(Path(config.output))
             writer = stack.enter_context(FolderWriter(config.output)) if config.output else None
             kept = KeptVerdicts()
             keeper = writer.add_verdict if writer else kept.add if keep else None
@@ -233,7 +238,8 @@ class Job:
             again = None
             if plan.consistency is not None:
                 again = keeping(stack, config.output, windows is not None)
-            size = MODELLED_WINDOW if here(metrics, models) else None
+            slow = here(metrics, models) or embeds_here(config, self.embedding, metrics)
+            size = MODELLED_WINDOW if slow else None
             stream = score_stream(source.samples, metrics, asker, size, models=models, whole=whole)
             by_asking = asker is not None and size is None
             if asker is not None and by_asking:
@@ -263,10 +269,10 @@ class Job:
                 notes,
                 sign=lambda metric, given: signature(metric, asker, bank, given, models),
                 judging=spent,
+                embedding=spending_of(models.embedder_used),
                 nuggets="" if bank is None else bank.hash,
                 suites=plan.suites,
             )
-            summary = replace(summary, embedding=spending_of(models.embedder_used))
             signatures = {name: metric.signature for name, metric in summary.metrics.items()}
             resolved = resolved_config(config, plan, source, collected.clustered_by, signatures)
             if spent is not None:

@@ -9,8 +9,10 @@ from typing import Any
 
 import orjson
 
+from ragassay.engine.embedding import models_again
 from ragassay.engine.folder import NUGGETS
-from ragassay.engine.modelling import models_again, weights_among
+from ragassay.engine.modelling import embedding_among, weights_among
+from ragassay.engine.names import shown
 from ragassay.engine.own_metrics import own_metrics
 from ragassay.engine.results import Result, ScoreRow
 from ragassay.engine.scoring import judged_among, score_stream
@@ -114,8 +116,8 @@ def explain(
     Args:
         result: a run.
         sample: the query's id.
-        metric: one metric, by the name that the run shows or by its canonical name; all of them
-            when left out.
+        metric: one metric, by the name that the run shows, its canonical name or an alias of the
+            run's suites; all of them when left out.
         system: which system, where the run holds several.
         repeat: which repeat, where there are several.
 
@@ -123,18 +125,12 @@ def explain(
         UsageError: no such sample or metric, or several samples of this id.
     """
     found = _find(result, sample, system, repeat)
-    names = {entry.metric: name for name, entry in result.summary.metrics.items()}
+    entries = result.summary.metrics
+    chosen: Iterable[str] = entries
     if metric is not None:
-        metric = names.get(metric, metric)
-        if metric not in result.summary.metrics:
-            hint = did_you_mean(metric, result.summary.metrics)
-            known = ", ".join(result.summary.metrics)
-            raise UsageError(f"The run has no metric {metric!r}. {hint} There are: {known}.")
-    rows = [
-        row
-        for row in result.scores
-        if row.identity == found.identity and metric in (None, row.metric)
-    ]
+        canonical = {name: entry.metric for name, entry in entries.items()}
+        chosen = shown(metric, canonical, result.config.get("suite") or (), "this run")
+    rows = [row for row in result.scores if row.identity == found.identity and row.metric in chosen]
     data = _asked_data(result, found, rows)
     scores = []
     for row in rows:
@@ -162,7 +158,11 @@ def rescore(result: Result, ledger: Ledger | None = None) -> Rescored:
     stored = iter(result.scores)
     judge = FromEvidence(result.verdicts, ledger, "" if spent is None else spent.signature)
     n, unmeasured, different = 0, 0, []
-    modelled = {name for name, metric in metrics.items() if weights_among([metric])}
+    modelled = {
+        name
+        for name, metric in metrics.items()
+        if weights_among([metric]) or embedding_among([metric])
+    }
     with Asker(judge, context=context_of(result)) as asker:
         models = models_again(result.config, result.folder)
         whole = Whole(lambda: result.samples)
@@ -173,7 +173,8 @@ def rescore(result: Result, ledger: Ledger | None = None) -> Rescored:
                 for name, column in zip(metrics, outcomes, strict=True):
                     again = ScoreRow.of(sample.identity, name, column[at])
                     before = next(stored)
-                    if name in modelled and again.reason == Reason.NEEDS_EXTRA != before.reason:
+                    absent = name in modelled and again.reason in _ABSENT
+                    if absent and before.reason != again.reason:
                         unmeasured += 1
                         continue
                     n += 1
@@ -239,6 +240,9 @@ class FromEvidence(Judge):
             record = {**record, "answer": orjson.loads(entry.answer)}
         return vote_of(record, question, repeat, "the run's evidence")
 
+
+_ABSENT = (Reason.NEEDS_EXTRA, Reason.FAILED)
+"""Why a model that is not here, or is damaged, measures nothing."""
 
 _MADE = Provenance("evidence", attempts=0)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -14,7 +14,7 @@ import yaml
 
 from ragassay import files, formats
 from ragassay.engine import fingerprint
-from ragassay.engine.results import ROW_FIELDS, Result, ScoreColumns, ScoreRow
+from ragassay.engine.results import CONSISTENCY, ROW_FIELDS, Result, ScoreColumns, ScoreRow
 from ragassay.engine.slicing import CONVERSATION_KEYS, Slicer, conversation
 from ragassay.engine.summary import SCHEMA_VERSION, Summary
 from ragassay.engine.verdicts import VerdictFile
@@ -34,9 +34,6 @@ user's own rubrics (copies of their files)."""
 
 IN_CLUSTER = "in "
 """Begins the cluster of a sample that has one by its data, not only by its id."""
-
-CONSISTENCY = "consistency"
-"""The folder within a run's that holds the consistency of its repeats: a run folder itself."""
 
 CONTRACT = (RUN, SAMPLES, SCORES, SUMMARY)
 
@@ -140,6 +137,8 @@ def save(result: Result, folder: str | Path) -> Path:
     Raises:
         UsageError: the folder cannot be written to, or the result kept no scores.
     """
+    if result.consistency is not None:
+        check_consistency(Path(folder))
     with FolderWriter(folder) as writer:
         for sample in result.samples:
             writer.add_sample(sample)
@@ -157,13 +156,48 @@ def save(result: Result, folder: str | Path) -> Path:
     return Path(folder)
 
 
+def holds_consistency(folder: Path) -> bool:
+    """Whether the folder ``consistency`` within a run's belongs to that run. One of that name that
+    does not is a run by itself: the metrics of such a run are never those of the suite."""
+    try:
+        body = orjson.loads((folder / CONSISTENCY / SUMMARY).read_bytes())
+        return bool(body["suite"] == CONSISTENCY and body["metrics"])
+    except (OSError, KeyError, TypeError, ValueError):
+        return False
+
+
 def drop_consistency(folder: Path) -> None:
     """Takes away the consistency of an older run in the same folder, so that nobody reads it as
-    this one's; its reports go when this run's are written."""
+    this one's. Its ``run.yaml`` stays as long as its reports do: they go when this run's are
+    written (see `drop_reports`)."""
     inner = folder / CONSISTENCY
-    if (inner / RUN).is_file():
-        for name in (SUMMARY, SAMPLES, SCORES, RUN):
+    if holds_consistency(folder):
+        for name in (SUMMARY, SAMPLES, SCORES):
             (inner / name).unlink(missing_ok=True)
+        if [path.name for path in inner.iterdir()] == [RUN]:
+            drop_reports(folder, ())
+
+
+def drop_reports(folder: Path, names: Iterable[str]) -> None:
+    """Takes away the reports (by their file names) of a consistency that was dropped, and its
+    folder, unless somebody's files are in it."""
+    inner = folder / CONSISTENCY
+    if (inner / RUN).is_file() and not (inner / SUMMARY).exists():
+        for name in (*names, RUN):
+            (inner / name).unlink(missing_ok=True)
+        with suppress(OSError):
+            inner.rmdir()
+
+
+def check_consistency(folder: Path) -> None:
+    """Refuses a folder in which the consistency of a run would overwrite another run."""
+    inner = folder / CONSISTENCY
+    check_target(inner)
+    if (inner / SUMMARY).exists() and not holds_consistency(folder):
+        raise UsageError(
+            f"{inner} holds a run of its own, and what is found of repeated runs would overwrite "
+            "it. Give another folder with -o."
+        )
 
 
 def open_run(folder: str | Path) -> Result:
@@ -193,12 +227,12 @@ def open_run(folder: str | Path) -> Result:
         partial(read_rows, base),
         partial(read_samples, base),
         verdicts=VerdictFile(base / VERDICTS),
-        _consistency=partial(_inner, base / CONSISTENCY),
+        _consistency=partial(_consistency, base),
     )
 
 
-def _inner(folder: Path) -> Result | None:
-    return open_run(folder) if (folder / SUMMARY).is_file() else None
+def _consistency(folder: Path) -> Result | None:
+    return open_run(folder / CONSISTENCY) if holds_consistency(folder) else None
 
 
 def read_rows(folder: Path) -> Iterator[ScoreRow]:

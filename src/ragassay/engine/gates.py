@@ -96,7 +96,8 @@ def resolve(texts: Sequence[str], metrics: Mapping[str, str], used: Sequence[str
     """
     gates = []
     for gate in map(parse, texts):
-        for name in shown([gate.metric], metrics, used, "what this run computes"):
+        where = "what this run computes", "--dry-run lists them"
+        for name in shown([gate.metric], metrics, used, *where):
             gates.append(Gate(name, gate.which, gate.op, gate.bound))
     return gates
 

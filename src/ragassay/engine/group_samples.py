@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import tempfile
+import warnings
 from array import array
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +15,7 @@ import orjson
 
 from ragassay.engine import fingerprint
 from ragassay.engine.results import ScoreColumns
+from ragassay.errors import RagassayWarning
 from ragassay.files import cannot_write
 from ragassay.formats import to_record
 from ragassay.formats.records import Mapper
@@ -84,16 +86,14 @@ class OnDisk:
         return self._mapper.sample(orjson.loads(self._file.readline()), at + 1)
 
 
-def group_samples(
-    columns: ScoreColumns, kept: Kept, of: Sequence[str], differ: Callable[[Sample], None]
-) -> Iterator[Sample]:
-    """One sample for each query and system, in the order of their first runs.
+def group_samples(columns: ScoreColumns, kept: Kept, of: Sequence[str]) -> Iterator[Sample]:
+    """One sample for each query and system, in the order of their first runs. A `RagassayWarning`
+    tells of a group whose runs do not ask or expect the same.
 
     Args:
         columns: the scores of the first step.
         kept: its samples.
         of: the metrics whose scores the group brings.
-        differ: told of a group whose runs do not ask or expect the same.
     """
     groups: dict[tuple[str, str], list[int]] = {}
     for at, (query, system, _) in enumerate(columns.identities):
@@ -101,10 +101,14 @@ def group_samples(
     for rows in groups.values():
         rows.sort(key=lambda at: columns.identities[at][2])
         runs = [kept[at] for at in rows]
-        group = _group(runs, _given(columns, rows, of))
         if any(fingerprint.differing(runs[0], run) for run in runs[1:]):
-            differ(group)
-        yield group
+            warnings.warn(
+                "Queries whose runs do not ask or expect the same: 1. They count as one query "
+                "nevertheless, for their id is the same.",
+                RagassayWarning,
+                stacklevel=2,
+            )
+        yield _group(runs, _given(columns, rows, of))
 
 
 def _given(columns: ScoreColumns, rows: Sequence[int], of: Sequence[str]) -> dict[str, Any]:

@@ -1,31 +1,21 @@
-"""The neural models of a run: from its configuration to the instruments that metrics use."""
+"""Which neural models a run uses, by its configuration and its metrics."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from contextlib import suppress
-from pathlib import Path
-from typing import Any
 
 from ragassay.engine.config import RunConfig
 from ragassay.metrics.base import Metric
 from ragassay.models import ModelOptions, Models, Unavailable, Weights
+from ragassay.models.known import facts
+from ragassay.models.models import in_half
 from ragassay.models.weights import folder_of, identity
 
 
-def models_of(config: RunConfig) -> Models:
-    """The models that a configuration allows; nothing is loaded yet."""
-    return Models(ModelOptions(config.models, config.device, config.dtype, config.batch_size))
-
-
-def models_again(config: Mapping[str, Any], folder: Path | None) -> Models:
-    """The models of a run that was kept: those that its ``run.yaml`` names, by paths from its
-    folder."""
-    folders = config.get("models") or {}
-    if folder is not None:
-        folders = {name: str(folder / path) for name, path in folders.items()}
-    device, dtype, size = (config.get(key) for key in ("device", "dtype", "batch_size"))
-    return Models(ModelOptions(folders, device, dtype, size))
+def model_options(config: RunConfig) -> ModelOptions:
+    """Where a configuration says that models are, and how they run."""
+    return ModelOptions(config.models, config.device, config.dtype, config.batch_size)
 
 
 def weights_among(metrics: Iterable[Metric]) -> list[Weights]:
@@ -56,7 +46,8 @@ def identities(metric: Metric, models: Models) -> list[str]:
     found = []
     for weights in weights_among([metric]):
         try:
-            found.append(identity(weights, models.options.folders))
+            known = identity(weights, models.options.folders)
+            found.append(known if facts(weights).tokenizer else known + in_half(models.options))
         except Unavailable:
             found.append(weights.name)
     if embedding_among([metric]):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from difflib import get_close_matches
 
 from ragassay import suites
 from ragassay.errors import UsageError, did_you_mean
@@ -10,7 +11,11 @@ from ragassay.metrics import naming
 
 
 def shown(
-    wanted: str | Sequence[str], metrics: Mapping[str, str], used: Iterable[str], what: str
+    wanted: str | Sequence[str],
+    metrics: Mapping[str, str],
+    used: Iterable[str],
+    what: str,
+    listed: str = "'ragassay report RUN' lists them",
 ) -> list[str]:
     """The shown names of the metrics that ``wanted`` lists, in order, each once.
 
@@ -19,9 +24,11 @@ def shown(
         metrics: shown name -> canonical name of what there is.
         used: names of the suites whose aliases hold.
         what: says in the error where the metrics were looked for.
+        listed: says where all of them stand, where they are too many for an error.
 
     Raises:
-        UsageError: a name is unknown, or its metric is not there; the message lists what is.
+        UsageError: a name is unknown, or its metric is not there; the message lists what is there,
+            or what of it comes nearest.
     """
     local = {
         alias: target
@@ -40,10 +47,26 @@ def shown(
         canonical = _canonical(word, local)
         present = [by_canonical[name] for name in canonical if name in by_canonical]
         if not present:
-            hint = did_you_mean(word, metrics)
-            raise UsageError(f"{word!r} is not in {what}. {hint} There are: {', '.join(metrics)}.")
+            raise UsageError(f"{word!r} is not in {what}. {_there_are(word, metrics, listed)}")
         found.update(dict.fromkeys(present))
     return list(found)
+
+
+def _there_are(word: str, known: Collection[str], listed: str) -> str:
+    if len(known) <= _MOST:
+        return f"{did_you_mean(word, known)} There are: {', '.join(known)}."
+    by_folded = {name.casefold(): name for name in reversed(list(known))}
+    near = get_close_matches(word.casefold(), by_folded, n=_NEAREST, cutoff=_LIKE)
+    names = f", the nearest {', '.join(by_folded[name] for name in near)}" if near else ""
+    return f"There are {len(known)} metrics{names}; {listed}."
+
+
+_MOST = 20
+"""Names that an error lists; of more only the nearest."""
+
+_NEAREST = 5
+_LIKE = 0.4
+"""How alike they must be, from 0 to 1."""
 
 
 def _canonical(word: str, local: Mapping[str, str]) -> list[str]:

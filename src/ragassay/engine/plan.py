@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +18,7 @@ from ragassay.engine.repeats_plan import (
 )
 from ragassay.errors import UsageError, did_you_mean
 from ragassay.metrics import naming
-from ragassay.metrics.base import Metric
+from ragassay.metrics.base import Metric, choices_of
 from ragassay.suites import Suite
 
 DEFAULT_SUITES = {
@@ -110,28 +109,44 @@ def make_plan(
 def with_options(metrics: Sequence[Metric], options: Mapping[str, Any]) -> list[Metric]:
     """The metrics with parameters set on each that has them.
 
+    A word that some metrics know as a choice and others do not (``by=cosine`` of the chunk metrics,
+    where ``by`` of the span metrics is something else) is for those that know it.
+
     Raises:
-        UsageError: no metric has such a parameter, or it does not take the value.
+        UsageError: no metric has such a parameter, or none takes the value.
     """
     used: set[str] = set()
     found = []
     for metric in metrics:
-        fields = {
-            spec.name
-            for spec in dataclasses.fields(metric)
-            if spec.metadata.get("role") not in ("part", "cutoff")
+        chosen = {
+            name: value
+            for name, value in options.items()
+            if name in naming.parameters(metric) and _is_for(metric, name, value, metrics)
         }
-        chosen = {name: value for name, value in options.items() if name in fields}
         used.update(chosen)
         found.append(naming.with_parameters(metric, chosen) if chosen else metric)
     unknown = [name for name in options if name not in used]
     if unknown:
-        known = {spec.name for metric in metrics for spec in dataclasses.fields(metric)}
+        known = naming.parameters(*metrics)
         raise UsageError(
             f"No metric of this run has the parameter {unknown[0]!r}. "
             f"{did_you_mean(unknown[0], known)} 'ragassay metrics NAME' shows what there is."
         )
     return found
+
+
+def _is_for(metric: Metric, name: str, value: Any, metrics: Sequence[Metric]) -> bool:
+    """Whether a value is meant for this metric, too; one that nobody knows is for all."""
+    return _knows(metric, name, value) or not any(_knows(one, name, value) for one in metrics)
+
+
+def _knows(metric: Metric, name: str, value: Any) -> bool:
+    """Whether a value may be that of a metric's parameter, as far as its choices say."""
+    spec = naming.parameters(metric).get(name)
+    if spec is None:
+        return False
+    choices = choices_of(metric, spec)
+    return choices is None or str(value) in map(str, choices)
 
 
 def _published(used: Sequence[Suite]) -> dict[str, str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ragassay import __version__, files
-from ragassay.engine.config import PATHS, RunConfig, relative_words
+from ragassay.engine.config import PATHS, RunConfig, absolute_words, relative_words
 from ragassay.engine.folder import RUBRICS
 from ragassay.engine.plan import Plan
 from ragassay.engine.source import Source
@@ -50,6 +50,17 @@ def resolved_config(
         "fingerprint": source.fingerprint,
         "signatures": dict(signatures),
     }
+
+
+def moved_config(body: Mapping[str, Any], old: Path, new: Path) -> dict[str, Any]:
+    """The content of one folder's ``run.yaml`` as that of another's: its paths start there."""
+    found = dict(body)
+    for key in PATHS:
+        if found.get(key) is not None:
+            found[key] = os.path.relpath(old / found[key], new)
+    absolute_words(found, old)
+    relative_words(found, new)
+    return found
 
 
 def _copied(config: RunConfig, folder: Path) -> dict[str, Any]:

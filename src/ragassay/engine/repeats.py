@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -15,21 +14,24 @@ import numpy as np
 
 from ragassay.engine.behind import Given
 from ragassay.engine.collecting import Collector, summed
-from ragassay.engine.config import PATHS, RunConfig, absolute_words
+from ragassay.engine.config import RunConfig
 from ragassay.engine.folder import IN_CLUSTER, FolderWriter, read_rows, read_samples
 from ragassay.engine.group_samples import InMemory, Kept, OnDisk, group_samples
 from ragassay.engine.judging import signature
-from ragassay.engine.repeats_plan import CONSISTENCY, RepeatsPlan
-from ragassay.engine.results import Result, ScoreColumns, ScoreRow
-from ragassay.engine.scoring import score_stream
-from ragassay.engine.summary import MetricSummary, Summary, VarianceParts
+from ragassay.engine.modelling import here
+from ragassay.engine.recorded import moved_config
+from ragassay.engine.repeats_plan import RepeatsPlan
+from ragassay.engine.results import CONSISTENCY, Result, ScoreColumns, ScoreRow
+from ragassay.engine.scoring import MODELLED_WINDOW, score_stream
+from ragassay.engine.summary import MetricSummary, Summary
 from ragassay.errors import RagassayWarning, UsageError
 from ragassay.metrics.base import Metric
+from ragassay.metrics.runs import AnswersMetric, said
 from ragassay.metrics.runs_spread import OfMetric, RunsMean, RunsMedian
 from ragassay.models import Models
 from ragassay.samples import Sample
 from ragassay.scores import Outcome
-from ragassay.stats import variance_components
+from ragassay.stats import Components, variance_components
 
 _AT_ONCE = 256
 """Queries whose runs are scored together."""
@@ -81,17 +83,23 @@ class Repeats:
         metrics, names = list(self.plan.metrics.values()), list(self.plan.metrics)
         collected = Collector(config, self.plan.metrics)
         windows: list[Scored] | None = [] if keep and folder is None else None
-        singles = 0
+        singles = empty = repeated = 0
         with ExitStack() as stack:
             caught = stack.enter_context(warnings.catch_warnings(record=True))
             warnings.simplefilter("always", RagassayWarning)
             writer = None if folder is None else stack.enter_context(FolderWriter(folder))
-            groups = group_samples(self.columns, self.kept, self.plan.of, _differ)
-            for samples, outcomes in score_stream(
-                groups, metrics, size=_AT_ONCE, models=self.models
-            ):
+            groups = group_samples(self.columns, self.kept, self.plan.of)
+            size = MODELLED_WINDOW if here(metrics, self.models) else _AT_ONCE
+            for samples, outcomes in score_stream(groups, metrics, size=size, models=self.models):
                 collected.add(samples, outcomes)
-                singles += sum(len(sample.runs) < 2 for sample in samples)
+                for sample in samples:
+                    if len(sample.runs) < 2:
+                        singles += 1
+                    else:
+                        repeated += len(sample.runs)
+                        empty += sum(
+                            run.answer is not None and not said(run) for run in sample.runs
+                        )
                 if progress is not None:  # all samples are done; this tells that work goes on
                     progress(len(self.columns))
                 if writer is not None:
@@ -104,6 +112,13 @@ class Repeats:
                 notes.append(
                     f"{singles:,} of {len(collected.columns):,} queries were run once only; they "
                     "say nothing about consistency."
+                )
+            if empty and any(isinstance(metric, AnswersMetric) for metric in metrics):
+                notes.append(
+                    f"The answer is empty in {empty:,} of {repeated:,} runs. Beside one with words "
+                    "it is as unlike as can be: ROUGE 0, and a raw BERTScore of 0, which is far "
+                    "below 0 once rescaled and pulls the mean down. Two empty answers are not "
+                    "compared."
                 )
             suite = self.plan.suite
             found = collected.summary(
@@ -182,7 +197,7 @@ class Repeats:
             entry, higher_is_better=of.higher_is_better, bounds=of.bounds, low=low, high=high
         )
 
-    def _variances(self) -> dict[str, VarianceParts]:
+    def _variances(self) -> dict[str, Components]:
         """Where the variance of each numeric metric comes from, for those that have repeats."""
         found = {}
         queries = np.array([query for query, _, _ in self.columns.identities], dtype=object)
@@ -191,15 +206,13 @@ class Repeats:
             scored = self.columns.scored(name)
             if not scored.any():
                 continue
-            try:
-                parts = variance_components(
+            # Without a query that was scored twice, or with one query only, there is none.
+            with suppress(ValueError):
+                found[name] = variance_components(
                     self.columns.values(name)[scored],
                     queries[scored].tolist(),
                     systems[scored].tolist(),
                 )
-            except ValueError:
-                continue  # no query was scored twice, or there is one query only
-            found[name] = VarianceParts(**{n: getattr(parts, n) for n in parts.__slots__})
         return found
 
     def _resolved(
@@ -208,23 +221,10 @@ class Repeats:
         """The content of this step's ``run.yaml``: the whole run's. It is run again as a whole."""
         body = dict(self.resolved)
         if folder is not None:
-            for key in PATHS:
-                if body.get(key) is not None:
-                    body[key] = os.path.normpath(str(Path(os.pardir) / body[key]))
-            absolute_words(body, Path(os.pardir))
+            body = moved_config(body, folder.parent, folder)
         body["cluster_by"] = clustered_by
         body["signatures"] = {name: metric.signature for name, metric in summary.metrics.items()}
         return body
-
-
-def _differ(group: Sample) -> None:
-    del group
-    warnings.warn(
-        "Queries whose runs do not ask or expect the same: 1. They count as one query "
-        "nevertheless, for their id is the same.",
-        RagassayWarning,
-        stacklevel=2,
-    )
 
 
 def _rows(names: Sequence[str], windows: Sequence[Scored] | None) -> Iterator[ScoreRow]:

@@ -8,14 +8,12 @@ from dataclasses import dataclass
 
 from ragassay import suites
 from ragassay.engine.config import RunConfig
+from ragassay.engine.results import CONSISTENCY
 from ragassay.errors import UsageError
 from ragassay.metrics import naming
 from ragassay.metrics.base import Metric
 from ragassay.metrics.runs_spread import OfMetric, RunsFlip
 from ragassay.suites import Suite
-
-CONSISTENCY = "consistency"
-"""The suite's name, and that of the folder in a run's where its outcome is."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +92,7 @@ def looked_at(
 
     def named(word: str) -> list[Metric]:
         known = by_name.get(word) or by_name.get(columns.get(word, ""))
-        meant = [known] if known is not None else naming.parse_all(word, local=aliases)
+        meant = [known] if known is not None else suites.parse_all(word, local=aliases)
         if wrong := next(filter(is_over_runs, meant), None):
             raise UsageError(f"{wrong} looks at runs itself; its own spread is not told.")
         return meant
@@ -153,8 +151,4 @@ def _suits(metric: OfMetric, looked: Metric) -> bool:
 def _published(metric: Metric) -> dict[str, object]:
     """The metric's parameters back at their defaults: a published name stays with a metric whose
     parameters were chosen."""
-    return {
-        spec.name: spec.default
-        for spec in dataclasses.fields(metric)
-        if spec.metadata.get("role") is None
-    }
+    return {name: spec.default for name, spec in naming.parameters(metric).items()}

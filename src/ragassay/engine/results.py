@@ -97,6 +97,10 @@ if TYPE_CHECKING:
 
     from ragassay.engine.nugget_bank import NuggetBank
 
+CONSISTENCY = "consistency"
+"""The suite of repeated runs, and the folder within a run's that holds what it found: a run folder
+itself."""
+
 ROW_FIELDS = tuple(spec.name for spec in fields(ScoreRow))
 """Keys of a line of ``scores.jsonl``, and columns of the long tables."""
 
@@ -306,7 +310,7 @@ class Result:
         if self.folder is None:
             return self.summary.system or self.summary.title
         # A run's consistency stands in a folder within the run's, and all those have one name.
-        is_inner = self.folder.name == "consistency" and self.summary.suite == "consistency"
+        is_inner = self.folder.name == self.summary.suite == CONSISTENCY
         outer = self.folder.absolute().parent.name if is_inner else ""
         return f"{outer}/{self.folder.name}" if outer else self.folder.name
 

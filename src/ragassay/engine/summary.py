@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal
 
+from ragassay.stats import Components
+
 SCHEMA_VERSION = 1
 """Version of the run folder's contract (docs/run-folder.md)."""
 
@@ -86,26 +88,6 @@ class Spending:
 
 
 @dataclass(frozen=True, slots=True)
-class VarianceParts:
-    """Where the variance of a metric comes from, in a run with repeats.
-
-    Components are estimated by an analysis of variance and given as computed: one whose true value
-    is small may come out below 0. ``query``, ``system``, ``query_system`` (a system's own ups and
-    downs by query) and ``repeat`` are variances; ``None`` where the data does not tell them apart.
-    ``icc`` is the intraclass correlation ICC(1): the share of the variance that lies between groups
-    (a query and a system) and not between the repeats in them; ``None`` where all are equal.
-    """
-
-    n_values: int
-    n_groups: int
-    query: float
-    system: float | None
-    query_system: float | None
-    repeat: float
-    icc: float | None
-
-
-@dataclass(frozen=True, slots=True)
 class Slice:
     """The same metrics over the samples that share one metadata value."""
 
@@ -143,7 +125,7 @@ class Summary:
     fingerprint: str = ""
     nuggets: str = ""
     totals: Mapping[str, float] = field(default_factory=dict)
-    variances: Mapping[str, VarianceParts] = field(default_factory=dict)
+    variances: Mapping[str, Components] = field(default_factory=dict)
     schema_version: int = SCHEMA_VERSION
 
     def __str__(self) -> str:
@@ -183,7 +165,7 @@ class Summary:
             if found.get(spent) is not None:
                 found[spent] = Spending(**_known(Spending, found[spent]))
         found["variances"] = {
-            name: VarianceParts(**_known(VarianceParts, parts))
+            name: Components(**_known(Components, parts))
             for name, parts in found.get("variances", {}).items()
         }
         return cls(**found)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from ragassay.engine.results import Result
-from ragassay.engine.summary import MetricSummary, Summary, VarianceParts
+from ragassay.engine.summary import MetricSummary, Summary
 from ragassay.errors import UsageError
 from ragassay.metrics import naming
 from ragassay.metrics.base import Metric
@@ -20,6 +20,7 @@ from ragassay.metrics.runs_retrieval import RunsOverlap, RunsRbo
 from ragassay.metrics.runs_rouge import RunsRouge1, RunsRouge2, RunsRougeL
 from ragassay.metrics.runs_spread import OfMetric
 from ragassay.reports import wording
+from ragassay.stats import Components
 
 _TITLES: Mapping[type[Metric], str] = {
     RunsBertScore: "answers: BERTScore",
@@ -71,7 +72,7 @@ class Spreads:
 
     name: str
     stats: dict[str, MetricSummary] = field(default_factory=dict)
-    variance: VarianceParts | None = None
+    variance: Components | None = None
 
 
 @dataclass
@@ -129,7 +130,7 @@ def _parsed(name: str) -> Metric | None:
         return None
 
 
-def share(parts: VarianceParts | None, of: Callable[[VarianceParts], float | None]) -> str:
+def share(parts: Components | None, of: Callable[[Components], float | None]) -> str:
     """A component as a share of all of them."""
     if parts is None:
         return wording.NOTHING

@@ -39,6 +39,18 @@ _SIMILARITIES: Mapping[type[Metric], str] = {
 }
 """The columns of what is compared pair by pair; of precision, recall and F it is F."""
 
+STATS: Mapping[str, str] = {
+    "mean": "mean",
+    "median": "median",
+    "std": "std",
+    "max_min": "range",
+    "iqr": "iqr",
+    "consistency_adjusted_index": "cai",
+    "variance": "variance",
+    "coefficient_of_variation": "cv",
+}
+"""Fields of `Spread` by the names that Open RAG Eval has for them, and ours."""
+
 
 def write_csv(result: Result, path: str | Path) -> None:
     """One line a query and system. Where there are several systems, the column ``system`` comes
@@ -78,7 +90,7 @@ class _Found:
         found = cls(_similarities(inner))
         labels: set[str] = set()
         for sample in inner.samples:
-            found.n_runs = max(found.n_runs, *(run.repeat + 1 for run in sample.runs), 1)
+            found.n_runs = max(found.n_runs, len(sample.runs), 1)
             for name, values in sample.given.get(SCORES, {}).items():
                 found.metrics.setdefault(name, PUBLISHED.get(name, f"consistency_{name}"))
                 if any(isinstance(value, str) for value in values):
@@ -125,8 +137,8 @@ def _of_sample(sample: Sample, found: _Found, values: SpecValues) -> dict[str, A
     scores = sample.given.get(SCORES, {})
     for name, column in found.metrics.items():
         line[column] = _cell(scores.get(name, ()), values, pairs=False)
-    for run in sample.runs:
-        prefix = f"run_{run.repeat + 1}_"
+    for number, run in enumerate(sample.runs, start=1):
+        prefix = f"run_{number}_"
         passages = run.passages
         if run.answer is not None:
             told = values.answer(run.answer, passages or ())
@@ -149,25 +161,12 @@ def _cell(found: Sequence[float | None], values: SpecValues, *, pairs: bool) -> 
 def _stats(known: Sequence[float], pairs: bool) -> dict[str, float | None] | None:
     """The statistics by Open RAG Eval's names; ``None`` for one run.
 
-    A single pair (two runs) has a mean, and no spread between pairs.
+    A single pair (two runs) has a mean and a median, and no spread: that of one value is not 0.
     """
     if len(known) == 1:
-        one = known[0]
-        same = {"mean": one, "median": one, "std": 0.0, "max_min": 0.0, "iqr": 0.0}
-        index = {"consistency_adjusted_index": one}
-        unknown = {"variance": None, "coefficient_of_variation": None}
-        return {**same, **index, **unknown} if pairs else None
+        return dict.fromkeys(STATS) | dict.fromkeys(("mean", "median"), known[0]) if pairs else None
     try:
         found = spread(known)
     except ValueError:
         return None
-    return {
-        "mean": found.mean,
-        "median": found.median,
-        "std": found.std,
-        "max_min": found.range,
-        "iqr": found.iqr,
-        "consistency_adjusted_index": found.cai,
-        "variance": found.variance,
-        "coefficient_of_variation": found.cv,
-    }
+    return {said: getattr(found, name) for said, name in STATS.items()}

@@ -11,8 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from ragassay.engine.folder import CONSISTENCY
-from ragassay.engine.results import Result
+from ragassay.engine.results import CONSISTENCY, Result
 from ragassay.engine.summary import MetricSummary, Summary
 from ragassay.reports import wording
 from ragassay.reports.consistency import (

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from pathlib import Path
 
 from ragassay import files
-from ragassay.engine.folder import CONSISTENCY
-from ragassay.engine.results import Result
+from ragassay.engine.folder import drop_reports
+from ragassay.engine.results import CONSISTENCY, Result
 from ragassay.engine.summary import Comparison
 from ragassay.errors import UsageError, did_you_mean
 from ragassay.reports import (
@@ -76,14 +75,11 @@ def write_comparison(comparison: Comparison, new: Result, old: Result, path: Pat
 def write_fresh(result: Result) -> dict[str, Path]:
     """Writes the default reports of a new run into its folder; those of an older run go first."""
     if result.folder is not None:
-        for name, (file_name, _) in WRITERS.items():
-            if name != "jsonl":  # that is the run's own scores.jsonl
-                (result.folder / file_name).unlink(missing_ok=True)
-                if result.consistency is None:
-                    (result.folder / CONSISTENCY / file_name).unlink(missing_ok=True)
-        if result.consistency is None:
-            with suppress(OSError):  # there is none, or somebody else's files are in it
-                (result.folder / CONSISTENCY).rmdir()
+        # scores.jsonl is the run's own
+        stale = [file_name for name, (file_name, _) in WRITERS.items() if name != "jsonl"]
+        for file_name in stale:
+            (result.folder / file_name).unlink(missing_ok=True)
+        drop_reports(result.folder, stale)
     return write_reports(result)
 
 

@@ -22,8 +22,8 @@ from ragassay.errors import UsageError
 from ragassay.metrics.citable import passage_keys
 from ragassay.reports import tables
 from ragassay.reports.ore_values import OreValues, SpecValues, Values, judged_rows
-from ragassay.reports.rows import Rows, with_samples
-from ragassay.samples import Sample
+from ragassay.reports.rows import Rows, run_numbers, with_samples
+from ragassay.samples import Identity, Sample
 
 COLUMNS = (
     "retrieved_passages",
@@ -57,13 +57,13 @@ def write_trecrag(result: Result, path: str | Path) -> None:
         UsageError: the run has none of the suite's metrics, or the file cannot be written.
     """
     _demand(result)
-    n_runs = _runs(result)
+    n_runs, number = _runs(result)
     several = len({system for _, system, _ in result.columns.identities}) > 1
     prefixes = [f"run_{at}_" for at in range(1, n_runs + 1)] if n_runs > 1 else [""]
     heads = ["system"] * several + ["query_id", "query"]
     beside = ("unscored", "judge")
     heads += [f"{prefix}{column}" for prefix in prefixes for column in (*COLUMNS, *beside)]
-    lines = _lines(result, SpecValues(result), lambda run: prefixes[run] if n_runs > 1 else "")
+    lines = _lines(result, SpecValues(result), lambda identity: prefixes[number[identity] - 1])
     tables.write_lines(path, heads, ([line.get(head) for head in heads] for line in lines))
 
 
@@ -81,9 +81,10 @@ def write_ore(result: Result, path: str | Path) -> None:
             f"The run holds {len(systems)} systems, and Open RAG Eval's file has no column for "
             "them: run each by itself, or write --format trecrag."
         )
+    n_runs, number = _runs(result)
     heads = ["query_id", "query"]
-    heads += [f"run_{at}_{column}" for at in range(1, _runs(result) + 1) for column in COLUMNS]
-    lines = _lines(result, OreValues(result), lambda run: f"run_{run + 1}_")
+    heads += [f"run_{at}_{column}" for at in range(1, n_runs + 1) for column in COLUMNS]
+    lines = _lines(result, OreValues(result), lambda identity: f"run_{number[identity]}_")
     with files.atomic(path) as stream:
         text = io.TextIOWrapper(stream, encoding="utf-8", errors="replace", newline="")
         writer = csv.writer(text, lineterminator="\n")
@@ -100,20 +101,22 @@ def _demand(result: Result) -> None:
         )
 
 
-def _runs(result: Result) -> int:
-    return max((repeat for _, _, repeat in result.columns.identities), default=0) + 1
+def _runs(result: Result) -> tuple[int, dict[Identity, int]]:
+    """How many runs of a query there are at most, and which of them each sample is."""
+    numbers = run_numbers(result.columns.identities)
+    return max(numbers.values(), default=1), numbers
 
 
-def _lines(result: Result, values: Values, prefix: Callable[[int], str]) -> Iterator[Line]:
+def _lines(result: Result, values: Values, prefix: Callable[[Identity], str]) -> Iterator[Line]:
     """One line a system and query, as soon as its last run was seen."""
     left = Counter((system, name) for name, system, _ in result.columns.identities)
     begun: dict[tuple[str, str], Line] = {}
     for identity, sample, rows in with_samples(result):
-        name, system, repeat = identity
+        name, system, _ = identity
         line = begun.setdefault((system, name), {"query_id": name, "system": system})
         if sample is not None and sample.query is not None:
             line.setdefault("query", sample.query)
-        line |= {f"{prefix(repeat)}{key}": cell for key, cell in _cells(sample, rows, values)}
+        line |= {f"{prefix(identity)}{key}": cell for key, cell in _cells(sample, rows, values)}
         left[system, name] -= 1
         if not left[system, name]:
             yield begun.pop((system, name))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 
 from ragassay.engine.results import Result, ScoreRow
@@ -24,3 +25,16 @@ def with_samples(result: Result) -> Iterator[tuple[Identity, Sample | None, Rows
     for identity, rows in by_sample(result):
         sample = next(samples, None)
         yield identity, sample if sample and sample.identity == identity else None, rows
+
+
+def run_numbers(identities: Iterable[Identity]) -> dict[Identity, int]:
+    """Which run of its query (by one system) each sample is, from 1, in the order of ``repeat``:
+    that may begin anywhere and have gaps."""
+    repeats: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for name, system, repeat in identities:
+        repeats[name, system].append(repeat)
+    return {
+        (name, system, repeat): number
+        for (name, system), found in repeats.items()
+        for number, repeat in enumerate(sorted(found), start=1)
+    }

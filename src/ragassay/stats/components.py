@@ -22,7 +22,7 @@ class Components:
 
     Attributes:
         n_values, n_groups: how many values, and groups (a system's runs of a query) they stand in.
-        query: variance between queries.
+        query: variance between queries; ``None`` where there is one, run by several systems.
         system: variance between systems; ``None`` where there is one, or each has one query of its
             own.
         query_system: variance of a system's own ups and downs by query, beyond the two; ``None``
@@ -35,7 +35,7 @@ class Components:
 
     n_values: int
     n_groups: int
-    query: float
+    query: float | None
     system: float | None
     query_system: float | None
     repeat: float
@@ -107,7 +107,7 @@ def variance_components(
     if n_systems == 1 or n_groups == n_queries == n_systems:
         return Components(n, g, between, None, None, within, icc)
     if n_queries == 1:
-        return Components(n, g, 0.0, between, None, within, icc)
+        return Components(n, g, None, between, None, within, icc)
     has_interplay = n_groups - n_queries - n_systems + 1 > 0
     found = _crossed(row, query, system, groups, within, has_interplay)
     return Components(n, g, found[0], found[1], found[2] if has_interplay else None, within, icc)
