@@ -146,9 +146,9 @@ def test_false_alarms_stay_at_the_level() -> None:
 
 
 def test_one_metric_under_two_display_names_is_compared(tmp_path: Path) -> None:
-    from ragassay.reports import wording
-    from ragassay.reports.comparison_charts import differences
+    from ragassay.reports import footnotes
     from ragassay.reports.html import write_comparison
+    from ragassay.reports.plots.compared import overview
 
     data = [
         {
@@ -167,7 +167,7 @@ def test_one_metric_under_two_display_names_is_compared(tmp_path: Path) -> None:
     assert [d.name for d in found.differences] == ["RL_F"]
     assert (found.metrics_only_a, found.metrics_only_b) == (("idk_eval",), ("umbrela",))
     assert "Metrics not compared: idk_eval only in A; umbrela only in B." in (
-        wording.comparison_notes(found)
+        footnotes.comparison_notes(found)
     )
     back = ragassay.compare(old, new)
     assert [d.name for d in back.differences] == ["rl_f"]
@@ -178,7 +178,7 @@ def test_one_metric_under_two_display_names_is_compared(tmp_path: Path) -> None:
     write_comparison(found, new, old, tmp_path / "c.html")
     assert "umbrela only in B" in (tmp_path / "c.html").read_text()
     if one.diff is not None:
-        assert differences(found, new, old, "RL_F")
+        assert overview(found, new, old)
 
 
 def test_a_name_that_both_show_is_never_matched_with_another() -> None:

@@ -13,7 +13,7 @@ from llm_judging import KEY
 from llm_server import LLMServer
 from ragassay.cli import call
 from ragassay.engine.summary import Spending
-from ragassay.reports import wording
+from ragassay.reports import footnotes
 
 RECORD = {"id": "q1", "query": "Who wrote Dune?", "answer": "Herbert.", "references": ["Herbert"]}
 
@@ -130,7 +130,7 @@ def test_votes_that_a_panel_lost_say_why(data: Path, capsys) -> None:
     ],
 )
 def test_only_what_can_help_is_advised(failures: dict[str, int], advice: str) -> None:
-    said = wording._again(Spending("judge", questions=9, failures=failures))
+    said = footnotes._again(Spending("judge", questions=9, failures=failures))
     assert advice in said
     assert (AGAIN in said) == (advice == AGAIN)
     assert ("--retry-failed" in said) == ("unparsable" in failures)

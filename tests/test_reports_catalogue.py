@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from ragassay import suites
-from ragassay.cli import show
+from ragassay.cli import call, show
 from ragassay.errors import InputError, UsageError
 from ragassay.reports import catalogue
 from ragassay.reports.folder import write_reports
@@ -42,8 +42,8 @@ def test_the_published_step_stands_beside_the_suite() -> None:
 def test_what_a_judge_or_model_gave_before_does_not_look_like_arithmetic() -> None:
     for entry in catalogue.all_entries("mtrag"):
         words = " ".join(listed([entry]).split())
-        read = f"{entry['kind']}, read from the record"
-        assert (read in words) == (entry["kind"] != "arithmetic"), entry["name"]
+        known = f"{entry['kind']}, or from the record"
+        assert (known in words) == (entry["kind"] != "arithmetic"), entry["name"]
 
 
 class Pipe(io.TextIOWrapper):
@@ -80,3 +80,13 @@ def test_an_empty_hint_leaves_no_gap_in_an_error() -> None:
     assert "  " not in str(error.value)
     assert str(InputError("bad", path="a  b", hint=" There are: x. ")) == "a  b: bad. There are: x."
     assert str(InputError("bad", hint=" ")) == "bad."
+
+
+@pytest.mark.parametrize("suite", list(suites.known()))
+def test_the_list_of_a_suite_tells_what_to_know_about_its_numbers(
+    suite: str, capsys: pytest.CaptureFixture
+) -> None:
+    assert call(["metrics", "--suite", suite]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    for note in suites.get(suite).notes:
+        assert " ".join(note.split()) in said

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from ragassay.engine.results import Result
 from ragassay.errors import UsageError
 from ragassay.metrics import naming
-from ragassay.reports import browse, html, wording
+from ragassay.reports import browse, footnotes, html, wording
 from ragassay.reports.browse import script_json
 from ragassay.samples import GoldPassage, Passage
 from ragassay.scores import Score
@@ -141,7 +141,7 @@ def test_a_comparison_shows_its_numbers_and_both_runs(tmp_path: Path) -> None:
     parts = pair(45)
     page = Page(compared(parts, tmp_path))
     comp, a, b = parts
-    assert wording.verdict_line(comp) in page.words
+    assert footnotes.verdict_line(comp) in page.words
     for d in comp.differences:
         cells = page.row(d.name)
         diff = wording.number(d.diff, sign=True) + wording.bounds(d.low, d.high, sign=True)

@@ -16,7 +16,15 @@ import ragassay
 from ragassay.engine.comparison import compare_arrays
 from ragassay.engine.preview import Preview
 from ragassay.engine.summary import Comparison, Slice
-from ragassay.reports import comparison_charts, html, markdown, terminal, wording
+from ragassay.reports import (
+    footnotes,
+    grouping,
+    html,
+    markdown,
+    terminal,
+    wording,
+)
+from ragassay.reports.plots.compared import overview
 from ragassay.reports.preview import preview_table
 from ragassay.scores import Reason, Score, Unscored
 from reports_examples import HOSTILE, Kind, example, hostile, pair, result, samples
@@ -96,15 +104,11 @@ def test_a_comparison_by_clusters_says_so_in_every_form(tmp_path: Path) -> None:
 
     def forms(found: Comparison) -> list[str]:
         html.write_comparison(found, a, b, tmp_path / "c.html")
-        charts = [
-            comparison_charts.forest(found, a),
-            comparison_charts.differences(found, a, b, "AP"),
-        ]
         return [
             shown(terminal.comparison_table(found), 200),
             markdown.comparison(found),
             (tmp_path / "c.html").read_text(),
-            *(" ".join(chart["title"]["subtitle"]) for chart in charts),
+            " ".join(overview(found, a, b)["title"]["subtitle"]),
         ]
 
     assert all(said in text for text in forms(clustered))
@@ -117,7 +121,7 @@ def test_the_number_of_clusters_is_said_for_all_metrics() -> None:
         metrics = dict(summary.metrics)
         for name, n in zip(metrics, counts, strict=False):
             metrics[name] = replace(metrics[name], n_clusters=n)
-        notes = " ".join(wording.summary_notes(replace(summary, metrics=metrics)))
+        notes = " ".join(footnotes.summary_notes(replace(summary, metrics=metrics)))
         assert (said in notes) if counts else ("cluster" not in notes)
 
 
@@ -131,7 +135,7 @@ def test_slices_that_are_numbers_stand_in_their_order_and_others_as_they_come() 
     columns = {"turn": ["2", "10", "1", "-1"], "year": ["b", "2025", "a", "2024.5"]}
     slices = [Slice(name, v, 5, metrics) for name, values in columns.items() for v in values]
     summary = replace(example(10).summary, slices=tuple(slices))
-    found = {name: [s.value for s in s_] for name, s_ in wording.by_column(slices).items()}
+    found = {name: [s.value for s in s_] for name, s_ in grouping.by_column(slices).items()}
     assert found == {"turn": ["-1", "1", "2", "10"], "year": ["2024.5", "2025", "b", "a"]}
     heads = shown(terminal.slices_table(summary), 140).split("metric")[0].splitlines()
     assert next(line for line in heads if line.split()[:1] == ["turn"]).split()[1:] == [

@@ -69,6 +69,18 @@ def table(entries: Sequence[Entry]) -> RenderableType:
     return Group(*blocks)
 
 
+def about(suite: str) -> RenderableType:
+    """A suite in words: what it is, and what a reader of its numbers should know.
+
+    Raises:
+        UsageError: an unknown suite.
+    """
+    chosen = suites.get(suite)
+    head = Text(chosen.name, "bold").append(f": {chosen.title}", "not bold")
+    notes = [Padding(Text(f"- {note}"), (0, 0, 0, 1)) for note in chosen.notes]
+    return Group(head, Text(chosen.source, "dim"), Text(""), *notes)
+
+
 def page(entry: Entry) -> RenderableType:
     """One entry in full."""
     grid = Table(box=None, show_header=False, pad_edge=False)
@@ -117,11 +129,11 @@ def _what(entry: Entry) -> RenderableType:
 
 
 def _kind(entry: Entry) -> str:
-    """The kind; where a model or a judge has done its part before, that nobody is asked here."""
+    """The kind; where the record may bring what a model or a judge would say, that too."""
     kind = str(entry["kind"])
-    if kind == "arithmetic" or "given" not in (*entry["needs"], *entry["uses"]):
+    if kind == "arithmetic" or "given" not in entry["uses"]:
         return kind
-    return f"{kind}, read from the record"
+    return f"{kind}, or from the record"
 
 
 def _suites(entry: Entry) -> str:

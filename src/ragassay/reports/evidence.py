@@ -25,7 +25,13 @@ CLIP = 400
 """Characters of a reply or text that are shown unless all was asked for."""
 
 _MOST_PIECES = 30
-"""Pieces of an answer, or nuggets, that are shown unless all was asked for."""
+"""Pieces of an answer, nuggets, or metrics over runs, that are shown unless all was asked for."""
+
+_MOST_RUNS = 10
+_MOST_VALUES = 6
+_MOST_IN_FULL = 6
+"""Metrics over the runs of a query of which each has its parts and its signature shown; of more,
+each has a line."""
 
 
 def explained(found: Explained, *, full: bool = False) -> RenderableType:
@@ -46,17 +52,66 @@ def explained(found: Explained, *, full: bool = False) -> RenderableType:
         parts.append(_field("query", sample.query, limit))
     if sample.answer is not None:
         parts.append(_field("answer", sample.answer.text, limit))
-    for run in sample.runs:
+    runs = sample.runs[: _MOST_RUNS if limit is not None else None]
+    for run in runs:
         said = f"none ({run.failure})" if run.answer is None else run.answer.text
         parts.append(_field(f"answer, repeat {run.repeat}", said, limit))
+    if more := len(sample.runs) - len(runs):
+        parts.append(Text(f"… and {more:,} more runs; --full shows them", "dim"))
     pages = _Pages(sample, limit)
-    for one in found.scores:
-        parts += pages.score(one)
+    if sample.runs and limit is not None and len(found.scores) > _MOST_IN_FULL:
+        parts += _over_runs(found.scores)
+    else:
+        for one in found.scores:
+            parts += pages.score(one)
     if not found.scores:
         parts.append(Text("The run keeps no score for this sample."))
     if limit is not None and pages.seen:
         parts.append(Text("\n--full shows prompts, and all texts in full.", "dim"))
     return Padding(Group(*parts), (0, 1))
+
+
+def _over_runs(scores: Sequence[Evidence]) -> Iterator[RenderableType]:
+    """What is told of a query's runs, one line for what is measured alike: its figures, and the
+    values in each run or of each pair of runs."""
+    groups: dict[str, list[Evidence]] = {}
+    for one in scores:
+        base, _, last = one.row.metric.rpartition(".")
+        name = base if base and last.isidentifier() else one.row.metric
+        groups.setdefault(name, []).append(one)
+    shown = Table(box=None, pad_edge=False, header_style="bold dim")
+    for title in ("metric", "figures", "in the runs, or of pairs of runs"):
+        shown.add_column(title, overflow="fold")
+    for name, members in list(groups.items())[:_MOST_PIECES]:
+        figures = ", ".join(
+            f"{_last(one.row.metric, name)}{wording.number(float(one.row.value))}"
+            for one in members
+            if isinstance(one.row.value, int | float)
+        )
+        reason = members[0].row.reason
+        said = Text(figures) if figures else Text(wording.reason(reason or ""), "yellow")
+        values = next((one.row.parts["values"] for one in members if "values" in one.row.parts), ())
+        shown.add_row(Text(wording.one_line(name)), said, Text(_listed(values), "dim"))
+    yield Text("")
+    yield shown
+    more = len(groups) - _MOST_PIECES
+    rest = f"… and {more:,} more. " if more > 0 else ""
+    yield Text(f"\n{rest}A metric's name shows it whole; --full shows all.", "dim")
+
+
+def _last(metric: str, group: str) -> str:
+    """``mean `` of ``consistency_f1.mean``; nothing where the metric stands for itself."""
+    return f"{metric.removeprefix(group).lstrip('.')} ".lstrip()
+
+
+def _listed(values: Sequence[Any]) -> str:
+    """The first values, in few digits."""
+    some = [
+        "–" if one is None else one if isinstance(one, str) else wording.number(float(one))
+        for one in values[:_MOST_VALUES]
+    ]
+    more = len(values) - len(some)
+    return wording.one_line(" ".join(some)) + (f" … {more:,} more" if more else "")
 
 
 def labels_to_give(found: Explained) -> list[str]:

@@ -20,10 +20,10 @@ import numpy as np
 import ragassay
 from ragassay import files
 from ragassay.engine.alignment import aligned
-from ragassay.engine.comparison import query_matrix, rows_by_query
+from ragassay.engine.comparison import query_differences, query_matrix, rows_by_query
 from ragassay.engine.results import Result
 from ragassay.engine.summary import Comparison, Difference, MetricSummary, Slice
-from ragassay.reports import consistency_table, figures, wording
+from ragassay.reports import consistency_table, figures, footnotes, grouping, wording
 from ragassay.reports.browse import CHUNK, MAX_ROWS, TEXT_BUDGET, Details, script_json
 from ragassay.reports.distributions import Values
 from ragassay.samples import Identity
@@ -46,7 +46,7 @@ def write_report(result: Result, path: str | Path) -> None:
     columns = result.columns
     browser = _RunBrowser(result)
     scored = {name: columns.values(name)[columns.scored(name)] for name in columns.metrics}
-    families = wording.families(result.summary.metrics.values())
+    families = grouping.families(result.summary.metrics.values())
     _write(
         path,
         "run.html.j2",
@@ -54,7 +54,7 @@ def write_report(result: Result, path: str | Path) -> None:
         summary=result.summary,
         families=families,
         scored=scored,
-        slices=wording.by_column(result.summary.slices),
+        slices=grouping.by_column(result.summary.slices),
         browser=browser,
         consistency=consistency_table.section(result),
     )
@@ -204,16 +204,8 @@ def _metric_entry(metric: MetricSummary) -> dict[str, Any]:
 def _sorted_differences(comparison: Comparison, a: Result, b: Result) -> dict[str, Values]:
     """The difference A - B of each query that both runs scored, sorted, by metric."""
     names = [difference.name for difference in comparison.differences]
-    rows_a, rows_b = rows_by_query(a), rows_by_query(b)
-    common = [query for query in rows_a if query in rows_b]
-    if not names or not common:
-        return {name: np.zeros(0) for name in names}
-    values_a, mask_a = query_matrix(a, names, rows_a, common)
-    values_b, mask_b = query_matrix(b, names, rows_b, common)
-    return {
-        name: np.sort((values_a[at] - values_b[at])[mask_a[at] & mask_b[at]])
-        for at, name in enumerate(names)
-    }
+    found = query_differences(a, b, names)
+    return {name: np.sort(values) for name, values in zip(names, found, strict=True)}
 
 
 def _paired_slices(a: Result, b: Result) -> dict[str, list[tuple[Slice, Slice]]]:
@@ -221,7 +213,7 @@ def _paired_slices(a: Result, b: Result) -> dict[str, list[tuple[Slice, Slice]]]
     second = {(piece.column, piece.value): piece for piece in b.summary.slices}
     return {
         column: pairs
-        for column, pieces in wording.by_column(a.summary.slices).items()
+        for column, pieces in grouping.by_column(a.summary.slices).items()
         if (pairs := [(p, second[column, p.value]) for p in pieces if (column, p.value) in second])
     }
 
@@ -271,6 +263,7 @@ def _environment() -> Environment:
     )
     environment.globals.update(
         wording=wording,
+        footnotes=footnotes,
         figures=figures,
         configuration=_configuration,
         version=ragassay.__version__,

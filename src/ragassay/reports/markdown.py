@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from ragassay.engine.summary import Comparison, Difference, MetricSummary, Slice, Summary
-from ragassay.reports import wording
+from ragassay.reports import footnotes, grouping, wording
 
 _SPECIAL = re.compile(r"([\\`*_\[\]|~$])")
 _MENTION = re.compile(r"(?<!\w)@(?=\w)")
@@ -23,11 +23,11 @@ def summary(found: Summary) -> str:
         "lrrrll" if judged else "lrrrl",
         (_metric_cells(metric, judged) for metric in found.metrics.values()),
     )
-    for column, pieces in wording.by_column(found.slices).items():
+    for column, pieces in grouping.by_column(found.slices).items():
         lines += ["", f"<details><summary>By {escape(column)}</summary>", ""]
         lines += _slice_table(column, pieces)
         lines += ["", "</details>"]
-    notes = wording.summary_notes(found) + wording.label_notes(found)
+    notes = footnotes.summary_notes(found) + footnotes.label_notes(found)
     return _finish(lines, notes, found.warnings)
 
 
@@ -35,7 +35,7 @@ def comparison(found: Comparison) -> str:
     """A comparison as Markdown (GitHub's dialect)."""
     level = wording.percent(found.level).replace(" ", "")
     corrected = f"p ({wording.correction_name(found.correction)})"
-    lines = [f"**{escape(wording.verdict_line(found))}**", ""]
+    lines = [f"**{escape(footnotes.verdict_line(found))}**", ""]
     lines += _table(
         [
             *("metric", "A_mean (new)", "B_mean (old)", "Diff(A-B)", f"{level} interval"),
@@ -44,7 +44,7 @@ def comparison(found: Comparison) -> str:
         "lrrrrrrlrr",
         (_difference_cells(difference) for difference in found.differences),
     )
-    return _finish(lines, wording.comparison_notes(found), found.warnings)
+    return _finish(lines, footnotes.comparison_notes(found), found.warnings)
 
 
 def escape(text: str) -> str:

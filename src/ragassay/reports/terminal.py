@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ragassay.engine.summary import Comparison, Difference, MetricSummary, Slice, Summary
-from ragassay.reports import wording
+from ragassay.reports import footnotes, grouping, wording
 
 _VERDICT_STYLE = {"better": "green", "worse": "red", "different": "yellow"}
 _BAR_WIDTH = 12
@@ -81,9 +81,11 @@ class _SummaryView:
                 cells.append(Text(wording.reasons(metric.unscored)))
             table.add_row(*cells)
         yield Padding(table, (0, 0, 0, 1))
-        notes = wording.summary_notes(summary, judged_marked=wide) + wording.label_notes(summary)
+        notes = footnotes.summary_notes(summary, judged_marked=wide) + footnotes.label_notes(
+            summary
+        )
         if not wide:
-            notes += [f"Unscored: {note}." for note in wording.unscored_notes(summary)]
+            notes += [f"Unscored: {note}." for note in footnotes.unscored_notes(summary)]
         yield _notes(notes, summary.warnings, plain)
         if summary.incomplete:
             yield _warning(
@@ -98,7 +100,7 @@ class _SlicesView:
     summary: Summary
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        columns = wording.by_column(self.summary.slices)
+        columns = grouping.by_column(self.summary.slices)
         names = max((len(name) for name in self.summary.metrics), default=0)
         fit = max(1, (options.max_width - min(names, options.max_width // 3) - 5) // 17)
         for column, pieces in columns.items():
@@ -143,8 +145,8 @@ class _ComparisonView:
         for d in comparison.differences:
             table.add_row(_name(d.name, d.higher_is_better, "", plain), *cells(d, plain))
         yield Padding(table, (0, 0, 0, 1))
-        yield Padding(Text(wording.one_line(wording.verdict_line(comparison)), "bold"), (0, 1))
-        notes = wording.comparison_notes(comparison)
+        yield Padding(Text(wording.one_line(footnotes.verdict_line(comparison)), "bold"), (0, 1))
+        notes = footnotes.comparison_notes(comparison)
         if cells is _narrow_cells:
             found = [f"{d.name} {wording.number(d.detectable)}" for d in comparison.differences]
             ns = {d.n for d in comparison.differences}

@@ -1,0 +1,242 @@
+"""What stands below the tables of a run or a comparison: how their numbers came about."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from ragassay.engine.behind import names_in
+from ragassay.engine.summary import Comparison, Spending, Summary
+from ragassay.reports.wording import (
+    correction_name,
+    cost,
+    counts,
+    interval_name,
+    number,
+    percent,
+    plural,
+    reasons,
+)
+from ragassay.scores import Reason
+from ragassay.stats.permutation import EXACT_UP_TO
+
+MOST_LABELS = 6
+"""Labels of a metric, or names of metrics, that are told one by one."""
+
+
+def summary_notes(summary: Summary, *, judged_marked: bool = True) -> list[str]:
+    """What a reader must know to read the means.
+
+    ``judged_marked`` says that the table itself tells which metrics were judged by whom.
+    """
+    notes = [f"Each mean runs over {summary.averaged_over}."] if summary.averaged_over else []
+    kinds: dict[str, list[float]] = {}
+    for metric in summary.metrics.values():
+        if metric.low is not None:
+            kinds.setdefault(metric.interval, []).append(metric.level)
+    found = sorted({m.n_clusters for m in summary.metrics.values() if m.n_clusters})
+    clustered = ""
+    if found:
+        # A metric's clusters are those with a scored sample, so they differ between metrics.
+        least = f"{found[0]:,} to " if len(found) > 1 else ""
+        clustered = f", clustered ({least}{plural(found[-1], 'cluster')})"
+    for kind, levels in kinds.items():
+        notes.append(f"Intervals: {percent(levels[0])}, {interval_name(kind)}{clustered}.")
+    if summary.failures:
+        notes.append(f"The system failed: {counts(summary.failures)}.")
+    notes += judge_notes(summary, judged_marked)
+    notes += [f"{name}: {number(value)}." for name, value in summary.totals.items()]
+    for metric in summary.metrics.values():
+        if metric.n_assumed:
+            without = "nothing" if metric.mean_measured is None else number(metric.mean_measured)
+            notes.append(
+                f"{metric.name}: {metric.n_assumed:,} of {metric.n_scored:,} values for a missing "
+                f"part, as published; the mean without them is {without}."
+            )
+    return notes
+
+
+def judge_notes(summary: Summary, judged_marked: bool) -> list[str]:
+    """Who was asked, how often, and what that cost; nothing where nobody was."""
+    return [
+        *_given_notes(summary),
+        *_asked_notes(summary, judged_marked),
+        *_embedded_notes(summary),
+    ]
+
+
+def _given_notes(summary: Summary) -> list[str]:
+    """Which values came with the records, metrics alike together."""
+    alike: dict[str, list[str]] = {}
+    for metric in summary.metrics.values():
+        if metric.n_given:
+            every = metric.n_given == metric.n_scored
+            which = f"{'all' if every else f'{metric.n_given:,}'} of {metric.n_scored:,} values"
+            by = f", of {metric.judge}" if every and metric.judge else ""
+            alike.setdefault(f"{which}{by}", []).append(metric.name)
+    return [
+        f"Resting on values read from the records, not on a judge or model here ({how}): "
+        f"{', '.join(names)}. --option given=false asks the judge, where one can tell."
+        for how, names in alike.items()
+    ]
+
+
+def _asked_notes(summary: Summary, judged_marked: bool) -> list[str]:
+    spent = summary.judging
+    if spent is None or not spent.questions:
+        return []
+    judged = [
+        metric.name
+        for metric in summary.metrics.values()
+        if (spent.judge in names_in(metric.judges) if metric.judges else metric.judge)
+    ]
+    if spent.judge.startswith("offline"):
+        told = f"{spent.judge} (rules about words, not a model)"
+    else:
+        told = spent.judge
+    which = f"{len(judged)} of {plural(len(summary.metrics), 'metric')}"
+    if not judged_marked:
+        which = _which(judged, list(summary.metrics), which)
+    notes = [f"Judged by {told}: {which}."]
+    if spent.calls or spent.cached:
+        pieces = [plural(spent.questions, "question"), plural(spent.calls, "call")]
+        if spent.cached:
+            pieces.append(f"{spent.cached:,} from the ledger")
+        pieces.append(f"{spent.input_tokens:,} tokens in and {spent.output_tokens:,} out")
+        pieces.append(cost(spent))
+        notes.append(f"Asked: {', '.join(pieces)}, {spent.seconds:,.1f} s.")
+    if spent.failures:
+        notes.append(f"Questions without an answer: {reasons(spent.failures)}.{_again(spent)}")
+    if spent.disagreed:
+        share = f"{spent.disagreed:,} of {plural(spent.questions, 'question')}"
+        notes.append(f"The panel's members disagreed on {share}.")
+    if spent.lost_votes:
+        notes.append(f"Votes that the panel went without: {reasons(spent.lost_votes)}.")
+    return notes
+
+
+def _which(judged: Sequence[str], metrics: Sequence[str], many: str) -> str:
+    """The judged metrics in few words: their names, or those of the others, or how many."""
+    others = [name for name in metrics if name not in judged]
+    if not others:
+        return "all metrics"
+    if len(judged) <= MOST_LABELS:
+        return ", ".join(judged)
+    return f"all metrics but {', '.join(others)}" if len(others) <= MOST_LABELS else many
+
+
+def _embedded_notes(summary: Summary) -> list[str]:
+    spent = summary.embedding
+    if spent is None:
+        return []
+    pieces = [plural(spent.questions, "text"), plural(spent.calls, "call")]
+    if spent.cached:
+        pieces.append(f"{spent.cached:,} from the ledger")
+    if spent.calls:
+        pieces += [f"{spent.input_tokens:,} tokens", cost(spent)]
+    notes = [f"Embedded by {spent.judge}: {', '.join(pieces)}."]
+    if spent.failures:
+        notes.append(f"Texts without a vector: {reasons(spent.failures)}.{_again(spent)}")
+    return notes
+
+
+def _again(spent: Spending) -> str:
+    """What to do about questions without an answer. Nothing is advised that cannot help: the same
+    key is rejected again, and what was too long stays so."""
+    found = {Reason(reason) for reason in spent.failures}
+    told = ""
+    if Reason.AUTH in found:
+        told = " Mend the key, the model's name or the account: then only these are asked."
+    elif Reason.BUDGET in found:
+        told = " The same command with a larger --budget goes on from here."
+    elif any(reason.passing for reason in found):
+        told = " The same command again asks only these."
+    elif found & {Reason.REFUSED, Reason.UNPARSABLE}:
+        told = " --retry-failed asks them again."
+    if Reason.CONTEXT_TOO_LONG in found:
+        told += " What is too long needs a model with a longer context, or shorter passages."
+    return told
+
+
+def unscored_notes(summary: Summary) -> list[str]:
+    """Which metrics have how many samples without a score, metrics alike together."""
+    alike: dict[str, list[str]] = {}
+    for metric in summary.metrics.values():
+        if metric.unscored:
+            alike.setdefault(reasons(metric.unscored), []).append(metric.name)
+    return [f"{what}: {', '.join(names)}" for what, names in alike.items()]
+
+
+def label_notes(summary: Summary) -> list[str]:
+    """How often each label occurred, for metrics whose values are labels."""
+    return [f"{m.name}: {counts(_most(m.labels))}" for m in summary.metrics.values() if m.labels]
+
+
+def _most(labels: Mapping[str, int]) -> Mapping[str, int]:
+    """The most frequent labels, and the rest as one."""
+    first = dict(list(labels.items())[:MOST_LABELS])
+    rest = sum(labels.values()) - sum(first.values())
+    return {**first, "others": rest} if rest else first
+
+
+def verdict_line(comparison: Comparison) -> str:
+    """One sentence that says how the comparison ended."""
+    tally: Counter[str] = Counter(difference.verdict for difference in comparison.differences)
+    said = {
+        "better": "better on",
+        "worse": "worse on",
+        "different": "different on",
+        "no difference shown": "no difference shown on",
+        "unknown": "not testable on",
+    }
+    pieces = [f"{said[verdict]} {tally[verdict]}" for verdict in said if tally[verdict]]
+    if not pieces:
+        return "The two runs share no metric."
+    total = plural(len(comparison.differences), "metric")
+    return f"{comparison.a} against {comparison.b}: {', '.join(pieces)} of {total}."
+
+
+def comparison_notes(comparison: Comparison) -> list[str]:
+    """Which test, how many resamples, which correction, and what the means run over."""
+    n_tested = sum(d.p_value is not None for d in comparison.differences)
+    notes = [
+        f"A (new) = {comparison.a}; B (old) = {comparison.b}. Each mean runs over the queries that "
+        f"both runs scored: n, of {comparison.n_common:,} in common.",
+        f"p_value: two-sided paired permutation test, {comparison.n_resamples:,} resamples, "
+        f"seed {comparison.seed} (exact where at most {EXACT_UP_TO} "
+        "queries differ). * marks a raw p below 0.05.",
+        f"p ({correction_name(comparison.correction)}) and the verdict: corrected across the "
+        f"{plural(n_tested, 'metric')} tested between these two runs, at the 5 % level.",
+        f"Interval of the difference: {percent(comparison.level)}, "
+        f"{interval_name(comparison.interval)}. Detectable: the smallest true difference that n "
+        "queries with this spread find with 80 % power.",
+    ]
+    notes += cluster_notes(comparison)
+    if comparison.judged_by:
+        notes.append(f"Judged by {comparison.judged_by}.")
+    alone = [
+        f"{', '.join(names)} only in {name}"
+        for names, name in ((comparison.metrics_only_a, "A"), (comparison.metrics_only_b, "B"))
+        if names
+    ]
+    if alone:
+        notes.append(f"Metrics not compared: {'; '.join(alone)}.")
+    missing = [
+        f"{plural(n, 'query')} only in {name}"
+        for n, name in ((comparison.only_a, "A"), (comparison.only_b, "B"))
+        if n
+    ]
+    if missing:
+        notes.append(f"Left out: {' and '.join(missing)}.")
+    return notes
+
+
+def cluster_notes(comparison: Comparison) -> list[str]:
+    """What belongs together in the test; nothing where queries stand alone."""
+    if comparison.n_clusters is None:
+        return []
+    together = comparison.clustered_by or "cluster"
+    return [
+        f"Test and intervals keep the queries of one {together} together "
+        f"({plural(comparison.n_clusters, 'cluster')})."
+    ]
