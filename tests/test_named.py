@@ -177,8 +177,8 @@ def test_judges_of_one_endpoint_share_its_pace(ledger: Ledger) -> None:
     assert isinstance(panel, Panel)
     a, b, c = panel.members
     assert isinstance(a, LLMJudge) and isinstance(b, LLMJudge) and isinstance(c, LLMJudge)
-    assert a._limiter is b._limiter and a._limiter is not c._limiter
-    assert a._limiter.most == c._limiter.most == 7
+    assert a._sender.limiter is b._sender.limiter and a._sender.limiter is not c._sender.limiter
+    assert a._sender.limiter.most == c._sender.limiter.most == 7
 
 
 def test_options_reach_the_judge(ledger: Ledger) -> None:

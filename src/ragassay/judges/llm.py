@@ -24,7 +24,7 @@ from ragassay.judges import requests
 from ragassay.judges.breaker import Breaker
 from ragassay.judges.budget import Budget
 from ragassay.judges.dialect import Current, Dialect, Learnt
-from ragassay.judges.endpoints.base import Completion, Endpoint, EndpointError
+from ragassay.judges.endpoints.base import TIMEOUT_S, Completion, Endpoint, EndpointError
 from ragassay.judges.judge import Judge
 from ragassay.judges.ledger import Entry, Ledger
 from ragassay.judges.limits import Limiter
@@ -77,7 +77,7 @@ class LLMJudge(Judge):
         price: Price | None = None,
         parameters: Mapping[str, Any] | None = None,
         label: str = "",
-        timeout: float = 120.0,
+        timeout: float = TIMEOUT_S,
         reuse: Reuse = "all",
         backoff: float = BACKOFF_S,
     ) -> None:
@@ -92,18 +92,11 @@ class LLMJudge(Judge):
         self._parameters = dict(parameters or {})
         self._recall = Recall(ledger, self._label, reuse)
         self._dialect = Dialect(ledger, endpoint, model)
-        self._limiter = limiter or Limiter()
         self._sender = Sender(
-            endpoint,
-            self._limiter,
-            breaker or Breaker(),
-            budget,
-            price,
-            timeout=timeout,
-            backoff=backoff,
+            endpoint, limiter, breaker, budget, price, timeout=timeout, backoff=backoff
         )
         self._flights: dict[tuple[str, int], asyncio.Task[Verdict[Any] | Failure]] = {}
-        self._gate = asyncio.Semaphore(self._limiter.most * _AT_WORK)
+        self._gate = asyncio.Semaphore(self._sender.limiter.most * _AT_WORK)
         self._draining = False
 
     @property
@@ -114,7 +107,7 @@ class LLMJudge(Judge):
     @property
     def width(self) -> int:
         """As many as may be in flight."""
-        return self._limiter.most
+        return self._sender.limiter.most
 
     @property
     def model(self) -> str:
@@ -154,7 +147,7 @@ class LLMJudge(Judge):
         self._sender.resume()
         self._dialect.reopen()
         self._flights.clear()
-        self._gate = asyncio.Semaphore(self._limiter.most * _AT_WORK)
+        self._gate = asyncio.Semaphore(self._sender.limiter.most * _AT_WORK)
         import jinja2  # noqa: F401 - now, and not while the first question waits
 
         await self.endpoint.open()

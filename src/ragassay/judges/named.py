@@ -23,7 +23,7 @@ from urllib.parse import urlsplit, urlunsplit
 from ragassay.errors import UsageError, did_you_mean
 from ragassay.judges import secrets
 from ragassay.judges.budget import Budget
-from ragassay.judges.endpoints.base import Endpoint
+from ragassay.judges.endpoints.base import TIMEOUT_S, Endpoint
 from ragassay.judges.judge import Judge
 from ragassay.judges.ledger import Ledger
 from ragassay.judges.limits import MOST, Limiter
@@ -60,7 +60,7 @@ class JudgeOptions:
     concurrency: int = MOST
     rpm: float | None = None
     tpm: float | None = None
-    timeout: float = 120.0
+    timeout: float = TIMEOUT_S
     temperature: float | None = None
     seed: int | None = None
     max_tokens: int | None = None

@@ -15,7 +15,7 @@ from typing import Generic, TypeVar
 
 from ragassay.judges.breaker import Breaker
 from ragassay.judges.budget import Budget, Reservation
-from ragassay.judges.endpoints.base import Completion, Endpoint, EndpointError
+from ragassay.judges.endpoints.base import TIMEOUT_S, Completion, Endpoint, EndpointError
 from ragassay.judges.limits import Limiter
 from ragassay.judges.prices import Price
 from ragassay.scores import Reason
@@ -108,8 +108,8 @@ class Sender:
 
     Args:
         endpoint: where to.
-        limiter: its pace.
-        breaker: its health.
+        limiter: its pace; one of its own where left out.
+        breaker: its health; likewise.
         budget: of the run, or ``None``.
         price: of the model, or ``None`` where it is not known.
         timeout: seconds that a question (all that shares a tally: retries, the waits between them,
@@ -121,15 +121,16 @@ class Sender:
     def __init__(
         self,
         endpoint: Endpoint,
-        limiter: Limiter,
-        breaker: Breaker,
+        limiter: Limiter | None = None,
+        breaker: Breaker | None = None,
         budget: Budget | None = None,
         price: Price | None = None,
         *,
-        timeout: float = 120.0,
+        timeout: float = TIMEOUT_S,
         backoff: float = BACKOFF_S,
     ) -> None:
-        self.endpoint, self.limiter, self.breaker = endpoint, limiter, breaker
+        self.endpoint = endpoint
+        self.limiter, self.breaker = limiter or Limiter(), breaker or Breaker()
         self.budget, self.price = budget, price
         self.timeout, self.backoff = timeout, backoff
         self._stopped: tuple[Reason, str] | None = None

@@ -31,6 +31,13 @@ SAMPLING = (
 C = TypeVar("C")
 
 
+CONNECT_S = 10.0
+"""Seconds until a connection must stand."""
+
+TIMEOUT_S = 120.0
+"""Seconds that a request may take."""
+
+
 @dataclass(frozen=True, slots=True)
 class Prompt:
     """A request before it is put into the words of a protocol.
@@ -119,7 +126,10 @@ class Endpoint(ABC):
     never: ClassVar[frozenset[str]] = frozenset()
     """Parameters and modes that the protocol does not have."""
 
-    def __init__(self, url: str, key: Secret, *, timeout: float = 120.0) -> None:
+    role: ClassVar[str] = "judge"
+    """What it is for, as the user calls it."""
+
+    def __init__(self, url: str, key: Secret, *, timeout: float = TIMEOUT_S) -> None:
         self.url, self.key, self.timeout = url, key, timeout
 
     @abstractmethod
@@ -176,7 +186,3 @@ def counted(value: object) -> int | None:
     if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
         return None
     return int(min(value, MOST_TOKENS))
-
-
-CONNECT_S = 10.0
-"""Seconds until a connection must stand."""

@@ -73,6 +73,7 @@ def from_status(
     model: str,
     key: Secret,
     sent: Collection[str],
+    role: str = "judge",
 ) -> EndpointError:
     """The error behind a reply whose status is not 200.
 
@@ -84,8 +85,9 @@ def from_status(
         model: that was asked for.
         key: that was sent; the sentence says where it comes from.
         sent: names of the parameters that were sent, and the mode: what may be rejected.
+        role: what the endpoint is for, as the user calls it.
     """
-    error = _meaning(status, body, headers, url, model, key, sent)
+    error = _meaning(status, body, headers, url, model, key, sent, role)
     # A gateway that ran out of time says nothing about what stands behind it.
     error.free = error.reason is not Reason.TIMEOUT
     return error
@@ -122,6 +124,7 @@ def _meaning(
     model: str,
     key: Secret,
     sent: Collection[str],
+    role: str,
 ) -> EndpointError:
     message, code, param = _said(body)
     whole = f"{message} {code} {param}"[:_READ]
@@ -146,7 +149,7 @@ def _meaning(
         return EndpointError(Reason.AUTH, said)
     if status in (404, 405) or (status in (400, 422) and _NO_MODEL.search(whole)):
         said = f"{url} does not know the model {model!r}, or nothing answers there ({status}): "
-        return EndpointError(Reason.AUTH, f"{said}{shown} Check the judge's name and address.")
+        return EndpointError(Reason.AUTH, f"{said}{shown} Check the {role}'s name and address.")
     if status == 413 or (status in (400, 422) and _TOO_LONG.search(whole)):
         return EndpointError(Reason.CONTEXT_TOO_LONG, f"the request is too long: {shown}")
     if status == 429:

@@ -17,6 +17,7 @@ import orjson
 from ragassay.errors import UsageError
 from ragassay.judges.endpoints.base import (
     CONNECT_S,
+    TIMEOUT_S,
     ClientEndpoint,
     Completion,
     EndpointError,
@@ -41,7 +42,7 @@ class OpenAIChat(ClientEndpoint["AsyncOpenAI"]):
     protocol: ClassVar[str] = "openai"
     path: ClassVar[str] = "/chat/completions"
 
-    def __init__(self, url: str, key: Secret, *, timeout: float = 120.0) -> None:
+    def __init__(self, url: str, key: Secret, *, timeout: float = TIMEOUT_S) -> None:
         super().__init__(url, key, timeout=timeout)
         self._http: httpx2.AsyncClient | None = None
         self._first: dict[str, Any] | None = None
@@ -174,6 +175,7 @@ class OpenAIChat(ClientEndpoint["AsyncOpenAI"]):
             model=body["model"],
             key=self.key,
             sent=names,
+            role=self.role,
         )
 
 

@@ -37,6 +37,7 @@ class OpenAIEmbeddings(OpenAIChat):
     """``POST {url}/embeddings``."""
 
     path: ClassVar[str] = "/embeddings"
+    role: ClassVar[str] = "embedder"
 
     def texts(
         self, model: str, texts: Sequence[str], dimensions: int | None, encoding: str | None
@@ -80,19 +81,6 @@ class OpenAIEmbeddings(OpenAIChat):
             why = str(error) if isinstance(error, _Unsound) else f"it begins with {shown!r}"
             said = f"{self.url} answered with something that is no list of {n} vectors: {why}"
             raise EndpointError(Reason.SERVER_ERROR, said, again=True) from None
-
-    def _status(self, status: int, response: httpx2.Response, sent: bytes) -> EndpointError:
-        error = super()._status(status, response, sent)
-        for ours, theirs in _WORDS.items():
-            error.detail = error.detail.replace(theirs, ours)
-        return error
-
-
-_WORDS = {
-    "Check the embedder's name": "Check the judge's name",
-    "with --embedder-key-file": "with --key-file",
-}
-"""Ours for what an error says about judges."""
 
 
 class _Unsound(ValueError):  # noqa: N818 - it says what is the case
