@@ -100,5 +100,26 @@ def test_a_run_with_a_local_model_end_to_end(folder: str, tmp_path: Path) -> Non
 def test_a_layer_that_the_model_does_not_have_leaves_the_rest(models: Models) -> None:
     window = Window([group("a b", "a b")], models=models)
     found = window.outcomes(naming.parse("runs_bertscore(rescale=false)"))[0]  # layer 17
-    assert isinstance(found, Unscored) and found.reason == "needs_extra"
+    assert isinstance(found, Unscored) and found.reason == "failed"
     assert window.outcomes(naming.parse("runs_rougeL"))[0].value == 1.0
+
+
+def test_citations_are_not_compared(models: Models) -> None:
+    pair = group("the cat sat [1].", "the cat sat [2][3].")
+    window = Window([pair], models=models)
+    for name, like in ((NAME, 1.0), (NAME.replace(")", ",citations=kept)"), None)):
+        (found,) = naming.parse(name).score_window(window)
+        assert isinstance(found, Score)
+        assert (found.value == pytest.approx(1.0, abs=1e-6)) is (like == 1.0)
+
+
+def test_a_pair_with_an_empty_answer_says_that_its_raw_value_is_0(models: Models) -> None:
+    name = "runs_bertscore(layer=2,rescale=false)"
+    (plain,) = naming.parse(name).score_window(Window([group("", "a", "b")], models=models))
+    assert isinstance(plain, Score)
+    assert "in 2 of 3 pairs one answer is empty: a raw BERTScore of 0" in plain.explanation
+    (scaled,) = naming.parse("runs_bertscore(layer=2)").score_window(
+        Window([group("", "a")], models=models)
+    )
+    assert isinstance(scaled, Score) and isinstance(scaled.value, float)
+    assert scaled.value < 0 and f"{scaled.value:.2f} on this scale" in scaled.explanation

@@ -12,7 +12,7 @@ from ragassay.errors import UsageError
 from ragassay.metrics import naming
 from ragassay.metrics.base import Window
 from ragassay.metrics.rouge import rouge
-from ragassay.samples import Passage, Sample
+from ragassay.samples import Answer, Passage, Sample, Statement
 from ragassay.scores import Outcome, Reason, Score, Unscored
 
 WORDS = st.lists(st.sampled_from(["ape", "bee", "cat", "dog"]), max_size=6).map(" ".join)
@@ -114,6 +114,8 @@ def test_fewer_than_two_scores_are_unscored_for_the_reason_of_the_runs() -> None
     found = said("runs_mean(of=m)", scores(1.0, None, None, m=[None, "refused", "refused"]))
     assert isinstance(found, Unscored) and found.reason is Reason.REFUSED
     assert "1 of 3 runs have a score of m (2 refused)" in found.detail
+    theirs = said("runs_mean(of=m)", scores(1.0, None, m=[None, "lost"]))
+    assert isinstance(theirs, Unscored) and theirs.reason is Reason.MISSING_INPUT
     missing = said("runs_mean(of=other)", scores(1.0, 1.0))
     assert isinstance(missing, Unscored) and missing.reason is Reason.MISSING_INPUT
 
@@ -175,6 +177,14 @@ def test_answers_without_words_cannot_be_compared_with_each_other() -> None:
     assert isinstance(nothing, Unscored) and nothing.reason is Reason.UNDEFINED
 
 
+def test_answers_of_one_word_have_no_pairs_of_words_to_compare() -> None:
+    found = said("runs_rouge2.f", group("Paris", "Paris", "in Paris"))
+    assert isinstance(found, Score) and found.parts["values"] == [None, 0.0, 0.0]
+    assert value("runs_rouge1.f", group("Paris", "Paris")) == 1.0
+    alike = said("runs_rouge2.f", group("Paris", "Paris"))
+    assert isinstance(alike, Unscored) and "two words" in alike.detail
+
+
 def test_answers_in_any_script_are_compared() -> None:
     assert value("runs_rouge1.f", group("東京は大きい", "東京は大きい")) == 1.0
     assert value("runs_rouge1.f", group("Это дом", "Это кот")) == 0.5
@@ -216,6 +226,8 @@ def test_ids_that_name_places_in_a_list_are_not_taken_for_passages() -> None:
     found = said("runs_overlap", retrieved(one, other))
     assert isinstance(found, Score) and found.value == pytest.approx(1 / 3)
     assert "by their texts" in found.explanation
+    silent = said("runs_overlap", retrieved(one, [*other, Passage(None, "[3]")]))
+    assert isinstance(silent, Unscored) and "stands for different passages" in silent.detail
 
 
 def test_nothing_retrieved_twice_cannot_be_compared() -> None:
@@ -265,3 +277,22 @@ def test_the_three_statistics_of_a_window_are_computed_once(
     for name in ("runs_mean", "runs_variance", "runs_cv"):
         window.outcomes(naming.parse(f"{name}(of=m)"))
     assert len(calls) == 2
+
+
+def test_citations_are_no_words_of_an_answer() -> None:
+    one, other = "It is 330 m tall [1].", "It is 330 m tall [2][3]."
+    for name in ("runs_rouge1", "runs_rouge2", "runs_rougeL"):
+        assert value(name, group(one, other)) == 1.0
+        assert value(f"{name}(citations=kept)", group(one, other)) < 1.0
+    # Open RAG Eval's loader sees no other form.
+    vendor = group(one, "It is 330 m tall 【1†source】.")
+    assert value("runs_rougeL", vendor) < 1.0 == value("runs_rougeL(citations=any)", vendor)
+    # Statements that the record brings hold no citations.
+    stated = Answer("", (Statement("It is", ("1",)), Statement("330 m tall", ())))
+    runs = (Sample(id="q", repeat=0, answer=stated), Sample(id="q", repeat=1, answer=one))
+    assert value("runs_rougeL", Sample(id="q", runs=runs)) == 1.0
+
+
+def test_an_answer_of_citations_alone_is_empty() -> None:
+    assert value("runs_rougeL", group("[1]", "x")) == 0.0
+    assert isinstance(said("runs_rougeL", group("[1]", "[2]")), Unscored)

@@ -10,9 +10,15 @@ import ragassay
 
 ROOT = Path(ragassay.__file__).parent
 GROUND = {"errors", "samples", "scores", "files", "strict", "discovery", "yaml_files"}
-LAYERS = ["formats", "stats", "judges", "models", "metrics", "suites", "engine", "reports", "cli"]
-BESIDE = {("formats", "stats"), ("stats", "formats")}
-"""Two layers at one height, which do not know each other."""
+LAYERS = [
+    *("formats", "stats", "judges", "models", "metrics", "suites", "engine", "reports"),
+    *("open_rag_eval", "cli"),
+]
+BESIDE = {
+    *(("formats", "stats"), ("stats", "formats")),
+    *(("open_rag_eval", "cli"), ("cli", "open_rag_eval")),
+}
+"""Pairs of layers at one height, which do not know each other."""
 
 
 def layer(module: str) -> str:

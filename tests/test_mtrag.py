@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rouge_score.rouge_scorer import RougeScorer
 
+import ragassay
 from ragassay import Answer, Passage, Reason, Sample, Score, Unscored, formats, suites
 from ragassay.metrics import naming
 from ragassay.metrics.base import Window
@@ -379,3 +380,15 @@ def test_the_ranking_score_is_a_harmonic_mean() -> None:
 def test_every_metric_of_the_suite_prints_a_name_that_parses() -> None:
     for metric in SUITE.resolve():
         assert naming.parse(str(metric)) == metric
+
+
+def test_a_run_without_the_model_says_once_what_is_missing_and_what_is_made_of_it() -> None:
+    sample = {"id": "q", "query": "?", "answer": "It is blue.", "references": ["Blue."]}
+    sample |= {"passages": [{"text": "It is blue."}], "answerability": "answerable"}
+    summary = ragassay.evaluate([sample], "mtrag").summary
+    first, second = (said for said in summary.warnings if "unscored" in said)
+    assert first.startswith("BertscoreP, BertscoreR, BertKPrec: unscored, ")
+    assert second.startswith("RB_agg, RB_agg_zero_denominator, RB_agg_idk: unscored as well")
+    alone = ragassay.evaluate([sample], metrics=["rb_agg", "reference_recall"]).summary
+    (said,) = (said for said in alone.warnings if "unscored" in said)
+    assert said.startswith("rb_agg: unscored, BertscoreR is unscored: ")

@@ -198,3 +198,30 @@ def test_what_lacks_something_is_never_scored(cls: type[Metric]) -> None:
 def test_harmonic_is_zero_where_both_are_zero() -> None:
     assert harmonic(0.0, 0.0) == 0.0
     assert harmonic(1.0, 0.5) == pytest.approx(2 / 3)
+
+
+def test_a_published_name_outside_its_suite_says_what_it_stands_for_and_where() -> None:
+    resolve = known_suites()["qa"].resolve
+    with pytest.raises(UsageError) as caught:
+        resolve("em,BertscoreP")
+    assert str(caught.value) == (
+        "'BertscoreP' is the published name of reference_bertscore.p in the suite mtrag: write "
+        "reference_bertscore.p, or add the suite mtrag."
+    )
+    # What the name means here is said first, where it means anything.
+    with pytest.raises(UsageError, match=r"needs a cut-off.*reference_recall in the suite mtrag"):
+        resolve("Recall")
+    assert [str(metric) for metric in resolve("RB_agg,rb_agg")] == ["rb_agg"]
+
+
+@pytest.mark.parametrize("suite", known_suites().values(), ids=lambda suite: suite.name)
+def test_every_name_that_a_suite_shows_is_understood_or_explained_everywhere(suite) -> None:
+    for metric in suite.resolve():
+        shown = suite.columns.get(str(metric), str(metric))
+        assert suite.resolve(shown) == [metric]
+        try:
+            everywhere = known_suites()["qa"].resolve(shown)
+        except UsageError as error:
+            assert f"in the suite {suite.name}" in str(error)
+        else:
+            assert everywhere == [metric]

@@ -38,7 +38,7 @@ class Reason(StrEnum):
     NEEDS_EXTRA = "needs_extra"
     """An optional package, or a model, is not installed."""
     FAILED = "failed"
-    """The metric itself broke down; the detail says how."""
+    """The metric itself broke down, or its model is damaged; the detail says how."""
     UNSUPPORTED = "unsupported"
     """This judge does not answer such questions (the offline judge and a rubric, for example)."""
     REFUSED = "refused"

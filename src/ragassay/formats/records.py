@@ -11,7 +11,7 @@ import orjson
 
 from ragassay.errors import InputError, UsageError
 from ragassay.formats import aliases, answers, passages, values
-from ragassay.formats.aliases import Plan, folded
+from ragassay.formats.aliases import ALIASES, Plan, folded
 from ragassay.formats.notes import Notes
 from ragassay.samples import Answer, Answerability, Sample, Turn
 
@@ -333,11 +333,13 @@ def _texts(found: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _are_runs(value: Any) -> bool:
-    """Whether a value is what our own writer has under ``runs``: a list of whole records."""
+    """Whether a value is what our own writer has under ``runs``: a list of whole records, with no
+    other fields than it writes."""
     return (
         isinstance(value, list)
         and bool(value)
         and all(isinstance(run, dict) and isinstance(run.get("id"), str) for run in value)
+        and all(run.keys() <= ALIASES.keys() for run in value)
     )
 
 

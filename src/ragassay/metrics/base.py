@@ -360,14 +360,20 @@ def _spell(value: Any) -> str:
     return str(value)
 
 
-def _check_param(metric: Metric, spec: dataclasses.Field[Any], value: Any) -> None:
-    if value is None:
-        return
+def choices_of(metric: Metric, spec: dataclasses.Field[Any]) -> tuple[Any, ...] | None:
+    """The values that a parameter may have; ``None`` where they cannot be listed."""
     choices = spec.metadata.get("choices")
     if choices is None:
         hint = parameter_types(type(metric)).get(spec.name)
         if typing.get_origin(hint) is Literal:
             choices = typing.get_args(hint)
+    return None if choices is None else tuple(choices)
+
+
+def _check_param(metric: Metric, spec: dataclasses.Field[Any], value: Any) -> None:
+    if value is None:
+        return
+    choices = choices_of(metric, spec)
     where = f"{metric.name}: {spec.name}"
     if choices is not None and value not in choices:
         raise UsageError(f"{where} must be one of {', '.join(map(str, choices))}, not {value!r}.")

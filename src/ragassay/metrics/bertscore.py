@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 from ragassay.errors import UsageError
 from ragassay.metrics.base import Metric, Window, param, part, register
 from ragassay.metrics.modelled import ModelMetric
 from ragassay.models import Weights
-from ragassay.models.baselines import baseline
+from ragassay.models.baselines import Baseline, baseline
 from ragassay.models.bertscore import Idf, Match, Pair, compare
 from ragassay.models.encoder import Encoder
 from ragassay.models.layers import layer_for
@@ -21,9 +21,7 @@ DEFAULT = "microsoft/deberta-xlarge-mnli"
 """The model whose BERTScores agree best with people's judgments, by bert-score's authors."""
 
 MODEL = "encoder: a name on the hub (NAME@COMMIT pins it), or a folder"
-LAYER = "layer whose vectors are compared (default: the one that bert-score recommends)"
 RESCALE = "stretch the values so that random sentences score 0, by bert-score's baseline"
-LANG = "language of the baseline: en, en-sci, de, zh ..."
 
 NO_WEIGHT = "every token of the answer or of its references occurs in all references: no idf weight"
 ONCE = "idf weights need the data twice: give a file or a list, not an iterator"
@@ -50,27 +48,69 @@ class Scale:
     idf: bool = False
 
 
-def scale_of(
-    metric: Metric, model: str, layer: int | None, rescale: bool, lang: str, **further: Any
-) -> Scale:
-    """The scale that a metric's parameters name.
+@dataclass(frozen=True)
+class OnScale(Metric):
+    """What rests on BERTScores: its parameters name the scale that they are taken on.
 
     Raises:
         UsageError: no layer is named and none is known, or a name that cannot stand in a metric's.
     """
-    for value in (model, lang, *further.values()):
-        if isinstance(value, str) and set(value) & set("(),"):
+
+    model: str = param(DEFAULT, MODEL)
+    layer: int | None = param(
+        None,
+        "layer whose vectors are compared (default: the one that bert-score recommends)",
+        minimum=0,
+    )
+    rescale: bool = param(False, RESCALE)
+    lang: str = param("en", "language of the baseline: en, en-sci, de, zh ...")
+    baseline: str = param("", "file of baselines of your own, with lines LAYER,P,R,F")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for value in (self.model, self.lang, self.baseline):
+            if set(value) & set("(),"):
+                raise UsageError(
+                    f"{self.name}: {value!r} cannot stand in a metric's name, because of its "
+                    "brackets or commas. Point to it by --model NAME=FOLDER, or rename it."
+                )
+        if self.layer is None and layer_for(self.model) is None:
             raise UsageError(
-                f"{metric.name}: {value!r} cannot stand in a metric's name, because of its "
-                "brackets or commas. Point to it by --model NAME=FOLDER, or rename it."
+                f"{self.name}: nobody recommends a layer of the model {self.model}. Name one, as "
+                f"in {self.name}(model={self.model},layer=9)."
             )
-    found = layer_for(model) if layer is None else layer
-    if found is None:
-        raise UsageError(
-            f"{metric.name}: nobody recommends a layer of the model {model}. Name one, as in "
-            f"{metric.name}(model={model},layer=9)."
-        )
-    return Scale(model, found, rescale, lang, **further)
+
+    @property
+    def scale(self) -> Scale:
+        """How its BERTScores are taken."""
+        layer = layer_for(self.model) if self.layer is None else self.layer
+        assert layer is not None  # or it would not have been made
+        return Scale(self.model, layer, self.rescale, self.lang, self.baseline)
+
+
+@dataclass(frozen=True)
+class EncoderMetric(OnScale, ModelMetric):
+    """A metric that takes BERTScores itself."""
+
+    @property
+    def weights(self) -> tuple[Weights, ...]:
+        """The encoder."""
+        return (Weights.parse(self.model),)
+
+    def check(self) -> None:
+        """There must be a baseline to rescale by."""
+        base_of(self.scale)
+
+
+def base_of(scale: Scale) -> Baseline | None:
+    """The baseline of a scale; ``None`` where values are not rescaled.
+
+    Raises:
+        Unavailable: there is none.
+    """
+    if not scale.rescale:
+        return None
+    return baseline(scale.lang, scale.model, scale.layer, scale.baseline)
 
 
 def encoder_of(window: Window, scale: Scale) -> Encoder:
@@ -96,9 +136,7 @@ def bertscores(window: Window, scale: Scale, pairs: Sequence[Pair]) -> list[Matc
     Raises:
         Unavailable: the model, a package or the baseline is not here.
     """
-    base = None
-    if scale.rescale:
-        base = baseline(scale.lang, scale.model, scale.layer, scale.baseline)
+    base = base_of(scale)
     encoder = encoder_of(window, scale)
     idf = window.whole.once(_idf, encoder) if scale.idf else None
     found = compare(encoder, pairs, idf)
@@ -160,7 +198,7 @@ def against_references(
 
 @register
 @dataclass(frozen=True)
-class BertScore(ModelMetric):
+class BertScore(EncoderMetric):
     """BERTScore of the answer against its references, as bert-score 0.3.13 gives it for one pair at
     a time: precision, recall or F.
 
@@ -170,12 +208,7 @@ class BertScore(ModelMetric):
     so. An empty answer scores a raw 0; an empty reference cannot be matched.
     """
 
-    model: str = param(DEFAULT, MODEL)
-    layer: int | None = param(None, LAYER, minimum=0)
     idf: bool = param(False, "weigh tokens by how seldom they are in the references of the run")
-    rescale: bool = param(False, RESCALE)
-    lang: str = param("en", LANG)
-    baseline: str = param("", "file of baselines of your own, with lines LAYER,P,R,F")
     part: Literal["p", "r", "f"] = part(
         "f", ("p", "r", "f"), "precision, recall or F of the best reference"
     )
@@ -193,27 +226,10 @@ class BertScore(ModelMetric):
     low = None
     recommended_for = "answers that say the same in other words"
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _ = self.scale
-
     @property
     def scale(self) -> Scale:
-        """How its values are taken."""
-        return scale_of(
-            self,
-            self.model,
-            self.layer,
-            self.rescale,
-            self.lang,
-            baseline=self.baseline,
-            idf=self.idf,
-        )
-
-    @property
-    def weights(self) -> tuple[Weights, ...]:
-        """The encoder."""
-        return (Weights.parse(self.model),)
+        """With idf weights, if wanted."""
+        return replace(super().scale, idf=self.idf)
 
     def measure(self, window: Window, rows: Sequence[int]) -> Sequence[Outcome]:
         """The best of the references; what each gives as parts."""

@@ -94,11 +94,7 @@ class ChunkVectors:
             self._found = window.models.embedder.embed(texts)
             self._by = window.models.embedder.label
         except Unavailable as error:
-            self._absent = Unscored(
-                Reason.NEEDS_EXTRA,
-                f"cosine relevance needs vectors: {error}. Or name another embedder with "
-                f"--embedder, or give {_GIVEN[0]!r} and {_GIVEN[1]!r} under 'given' in the record",
-            )
+            self._absent = Unscored(error.reason, str(error))
 
     def of(self, at: int, rel: int) -> Pair | Unscored:
         """The vectors of a sample that lacks nothing (see `lacks_vectors`).

@@ -25,7 +25,7 @@ from typing import NamedTuple
 from ragassay.metrics.citable import Citable
 from ragassay.metrics.citation_marks import Mark, marks
 from ragassay.metrics.sentences import begins_sentence, sentence_spans
-from ragassay.samples import Passage, Statement
+from ragassay.samples import Answer, Passage, Statement
 
 _BULLET = re.compile(r"\s*(?:[-*•–+>]\s+|#+\s+|\d{1,3}[.)]\s+)?")
 _LONE_BULLET = re.compile(r"[-*•–+>#]+|\d{1,3}[.)]")
@@ -107,6 +107,16 @@ def published_parts(text: str) -> tuple[Statement, ...]:
         start = block.end()
     rest = text[start:].strip()
     return (*found, Statement(rest)) if len(rest) > 1 else tuple(found)
+
+
+def spoken(answer: Answer) -> str:
+    """The answer as Open RAG Eval hands it to its models: its parts, which hold no citations."""
+    return " ".join(one.text for one in answer.statements or published_parts(answer.text))
+
+
+def without_citations(text: str, passages: Sequence[Passage] = ()) -> str:
+    """The text without citations, in whatever form, and without a list of sources at its end."""
+    return _layout(text, passages).clean
 
 
 def tidy(text: str) -> str:

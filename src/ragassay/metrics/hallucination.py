@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from ragassay.metrics.base import Window, missing, not_applicable, param, register
 from ragassay.metrics.citable import passage_keys
-from ragassay.metrics.citation_parser import published_parts, sentences
+from ragassay.metrics.citation_parser import sentences, spoken
 from ragassay.metrics.modelled import ModelMetric
 from ragassay.metrics.mtrag import NO_CONTEXTS, passage_texts
 from ragassay.metrics.mtrag_given import in_range, read, values_of
@@ -49,7 +49,7 @@ class _Hhem(ModelMetric):
             return not_applicable(NO_CONTEXTS)
         if not any(text.strip() for text in texts):
             return Unscored(Reason.UNDEFINED, "the passages are empty texts")
-        if not _spoken(sample.answer).strip():
+        if not spoken(sample.answer).strip():
             return Unscored(
                 Reason.UNDEFINED, "the answer is empty, so there is nothing to bear out"
             )
@@ -82,18 +82,19 @@ class Hhem(_Hhem):
 
     def read(self, sample: Sample) -> Outcome | None:
         """The record's value, `Unscored` where it is none."""
-        values = values_of(sample, *_NAMES) if self.given else None
-        if values is None:
-            return None
-        taken = in_range(self, _NAMES[1], values[:1])
-        return taken if isinstance(taken, Unscored) else read(taken[0])
+        for name in _NAMES if self.given else ():
+            values = values_of(sample, name)
+            if values is not None:
+                taken = in_range(self, name, values[:1])
+                return taken if isinstance(taken, Unscored) else read(taken[0])
+        return None
 
     def measure(self, window: Window, rows: Sequence[int]) -> Sequence[Outcome]:
         """One pair a sample. How far the source was read is a part."""
         model = window.models.use(HhemModel)
         sources = [" ".join(_texts(window.samples[at])) for at in rows]
         pairs = [
-            (source[: self.max_chars], _spoken(_answer(window.samples[at])))
+            (source[: self.max_chars], spoken(_answer(window.samples[at])))
             for source, at in zip(sources, rows, strict=True)
         ]
         with threads(_THREADS):
@@ -233,11 +234,6 @@ def _texts(sample: Sample) -> tuple[str, ...]:
     texts = passage_texts(sample)
     assert not isinstance(texts, Unscored)
     return texts
-
-
-def _spoken(answer: Answer) -> str:
-    """The answer as the tool hands it to the model: its parts, which hold no citations."""
-    return " ".join(one.text for one in answer.statements or published_parts(answer.text))
 
 
 def _sentences(sample: Sample) -> list[str]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ragassay.metrics.base import Metric, Window
 from ragassay.models import Unavailable
 from ragassay.samples import Sample
-from ragassay.scores import Outcome, Reason, Unscored
+from ragassay.scores import Outcome, Unscored
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,13 @@ class ModelMetric(Metric):
 
     kind = "model"
 
+    def check(self) -> None:
+        """Looks whether the parameters go together with any model, before the work begins.
+
+        Raises:
+            Unavailable: they do not.
+        """
+
     def score_window(self, window: Window) -> Sequence[Outcome]:
         """What is missing, what the record brings, and what the model says."""
         found = [self.lacks(sample) or self.read(sample) for sample in window.samples]
@@ -31,7 +38,7 @@ class ModelMetric(Metric):
             try:
                 measured = self.measure(window, rows)
             except Unavailable as error:
-                measured = [Unscored(Reason.NEEDS_EXTRA, str(error))] * len(rows)
+                measured = [Unscored(error.reason, str(error))] * len(rows)
             for at, outcome in zip(rows, measured, strict=True):
                 found[at] = outcome
         return [outcome for outcome in found if outcome is not None]

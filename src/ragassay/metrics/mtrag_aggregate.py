@@ -100,6 +100,10 @@ def _shares(
 _FROM = f"from BERTScores {READ}"
 
 
+_BY_MODEL = (Reason.NEEDS_EXTRA, Reason.FAILED)
+"""Why BERTScores are not there where it is the model's fault."""
+
+
 @dataclass(frozen=True)
 class _Aggregate(ByBertScore):
     family = "mtrag"
@@ -137,15 +141,17 @@ class _Aggregate(ByBertScore):
         ]
 
     def _outcome(self, sample: Sample, found: Shares | Unscored, *parts: Outcome) -> Outcome:
+        given = any(isinstance(part, Score) and part.given for part in parts)
+        brought = self.brought(sample)
+        if brought is not None and not given:
+            return brought  # whether there is a model here or not
         if not isinstance(found, Unscored):
-            if not any(isinstance(part, Score) and part.given for part in parts):
-                return self.of(found)
-            return replace(self.of(found), explanation=_FROM, given=True)
-        brought = self.brought(sample) if found.reason is Reason.NEEDS_EXTRA else None
-        return found if brought is None else brought
+            made = self.of(found)
+            return replace(made, explanation=_FROM, given=True) if given else made
+        return brought if brought is not None and found.reason in _BY_MODEL else found
 
     def brought(self, sample: Sample) -> Outcome | None:
-        """The record's own value, which counts where the BERTScores are not there."""
+        """The record's own value, which counts where it does not bring BERTScores."""
         del sample
         return None
 
@@ -161,8 +167,8 @@ class RBAgg(_Aggregate):
 
     0 where any of them is 0; nothing retrieved counts as a third share of 0. Where a part could not
     be computed the score is `Unscored` and names it; the published code puts ``Recall`` in place of
-    a missing BertscoreR. A record's own ``RB_agg`` counts where BERTScores are neither given nor
-    can be computed. With a share of 0 a negative one (a BERTScore below -1) does not matter.
+    a missing BertscoreR. A record's own ``RB_agg`` counts where it brings no BERTScores to make it
+    of. With a share of 0 a negative one (a BERTScore below -1) does not matter.
     """
 
     name = "rb_agg"

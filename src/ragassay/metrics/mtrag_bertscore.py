@@ -11,11 +11,10 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal
 
 from ragassay.metrics.base import (
-    Metric,
     Need,
     Window,
     missing,
@@ -25,65 +24,42 @@ from ragassay.metrics.base import (
     register,
 )
 from ragassay.metrics.bertscore import (
-    DEFAULT,
     EMPTY,
-    LANG,
-    LAYER,
-    MODEL,
     RESCALE,
+    EncoderMetric,
+    OnScale,
     Scale,
     against_references,
     cut_note,
     grouped,
-    scale_of,
 )
-from ragassay.metrics.modelled import ModelMetric
 from ragassay.metrics.mtrag import NO_CONTEXTS, passage_texts
 from ragassay.metrics.mtrag_given import GIVEN, in_range, read, values_of
-from ragassay.models import Unavailable, Weights
+from ragassay.models import Unavailable
 from ragassay.models.bertscore import Match
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 
 
 @dataclass(frozen=True)
-class ByBertScore(Metric):
+class ByBertScore(OnScale):
     """The parameters of everything that rests on BERTScores, so that all of it rests on the same.
 
     Attributes:
         given: see `GIVEN`.
-        model, layer, rescale, lang: see `Scale`.
     """
 
-    given: bool = param(True, GIVEN)
-    model: str = param(DEFAULT, MODEL)
-    layer: int | None = param(None, LAYER, minimum=0)
     rescale: bool = param(True, RESCALE)
-    lang: str = param("en", LANG)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _ = self.scale
-
-    @property
-    def scale(self) -> Scale:
-        """How its BERTScores are taken."""
-        return scale_of(self, self.model, self.layer, self.rescale, self.lang)
+    given: bool = param(True, GIVEN)
 
     @property
     def taken(self) -> dict[str, Any]:
         """These parameters, for a metric that it reads."""
-        return {
-            "given": self.given,
-            "model": self.model,
-            "layer": self.layer,
-            "rescale": self.rescale,
-            "lang": self.lang,
-        }
+        return {spec.name: getattr(self, spec.name) for spec in fields(ByBertScore)}
 
 
 @dataclass(frozen=True)
-class _BertScore(ByBertScore, ModelMetric):
+class _BertScore(ByBertScore, EncoderMetric):
     """A BERTScore, given or computed.
 
     Rescaling stretches the cosine's -1 to a value that depends on the model, so there is no lower
@@ -99,11 +75,6 @@ class _BertScore(ByBertScore, ModelMetric):
     @abstractmethod
     def names(self) -> Sequence[str]:
         """What the value is called in a record; the first that is there counts."""
-
-    @property
-    def weights(self) -> tuple[Weights, ...]:
-        """The encoder."""
-        return (Weights.parse(self.model),)
 
     def brings(self, sample: Sample) -> bool:
         """Whether the record brings the value, and it counts."""
@@ -126,8 +97,8 @@ class _BertScore(ByBertScore, ModelMetric):
         try:
             return self.compared(window, tuple(rows))
         except Unavailable as error:
-            raise Unavailable(
-                f"{error}; or give the value as '{self.names[0]}' in the record's metrics"
+            raise error.saying(
+                f"{error}; or give the values in the records' metrics, under the published names"
             ) from error
 
     @abstractmethod

@@ -273,7 +273,7 @@ def _cell(value: float | None, label: Answerability, said: str, verdict: Score) 
 
 def _at_large(reason: Reason) -> bool:
     """Whether a value is missing for a reason that strikes many samples, whatever they hold."""
-    return reason.passing or reason in (Reason.NEEDS_EXTRA, Reason.UNSUPPORTED)
+    return reason.passing or reason in (Reason.NEEDS_EXTRA, Reason.FAILED, Reason.UNSUPPORTED)
 
 
 def _by_table(cell: _Cell | Unscored, value: Outcome) -> Outcome:

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, Literal
 
-from ragassay.metrics.base import Metric, not_applicable
+from ragassay.metrics.base import Metric, not_applicable, param
+from ragassay.metrics.citation_parser import spoken, without_citations
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 
@@ -28,6 +29,13 @@ PARTS_TITLES = {
 """What the parts of a comparison of two answers are."""
 
 
+Citations = Literal["published", "any", "kept"]
+CITATIONS = (
+    "citation marks, which are no words of the answer: published: taken out where Open RAG Eval "
+    "sees them ([1], [1, 2]); any: in whatever form; kept"
+)
+
+
 @dataclass(frozen=True)
 class RunsMetric(Metric):
     """A metric over the runs of a query. Two runs suffice; of one there is nothing to say."""
@@ -41,6 +49,15 @@ class RunsMetric(Metric):
         if lacking is None and len(sample.runs) < 2:
             return not_applicable("the query was run once only, and consistency needs two runs")
         return lacking
+
+
+@dataclass(frozen=True)
+class AnswersMetric(RunsMetric):
+    """A metric that compares what the runs of a query answered, two by two."""
+
+    citations: Citations = param("published", CITATIONS)
+
+    version = 2
 
 
 @dataclass(frozen=True)
@@ -78,6 +95,17 @@ class Pairwise:
 def pairs_of(runs: Sequence[Sample]) -> list[tuple[Sample, Sample]]:
     """All unordered pairs of runs, the earlier run first."""
     return list(combinations(sorted(runs, key=lambda run: run.repeat), 2))
+
+
+def said(run: Sample, citations: Citations = "published") -> str:
+    """The words of a run's answer, which are compared with those of another; empty without one."""
+    if run.answer is None:
+        return ""
+    if citations == "kept":
+        return run.answer.text
+    if citations == "published":
+        return spoken(run.answer).strip()
+    return without_citations(run.answer.text, run.passages or ()).strip()
 
 
 def having(

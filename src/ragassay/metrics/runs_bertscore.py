@@ -7,10 +7,16 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ragassay.metrics.base import Window, param, part, register
-from ragassay.metrics.bertscore import LANG, LAYER, MODEL, Scale, bertscores, scale_of
-from ragassay.metrics.modelled import ModelMetric
-from ragassay.metrics.runs import PARTS_TITLES, Pairwise, RunsMetric, having, pairs_of
-from ragassay.models import Weights
+from ragassay.metrics.bertscore import MODEL, RESCALE, EncoderMetric, Scale, bertscores
+from ragassay.metrics.runs import (
+    PARTS_TITLES,
+    AnswersMetric,
+    Citations,
+    Pairwise,
+    having,
+    pairs_of,
+    said,
+)
 from ragassay.models.bertscore import Match
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Unscored
@@ -19,6 +25,7 @@ DEFAULT = "xlm-roberta-large"
 """What Open RAG Eval compares answers by: it reads a hundred languages."""
 
 _EMPTY = "both answers are empty"
+_RAW_0 = "a raw BERTScore of 0, as bert-score has it"
 
 
 @dataclass(frozen=True)
@@ -28,14 +35,16 @@ class _Compared:
     note: str
 
 
-def compared(window: Window, scale: Scale, rows: tuple[int, ...]) -> list[_Compared | Unscored]:
+def compared(
+    window: Window, scale: Scale, citations: Citations, rows: tuple[int, ...]
+) -> list[_Compared | Unscored]:
     """The pairs of these groups, all of a window together, so that each answer is encoded once; for
     `Window.once`.
 
     Raises:
         Unavailable: the model is not here.
     """
-    groups = [_answers(window.samples[at]) for at in rows]
+    groups = [_answers(window.samples[at], citations) for at in rows]
     texts = [
         (second, first)
         for group in groups
@@ -58,6 +67,12 @@ def compared(window: Window, scale: Scale, rows: tuple[int, ...]) -> list[_Compa
         notes = [note] if note else []
         if cut:
             notes.append("answers longer than the model takes were cut")
+        one_empty = [match for match in known if match is not None and match.empty]
+        if one_empty:
+            notes.append(
+                f"in {len(one_empty)} of {len(pairs)} pairs one answer is empty: {_RAW_0}"
+                + (f", {one_empty[0].f:.2f} on this scale" if scale.rescale else "")
+            )
         numbers = [(first, second) for (first, _), (second, _) in pairs]
         found.append(_Compared(numbers, known, "; ".join(notes)))
     return found
@@ -67,23 +82,25 @@ _Said = tuple[int, str]
 """A run's ``repeat`` and its answer."""
 
 
-def _answers(sample: Sample) -> tuple[list[tuple[_Said, _Said]], str] | Unscored:
+def _answers(
+    sample: Sample, citations: Citations
+) -> tuple[list[tuple[_Said, _Said]], str] | Unscored:
     """All pairs of a group's answers, the earlier first."""
     runs = having(sample, lambda run: run.answer is not None, "an answer")
     if isinstance(runs, Unscored):
         return runs
     kept, note = runs
-    pairs = [(_said(first), _said(second)) for first, second in pairs_of(kept)]
+    texts = {run.repeat: said(run, citations) for run in kept}
+    pairs = [
+        ((first.repeat, texts[first.repeat]), (second.repeat, texts[second.repeat]))
+        for first, second in pairs_of(kept)
+    ]
     return pairs, note
-
-
-def _said(run: Sample) -> _Said:
-    return run.repeat, "" if run.answer is None else run.answer.text
 
 
 @register
 @dataclass(frozen=True)
-class RunsBertScore(RunsMetric, ModelMetric):
+class RunsBertScore(AnswersMetric, EncoderMetric):
     """BERTScore over all pairs of answers to a query, each answer encoded once.
 
     F is the same in both directions; P is how well the later answer is matched in the earlier one,
@@ -93,12 +110,7 @@ class RunsBertScore(RunsMetric, ModelMetric):
     """
 
     model: str = param(DEFAULT, MODEL)
-    layer: int | None = param(None, LAYER, minimum=0)
-    rescale: bool = param(
-        True, "stretch the values so that random sentences score 0, by bert-score's baseline"
-    )
-    lang: str = param("en", LANG)
-    baseline: str = param("", "file of baselines of your own, with lines LAYER,P,R,F")
+    rescale: bool = param(True, RESCALE)
     part: Literal["p", "r", "f"] = part(
         "f",
         ("p", "r", "f"),
@@ -112,25 +124,9 @@ class RunsBertScore(RunsMetric, ModelMetric):
     low = None
     recommended_for = "whether the same thing is said again, in whatever words"
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _ = self.scale
-
-    @property
-    def scale(self) -> Scale:
-        """How its values are taken."""
-        return scale_of(
-            self, self.model, self.layer, self.rescale, self.lang, baseline=self.baseline
-        )
-
-    @property
-    def weights(self) -> tuple[Weights, ...]:
-        """The encoder."""
-        return (Weights.parse(self.model),)
-
     def measure(self, window: Window, rows: Sequence[int]) -> Sequence[Outcome]:
         """The mean over all pairs of answers, the values of each pair as parts."""
-        found = window.once(compared, self.scale, tuple(rows))
+        found = window.once(compared, self.scale, self.citations, tuple(rows))
         return [one if isinstance(one, Unscored) else self._outcome(one) for one in found]
 
     def _outcome(self, group: _Compared) -> Outcome:

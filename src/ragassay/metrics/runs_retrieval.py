@@ -10,11 +10,12 @@ from ragassay.errors import UsageError
 from ragassay.metrics.base import Window, param, register
 from ragassay.metrics.runs import Pairwise, RunsMetric, having, pairs_of
 from ragassay.samples import Passage, Sample
-from ragassay.scores import Outcome, Unscored
+from ragassay.scores import Outcome, Reason, Unscored
 from ragassay.stats import jaccard, rank_biased_overlap
 
 _NOTHING = "neither run retrieved a passage"
 _PLACES = "passages are told apart by their texts, for an id stands for different ones"
+_CLASH = "one id stands for different passages, and some have no text to tell them apart by"
 
 
 @dataclass(frozen=True)
@@ -35,19 +36,24 @@ def lists(window: Window) -> list[_Lists | Unscored]:
             found.append(runs)
             continue
         kept, note = runs
-        names, places = _names([run.passages or () for run in kept])
+        named = _names([run.passages or () for run in kept])
+        if named is None:
+            found.append(Unscored(Reason.UNDEFINED, _CLASH))
+            continue
+        names, places = named
         by_repeat = dict(zip((run.repeat for run in kept), names, strict=True))
         notes = [one for one in (note, places) if one]
         found.append(_Lists(kept, by_repeat, "; ".join(notes)))
     return found
 
 
-def _names(runs: Sequence[Sequence[Passage]]) -> tuple[list[list[str]], str]:
-    """Names of the passages of each run, and what to say about them.
+def _names(runs: Sequence[Sequence[Passage]]) -> tuple[list[list[str]], str] | None:
+    """Names of the passages of each run, and what to say about them; ``None`` where it cannot be
+    told which are the same.
 
     A passage goes by its id, else by its text, else by its place in a document. Where one id stands
-    for different texts in two runs (``[1]``, ``[2]``: the place in a list), and all have texts, all
-    go by text.
+    for different texts in two runs (``[1]``, ``[2]``: the place in a list), all go by text, which
+    all must have.
     """
     texts: dict[str, str] = {}
     every = [passage for run in runs for passage in run]
@@ -56,8 +62,9 @@ def _names(runs: Sequence[Sequence[Passage]]) -> tuple[list[list[str]], str]:
         for one in every
         if one.id is not None and (text := _plain(one.text)) is not None
     )
-    by_text = clash and all(one.text is not None for one in every)
-    return [[_name(one, by_text) for one in run] for run in runs], _PLACES if by_text else ""
+    if clash and any(one.text is None for one in every):
+        return None
+    return [[_name(one, clash) for one in run] for run in runs], _PLACES if clash else ""
 
 
 def _name(passage: Passage, by_text: bool) -> str:

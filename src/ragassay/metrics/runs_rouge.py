@@ -9,12 +9,23 @@ from typing import ClassVar, Literal
 from ragassay.metrics.base import Window, param, part, register
 from ragassay.metrics.references import tokeniser
 from ragassay.metrics.rouge import PARTS, PRF, Measure, compare
-from ragassay.metrics.runs import PARTS_TITLES, Pairwise, RunsMetric, having, pairs_of
+from ragassay.metrics.runs import (
+    PARTS_TITLES,
+    AnswersMetric,
+    Citations,
+    Pairwise,
+    having,
+    pairs_of,
+    said,
+)
 from ragassay.metrics.text import encode
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Unscored
 
 Tokens = Literal["unicode", "rouge"]
+
+
+_NO_WORD = "neither answer holds a word"
 
 
 @dataclass(frozen=True)
@@ -33,7 +44,9 @@ class _Compared:
     note: str
 
 
-def coded(window: Window, tokens: Tokens, stem: bool) -> list[_Coded | Unscored]:
+def coded(
+    window: Window, tokens: Tokens, stem: bool, citations: Citations
+) -> list[_Coded | Unscored]:
     """Each group's answers as codes; for `Window.once`."""
     cut = tokeniser(tokens, stem)
     found: list[_Coded | Unscored] = []
@@ -43,18 +56,20 @@ def coded(window: Window, tokens: Tokens, stem: bool) -> list[_Coded | Unscored]
             found.append(runs)
             continue
         kept, note = runs
-        texts = encode(cut(run.answer.text) for run in kept if run.answer is not None)
+        texts = encode(cut(said(run, citations)) for run in kept)
         codes = {run.repeat: code for run, code in zip(kept, texts, strict=True)}
         found.append(_Coded(kept, codes, note))
     return found
 
 
 def compared(
-    window: Window, measure: Measure, tokens: Tokens, stem: bool
+    window: Window, measure: Measure, tokens: Tokens, stem: bool, citations: Citations
 ) -> list[_Compared | Unscored]:
-    """Each group's pairs; for `Window.once`. Two answers without any word cannot be compared."""
+    """Each group's pairs; for `Window.once`. Two answers that are both too short (without any word,
+    or any pair of words for ROUGE-2) cannot be compared."""
+    least = 2 if measure == "rouge2" else 1
     found: list[_Compared | Unscored] = []
-    for group in window.once(coded, tokens, stem):
+    for group in window.once(coded, tokens, stem, citations):
         if isinstance(group, Unscored):
             found.append(group)
             continue
@@ -62,13 +77,14 @@ def compared(
         values = []
         for first, second in pairs:
             earlier, later = group.codes[first], group.codes[second]
-            values.append(compare(measure, later, earlier) if earlier or later else None)
+            long = max(len(earlier), len(later)) >= least
+            values.append(compare(measure, later, earlier) if long else None)
         found.append(_Compared(pairs, values, group.note))
     return found
 
 
 @dataclass(frozen=True)
-class _RunsRouge(RunsMetric):
+class _RunsRouge(AnswersMetric):
     stem: bool = param(False, "compare Porter stems instead of words")
     tokens: Tokens = param("unicode", "unicode: words of any script; rouge: rouge-score's a-z0-9")
     part: Literal["p", "r", "f"] = part(
@@ -83,7 +99,7 @@ class _RunsRouge(RunsMetric):
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
         """The mean over all pairs of answers, the values of each pair as parts."""
-        groups = window.once(compared, self.measure, self.tokens, self.stem)
+        groups = window.once(compared, self.measure, self.tokens, self.stem, self.citations)
         return [
             self.lacks(sample) or self._outcome(group)
             for sample, group in zip(window.samples, groups, strict=True)
@@ -93,7 +109,8 @@ class _RunsRouge(RunsMetric):
         if isinstance(group, Unscored):
             return group
         values = [None if one is None else float(getattr(one, self.part)) for one in group.values]
-        return Pairwise(group.pairs, values, group.note).outcome("neither answer holds a word")
+        short = "neither answer holds two words" if self.measure == "rouge2" else _NO_WORD
+        return Pairwise(group.pairs, values, group.note).outcome(short)
 
 
 @register

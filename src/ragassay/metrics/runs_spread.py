@@ -6,7 +6,6 @@ flips. Each is a metric of its own; ``of`` names the metric that it looks at.
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -52,7 +51,8 @@ def scores_of(sample: Sample, of: str) -> _Scores | Unscored:
     reasons = Counter(filter(None, told.get(of) or ()) if isinstance(told, dict) else ())
     said = ", ".join(f"{n} {reason.replace('_', ' ')}" for reason, n in reasons.items())
     # Where most of the runs are unscored for one reason, so is what would be said of all.
-    reason = Reason(reasons.most_common(1)[0][0]) if reasons else Reason.MISSING_INPUT
+    most = reasons.most_common(1)[0][0] if reasons else ""
+    reason = Reason(most) if most in set(Reason) else Reason.MISSING_INPUT
     n, all_of = len(found.known), len(values)
     why = f" ({said})" if said else ""
     return Unscored(reason, f"{n} of {all_of} runs have a score of {of}{why}, and two are needed")
@@ -98,7 +98,8 @@ class OfMetric(RunsMetric):
 class SpreadMetric(OfMetric):
     """A statistic of the scores that a metric gave to the runs of a query.
 
-    Where some runs are unscored it goes over the others, two at least, and says over how many.
+    Where some runs are unscored it goes over the others, two at least, and says over how many. The
+    name after ``runs_`` is that of a field of `ragassay.stats.Spread`.
     """
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
@@ -110,18 +111,14 @@ class SpreadMetric(OfMetric):
         ]
 
     def _outcome(self, scores: _Scores, found: Spread) -> Outcome:
-        value = self.value(found)
+        value = getattr(found, self.name.removeprefix("runs_"))
         if value is None:
             return Unscored(
-                Reason.UNDEFINED, f"the mean of {self.of} is 0, so nothing is its share"
+                Reason.UNDEFINED, f"the mean of {self.of} is 0 (or too near it) to take a share of"
             )
         n, all_of = found.n, len(scores.values)
         note = "" if n == all_of else f"over the {n} of {all_of} runs that have a score"
         return Score(value, scores.parts, note)
-
-    @abstractmethod
-    def value(self, found: Spread) -> float | None:
-        """The statistic; ``None`` where it has no value."""
 
 
 @register
@@ -133,10 +130,6 @@ class RunsMean(SpreadMetric):
     title = "mean over the runs of a query"
     low = high = higher_is_better = None
 
-    def value(self, found: Spread) -> float:
-        """Arithmetic mean."""
-        return found.mean
-
 
 @register
 @dataclass(frozen=True)
@@ -147,10 +140,6 @@ class RunsVariance(SpreadMetric):
     title = "sample variance (n - 1) over the runs of a query"
     high, higher_is_better = None, False
     recommended_for = "how far a score wanders from run to run"
-
-    def value(self, found: Spread) -> float:
-        """Sample variance."""
-        return found.variance
 
 
 @register
@@ -164,10 +153,6 @@ class RunsCv(SpreadMetric):
     high, higher_is_better = None, False
     recommended_for = "comparing the steadiness of metrics with different scales"
 
-    def value(self, found: Spread) -> float | None:
-        """Coefficient of variation."""
-        return found.cv
-
 
 @register
 @dataclass(frozen=True)
@@ -178,10 +163,6 @@ class RunsMedian(SpreadMetric):
     title = "median over the runs of a query"
     low = high = higher_is_better = None
     source = _ORE
-
-    def value(self, found: Spread) -> float:
-        """Median."""
-        return found.median
 
 
 @register
@@ -194,10 +175,6 @@ class RunsStd(SpreadMetric):
     high, higher_is_better = None, False
     source = _ORE
 
-    def value(self, found: Spread) -> float:
-        """Population standard deviation."""
-        return found.std
-
 
 @register
 @dataclass(frozen=True)
@@ -209,10 +186,6 @@ class RunsRange(SpreadMetric):
     high, higher_is_better = None, False
     source = _ORE
 
-    def value(self, found: Spread) -> float:
-        """Highest minus lowest."""
-        return found.range
-
 
 @register
 @dataclass(frozen=True)
@@ -223,10 +196,6 @@ class RunsIqr(SpreadMetric):
     title = "interquartile range over the runs of a query"
     high, higher_is_better = None, False
     source = _ORE
-
-    def value(self, found: Spread) -> float:
-        """75th minus 25th percentile."""
-        return found.iqr
 
 
 @register
@@ -242,10 +211,6 @@ class RunsCai(SpreadMetric):
     title = "consistency-adjusted index, mean / (1 + std), over the runs of a query"
     low = high = None
     source = _ORE
-
-    def value(self, found: Spread) -> float:
-        """The index."""
-        return found.cai
 
 
 @register

@@ -92,7 +92,7 @@ class Suite:
                 does not have.
         """
         wanted = names if names is not None else self._at(ks)
-        found = naming.parse_all(wanted, ks=ks, local=self.aliases)
+        found = parse_all(wanted, ks=ks, local=self.aliases)
         if published:
             found = list(dict.fromkeys(map(self._as_published, found)))
         return found
@@ -126,6 +126,50 @@ class Suite:
         return cls(**carried)
 
 
+def parse_all(
+    names: str | Sequence[str],
+    *,
+    ks: Sequence[int] | None = None,
+    local: Mapping[str, str] | None = None,
+) -> list[Metric]:
+    """As `naming.parse_all`; of a name that only another suite publishes the error says which.
+
+    A published name holds inside its suite only, also where no other uses it today: systems mean
+    different things by ``f1``, ``Recall`` or ``MRR``, and a number must not change its meaning when
+    a suite comes. Names that are canonical but for their case (``RB_agg``) hold everywhere.
+
+    Raises:
+        UsageError: see `naming.parse`.
+    """
+    try:
+        return naming.parse_all(names, ks=ks, local=local)
+    except UsageError as error:
+        for name in naming.split(names):
+            if not naming.is_known(name, local) and (said := _published_elsewhere(name)):
+                base = said if str(error).startswith("Unknown metric") else f"{error} {said}"
+                raise UsageError(base) from None
+        raise
+
+
+def _published_elsewhere(name: str) -> str:
+    """Where a name is published, and what to write instead; empty where nowhere."""
+    base = re.split(r"[(@.]", name, maxsplit=1)[0].casefold()
+    found = [
+        (alias, target, suite.name)
+        for suite in known().values()
+        for alias, target in suite.aliases.items()
+        if alias.casefold() == base
+    ]
+    if not found:
+        return ""
+    means = " and ".join(f"of {target} in the suite {suite}" for _, target, suite in found)
+    metric = " or ".join(target for _, target, _ in found)
+    inside = " or ".join(suite for *_, suite in found)
+    return (
+        f"{found[0][0]!r} is the published name {means}: write {metric}, or add the suite {inside}."
+    )
+
+
 @cache
 def known() -> Mapping[str, Suite]:
     """Every suite by name."""
@@ -149,4 +193,4 @@ def get(name: str) -> Suite:
     return suites[name]
 
 
-__all__ = ["Suite", "Total", "get", "known"]
+__all__ = ["Suite", "Total", "get", "known", "parse_all"]

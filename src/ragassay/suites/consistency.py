@@ -58,6 +58,7 @@ SUITE = Suite(
         "statistics: consistency.csv has them all, --consistency-metrics makes metrics of them.",
         "BERTScore needs the extra 'models' and the weights of xlm-roberta-large; without them it "
         "is unscored, and the rest is there.",
-        "ICC says which share of a metric's variance lies between queries and not between repeats.",
+        "ICC says which share of a metric's variance lies between queries (of each system, where "
+        "there are several) and not between repeats.",
     ),
 )

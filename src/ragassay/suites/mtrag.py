@@ -51,6 +51,10 @@ SUITE = Suite(
         "idk_eval, RL_F and RB_llm ask a judge; a value that the record's metrics bring is taken "
         "first, whichever judge is named, and such scores are marked as given. --option "
         "given=false has every record judged.",
+        "What is null is counted by its reason beside the mean, and 'ragassay explain RUN QUERY "
+        "METRIC' tells it: nothing was retrieved (BertKPrec, Extractiveness_RougeL, RL_F), an "
+        "answer without claims (RL_F), a model that is not here (BERTScores, and RB_agg, which is "
+        "made of them), a judge that gave no answer.",
         "BERTScores are taken from the record where it brings them; else they are computed as the "
         "benchmark does, with microsoft/deberta-xlarge-mnli, layer 40, rescaled. --option "
         "model=NAME (with layer=N and rescale=false) takes another encoder for all of them and "
