@@ -17,6 +17,7 @@ from ragassay.models.device import Batches, device_of, dtype_of, loading, overfl
 from ragassay.models.embedding import Embedded, Embedder, Unembedded
 from ragassay.models.loading import tokenizer_of, whole_encoder
 from ragassay.models.models import ModelOptions, in_half
+from ragassay.models.rows import padded
 from ragassay.models.sentence_folder import Recipe, pool, read_recipe
 from ragassay.models.weights import Weights, folder_of, identity, needs_packages, place_of
 from ragassay.scores import Reason
@@ -108,14 +109,11 @@ class LocalEmbedder(Embedder):
     def _forward(self, ids: Sequence[Sequence[int]]) -> Sequence[Embedded]:
         import torch
 
-        widest = max(map(len, ids))
         pad = self._tokenizer.pad_token_id or 0
-        rows = torch.tensor([[*row, *[pad] * (widest - len(row))] for row in ids])
-        mask = torch.tensor([[1] * len(row) + [0] * (widest - len(row)) for row in ids])
-        rows, mask = rows.to(self._device), mask.to(self._device)
+        given = padded(ids, [len(row) for row in ids], self._device, pad)
         with torch.inference_mode(), running(self._dtype, self._device):
-            states = self._model(input_ids=rows, attention_mask=mask).last_hidden_state
-            vectors = pool(states.float(), mask, self.recipe.pooling, self._skipped)
+            states = self._model(**given).last_hidden_state.float()
+            vectors = pool(states, given["attention_mask"], self.recipe.pooling, self._skipped)
             if self.recipe.normalize:
                 vectors = torch.nn.functional.normalize(vectors, dim=1)
         made = np.asarray(vectors.cpu().numpy(), dtype=np.float32)

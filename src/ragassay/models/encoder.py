@@ -22,6 +22,7 @@ from ragassay.models.device import Batches, device_of, dtype_of, loading, overfl
 from ragassay.models.loading import tokenizer_of, whole_encoder
 from ragassay.models.memory import ByteCache
 from ragassay.models.models import ModelOptions
+from ragassay.models.rows import padded
 from ragassay.models.vector_file import VectorFile
 from ragassay.models.weights import Weights, folder_of, needs_packages
 
@@ -165,15 +166,10 @@ class Encoder:
         import torch
 
         lengths = [len(rows[at]) for at in batch]
-        shape = (len(batch), max(lengths))
-        ids = np.full(shape, self._tokenizer.pad_token_id or 0, np.int64)
-        mask = np.zeros(shape, np.int64)
-        for place, (at, n) in enumerate(zip(batch, lengths, strict=True)):
-            ids[place, :n] = rows[at].ids
-            mask[place, :n] = 1
+        pad = self._tokenizer.pad_token_id or 0
+        given = padded([rows[at].ids for at in batch], lengths, self.device, pad)
         with torch.inference_mode(), running(self._dtype, self.device):
-            given = torch.from_numpy(ids).to(self.device), torch.from_numpy(mask).to(self.device)
-            out = self._model(input_ids=given[0], attention_mask=given[1])[0].float()
+            out = self._model(**given)[0].float()
             out = torch.nn.functional.normalize(out, dim=-1)
             # Copies: a view would keep the whole padded batch in memory.
             found = [out[place, :n].clone() for place, n in enumerate(lengths)]

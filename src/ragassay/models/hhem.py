@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragassay.models.device import Batches, device_of, dtype_of, loading, running
 from ragassay.models.models import ModelOptions
+from ragassay.models.rows import padded
 from ragassay.models.tensors import tensors_of
 from ragassay.models.weights import (
     CONFIG,
@@ -120,16 +121,9 @@ class HhemModel:
     def _forward(self, tokens: Sequence[Sequence[int]]) -> list[float | None]:
         import torch
 
-        longest = max(map(len, tokens))
-        ids = torch.zeros((len(tokens), longest), dtype=torch.long)
-        mask = torch.zeros_like(ids)
-        for row, found in enumerate(tokens):
-            ids[row, : len(found)] = torch.tensor(found)
-            mask[row, : len(found)] = 1
+        given = padded(tokens, [len(row) for row in tokens], self._device)
         with torch.inference_mode(), running(self._dtype, self._device):
-            logits = self._model(
-                input_ids=ids.to(self._device), attention_mask=mask.to(self._device)
-            ).logits[:, 0, :]
+            logits = self._model(**given).logits[:, 0, :]
             values: list[float] = torch.softmax(logits.float(), dim=-1)[:, 1].tolist()
         return [value if math.isfinite(value) else None for value in values]
 
