@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from ragassay.engine import fingerprint
 from ragassay.engine.behind import Given, given_of, mixed
@@ -22,7 +24,7 @@ from ragassay.engine.summarise import (
 )
 from ragassay.engine.summary import MetricSummary, Spending, Summary
 from ragassay.engine.totals import totals
-from ragassay.errors import UsageError
+from ragassay.errors import RagassayWarning, UsageError
 from ragassay.metrics.base import Metric
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Unscored
@@ -265,6 +267,25 @@ def _unanswered(
         many = f"{n:,} {noun}{'' if n == 1 else 's'} {what} ({reason.replace('_', ' ')})"
         ended = why.endswith((".", "!", "?", "…"))
         yield f"{many}: {why}{'' if ended else '.'}" if why else f"{many}."
+
+
+@contextmanager
+def noted() -> Iterator[Callable[[], list[str]]]:
+    """Keeps our own warnings for the summary; those of others are passed on in the end.
+
+    Yields:
+        What gives the sentences so far, each once (see `summed`).
+    """
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", RagassayWarning)
+        yield lambda: summed(str(one.message) for one in caught if _is_ours(one))
+    for one in caught:
+        if not _is_ours(one):
+            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+
+
+def _is_ours(warning: warnings.WarningMessage) -> bool:
+    return issubclass(warning.category, RagassayWarning)
 
 
 def summed(sentences: Iterable[str]) -> list[str]:

@@ -7,13 +7,12 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragassay import suites
 from ragassay.engine import gates
-from ragassay.engine.collecting import Collector, summed
+from ragassay.engine.collecting import Collector, noted
 from ragassay.engine.config import (
     OWN,
     POOLED,
@@ -27,17 +26,16 @@ from ragassay.engine.folder import (
     FolderWriter,
     check_consistency,
     drop_consistency,
-    read_rows,
-    read_samples,
 )
 from ragassay.engine.judging import OFFLINE, Bench, bench_for, signature, spending
 from ragassay.engine.model_checks import check_models
 from ragassay.engine.modelling import here
+from ragassay.engine.outlet import Outlet
 from ragassay.engine.own_metrics import own_metrics
 from ragassay.engine.plan import Plan, make_plan
 from ragassay.engine.recorded import resolved_config
 from ragassay.engine.repeats import Repeats, keeping
-from ragassay.engine.results import Result, ScoreRow
+from ragassay.engine.results import Result
 from ragassay.engine.scoring import MODELLED_WINDOW, judged_among, score_stream
 from ragassay.engine.source import Data, Source, open_source
 from ragassay.engine.verdicts import KeptVerdicts, VerdictFile
@@ -48,7 +46,6 @@ from ragassay.metrics import naming
 from ragassay.metrics.base import Metric
 from ragassay.metrics.whole import Whole
 from ragassay.samples import Sample
-from ragassay.scores import Outcome
 from ragassay.suites import Suite
 
 if TYPE_CHECKING:
@@ -57,12 +54,6 @@ if TYPE_CHECKING:
 
 Progress = Callable[[int], None]
 """Called with the number of samples done so far."""
-
-Scored = tuple[Sequence[Sample], Sequence[Sequence[Outcome]]]
-"""A window's samples with one list of outcomes a metric."""
-
-Stored = tuple[Callable[[], Iterator[ScoreRow]], Callable[[], Iterator[Sample]]]
-"""Where a result's rows and samples come from, each time they are asked for."""
 
 
 def evaluate(
@@ -216,11 +207,9 @@ class Job:
         """
         config, plan, source = self.config, self.plan, self.source
         collected = Collector(config, plan.metrics)
-        windows: list[Scored] | None = [] if keep and not config.output else None
         begun = time.monotonic()
         with ExitStack() as stack:
-            caught = stack.enter_context(warnings.catch_warnings(record=True))
-            warnings.simplefilter("always", RagassayWarning)
+            warned = stack.enter_context(noted())
             if config.output and plan.consistency is not None:
                 check_consistency(Path(config.output))
             writer = stack.enter_context(FolderWriter(config.output)) if config.output else None
@@ -231,13 +220,14 @@ class Job:
             collected.judge = judge
             if writer is not None:
                 writer.judge = judge
+            outlet = Outlet(list(plan.metrics), writer, keep=keep, judge=judge)
             bank = None if asker is None else self.bank(asker)
             models = models_for(config, self.embedding, stack, asker, self.bench)
             metrics = list(plan.metrics.values())
             whole = Whole(self.rereads)
             again = None
             if plan.consistency is not None:
-                again = keeping(stack, config.output, windows is not None)
+                again = keeping(stack, config.output, outlet.in_memory)
             slow = here(metrics, models) or embeds_here(config, self.embedding, metrics)
             size = MODELLED_WINDOW if slow else None
             stream = score_stream(source.samples, metrics, asker, size, models=models, whole=whole)
@@ -246,18 +236,14 @@ class Job:
                 asker.told = progress
             for samples, outcomes in stream:
                 collected.add(samples, outcomes)
-                if writer is not None:
-                    writer.add(samples, list(plan.metrics), outcomes)
-                if windows is not None:
-                    windows.append((samples, outcomes))
+                outlet.add(samples, outcomes)
                 if again is not None:
                     again.add(samples)
                 if progress is not None and not by_asking:
                     progress(len(collected.columns))
             if not collected.columns.identities:
                 raise InputError("holds no samples", path=source.path or source.title)
-            ours = [w for w in caught if issubclass(w.category, RagassayWarning)]
-            notes = summed(str(w.message) for w in ours)
+            notes = warned()
             if asker is not None:
                 notes += asker.judge.remarks()
             if models.embedder_used is not None:
@@ -288,14 +274,7 @@ class Job:
                 if repeats is None:
                     drop_consistency(writer.folder)
                 writer.finish(resolved, summary)
-        for other in caught:
-            if other not in ours:
-                warnings.warn_explicit(other.message, other.category, other.filename, other.lineno)
         folder = None if config.output is None else Path(config.output)
-        if folder is not None:
-            stored: Stored = (partial(read_rows, folder), partial(read_samples, folder))
-        else:
-            stored = _in_memory(plan, windows, judge)
         told = [summary] if repeats is None else [summary, repeats.summary]
         found = tuple(one for part in told for one in gates.judge(self.gates, part))
         verdicts = kept if folder is None else VerdictFile(folder / VERDICTS)
@@ -304,7 +283,8 @@ class Job:
             collected.columns,
             resolved,
             folder,
-            *stored,
+            outlet.rows,
+            outlet.samples,
             gates=found,
             bank=bank,
             verdicts=verdicts,
@@ -335,24 +315,3 @@ class Job:
             bank = pooled(self.rereads(), asker, self.plan.metrics.values())
         asker.context["nuggets"] = bank
         return bank
-
-
-def _in_memory(plan: Plan, windows: Sequence[Scored] | None, judge: str) -> Stored:
-    names = list(plan.metrics)
-
-    def kept() -> Sequence[Scored]:
-        if windows is None:
-            raise UsageError("This result kept its summary only; evaluate with save=FOLDER.")
-        return windows
-
-    def rows() -> Iterator[ScoreRow]:
-        for samples, outcomes in kept():
-            for at, sample in enumerate(samples):
-                for name, column in zip(names, outcomes, strict=True):
-                    yield ScoreRow.of(sample.identity, name, column[at], judge)
-
-    def samples() -> Iterator[Sample]:
-        for window, _ in kept():
-            yield from window
-
-    return rows, samples

@@ -2,41 +2,35 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ragassay.engine.behind import Given
-from ragassay.engine.collecting import Collector, summed
+from ragassay.engine.collecting import Collector, noted
 from ragassay.engine.config import RunConfig
-from ragassay.engine.folder import IN_CLUSTER, FolderWriter, read_rows, read_samples
+from ragassay.engine.folder import IN_CLUSTER, FolderWriter
 from ragassay.engine.group_samples import InMemory, Kept, OnDisk, group_samples
 from ragassay.engine.judging import signature
 from ragassay.engine.modelling import here
+from ragassay.engine.outlet import Outlet
 from ragassay.engine.recorded import moved_config
 from ragassay.engine.repeats_plan import RepeatsPlan
-from ragassay.engine.results import CONSISTENCY, Result, ScoreColumns, ScoreRow
+from ragassay.engine.results import CONSISTENCY, Result, ScoreColumns
 from ragassay.engine.scoring import MODELLED_WINDOW, score_stream
 from ragassay.engine.summary import MetricSummary, Summary
-from ragassay.errors import RagassayWarning, UsageError
 from ragassay.metrics.base import Metric
 from ragassay.metrics.runs import AnswersMetric, said
 from ragassay.metrics.runs_spread import OfMetric, RunsMean, RunsMedian
 from ragassay.models import Models
-from ragassay.samples import Sample
-from ragassay.scores import Outcome
 from ragassay.stats import Components, variance_components
 
 _AT_ONCE = 256
 """Queries whose runs are scored together."""
-
-Scored = tuple[Sequence[Sample], Sequence[Sequence[Outcome]]]
 
 
 def keeping(stack: ExitStack, output: str | None, stays: bool) -> Kept:
@@ -82,12 +76,11 @@ class Repeats:
         config = self._config(folder)
         metrics, names = list(self.plan.metrics.values()), list(self.plan.metrics)
         collected = Collector(config, self.plan.metrics)
-        windows: list[Scored] | None = [] if keep and folder is None else None
         singles = empty = repeated = 0
         with ExitStack() as stack:
-            caught = stack.enter_context(warnings.catch_warnings(record=True))
-            warnings.simplefilter("always", RagassayWarning)
+            warned = stack.enter_context(noted())
             writer = None if folder is None else stack.enter_context(FolderWriter(folder))
+            outlet = Outlet(names, writer, keep=keep)
             groups = group_samples(self.columns, self.kept, self.plan.of)
             size = MODELLED_WINDOW if here(metrics, self.models) else _AT_ONCE
             for samples, outcomes in score_stream(groups, metrics, size=size, models=self.models):
@@ -102,12 +95,8 @@ class Repeats:
                         )
                 if progress is not None:  # all samples are done; this tells that work goes on
                     progress(len(self.columns))
-                if writer is not None:
-                    writer.add(samples, names, outcomes)
-                if windows is not None:
-                    windows.append((samples, outcomes))
-            ours = [w for w in caught if issubclass(w.category, RagassayWarning)]
-            notes = summed(str(w.message) for w in ours)
+                outlet.add(samples, outcomes)
+            notes = warned()
             if 0 < singles < len(collected.columns):
                 notes.append(
                     f"{singles:,} of {len(collected.columns):,} queries were run once only; they "
@@ -133,20 +122,8 @@ class Repeats:
             resolved = self._resolved(folder, collected.clustered_by, summary)
             if writer is not None:
                 writer.finish(resolved, summary)
-        for other in caught:
-            if other not in ours:
-                warnings.warn_explicit(other.message, other.category, other.filename, other.lineno)
-        if folder is not None:
-            stored = partial(read_rows, folder), partial(read_samples, folder)
-            return Result(summary, collected.columns, resolved, folder, *stored)
-        return Result(
-            summary,
-            collected.columns,
-            resolved,
-            None,
-            partial(_rows, names, windows),
-            partial(_samples, windows),
-        )
+        columns = collected.columns
+        return Result(summary, columns, resolved, folder, outlet.rows, outlet.samples)
 
     def _config(self, folder: Path | None) -> RunConfig:
         """The run's configuration, without the columns that tell the runs of a query apart: a query
@@ -225,21 +202,3 @@ class Repeats:
         body["cluster_by"] = clustered_by
         body["signatures"] = {name: metric.signature for name, metric in summary.metrics.items()}
         return body
-
-
-def _rows(names: Sequence[str], windows: Sequence[Scored] | None) -> Iterator[ScoreRow]:
-    for samples, outcomes in _windows(windows):
-        for at, sample in enumerate(samples):
-            for name, column in zip(names, outcomes, strict=True):
-                yield ScoreRow.of(sample.identity, name, column[at])
-
-
-def _samples(windows: Sequence[Scored] | None) -> Iterator[Sample]:
-    for samples, _ in _windows(windows):
-        yield from samples
-
-
-def _windows(windows: Sequence[Scored] | None) -> Iterable[Scored]:
-    if windows is None:
-        raise UsageError("This result kept its summary only; evaluate with save=FOLDER.")
-    return windows
