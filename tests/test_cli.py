@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import io
 import json
 import signal
 import subprocess
@@ -293,8 +294,6 @@ def test_an_unset_variable_is_no_judge(words: str, data: Path, capsys) -> None:
 
 @pytest.mark.parametrize("width", [80, 100, 160])
 def test_the_progress_line_is_cropped_and_never_broken(width: int, monkeypatch) -> None:
-    import io
-
     from rich.console import Console
 
     from ragassay.cli import show
@@ -312,6 +311,26 @@ def test_the_progress_line_is_cropped_and_never_broken(width: int, monkeypatch) 
     shown = stream.getvalue()
     assert "1,234 quest" in shown and (("…" in shown) == (width < 160))
     assert "\x1b[1A\x1b[2K\x1b[1A\x1b[2K" not in shown, "two lines were taken back"
+
+
+def test_the_bar_begins_anew_for_the_runs_that_are_compared(monkeypatch) -> None:
+    from rich.console import Console
+
+    from ragassay.cli import show
+
+    stream = io.StringIO()
+    monkeypatch.setattr(show, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(
+        show, "console", lambda stderr: Console(file=stream, force_terminal=True, width=120)
+    )
+    with show.progress("scoring", lambda: 30) as done:
+        done(30)
+        for n in range(1, 4):
+            done.compared(n, 10)
+        time.sleep(0.3)
+    shown = stream.getvalue()
+    assert "scoring" in shown and " samples" in shown
+    assert "comparing runs" in shown and "3 queries" in shown
 
 
 @pytest.mark.parametrize(

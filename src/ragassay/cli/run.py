@@ -323,7 +323,7 @@ def run(
         # it takes as long as building them. The process is ours, so this is ours to say.
         gc.freeze()
     with show.progress("scoring", job.source.count, doing) as progress:
-        result = job.run(progress, keep=False)
+        result = job.run(progress, progress.compared, keep=False)
     with show.status("writing reports"):
         reports = folder.write_fresh(result) if result.folder is not None else {}
     if json:

@@ -8,14 +8,13 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TextIO, cast
+from typing import TYPE_CHECKING, Any, Protocol, TextIO, cast
 
 from ragassay.cli import interrupt
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from ragassay.engine.evaluation import Progress
     from ragassay.engine.results import Result
 
 PATIENCE_S = 2.0
@@ -105,12 +104,22 @@ def warn(sentences: Iterable[str]) -> None:
         out.print(f"[yellow]note:[/yellow] and {len(listed) - MAX_WARNINGS} more of these.")
 
 
+class Shown(Protocol):
+    """A bar: called with the number of samples done."""
+
+    def __call__(self, n: int, /) -> None:
+        """So many are done."""
+
+    def compared(self, n: int, of: int, /) -> None:
+        """Begins anew with the queries whose runs are looked at, and counts those."""
+
+
 @contextmanager
 def progress(
     label: str,
     total: Callable[[], int | None] = lambda: None,
     doing: Callable[[], str] | None = None,
-) -> Iterator[Progress]:
+) -> Iterator[Shown]:
     """A callback that shows a live bar on standard error once the work takes a while.
 
     ``total`` is asked only then; without it the bar is a count. ``doing`` says in words what goes
@@ -140,7 +149,7 @@ def progress(
         SpinnerColumn(),
         TextColumn("{task.description}"),
         BarColumn(bar_width=40 if doing is None else 10),
-        TextColumn("{task.completed:,.0f} samples" + rate),
+        TextColumn("{task.completed:,.0f} {task.fields[noun]}" + rate),
         TimeElapsedColumn(),
         TextColumn("left:"),
         TimeRemainingColumn(),
@@ -150,17 +159,25 @@ def progress(
         transient=True,
         disable=not out.is_terminal,
     )
-    task = bar.add_task(label, total=None, rate=0.0)
+    task = bar.add_task(label, total=None, rate=0.0, noun="samples")
     begun = time.monotonic()
 
-    def done(n: int) -> None:
-        interrupt.check()
-        elapsed = time.monotonic() - begun
-        if elapsed > PATIENCE_S and out.is_terminal:
-            if not bar.live.is_started:
-                bar.update(task, total=total())
-                bar.start()
-            bar.update(task, completed=n, rate=n / elapsed)
+    class Live:
+        def __call__(self, n: int) -> None:
+            interrupt.check()
+            elapsed = time.monotonic() - begun
+            if elapsed > PATIENCE_S and out.is_terminal:
+                if not bar.live.is_started:
+                    bar.update(task, total=total())
+                    bar.start()
+                bar.update(task, completed=n, rate=n / elapsed)
+
+        def compared(self, n: int, of: int) -> None:
+            nonlocal begun, total
+            if bar.tasks[0].fields["noun"] != "queries":
+                begun, total = time.monotonic(), lambda: of
+                bar.reset(task, description="comparing runs", total=of, noun="queries", rate=0.0)
+            self(n)
 
     ended = threading.Event()
     if doing is not None and out.is_terminal:
@@ -169,7 +186,7 @@ def progress(
     elif doing is not None:
         threading.Thread(target=_say, args=(doing, ended), daemon=True).start()
     try:
-        yield done
+        yield Live()
     finally:
         ended.set()
         bar.stop()

@@ -34,7 +34,7 @@ from ragassay.engine.outlet import Outlet
 from ragassay.engine.own_metrics import own_metrics
 from ragassay.engine.plan import Plan, make_plan
 from ragassay.engine.recorded import resolved_config
-from ragassay.engine.repeats import Repeats, keeping
+from ragassay.engine.repeats import Compared, Repeats, keeping
 from ragassay.engine.results import Result
 from ragassay.engine.scoring import MODELLED_WINDOW, judged_among, score_stream
 from ragassay.engine.source import Data, Source, open_source
@@ -199,8 +199,17 @@ class Job:
     rereads: Callable[[], Iterator[Sample]] | None = None
     embedding: Address | None = None
 
-    def run(self, progress: Progress | None = None, *, keep: bool = True) -> Result:
+    def run(
+        self,
+        progress: Progress | None = None,
+        compared: Compared | None = None,
+        *,
+        keep: bool = True,
+    ) -> Result:
         """Scores and summarises; writes the run folder when the configuration names one.
+
+        ``progress`` is told of the samples, ``compared`` of the queries whose runs are then looked
+        at together.
 
         Samples and outcomes of a run without a folder stay in memory, unless ``keep`` is false:
         then the result has its summary and columns only.
@@ -267,7 +276,7 @@ class Job:
             if plan.consistency is not None and again is not None:
                 first = resolved, summary, collected.columns
                 second = Repeats(config, plan.consistency, *first, again, models)
-                repeats = second.run(progress, keep=keep)
+                repeats = second.run(compared, keep=keep)
             if writer is not None:
                 if bank is not None:
                     bank.write(writer.folder / NUGGETS)

@@ -32,6 +32,9 @@ from ragassay.stats import Components, variance_components
 _AT_ONCE = 256
 """Queries whose runs are scored together."""
 
+Compared = Callable[[int, int], None]
+"""Called with how many queries (of a system) were looked at, and how many there are."""
+
 
 def keeping(stack: ExitStack, output: str | None, stays: bool) -> Kept:
     """Where the samples of the first step are kept for the second.
@@ -66,12 +69,13 @@ class Repeats:
     kept: Kept
     models: Models
 
-    def run(self, progress: Callable[[int], None] | None = None, *, keep: bool = True) -> Result:
+    def run(self, progress: Compared | None = None, *, keep: bool = True) -> Result:
         """Scores the runs of each query together; writes the folder ``consistency`` within the
         run's, where there is one.
 
         Without a folder samples and scores stay in memory, unless ``keep`` is false.
         """
+        n_groups = len({(query, system) for query, system, _ in self.columns.identities})
         folder = None if self.config.output is None else Path(self.config.output) / CONSISTENCY
         config = self._config(folder)
         metrics, names = list(self.plan.metrics.values()), list(self.plan.metrics)
@@ -93,8 +97,8 @@ class Repeats:
                         empty += sum(
                             run.answer is not None and not said(run) for run in sample.runs
                         )
-                if progress is not None:  # all samples are done; this tells that work goes on
-                    progress(len(self.columns))
+                if progress is not None:
+                    progress(len(collected.columns), n_groups)
                 outlet.add(samples, outcomes)
             notes = warned()
             if 0 < singles < len(collected.columns):
