@@ -36,3 +36,13 @@ def bench(server: LLMServer, tmp_path: Path) -> Iterator[Bench]:
     """Judges of that server, with one ledger."""
     with Bench(server, tmp_path) as made:
         yield made
+
+
+@pytest.fixture(scope="module")
+def one_thread() -> Iterator[None]:
+    """Neural models on one thread: two suites at a time then do not fight for the cores."""
+    torch = pytest.importorskip("torch", reason="needs the extra 'models'")
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,19 +24,13 @@ from tiny_models import SENTENCES, tiny_encoder  # noqa: E402
 
 CLOSE = 1e-5
 """What rounding may move in single precision, as docs/models.md says."""
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 LAYER = 2
 PAIRS = list(itertools.product(SENTENCES, SENTENCES))
 LONG = " ".join(SENTENCES * 9)
 KINDS = ("bert", "roberta", "deberta")
 FURTHER = ("deberta-v2", "xlm-roberta", "albert", "distilbert", "electra", "mpnet", "t5", "xlnet")
-
-
-@pytest.fixture(autouse=True, scope="module")
-def one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 @pytest.fixture(scope="module")

@@ -26,17 +26,11 @@ from scripted_judge import Scripted  # noqa: E402
 from test_mtrag_steps import FIELDS, SAID, lines, record, written  # noqa: E402
 from tiny_models import SENTENCES, tiny_encoder  # noqa: E402
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 MNLI = "microsoft/deberta-xlarge-mnli"
 CLOSE = 1e-5
 LONG = " ".join(SENTENCES * 9)
-
-
-@pytest.fixture(autouse=True, scope="module")
-def one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 @pytest.fixture(scope="module")

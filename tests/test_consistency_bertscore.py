@@ -26,10 +26,7 @@ NAME = "runs_bertscore(layer=2,rescale=false)"
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
-    import torch
-
-    torch.set_num_threads(1)
+def folder(tmp_path_factory: pytest.TempPathFactory, one_thread: None) -> str:
     return tiny_encoder(tmp_path_factory.mktemp("models") / "tiny", "roberta", layers=3)
 
 

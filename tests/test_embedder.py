@@ -21,6 +21,8 @@ from ragassay.models.embedder import DEFAULT, LocalEmbedder  # noqa: E402
 from ragassay.models.sentence_folder import POOLINGS, pool, read_recipe  # noqa: E402
 from tiny_models import SENTENCES, tiny_encoder  # noqa: E402
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 TEXTS = [
     "The library lends films for one week.",
     "Films and magazines go out for seven days.",
@@ -29,14 +31,6 @@ TEXTS = [
     "A longer text. " * 40,
     "far more than the model reads " * 100,
 ]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread() -> Any:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 @pytest.fixture(scope="module")

@@ -23,6 +23,16 @@ def listed(flag: str, values: Sequence[str] | None) -> list[str] | None:
     return found
 
 
+def _parted(
+    flag: str, piece: str, form: str, example: str, *, empty: bool = False
+) -> tuple[str, str]:
+    """What stands before and behind the first equals sign; ``empty``: nothing may stand behind."""
+    key, sep, value = (part.strip() for part in piece.partition("="))
+    if not sep or not key or not (value or empty):
+        raise UsageError(f"{flag} {piece!r}: write {form}, as in {example}.")
+    return key, value
+
+
 def mapping(values: Sequence[str] | None) -> dict[str, str] | None:
     """``a=x,b=y`` as a mapping.
 
@@ -34,10 +44,8 @@ def mapping(values: Sequence[str] | None) -> dict[str, str] | None:
         return None
     found = {}
     for piece in pieces:
-        key, sep, value = piece.partition("=")
-        if not sep or not key or not value:
-            raise UsageError(f"--columns {piece!r}: write FIELD=COLUMN, as in answer=model_output.")
-        found[key.strip()] = value.strip()
+        key, value = _parted("--columns", piece, "FIELD=COLUMN", "answer=model_output")
+        found[key] = value
     return found
 
 
@@ -53,10 +61,8 @@ def assignments(flag: str, values: Sequence[str] | None) -> dict[str, object] | 
 
     found: dict[str, object] = {}
     for piece in values:
-        key, sep, value = piece.partition("=")
-        if not sep or not key:
-            raise UsageError(f"{flag} {piece!r}: write NAME=VALUE, as in min_grade=2.")
-        found[key.strip()] = yaml.safe_load(value)
+        key, value = _parted(flag, piece, "NAME=VALUE", "min_grade=2", empty=True)
+        found[key] = yaml.safe_load(value)
     return found
 
 
@@ -70,14 +76,10 @@ def folders(flag: str, values: Sequence[str] | None) -> dict[str, str] | None:
         return None
     found: dict[str, str] = {}
     for piece in values:
-        name, sep, folder = piece.partition("=")
-        if not sep or not name or not folder:
-            raise UsageError(
-                f"{flag} {piece!r}: write NAME=FOLDER, as in xlm-roberta-large=models."
-            )
-        if found.get(name.strip(), folder.strip()) != folder.strip():
-            raise UsageError(f"{flag}: two folders are named for {name.strip()}. Keep one of them.")
-        found[name.strip()] = folder.strip()
+        name, folder = _parted(flag, piece, "NAME=FOLDER", "xlm-roberta-large=models")
+        if found.get(name, folder) != folder:
+            raise UsageError(f"{flag}: two folders are named for {name}. Keep one of them.")
+        found[name] = folder
     return found
 
 

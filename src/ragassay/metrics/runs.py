@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, Literal
+from typing import Any, Generic, Literal, TypeVar
 
 from ragassay.metrics.base import Metric, not_applicable, param
 from ragassay.metrics.citation_parser import spoken, without_citations
@@ -60,8 +60,11 @@ class AnswersMetric(RunsMetric):
     version = 2
 
 
+V = TypeVar("V")
+
+
 @dataclass(frozen=True)
-class Pairwise:
+class Pairwise(Generic[V]):
     """How like the runs of a query are, two by two.
 
     Attributes:
@@ -71,10 +74,15 @@ class Pairwise:
     """
 
     pairs: Sequence[tuple[int, int]]
-    values: Sequence[float | None]
+    values: Sequence[V | None]
     note: str = ""
 
-    def outcome(self, undefined: str) -> Outcome:
+    def part(self, name: str) -> Pairwise[float]:
+        """One of several values of each pair, by its field's name."""
+        values = [None if one is None else float(getattr(one, name)) for one in self.values]
+        return Pairwise(self.pairs, values, self.note)
+
+    def outcome(self: Pairwise[float], undefined: str) -> Outcome:
         """The mean over the pairs that can be compared, with all of them as parts.
 
         Args:

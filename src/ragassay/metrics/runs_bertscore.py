@@ -28,16 +28,9 @@ _EMPTY = "both answers are empty"
 _RAW_0 = "a raw BERTScore of 0, as bert-score has it"
 
 
-@dataclass(frozen=True)
-class _Compared:
-    pairs: Sequence[tuple[int, int]]
-    values: Sequence[Match | None]
-    note: str
-
-
 def compared(
     window: Window, scale: Scale, citations: Citations, rows: tuple[int, ...]
-) -> list[_Compared | Unscored]:
+) -> list[Pairwise[Match] | Unscored]:
     """The pairs of these groups, all of a window together, so that each answer is encoded once; for
     `Window.once`.
 
@@ -52,7 +45,7 @@ def compared(
         for (_, first), (_, second) in group[0]
     ]
     matches = iter(bertscores(window, scale, texts))
-    found: list[_Compared | Unscored] = []
+    found: list[Pairwise[Match] | Unscored] = []
     for group in groups:
         if isinstance(group, Unscored):
             found.append(group)
@@ -74,7 +67,7 @@ def compared(
                 + (f", {one_empty[0].f:.2f} on this scale" if scale.rescale else "")
             )
         numbers = [(first, second) for (first, _), (second, _) in pairs]
-        found.append(_Compared(numbers, known, "; ".join(notes)))
+        found.append(Pairwise(numbers, known, "; ".join(notes)))
     return found
 
 
@@ -127,8 +120,7 @@ class RunsBertScore(AnswersMetric, EncoderMetric):
     def measure(self, window: Window, rows: Sequence[int]) -> Sequence[Outcome]:
         """The mean over all pairs of answers, the values of each pair as parts."""
         found = window.once(compared, self.scale, self.citations, tuple(rows))
-        return [one if isinstance(one, Unscored) else self._outcome(one) for one in found]
-
-    def _outcome(self, group: _Compared) -> Outcome:
-        values = [None if one is None else float(getattr(one, self.part)) for one in group.values]
-        return Pairwise(group.pairs, values, group.note).outcome(_EMPTY)
+        return [
+            one if isinstance(one, Unscored) else one.part(self.part).outcome(_EMPTY)
+            for one in found
+        ]

@@ -37,13 +37,6 @@ class _Coded:
     note: str
 
 
-@dataclass(frozen=True)
-class _Compared:
-    pairs: Sequence[tuple[int, int]]
-    values: Sequence[PRF | None]
-    note: str
-
-
 def coded(
     window: Window, tokens: Tokens, stem: bool, citations: Citations
 ) -> list[_Coded | Unscored]:
@@ -64,11 +57,11 @@ def coded(
 
 def compared(
     window: Window, measure: Measure, tokens: Tokens, stem: bool, citations: Citations
-) -> list[_Compared | Unscored]:
+) -> list[Pairwise[PRF] | Unscored]:
     """Each group's pairs; for `Window.once`. Two answers that are both too short (without any word,
     or any pair of words for ROUGE-2) cannot be compared."""
     least = 2 if measure == "rouge2" else 1
-    found: list[_Compared | Unscored] = []
+    found: list[Pairwise[PRF] | Unscored] = []
     for group in window.once(coded, tokens, stem, citations):
         if isinstance(group, Unscored):
             found.append(group)
@@ -79,7 +72,7 @@ def compared(
             earlier, later = group.codes[first], group.codes[second]
             long = max(len(earlier), len(later)) >= least
             values.append(compare(measure, later, earlier) if long else None)
-        found.append(_Compared(pairs, values, group.note))
+        found.append(Pairwise(pairs, values, group.note))
     return found
 
 
@@ -105,12 +98,11 @@ class _RunsRouge(AnswersMetric):
             for sample, group in zip(window.samples, groups, strict=True)
         ]
 
-    def _outcome(self, group: _Compared | Unscored) -> Outcome:
+    def _outcome(self, group: Pairwise[PRF] | Unscored) -> Outcome:
         if isinstance(group, Unscored):
             return group
-        values = [None if one is None else float(getattr(one, self.part)) for one in group.values]
         short = "neither answer holds two words" if self.measure == "rouge2" else _NO_WORD
-        return Pairwise(group.pairs, values, group.note).outcome(short)
+        return group.part(self.part).outcome(short)
 
 
 @register
