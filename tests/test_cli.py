@@ -313,6 +313,29 @@ def test_the_progress_line_is_cropped_and_never_broken(width: int, monkeypatch) 
     assert "\x1b[1A\x1b[2K\x1b[1A\x1b[2K" not in shown, "two lines were taken back"
 
 
+def test_long_work_is_shown_before_the_first_sample_is_done(monkeypatch) -> None:
+    from rich.console import Console
+
+    from ragassay.cli import show
+
+    stream = io.StringIO()
+    monkeypatch.setattr(show, "PATIENCE_S", 0.05)
+    monkeypatch.setattr(
+        show, "console", lambda stderr: Console(file=stream, force_terminal=True, width=120)
+    )
+    with show.progress("scoring", lambda: 30):
+        for _ in range(100):
+            time.sleep(0.05)
+            if "scoring" in stream.getvalue():
+                break
+    assert "scoring" in stream.getvalue() and "0 samples" in stream.getvalue()
+    before = stream.getvalue()
+    with show.progress("scoring", lambda: 30):
+        pass
+    time.sleep(0.2)
+    assert stream.getvalue() == before, "what was quick is not shown afterwards"
+
+
 def test_the_bar_begins_anew_for_the_runs_that_are_compared(monkeypatch) -> None:
     from rich.console import Console
 

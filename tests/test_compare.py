@@ -190,3 +190,22 @@ def test_a_name_that_both_show_is_never_matched_with_another() -> None:
         ragassay.compare(
             ragassay.evaluate(records([True]), ["em"]), ragassay.evaluate(records([True]), ["f1"])
         )
+
+
+def test_a_metric_without_values_in_one_run_does_not_stop_the_others(monkeypatch) -> None:
+    from ragassay.metrics.hallucination import Hhem
+    from ragassay.scores import Score
+
+    data = [
+        {"id": f"q{at}", "answer": f"Herbert {at}.", "references": ["Herbert 1."]}
+        for at in range(6)
+    ]
+    old = ragassay.evaluate(data, "f1,hhem")  # its model is not here
+    monkeypatch.setattr(Hhem, "lacks", lambda self, sample: None)
+    monkeypatch.setattr(Hhem, "measure", lambda self, window, rows: [Score(0.5)] * len(rows))
+    monkeypatch.setattr("ragassay.engine.modelling.identity", lambda weights, folders: "here")
+    new = ragassay.evaluate(data, "f1,hhem")
+    signatures = {run.summary.metrics["hhem"].signature for run in (new, old)}
+    assert len(signatures) == 2
+    found = {one.name: one for one in ragassay.compare(new, old).differences}
+    assert found["f1"].n == 6 and found["hhem"].n == 0 and found["hhem"].diff is None

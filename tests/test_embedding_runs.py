@@ -397,7 +397,7 @@ def test_a_model_on_this_machine_shows_how_far_it_is() -> None:
         ({"embedder": "opnai:text-embedding-3-small"}, "No embedder is called"),
         ({"embedder": "openai:text-embedding-3-small"}, "--embedder-key-file"),
         ({"embedder": "openai"}, "embedder openai"),
-        ({"embedder": "anthropic:claude"}, "ANTHROPIC_API_KEY"),
+        ({"embedder": "anthropic:claude"}, "offers no embeddings"),
         ({"embedder": "http://localhost:1/v1"}, "Which model"),
         ({"embedder": "http://me:secret@localhost:1/v1#m"}, "no user, password"),
         ({"embedder_dimensions": 8}, "goes with an endpoint"),

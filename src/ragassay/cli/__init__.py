@@ -74,8 +74,8 @@ def call(argv: list[str]) -> int:
     except KeyboardInterrupt:
         interrupt.settle()
         return _complain(
-            "Interrupted. No file is half-written, and answers that were paid for are kept: "
-            "run the same command again to go on.",
+            "Interrupted. No file is half-written. What judges and endpoints answered is kept: the "
+            "same command asks only for what is missing.",
             INTERRUPTED,
         )
     except CycloptsError:

@@ -162,14 +162,20 @@ def progress(
     task = bar.add_task(label, total=None, rate=0.0, noun="samples")
     begun = time.monotonic()
 
+    starting, ended = threading.Lock(), threading.Event()
+
+    def show() -> None:
+        with starting:
+            if not bar.live.is_started and not ended.is_set():
+                bar.update(task, total=total())
+                bar.start()
+
     class Live:
         def __call__(self, n: int) -> None:
             interrupt.check()
             elapsed = time.monotonic() - begun
             if elapsed > PATIENCE_S and out.is_terminal:
-                if not bar.live.is_started:
-                    bar.update(task, total=total())
-                    bar.start()
+                show()
                 bar.update(task, completed=n, rate=n / elapsed)
 
         def compared(self, n: int, of: int) -> None:
@@ -179,16 +185,21 @@ def progress(
                 bar.reset(task, description="comparing runs", total=of, noun="queries", rate=0.0)
             self(n)
 
-    ended = threading.Event()
+    # The first samples may take long, and whoever waits wants to see that work goes on.
+    patient = threading.Timer(PATIENCE_S, show)
+    patient.daemon = True
     if doing is not None and out.is_terminal:
-        bar.update(task, total=total())
-        bar.start()
+        show()
+    elif out.is_terminal:
+        patient.start()
     elif doing is not None:
         threading.Thread(target=_say, args=(doing, ended), daemon=True).start()
     try:
         yield Live()
     finally:
-        ended.set()
+        patient.cancel()
+        with starting:
+            ended.set()
         bar.stop()
 
 

@@ -343,6 +343,8 @@ def _unlike_metrics(a: Result, b: Result, names: Sequence[str]) -> list[str]:
     """A sentence for each way in which metrics were not computed alike."""
     found: dict[str, list[str]] = defaultdict(list)
     for name in names:
+        if not (a.summary.metrics[name].n_scored and b.summary.metrics[name].n_scored):
+            continue  # there is nothing to compare; a model that was not there has no identity
         first, second = a.summary.metrics[name].signature, b.summary.metrics[name].signature
         judges_a, judges_b = (names_in(run.summary.metrics[name].judges) for run in (a, b))
         if first == second and judges_a and judges_b and judges_a != judges_b:

@@ -86,14 +86,14 @@ def address_for(
     from ragassay.judges import secrets
     from ragassay.judges.named import address_of
 
+    places = os.environ if environment is None else environment
+    found = address_of(word, "", places, secrets.NO_KEY, "embedder")
+    if found.protocol == "anthropic":
+        raise UsageError(f"{word}: Anthropic offers no embeddings; name another --embedder.")
     key = secrets.NO_KEY if dry else None
     if config.embedder_key_file is not None and not dry:
         key = secrets.from_file(config.embedder_key_file)
-    found = address_of(
-        word, "", os.environ if environment is None else environment, key, "embedder"
-    )
-    if found.protocol == "anthropic":
-        raise UsageError(f"{word}: Anthropic offers no embeddings; name another --embedder.")
+    found = address_of(word, "", places, key, "embedder")
     if not found.model:
         raise UsageError(f"Which model of {word}? Name it, as in openai:text-embedding-3-small.")
     if find_spec("openai") is None:
