@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,11 @@ from ragassay.engine.evidence import explain, rescore
 from ragassay.engine.plan import make_plan
 from ragassay.engine.results import Result
 from ragassay.errors import InputError, RagassayWarning, UsageError
+from ragassay.reports import consistency_table, wording
+from ragassay.reports.consistency import overview
+from ragassay.reports.folder import write_reports
 from ragassay.samples import Sample
+from test_reports_terminal import shown
 
 DATA: list[dict[str, Any]] = [
     {"id": "a", "repeat": 0, "answer": "Paris", "lang": "en"},
@@ -557,3 +562,125 @@ def test_an_unknown_metric_of_many_is_answered_with_the_nearest(data: Path) -> N
         explain(found, "a", "consistency_f1.varience")
     assert "the nearest consistency_f1.variance" in str(caught.value)
     assert len(str(caught.value)) < 300 and "'ragassay report RUN' lists them" in str(caught.value)
+
+
+def half_right(systems: tuple[str, ...]) -> list[dict[str, Any]]:
+    """Six queries in four runs of each system: half the queries have nothing in common with their
+    references, so that a mean is 0 and a CV is not."""
+    rng = random.Random(5)
+    words = ["Paris", "Madrid", "Rome", "the", "is", "capital", "of", "France", "old", "river"]
+    return [
+        {
+            "id": f"q{query}",
+            "repeat": repeat,
+            **({"system": system} if system else {}),
+            "query": "Capital of France?",
+            "answer": " ".join(rng.sample(words, 3)) if query > 2 else "nothing here",
+            "references": ["Paris is the capital of France"],
+            "passages": [
+                {"id": f"d{rng.randint(0, 9)}{n}", "text": rng.choice(words)} for n in range(3)
+            ],
+        }
+        for query in range(6)
+        for system in systems
+        for repeat in range(4)
+    ]
+
+
+def blocks(text: str) -> list[tuple[str, list[tuple[str, list[str]]]]]:
+    """The tables of a terminal: the heads, and of each row its name, lines joined, and numbers."""
+    found: list[tuple[str, list[tuple[str, list[str]]]]] = []
+    before: list[str] = []
+    rows: list[tuple[str, list[str]]] | None = None
+    for drawn in text.splitlines():
+        line = re.sub(r"^ \||\+-+\+ *$", "  ", drawn).replace("|", "  ")  # an ASCII table has edges
+        if line.strip() and set(line) <= set("─-+ "):
+            rows = []
+            found.append((" ".join(before), rows))
+        elif not line.strip():
+            before, rows = [], None
+        elif rows is None:
+            before.append(line.strip())
+        else:
+            name, *cells = re.split(r"\s{2,}", line.strip())
+            if cells:
+                rows.append((name, cells))
+            elif line.startswith("   "):
+                continue  # the column of words goes on
+            else:
+                rows[-1] = (rows[-1][0] + name, rows[-1][1])
+    return found
+
+
+@pytest.mark.parametrize("systems", [("",), ("bm25-small", "dense-large")])
+@pytest.mark.parametrize("width", [50, 60, 80, 100, 120, 200])
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
+def test_no_width_cuts_a_number_or_a_name(
+    systems: tuple[str, ...], width: int, encoding: str
+) -> None:
+    found = inner(ragassay.evaluate(half_right(systems), ["trecrag", "qa", "consistency"]))
+    text = shown(consistency_table.terminal_table(found.summary), width, encoding)
+    assert max(map(len, text.splitlines())) <= width and "…" not in text
+    assert text.isascii() or encoding != "ascii"
+    printed, tables = blocks(text), consistency_table.tables(overview(found.summary))
+    assert len(printed) == len(tables) == 2
+    spaceless = re.compile(r"\s")
+    for (_, lines), (heads, cells) in zip(printed, tables, strict=True):
+        assert [spaceless.sub("", name) for name, _ in lines] == [
+            spaceless.sub("", row[0]) for row in cells
+        ]
+        for (_, numbers), row in zip(lines, cells, strict=True):
+            whole = ["-" if encoding == "ascii" else wording.NOTHING]
+            whole += [cell for cell in row[1:] if cell != wording.NOTHING]
+            words = row[-1].split() if "unscored" in heads else []
+            for number in numbers:
+                assert number in whole or set(number.split()) <= set(words), number
+            always = [
+                row[heads.index(h)] for h in ("mean", "CV", "F1/value", "scored") if h in heads
+            ]
+            assert {cell for cell in always if cell != wording.NOTHING} <= set(numbers)
+    said = " ".join(text.split())
+    if width == 200:
+        assert "Left out" not in said
+    for head in {"variance", "ICC", "flips", "P", "R"}:
+        is_shown = any(head in heads.split() for heads, _ in printed)
+        told = re.search(rf"want of width: [^.]*\b{head}\b", said) is not None
+        assert is_shown is not told, head
+    assert "needs extra" in said, "why nothing was scored is told at every width"
+
+
+def test_a_cv_says_how_many_queries_it_runs_over(tmp_path: Path) -> None:
+    result = ragassay.evaluate(half_right(("",)), ["f1", "consistency"], save=tmp_path / "run")
+    write_reports(result, tmp_path / "run")
+    found = inner(result).summary
+    cv, mean = found.metrics["consistency_f1.cv"], found.metrics["consistency_f1.mean"]
+    assert (cv.n_scored, mean.n_scored) == (3, 6)
+    told = f"{cv.mean:.4f} (3/6)"
+    page = (tmp_path / "run" / "report.html").read_text()
+    assert f">{told}</td>" in page and ">6/6</td>" in page
+    assert f"| {told} |" in (tmp_path / "run" / "report.md").read_text()
+    text = shown(consistency_table.terminal_table(found), 80)
+    assert told in text and "(n/total) beside a number: it runs over these alone" in text
+    every = inner(ragassay.evaluate(several_systems(), ["f1", "consistency"])).summary
+    assert "(n/total)" not in shown(consistency_table.terminal_table(every), 200)
+
+
+def test_a_page_of_consistency_says_who_judged_what_it_looks_at(data: Path, tmp_path: Path) -> None:
+    result = ragassay.evaluate(data, ["trecrag", "consistency"], save=tmp_path / "run")
+    write_reports(result, tmp_path / "run")
+    judge = result.summary.metrics["umbrela"].judge
+    for page, told in (("", judge), ("consistency/", f"{judge} (the runs looked at)")):
+        text = (tmp_path / "run" / f"{page}report.html").read_text()
+        assert f"<dt>Judged by</dt><dd>{told}</dd>" in text
+    words = ragassay.evaluate(data, ["em", "consistency"], save=tmp_path / "words")
+    write_reports(words, tmp_path / "words")
+    assert "Judged by" not in (tmp_path / "words" / "consistency" / "report.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("n", "said"),
+    [(1, "the one query, where it is scored"), (2, "the scored among all 2 queries")],
+)
+def test_one_query_is_not_all_of_them(n: int, said: str) -> None:
+    asked = [{"id": str(at), "answer": "a", "references": ["a"]} for at in range(n)]
+    assert ragassay.evaluate(asked, "em").summary.averaged_over == said

@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragassay.engine.results import Result
+from ragassay.engine.summary import Spending
 from ragassay.errors import UsageError
 from ragassay.metrics import naming
 from ragassay.reports import browse, footnotes, html, wording
@@ -374,3 +375,24 @@ def test_both_dark_palettes_are_the_same() -> None:
     media = css.split('[data-theme="light"]) {')[1].split("}")[0]
     chosen = css.split(':root[data-theme="dark"] {')[1].split("}")[0]
     assert media.split() == chosen.split()
+
+
+def test_the_head_says_what_was_spent_on_whom() -> None:
+    summary = example(5).summary
+    asked = Spending("offline-lexical/1", questions=3)
+    embedded = Spending("openai:small", questions=3, calls=1, cost=0.25)
+    first, *others = summary.metrics.values()
+    neural = replace(first, signature="hhem|v1|model=m@1", n_scored=5, n_given=0)
+    here = replace(summary, metrics={"hhem": neural} | {one.name: one for one in others})
+    unable = replace(here, metrics={"hhem": replace(neural, n_scored=0)})
+    said = footnotes.spent_on
+    assert said(summary) == ""
+    assert said(replace(summary, judging=asked)) == "nothing: rules about words, no model"
+    assert said(replace(unable, judging=asked)) == "nothing: rules about words, no model"
+    assert said(replace(here, judging=asked)) == (
+        "nothing: rules about words and models on this machine"
+    )
+    assert said(replace(summary, judging=asked, embedding=embedded)) == "$0.2500 for embedding"
+    paid = replace(asked, judge="openai:m", cost=1.5)
+    both = replace(summary, judging=paid, embedding=embedded)
+    assert said(both) == "$1.5000, $0.2500 for embedding"

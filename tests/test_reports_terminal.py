@@ -61,6 +61,22 @@ def test_tables_fit_the_width_and_show_the_numbers_given(width: int) -> None:
         assert wording.number(piece.metrics["AP"].mean) in slices
 
 
+@pytest.mark.parametrize("width", [50, 60, 75, 76, 80, 95, 96, 123, 124, 200])
+def test_no_width_cuts_a_verdict_or_a_number_of_a_comparison(width: int) -> None:
+    comparison, _, _ = pair()
+    text = shown(terminal.comparison_table(comparison), width)
+    assert max(cell_len(line) for line in text.splitlines()) <= width and "…" not in text
+    verdicts = [word for d in comparison.differences for word in d.verdict.split()]
+    table = re.split(r"─\s*\n", text)[1].split(f" {footnotes.verdict_line(comparison)[:30]}")[0]
+    for word in ("no", "difference", "shown", "better", "worse"):
+        assert len(re.findall(rf"\b{word}\b", table)) == verdicts.count(word)
+    for d in comparison.differences:
+        assert wording.bounds(d.low, d.high, sign=True) in table
+        for number in (d.a_mean, d.b_mean):
+            assert wording.number(number) in table
+        assert wording.marked(d) in table and wording.p_value(d.p_adjusted) in table
+
+
 def test_every_mean_has_its_coverage_and_unscored_reasons() -> None:
     text = shown(terminal.summary_table(example(20).summary), 80)
     assert re.search(r"f1 ↑ .*\d\.\d{4}.* 17/20", text)
@@ -177,6 +193,36 @@ def test_a_comparison_and_a_result_are_short_in_python() -> None:
     assert " - " in lines[2] and "<0.0001" in lines[3] and "None" not in str(comparison)
     assert f"{tiny.diff:+.4f}" in lines[3] and f"{tiny.a_mean:.4f}" in lines[3]
     assert repr(a) == "<Result 'hybrid': metrics=7 samples=20>"
+
+
+def test_a_figure_of_the_run_is_explained_or_missed() -> None:
+    names = {"RL_F_idk": "rl_f_idk", "RB_llm_idk": "rb_llm_idk", "RB_agg_idk": "rb_agg_idk"}
+    one = next(iter(example(5).summary.metrics.values()))
+    metrics = {
+        name: replace(one, name=name, metric=metric, mean=0.5, n_scored=5, n_total=5, unscored={})
+        for name, metric in names.items()
+    }
+    whole = replace(
+        example(5).summary, suite="qa+mtrag", metrics=metrics, totals={"ranking_score": 0.5}
+    )
+
+    def said(changed: dict[str, object] | None, totals: dict[str, float]) -> str:
+        last = replace(metrics["RB_agg_idk"], **(changed or {}))  # type: ignore[arg-type]
+        found = replace(whole, metrics=metrics | {"RB_agg_idk": last}, totals=totals)
+        return " ".join(note for note in footnotes.summary_notes(found) if "ranking" in note)
+
+    told = "Harmonic mean of the means of RL_F_idk, RB_llm_idk and RB_agg_idk (MTRAGEval)."
+    assert said(None, whole.totals) == f"ranking_score: 0.5000. {told}"
+    gap: dict[str, object] = {"n_scored": 3, "unscored": {"not_applicable": 2}}
+    tail = "Not over all samples: RB_agg_idk 3/5 scored."
+    assert said(gap, whole.totals) == f"ranking_score: 0.5000. {told} {tail}"
+    lack: dict[str, object] = {"n_scored": 0, "mean": None, "unscored": {"needs_extra": 5}}
+    assert said(lack, {}) == f"ranking_score: none (RB_agg_idk: 5 needs extra). {told}"
+    fewer = {name: metric for name, metric in metrics.items() if name != "RL_F_idk"}
+    notes = footnotes.summary_notes(replace(whole, metrics=fewer, totals={}))
+    assert not any("ranking" in note for note in notes), "nobody asked for it"
+    other = replace(whole, suite="mine", totals={"sum": 2.0})
+    assert "sum: 2.0000." in footnotes.summary_notes(other)
 
 
 def test_failures_and_labels_are_printed_as_they_are() -> None:

@@ -15,6 +15,7 @@ from ragassay.errors import UsageError
 if TYPE_CHECKING:
     from ragassay.engine.summary import Comparison
     from ragassay.reports.drawing import Spec
+    from ragassay.reports.plots.consistency import Statistic
     from ragassay.reports.plots.sources import Evaluator, Sources
 
 Flag = Parameter(negative=())
@@ -90,7 +91,9 @@ def plot(
         if one.name != one.full:
             out.print(f"{one.name}: {found.paths[one.name]}", soft_wrap=True, markup=False)
     if compare:
-        pictures = _differences(found, metrics, evaluator, output_file, force=force)
+        pictures = _differences(
+            found, metrics, evaluator, statistic or "cai", output_file, force=force
+        )
     else:
         chosen = wanted is not None
         show.warn(sources.remarks(found, metrics, evaluator, chosen=chosen))
@@ -104,7 +107,13 @@ def plot(
 
 
 def _differences(
-    found: Sources, metrics: list[str], evaluator: Evaluator, target: Path, *, force: bool
+    found: Sources,
+    metrics: list[str],
+    evaluator: Evaluator,
+    statistic: Statistic,
+    target: Path,
+    *,
+    force: bool,
 ) -> dict[Path, Spec]:
     """A picture for each file against the last one."""
     from ragassay.reports.plots import picture
@@ -118,7 +127,7 @@ def _differences(
     warnings: list[str] = []
     for at, one in enumerate(new, start=1):
         comparison: Comparison
-        comparison, spec = picture.compared(one, old, metrics, evaluator, force=force)
+        comparison, spec = picture.compared(one, old, metrics, evaluator, statistic, force=force)
         warnings += comparison.warnings
         name = target if len(new) == 1 else target.with_stem(f"{target.stem}-{at}")
         pictures[name] = spec

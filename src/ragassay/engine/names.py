@@ -47,15 +47,19 @@ def shown(
         canonical = _canonical(word, local)
         present = [by_canonical[name] for name in canonical if name in by_canonical]
         if not present:
-            raise UsageError(f"{word!r} is not in {what}. {_there_are(word, metrics, listed)}")
+            aliases = [a for a in local if not by_canonical.keys().isdisjoint(_canonical(a, local))]
+            raise UsageError(
+                f"{word!r} is not in {what}. {_there_are(word, metrics, listed, aliases)}"
+            )
         found.update(dict.fromkeys(present))
     return list(found)
 
 
-def _there_are(word: str, known: Collection[str], listed: str) -> str:
+def _there_are(word: str, known: Collection[str], listed: str, aliases: Collection[str]) -> str:
+    """What there is; nearest may be a published name as well."""
     if len(known) <= _MOST:
-        return f"{did_you_mean(word, known)} There are: {', '.join(known)}."
-    by_folded = {name.casefold(): name for name in reversed(list(known))}
+        return f"{did_you_mean(word, [*known, *aliases])} There are: {', '.join(known)}."
+    by_folded = {name.casefold(): name for name in reversed([*known, *aliases])}
     near = get_close_matches(word.casefold(), by_folded, n=_NEAREST, cutoff=_LIKE)
     names = f", the nearest {', '.join(by_folded[name] for name in near)}" if near else ""
     return f"There are {len(known)} metrics{names}; {listed}."

@@ -99,7 +99,7 @@ def averaged_over(columns: ScoreColumns, families: Collection[str], cluster_by: 
     """In words: what the means of a run go over, and what its intervals are clustered by."""
     n, n_queries = len(columns), len({identity[0] for identity in columns.identities})
     queries = f"{n_queries:,} {'query' if n_queries == 1 else 'queries'}"
-    text = f"the scored among all {queries}"
+    text = f"the scored among all {queries}" if n != 1 else "the one query, where it is scored"
     if n != n_queries:
         text = f"the scored among all {n:,} samples of {queries}"
     if "retrieval" in families:

@@ -20,11 +20,7 @@ def totals(suites: Iterable[Suite], metrics: Iterable[MetricSummary]) -> dict[st
     A total is left out where one of its metrics was not computed, or lacks samples for a reason
     that does not lie in them: it would then be a figure of other samples than it says.
     """
-    means = {
-        _plain(metric.metric): metric.mean
-        for metric in metrics
-        if metric.mean is not None and FACTS.issuperset(map(Reason, metric.unscored))
-    }
+    means = {plain(metric.metric): metric.mean for metric in metrics if is_whole(metric)}
     return {
         name: total.compute(**{role: means[metric] for role, metric in total.means.items()})
         for suite in suites
@@ -33,7 +29,12 @@ def totals(suites: Iterable[Suite], metrics: Iterable[MetricSummary]) -> dict[st
     }
 
 
-def _plain(name: str) -> str:
+def is_whole(metric: MetricSummary) -> bool:
+    """Whether a metric has a mean that lacks no sample but for reasons that lie in it."""
+    return metric.mean is not None and FACTS.issuperset(map(Reason, metric.unscored))
+
+
+def plain(name: str) -> str:
     """A metric's name whether or not it takes given values: both are the same metric's mean."""
     return (
         str(naming.with_parameters(naming.parse(name), {"given": True}))

@@ -74,6 +74,11 @@ class Spreads:
     stats: dict[str, MetricSummary] = field(default_factory=dict)
     variance: Components | None = None
 
+    @property
+    def counted(self) -> MetricSummary:
+        """The statistic with the most scored: whose coverage stands for the row."""
+        return max(self.stats.values(), key=lambda one: one.n_scored)
+
 
 @dataclass
 class Overview:
@@ -130,13 +135,20 @@ def _parsed(name: str) -> Metric | None:
         return None
 
 
+def counted_apart(row: Spreads, entry: MetricSummary) -> bool:
+    """Whether a value runs over fewer than its row says, as a CV without the means of 0 does."""
+    return entry.mean is not None and entry.n_scored != row.counted.n_scored
+
+
 def share(parts: Components | None, of: Callable[[Components], float | None]) -> str:
     """A component as a share of all of them."""
     if parts is None:
         return wording.NOTHING
     given = (parts.query, parts.system, parts.query_system, parts.repeat)
     value, total = of(parts), sum(component or 0.0 for component in given)
-    return wording.NOTHING if value is None or total <= 0 else f"{100 * value / total:.0f} %"
+    if value is None or total <= 0:
+        return wording.NOTHING
+    return f"{round(100 * value / total)} %"
 
 
 def notes(summary: Summary, rows: Overview) -> list[str]:
@@ -152,6 +164,8 @@ def notes(summary: Summary, rows: Overview) -> list[str]:
             "variance: of the sample (n - 1); CV: its root over the mean, unscored at mean 0. Over "
             "the runs of a query, then the mean over queries."
         )
+    if any(counted_apart(row, entry) for row in rows.spreads for entry in row.stats.values()):
+        found.append("(n/total) beside a number: it runs over these alone, not over all scored.")
     if any(one.variance for one in rows.spreads):
         found.append(
             "ICC(1): share of the variance that lies between queries"

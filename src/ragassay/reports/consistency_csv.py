@@ -75,6 +75,21 @@ def write_csv(result: Result, path: str | Path) -> None:
     tables.write_lines(path, head, ([line.get(name) for name in head] for line in lines))
 
 
+def signatures(inner: Result) -> dict[str, str]:
+    """By column what two runs must share for it to be comparable.
+
+    Args:
+        inner: the consistency of a run.
+    """
+    metrics = inner.summary.metrics
+    found = {column: metrics[name].signature for name, column in _similarities(inner).items()}
+    for metric in metrics.values():
+        of = metric.signature.partition("|of=")[2]
+        if metric.group and of:
+            found.setdefault(PUBLISHED.get(metric.group, f"consistency_{metric.group}"), of)
+    return found
+
+
 @dataclass
 class _Found:
     """What a consistency holds: its columns by the names of its metrics, and how many runs."""

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rich.box import SIMPLE_HEAD
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from ragassay.engine.results import CONSISTENCY, Result
@@ -20,13 +18,22 @@ from ragassay.reports.consistency import (
     Overview,
     Spreads,
     consistency_of,
+    counted_apart,
     notes,
     overview,
     share,
 )
+from ragassay.reports.fitting import fitted
 from ragassay.reports.markdown import escape
 
 UNSCORED = "unscored"
+_SHARES = ("query", "system", "query x system", "repeat")
+_GOING = (
+    *((UNSCORED,), _SHARES, (HEADS["median"],), (HEADS["std"],), (HEADS["iqr"],)),
+    *((HEADS["max_min"],), (HEADS["consistency_adjusted_index"],), ("ICC",), ("P", "R")),
+    *((HEADS["flip"],), (HEADS["variance"],), ("interval",), (HEADS["cv"],)),
+)
+"""What a narrow terminal leaves out, first to last. Names, means and coverage always stay."""
 
 Rows = tuple[list[str], list[list[str]]]
 """The heads of a table and its rows."""
@@ -34,29 +41,51 @@ Rows = tuple[list[str], list[list[str]]]
 
 def terminal_table(summary: Summary) -> RenderableType:
     """The tables of a consistency, with what must be known to read them."""
-    rows = overview(summary)
-    head = Text(wording.one_line(summary.title), "bold")
-    head.append(f", consistency of repeated runs of {_size(summary)}", "not bold")
-    blocks: list[RenderableType] = [Padding(head, (1, 1, 0, 1))]
-    for heads, cells in tables(rows):
-        table = Table(box=SIMPLE_HEAD, header_style="bold", pad_edge=False, padding=(0, 1, 0, 0))
-        for at, name in enumerate(heads):
-            words = at == 0 or name == UNSCORED
-            table.add_column(
-                name,
-                justify="right" if at and not words else "left",
-                no_wrap=not words,
-                overflow="fold",
-                min_width=16 if at == 0 else 8 if words else None,
-                style="dim" if at and words else "",
+    return _View(summary)
+
+
+@dataclass(frozen=True)
+class _View:
+    summary: Summary
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        summary, rows = self.summary, overview(self.summary)
+        head = Text(wording.one_line(summary.title), "bold")
+        head.append(f", consistency of repeated runs of {_size(summary)}", "not bold")
+        yield Padding(head, (1, 1, 0, 1))
+        missing: dict[str, None] = {}
+        for heads, cells in tables(rows):
+            found = fitted(
+                heads,
+                cells,
+                options.max_width - 1,
+                going=_GOING,
+                words=UNSCORED,
+                plain=options.ascii_only,
             )
-        for line in cells:
-            table.add_row(*(Text(wording.one_line(cell)) for cell in line))
-        blocks.append(Padding(table, (0, 0, 0, 1)))
-    lines: list[RenderableType] = [Text(wording.one_line(n), "dim") for n in notes(summary, rows)]
-    lines += [Text(f"! {wording.one_line(said)}", "yellow") for said in summary.warnings]
-    blocks.append(Padding(Group(*lines), (0, 1, 1, 1)))
-    return Group(*blocks)
+            missing.update(dict.fromkeys(found.left_out))
+            yield Padding(found.table, (0, 0, 0, 1))
+        said = notes(summary, rows)
+        if UNSCORED in missing:
+            said += _gaps(rows)
+        if others := [name for name in missing if name != UNSCORED]:
+            said.append(
+                f"Left out for want of width: {', '.join(others)}. report.html has them; so has a "
+                "wider terminal."
+            )
+        lines: list[RenderableType] = [Text(wording.one_line(note), "dim") for note in said]
+        lines += [Text(f"! {wording.one_line(said)}", "yellow") for said in summary.warnings]
+        yield Padding(Group(*lines), (0, 1, 1, 1))
+
+
+def _gaps(rows: Overview) -> list[str]:
+    """What has no score at all and why, alike together: the words of the column `UNSCORED`."""
+    alike: dict[str, list[str]] = {}
+    for heads, cells in tables(rows):
+        for line in cells if UNSCORED in heads else ():
+            if line[-1]:
+                alike.setdefault(line[-1], []).append(line[0])
+    return [f"Unscored: {what}: {', '.join(names)}." for what, names in alike.items()]
 
 
 def _size(summary: Summary) -> str:
@@ -145,17 +174,16 @@ def _spreads(rows: Overview) -> Rows:
     if varied:
         heads.append("ICC")
         if rows.several_systems:
-            heads += ["query", "system", "query x system", "repeat"]
+            heads += _SHARES
     cells = [
         [
             row.name,
-            *(_mean(row.stats.get(stat)) for stat in rows.stats),
+            *(_stat(row, stat) for stat in rows.stats),
             *(_variance(row, rows.several_systems) if varied else []),
         ]
         for row in rows.spreads
     ]
-    best = [max(row.stats.values(), key=lambda one: one.n_scored) for row in rows.spreads]
-    return _counted(heads, cells, best)
+    return _counted(heads, cells, [row.counted for row in rows.spreads])
 
 
 def _counted(heads: list[str], cells: list[list[str]], counts: Sequence[MetricSummary]) -> Rows:
@@ -179,6 +207,14 @@ def _variance(row: Spreads, shares: bool) -> list[str]:
             share(parts, lambda v: v.repeat),
         ]
     return found
+
+
+def _stat(row: Spreads, stat: str) -> str:
+    """A statistic; with its own coverage where that is not the row's."""
+    entry = row.stats.get(stat)
+    if entry is None or not counted_apart(row, entry):
+        return _mean(entry)
+    return f"{_mean(entry)} ({wording.coverage(entry)})"
 
 
 def _mean(metric: MetricSummary | None) -> str:

@@ -69,9 +69,12 @@ def spread(n: int) -> Values:
 
 
 def scale(metric: MetricSummary) -> tuple[float, float]:
-    """The axis of a metric: its bounds where it has them, its values' range elsewhere."""
+    """The axis of a metric: its bounds where it has them, its values' range elsewhere; from 0 where
+    only the upper one is set, for such a metric stands beside others that go from 0 to there."""
     low, high = metric.bounds
-    low = metric.minimum if low is None else low
+    if low is None:
+        low = metric.minimum
+        low = low if low is None or high is None else min(low, 0.0)
     high = metric.maximum if high is None else high
     low = 0.0 if low is None else low
     high = low + 1.0 if high is None or high <= low else high

@@ -16,12 +16,15 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 _BAR_W, _BAR_H = 180, 22
-_CARD_W, _CARD_H = 340, 138
+_ENDS_H = 11
+"""Below a bar, for the numbers at the ends of its scale."""
+
+_CARD_W, _CARD_H = 340, 168
 _CARD_POINTS = 250
 
 
 def interval_bar(metric: MetricSummary) -> Markup:
-    """Where the mean and its interval lie on the metric's scale."""
+    """Where the mean and its interval lie on the metric's scale, whose ends stand below."""
     if metric.mean is None or metric.aggregate == "sum":
         return _markup("")
     low, high = distributions.scale(metric)
@@ -31,9 +34,11 @@ def interval_bar(metric: MetricSummary) -> Markup:
     if metric.low is not None and metric.high is not None:
         left, right = x(metric.low), x(metric.high)
         shapes.append(_rect(left, middle - 5, max(right - left, 3), 10, "interval", radius=2))
-    shapes.append(_line(x(metric.mean), middle - 8, x(metric.mean), middle + 8, "mean"))
+    shapes.append(_line(x(metric.mean), middle - 8, x(metric.mean), middle + 8, "mean-line"))
+    for value, anchor in ((low, "start"), (high, "end")):
+        shapes.append(_number(value, x(value), _BAR_H + _ENDS_H - 2, anchor, "end"))
     said = f"{wording.number(metric.mean)} on a scale from {low:g} to {high:g}"
-    return _svg(_BAR_W, _BAR_H, shapes, said, fixed=True)
+    return _svg(_BAR_W, _BAR_H + _ENDS_H, shapes, said, fixed=True)
 
 
 def sparkline(metric: MetricSummary, values: Values) -> Markup:
@@ -49,39 +54,40 @@ def sparkline(metric: MetricSummary, values: Values) -> Markup:
 
 
 def distribution(metric: MetricSummary, values: Values) -> Markup:
-    """Histogram, box plot and points of a metric's values, with the mean and its interval."""
+    """Histogram, box plot and points of a metric's values, with the mean and its interval: the
+    drawing of ``ragassay plot``, under a histogram."""
     found = distributions.box(values)
     if found is None:
         return _markup("")
     low, high = distributions.scale(metric)
     x = _Axis(low, high, 12, _CARD_W - 12)
-    top, base, strip, half = 10, 78, 100, 9
-    shapes = []
-    if metric.low is not None and metric.high is not None:
-        left, right = x(metric.low), x(metric.high)
-        shapes.append(_rect(left, top - 6, max(right - left, 1), strip + half - top + 10, "band"))
-    counts = distributions.histogram(values, low, high).counts
-    shapes += _bars(counts, 12, _CARD_W - 12, top, base)
+    top, base, strip, half, cloud, reach = 4, 62, 82, 12, 122, 36
+    shapes = _bars(distributions.histogram(values, low, high).counts, 12, _CARD_W - 12, top, base)
+    for value, anchor in ((low, "start"), ((low + high) / 2, "middle"), (high, "end")):
+        shapes.append(_line(x(value), base, x(value), cloud + reach / 2 + 4, "grid"))
+        shapes.append(_number(value, x(value), _CARD_H - 6, anchor))
     shapes.append(_line(12, base, _CARD_W - 12, base, "track"))
     shown = distributions.thinned(values, _CARD_POINTS)
-    offsets = distributions.spread(shown.size)
     dots = "".join(
-        f"M{x(float(value)):.1f} {strip + float(offset) * 2.2 * half:.1f}h0"
-        for value, offset in zip(shown, offsets, strict=True)
+        f"M{x(float(value)):.1f} {cloud + float(offset) * reach:.1f}h0"
+        for value, offset in zip(shown, distributions.spread(shown.size), strict=True)
     )
-    shapes.append(f'<path class="points" d="{dots}"/>')
-    shapes.append(_line(x(found.low), strip, x(found.q1), strip, "whisker"))
-    shapes.append(_line(x(found.q3), strip, x(found.high), strip, "whisker"))
-    shapes.append(
-        _rect(x(found.q1), strip - half, max(x(found.q3) - x(found.q1), 1), 2 * half, "box")
-    )
-    shapes.append(_line(x(found.median), strip - half, x(found.median), strip + half, "median"))
+    left, right = x(found.q1), x(found.q3)
+    shapes += [
+        _line(x(found.low), strip, left, strip, "whisker"),
+        _line(right, strip, x(found.high), strip, "whisker"),
+        *(
+            _line(x(end), strip - 6, x(end), strip + 6, "whisker")
+            for end in (found.low, found.high)
+        ),
+        _rect(left, strip - half, max(right - left, 1), 2 * half, "box"),
+        f'<path class="points" d="{dots}"/>',
+        _line(x(found.median), strip - half, x(found.median), strip + half, "median"),
+    ]
     if metric.mean is not None and metric.aggregate != "sum":
-        shapes.append(_line(x(metric.mean), top - 6, x(metric.mean), strip + half + 4, "mean-line"))
-    for value, anchor in ((low, "start"), ((low + high) / 2, "middle"), (high, "end")):
-        shapes.append(
-            f'<text x="{x(value):.1f}" y="{_CARD_H - 6}" text-anchor="{anchor}">{value:g}</text>'
-        )
+        if metric.low is not None and metric.high is not None:
+            shapes.append(_line(x(metric.low), strip, x(metric.high), strip, "mean-interval"))
+        shapes.append(_diamond(x(metric.mean), strip, 4.2))
     said = (
         f"{metric.name}: quartiles {wording.number(found.q1)}, {wording.number(found.median)} "
         f"and {wording.number(found.q3)} of {values.size} values"
@@ -201,6 +207,17 @@ def _rect(x: float, y: float, width: float, height: float, kind: str, radius: fl
 
 def _circle(x: float, y: float, radius: float, kind: str) -> str:
     return f'<circle class="{kind}" cx="{x:.1f}" cy="{y:.1f}" r="{radius:g}"/>'
+
+
+def _diamond(x: float, y: float, size: float) -> str:
+    step = f"l{size:g} {-size:g} {size:g} {size:g} {-size:g} {size:g}z"
+    return f'<path class="mean" d="M{x - size:.1f} {y:g}{step}"/>'
+
+
+def _number(value: float, x: float, y: float, anchor: str, kind: str = "") -> str:
+    """A number of a scale, short."""
+    of = f' class="{kind}"' if kind else ""
+    return f'<text{of} x="{x:.1f}" y="{y:g}" text-anchor="{anchor}">{value:.3g}</text>'
 
 
 def _markup(text: str) -> Markup:

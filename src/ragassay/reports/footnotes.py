@@ -7,10 +7,12 @@ from collections.abc import Mapping, Sequence
 
 from ragassay.engine.behind import names_in
 from ragassay.engine.summary import Comparison, Spending, Summary
+from ragassay.engine.totals import is_whole, plain
 from ragassay.reports.wording import (
     correction_name,
     cost,
     counts,
+    coverage,
     interval_name,
     number,
     percent,
@@ -19,6 +21,7 @@ from ragassay.reports.wording import (
 )
 from ragassay.scores import Reason
 from ragassay.stats.permutation import EXACT_UP_TO
+from ragassay.suites import known
 
 MOST_LABELS = 6
 """Labels of a metric, or names of metrics, that are told one by one."""
@@ -45,7 +48,7 @@ def summary_notes(summary: Summary, *, judged_marked: bool = True) -> list[str]:
     if summary.failures:
         notes.append(f"The system failed: {counts(summary.failures)}.")
     notes += judge_notes(summary, judged_marked)
-    notes += [f"{name}: {number(value)}." for name, value in summary.totals.items()]
+    notes += _total_notes(summary)
     for metric in summary.metrics.values():
         if metric.n_assumed:
             without = "nothing" if metric.mean_measured is None else number(metric.mean_measured)
@@ -65,13 +68,66 @@ def judge_notes(summary: Summary, judged_marked: bool) -> list[str]:
     ]
 
 
+def _total_notes(summary: Summary) -> list[str]:
+    """The figures of the run as a whole: what each is, of which samples, or why there is none."""
+    found = {plain(metric.metric): metric for metric in summary.metrics.values()}
+    suites = [known()[name] for name in summary.suite.split("+") if name in known()]
+    totals = {name: total for suite in suites for name, total in suite.totals.items()}
+    notes = [f"{name}: {number(v)}." for name, v in summary.totals.items() if name not in totals]
+    for name, total in totals.items():
+        means = [found[metric] for metric in total.means.values() if metric in found]
+        if len(means) < len(total.means):
+            continue  # the run was asked for fewer
+        if name in summary.totals:
+            gaps = [f"{m.name} {coverage(m)}" for m in means if m.n_scored < m.n_total]
+            tail = f" Not over all samples: {', '.join(gaps)} scored." if gaps else ""
+            notes.append(f"{name}: {number(summary.totals[name])}. {total.title}.{tail}")
+        else:
+            why = [f"{m.name}: {reasons(m.unscored)}" for m in means if not is_whole(m)]
+            notes.append(f"{name}: none ({'; '.join(why)}). {total.title}.")
+    return notes
+
+
+def judged_by(summary: Summary) -> str:
+    """Who judged, for the head of a page: the run's judge, or whoever judged what is looked at."""
+    spent = summary.judging
+    if spent is not None:
+        return spent.judge if spent.questions else ""
+    behind: dict[str, None] = {}
+    for metric in summary.metrics.values():
+        if metric.n_scored and "of=" in metric.signature:
+            parts = (part.partition("=") for part in metric.signature.split("|"))
+            behind.update({name: None for key, _, name in parts if key == "judge"})
+    return f"{', '.join(behind)} (the runs looked at)" if behind else ""
+
+
+def spent_on(summary: Summary) -> str:
+    """What judging and embedding cost, for the head of a page; empty where nobody was asked."""
+    judging, embedding = summary.judging, summary.embedding
+    asked = judging is not None and judging.questions > 0
+    found = []
+    if asked and judging is not None and not judging.judge.startswith("offline"):
+        found.append(cost(judging))
+    if embedding is not None:
+        found.append(f"{cost(embedding)} for embedding")
+    if found or not asked:
+        return ", ".join(found)
+    here = any(
+        metric.n_scored > metric.n_given and "|model=" in metric.signature
+        for metric in summary.metrics.values()
+    )
+    return f"nothing: rules about words{' and models on this machine' if here else ', no model'}"
+
+
 def _given_notes(summary: Summary) -> list[str]:
     """Which values came with the records, metrics alike together."""
     alike: dict[str, list[str]] = {}
     for metric in summary.metrics.values():
         if metric.n_given:
             every = metric.n_given == metric.n_scored
-            which = f"{'all' if every else f'{metric.n_given:,}'} of {metric.n_scored:,} values"
+            which = (
+                f"{'all' if every else f'{metric.n_given:,}'} of {plural(metric.n_scored, 'value')}"
+            )
             by = f", of {metric.judge}" if every and metric.judge else ""
             alike.setdefault(f"{which}{by}", []).append(metric.name)
     return [

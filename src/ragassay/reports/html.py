@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -278,11 +277,10 @@ def _environment() -> Environment:
 
 
 def _breakable(name: str) -> Markup:
-    """A metric's name that may break after its punctuation."""
+    """A metric's name that may break at its punctuation."""
     from markupsafe import Markup, escape
 
-    pieces = re.split(r"(?<=[@.(,=_/])", wording.one_line(name))
-    return Markup("<wbr>").join(escape(piece) for piece in pieces)
+    return Markup("<wbr>").join(escape(piece) for piece in wording.pieces(name))
 
 
 def _policy(*scripts: str) -> str:

@@ -17,7 +17,7 @@ from ragassay.reports import footnotes, grouping, wording
 _VERDICT_STYLE = {"better": "green", "worse": "red", "different": "yellow"}
 _BAR_WIDTH = 12
 _WIDE_SUMMARY, _BAR_SUMMARY = 110, 80
-_WIDE_COMPARISON, _TWO_LINE_COMPARISON = 124, 96
+_WIDE_COMPARISON, _TWO_LINE_COMPARISON, _NARROW_COMPARISON = 124, 96, 76
 
 
 def summary_table(summary: Summary) -> RenderableType:
@@ -128,10 +128,14 @@ class _ComparisonView:
             cells = _two_line_cells
             heads = ["A_mean\n(new)", "B_mean\n(old)", f"Diff(A-B)\n{level} interval"]
             heads += [f"p_value\n{short}", "verdict\nn, detectable"]
-        else:
+        elif width >= _NARROW_COMPARISON:
             cells = _narrow_cells
             heads = ["A_mean (new)\nB_mean (old)", f"Diff(A-B)\n{level} interval"]
             heads += [f"p_value\n{short}", "verdict"]
+        else:
+            cells = _stacked_cells
+            heads = ["A_mean\n(new)\nB_mean\n(old)"]
+            heads += [f"Diff(A-B)\n{level} interval\np_value, {short}\nverdict"]
         table = _table()
         table.add_column("metric" if cells is _one_line_cells else "metric\n", overflow="fold")
         for head in heads:
@@ -147,7 +151,7 @@ class _ComparisonView:
         yield Padding(table, (0, 0, 0, 1))
         yield Padding(Text(wording.one_line(footnotes.verdict_line(comparison)), "bold"), (0, 1))
         notes = footnotes.comparison_notes(comparison)
-        if cells is _narrow_cells:
+        if cells in (_narrow_cells, _stacked_cells):
             found = [f"{d.name} {wording.number(d.detectable)}" for d in comparison.differences]
             ns = {d.n for d in comparison.differences}
             if len(ns) == 1:
@@ -193,6 +197,15 @@ def _narrow_cells(d: Difference, plain: bool) -> list[RenderableType]:
     ]
 
 
+def _stacked_cells(d: Difference, plain: bool) -> list[RenderableType]:
+    both = Text(", ").join(_p_value_pair(d, plain))
+    lines = [_difference(d, plain), _interval(d, plain), both, _verdict(d)]
+    return [
+        Text("\n").join([_number(d.a_mean, plain), _number(d.b_mean, plain)]),
+        Text("\n").join(lines),
+    ]
+
+
 def _number(value: float | None, plain: bool) -> Text:
     return Text(_dash(wording.number(value), plain))
 
@@ -206,8 +219,12 @@ def _interval(d: Difference, plain: bool) -> Text:
 
 
 def _p_values(d: Difference, plain: bool) -> Text:
+    return Text("\n").join(_p_value_pair(d, plain))
+
+
+def _p_value_pair(d: Difference, plain: bool) -> list[Text]:
     corrected = Text(_dash(wording.p_value(d.p_adjusted), plain), style="dim")
-    return Text("\n").join([Text(_dash(wording.marked(d), plain)), corrected])
+    return [Text(_dash(wording.marked(d), plain)), corrected]
 
 
 def _verdict(d: Difference) -> Text:

@@ -121,6 +121,11 @@ def one_line(text: str) -> str:
     return _CONTROL.sub(lambda found: " " if found[0] in "\t\n\r\u2028\u2029" else "�", text)
 
 
+def pieces(name: str) -> list[str]:
+    """A name in the pieces between which a line may break: at its punctuation and blanks."""
+    return re.split(r"(?<=[.,=_/ ])|(?=[@(])", one_line(name))
+
+
 def plural(n: int, noun: str) -> str:
     """``1 query``, ``2 queries``."""
     if n == 1:

@@ -23,6 +23,7 @@ from ragassay.reports import distributions, footnotes, wording
 from ragassay.reports.distributions import Values
 from ragassay.reports.drawing import GRID, INK, MUTED, PALETTE, Spec
 from ragassay.reports.plots import marks, sheet
+from ragassay.reports.plots.panels import Panel
 from ragassay.reports.plots.sheet import MARGIN, NORMAL, SMALL
 
 _WIDE = _FOREST, _BARS = 320.0, 330.0
@@ -51,7 +52,7 @@ VERDICT_COLORS = {"better": PALETTE[0], "worse": PALETTE[1], "different": PALETT
 @dataclass(frozen=True, slots=True)
 class _Line:
     metric: MetricSummary
-    title: str
+    panel: Panel
     difference: Difference
     diffs: Values
     n_all: int
@@ -64,7 +65,11 @@ class _Line:
 
 
 def overview(
-    comparison: Comparison, a: Result, b: Result, titles: dict[str, str] | None = None
+    comparison: Comparison,
+    a: Result,
+    b: Result,
+    panels: Mapping[str, Panel] | None = None,
+    notes: Sequence[str] = (),
 ) -> Spec:
     """The whole comparison as a picture.
 
@@ -72,16 +77,17 @@ def overview(
         comparison: of the new run (A) with the old one (B).
         a: the new run.
         b: the old run.
-        titles: what metrics are called, by name; the names themselves where left out.
+        panels: what metrics are called, by name; the names themselves where left out.
+        notes: sentences that come first below the title.
 
     Raises:
         UsageError: no metric has a difference.
     """
-    lines = _lines(comparison, a, b, titles or {})
-    notes = _notes(comparison, lines)
+    lines = _lines(comparison, a, b, panels or {})
+    told = [*notes, *_notes(comparison, lines)]
     # In pixels: what stands around the lines, and what is left for each.
     blocks = _blocks(lines)
-    around = 2 * MARGIN + sheet.head_height(notes) + _HEADS
+    around = 2 * MARGIN + sheet.head_height(told) + _HEADS
     room = sheet.HEIGHT - around - len(blocks) * (_AXIS + _GAP)
     height = min(max(room / len(lines) - _GAP, _LEAST), _MOST)
     views: list[Spec] = []
@@ -97,10 +103,12 @@ def overview(
         "spacing": {"row": _GAP, "column": _BETWEEN},
     }
     title = f"A = {comparison.a} against B = {comparison.b}"
-    return sheet.finished(chart, title, notes)
+    return sheet.finished(chart, title, told)
 
 
-def _lines(comparison: Comparison, a: Result, b: Result, titles: dict[str, str]) -> list[_Line]:
+def _lines(
+    comparison: Comparison, a: Result, b: Result, panels: Mapping[str, Panel]
+) -> list[_Line]:
     tested = [d for d in comparison.differences if d.diff is not None]
     if not tested:
         raise UsageError("The comparison has no difference to draw.")
@@ -114,7 +122,7 @@ def _lines(comparison: Comparison, a: Result, b: Result, titles: dict[str, str])
     return [
         _Line(
             metrics[d.name],
-            titles.get(d.name, d.name),
+            panels.get(d.name) or _bare(metrics[d.name]),
             d,
             distributions.thinned(diffs, MAX_BARS),
             int(diffs.size),
@@ -124,6 +132,11 @@ def _lines(comparison: Comparison, a: Result, b: Result, titles: dict[str, str])
         )
         for d, diffs in zip(tested, every, strict=True)
     ]
+
+
+def _bare(metric: MetricSummary) -> Panel:
+    """A metric under its own name."""
+    return Panel(metric.name, metric.name, wording.direction(metric.higher_is_better))
 
 
 def _shown(size: float) -> float:
@@ -171,22 +184,20 @@ def _notes(comparison: Comparison, lines: Sequence[_Line]) -> list[str]:
 
 def _forest(line: _Line, height: float, first: bool, last: bool) -> Spec:
     """The mean difference with its interval around zero; the metric's name at the left."""
-    d, name = line.difference, line.metric.name
+    d = line.difference
     drawn = [{"diff": d.diff, "low": d.low, "high": d.high, "zero": 0.0}]
     color = VERDICT_COLORS.get(d.verdict, MUTED)
     half = line.reach or 1.0
     x = partial(marks.along, low=-half, high=half)
     middle = marks.here(height / 2)
     ticks = [{"tick": tick, "text": f"{tick:+,g}" if tick else "0"} for tick in _ticks(line.reach)]
-    arrow, better = line.metric.higher_is_better, wording.direction(line.metric.higher_is_better)
-    below = better if line.title == name else f"{name} {wording.arrow(arrow)}".strip()
     right = {"align": "right", "baseline": "middle"}
     layers = [
         marks.mark("rule", ticks, {"x": x("tick")}, color=GRID, size=1),
         marks.mark("rule", drawn, {"x": x("zero")}, color=INK, size=1.2, strokeDash=[4, 3]),
-        marks.text(line.title, -14, height / 2 - 8, fontSize=NORMAL, fontWeight="bold", color=INK,
-                   **right),
-        marks.text(below, -14, height / 2 + 9, fontSize=SMALL, color=MUTED, **right),
+        marks.text(line.panel.title, -14, height / 2 - 8, fontSize=NORMAL, fontWeight="bold",
+                   color=INK, **right),
+        marks.text(line.panel.below, -14, height / 2 + 9, fontSize=SMALL, color=MUTED, **right),
     ]  # fmt: skip
     if last:
         place = {"x": x("tick"), "y": marks.here(height + 5), "text": marks.WORDS}

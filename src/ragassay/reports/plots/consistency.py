@@ -16,7 +16,8 @@ from ragassay.engine.results import Result
 from ragassay.engine.summary import MetricSummary
 from ragassay.errors import InputError
 from ragassay.formats.kinds import kind
-from ragassay.reports.plots.tabled import LEVEL, Cell, Collected, header, rows
+from ragassay.reports.plots import trec
+from ragassay.reports.plots.tabled import BY_FILE, LEVEL, Cell, Collected, header, rows
 from ragassay.stats.spread import Spread, spread
 
 PREFIX = "consistency_"
@@ -83,14 +84,19 @@ def columns_of(heads: tuple[str, ...]) -> dict[str, str]:
     return {name: found[name] for name in names}
 
 
-def read(path: Path, statistic: Statistic) -> list[Result]:
+def read(
+    path: Path, statistic: Statistic, signatures: Mapping[str, str] | None = None
+) -> list[Result]:
     """One result a system with one metric a column: a value of the statistic for each query.
+
+    ``signatures`` say by column how the values were computed, where a run folder tells.
 
     Raises:
         InputError: the file is of another kind, or a cell holds what it should not; the message has
             line and column.
     """
-    columns = columns_of(header(path))
+    heads = header(path)
+    columns = columns_of(heads)
     if not columns:
         raise InputError("has no column of the consistency evaluator", path=path)
     systems: dict[str, Collected] = {}
@@ -100,10 +106,20 @@ def read(path: Path, statistic: Statistic) -> list[Result]:
             for name, head in columns.items()
         }
         systems.setdefault(system, Collected(system)).add((query, system, 0), values)
-    return [
-        one.result(path.stem, [_described(name, statistic) for name in columns], "consistency")
-        for one in systems.values()
-    ]
+    # Only we write what is unscored, and citations by the formula of the tool's page.
+    formula = trec.PAGE if "unscored" in heads else trec.TOOL
+    signed = {
+        name: (signatures or {}).get(head) or _by_file(name, formula)
+        for name, head in columns.items()
+    }
+    metrics = [_described(name, statistic, signed[name]) for name in columns]
+    return [one.result(path.stem, metrics, "consistency") for one in systems.values()]
+
+
+def _by_file(name: str, formula: str) -> str:
+    """The signature of a column whose file alone is known."""
+    two = plain(name) == "citation_f1_score" or trec.by_two_formulas(name)
+    return f"{BY_FILE}|{formula}" if two else BY_FILE
 
 
 def _within(cell: Cell, name: str, statistic: Statistic) -> float | None:
@@ -174,7 +190,7 @@ def _bounds(name: str, statistic: Statistic) -> tuple[float | None, float | None
     return low, _HIGHEST_GRADE if plain(name) in GRADED and statistic != "cai" else 1.0
 
 
-def _described(name: str, statistic: Statistic) -> MetricSummary:
+def _described(name: str, statistic: Statistic, signature: str) -> MetricSummary:
     told = TOLD[statistic]
     return MetricSummary(
         name=name,
@@ -190,5 +206,5 @@ def _described(name: str, statistic: Statistic) -> MetricSummary:
         higher_is_better=told.level,
         bounds=_bounds(name, statistic),
         metric=f"{PREFIX}{name}.{statistic}",
-        signature=f"{PREFIX}{name}|file|statistic={statistic}",
+        signature=signature,
     )

@@ -145,10 +145,6 @@ def axis(series: Sequence[Series], name: str) -> tuple[list[float], list[float]]
     found = [m for one in series if (m := one.metric(name)) is not None]
     ends = [end for metric in found for end in distributions.scale(metric)]
     ends += [end for metric in found for end in (metric.low, metric.high) if end is not None]
-    if any(metric.bounds[0] is None and metric.bounds[1] is not None for metric in found):
-        ends.append(
-            0.0
-        )  # what goes up to 1 and may lie below 0 stands beside what goes from 0 to 1
     low, high = min(ends), max(ends)
     if (low, high) == (0.0, 3.0):
         return [low, high], [0, 1, 2, 3]

@@ -16,6 +16,7 @@ from ragassay.reports.plots.consistency import TOLD, Statistic
 from ragassay.reports.plots.panels import Panel
 from ragassay.reports.plots.series import Series
 from ragassay.reports.plots.sources import Evaluator, Sources, left_out, remarks
+from ragassay.reports.plots.unlike import unlike
 from ragassay.reports.rows import run_numbers
 
 
@@ -75,10 +76,22 @@ def _panel(
 def _title(
     series: Sequence[Series], metrics: Sequence[str], evaluator: Evaluator, statistic: Statistic
 ) -> str:
-    what = "TREC RAG scores" if all(map(trec.belongs, metrics)) else "Scores"
-    if evaluator == "consistency":
-        what = f"Consistency: {TOLD[statistic].title}"
+    what = _what(metrics, evaluator, statistic)
     return f"{what}: {series[0].full}" if len(series) == 1 else what
+
+
+def _what(metrics: Sequence[str], evaluator: Evaluator, statistic: Statistic) -> str:
+    """What the numbers of a picture are."""
+    if evaluator == "consistency":
+        return f"Consistency: {TOLD[statistic].title}"
+    return "TREC RAG scores" if all(map(trec.belongs, metrics)) else "Scores"
+
+
+def _lower(evaluator: Evaluator, statistic: Statistic) -> str:
+    """Says of measures of spread that less is better."""
+    if evaluator == "trec" or TOLD[statistic].level:
+        return ""
+    return " Lower is more consistent."
 
 
 def _size_note(series: Sequence[Series], evaluator: Evaluator, statistic: Statistic) -> str:
@@ -86,7 +99,7 @@ def _size_note(series: Sequence[Series], evaluator: Evaluator, statistic: Statis
     n = sorted({one.result.summary.n_queries for one in series})
     queries = wording.plural(n[-1], "query") if len(n) == 1 else f"{n[0]:,} to {n[-1]:,} queries"
     if evaluator == "consistency":
-        lower = "" if TOLD[statistic].level else " Lower is more consistent."
+        lower = _lower(evaluator, statistic)
         return f"{queries.capitalize()}, each with one value over its repeated runs.{lower}"
     most = max(max(run_numbers(one.result.columns.identities).values()) for one in series)
     if most == 1:
@@ -105,11 +118,19 @@ def _judged(series: Sequence[Series]) -> list[str]:
             by.setdefault(", ".join(judges), []).append(one.name)
     if len(by) == 1 and len(next(iter(by.values()))) == len(series):
         return [f"Judged by {next(iter(by))}."]
-    return [f"Judged by {judge}: {', '.join(files)}." for judge, files in by.items()]
+    found = [f"Judged by {judge}: {', '.join(files)}." for judge, files in by.items()]
+    unnamed = [one.name for one in series if not any(one.name in files for files in by.values())]
+    return [*found, f"No judge is named in {', '.join(unnamed)}."] if by and unnamed else found
 
 
 def compared(
-    new: Series, old: Series, metrics: Sequence[str], evaluator: Evaluator, *, force: bool = False
+    new: Series,
+    old: Series,
+    metrics: Sequence[str],
+    evaluator: Evaluator,
+    statistic: Statistic = "cai",
+    *,
+    force: bool = False,
 ) -> tuple[Comparison, Spec]:
     """Two files query by query, with the tests of ``ragassay compare``, and the picture of them.
 
@@ -124,7 +145,11 @@ def compared(
             f"{new.full} and {old.full} share none of the metrics {', '.join(metrics)}."
         )
     found = compare(new.result, old.result, metrics=both, force=force)
-    titles = dict(trec.TITLES)
-    if evaluator == "consistency":
-        titles = {name: consistency.TITLES.get(consistency.plain(name), name) for name in both}
-    return found, overview(found, new.result, old.result, titles)
+    panels = {
+        name: panel
+        for name in both
+        if (panel := _panel(name, [new], evaluator, statistic)).title != consistency.plain(name)
+    }
+    what = f"{_what(both, evaluator, statistic)}.{_lower(evaluator, statistic)}"
+    notes = [what, *unlike([new, old], both)]
+    return found, overview(found, new.result, old.result, panels, notes)

@@ -13,11 +13,12 @@ from ragassay.engine.results import CONSISTENCY, Result
 from ragassay.engine.systems import by_system
 from ragassay.errors import InputError, UsageError
 from ragassay.metrics import naming
-from ragassay.reports import wording
+from ragassay.reports import consistency_csv, wording
 from ragassay.reports.plots import consistency, names, trec
 from ragassay.reports.plots.consistency import Statistic
 from ragassay.reports.plots.series import Series
 from ragassay.reports.plots.tabled import header
+from ragassay.reports.plots.unlike import unlike
 
 Evaluator = Literal["trec", "consistency"]
 EVALUATORS: tuple[Evaluator, ...] = get_args(Evaluator)
@@ -128,8 +129,9 @@ def remarks(
     sources: Sources, drawn: Sequence[str], evaluator: Evaluator, *, chosen: bool
 ) -> list[str]:
     """What somebody must know who reads a picture of these metrics: that the series are not of the
-    same queries, or that nothing in it is the evaluator's (unless it was ``chosen`` by name)."""
-    found = [_unshared(sources)]
+    same queries, which scores were not computed alike, or that nothing in it is the evaluator's
+    (unless it was ``chosen`` by name)."""
+    found = [_unshared(sources), *unlike(sources.series, drawn)]
     if evaluator == "trec" and not chosen and not any(map(trec.belongs, drawn)):
         found.append("No metric of the TREC evaluator has a value, so the others are drawn.")
     return [sentence for sentence in found if sentence]
@@ -198,7 +200,10 @@ def _of_folder(path: Path, evaluator: Evaluator, statistic: Statistic) -> list[R
     # A run keeps the folder of its consistency within its own, and the published table beside that.
     for folder in (path, path.parent) if path.name == CONSISTENCY else (path,):
         if (folder / _CONSISTENCY_FILE).is_file():
-            return consistency.read(folder / _CONSISTENCY_FILE, statistic)
+            inner = folder / CONSISTENCY
+            # Who took the table out of its run may have left the folder behind.
+            signed = consistency_csv.signatures(open_run(inner)) if inner.is_dir() else {}
+            return consistency.read(folder / _CONSISTENCY_FILE, statistic, signed)
     open_run(path)  # says where the folder is no run folder at all
     if path.name == CONSISTENCY:
         hint = f"Name the folder of the run that it belongs to, or that run's {_CONSISTENCY_FILE}."

@@ -21,6 +21,12 @@ from ragassay.scores import Reason, Score, Unscored
 LEVEL = 0.95
 """Level of the intervals of files that come without any."""
 
+BY_FILE = "known from a CSV only"
+"""What the signature of a metric begins with whose file does not say how it was computed."""
+
+UNKNOWN = "judge=unknown"
+"""What the signature of a judged metric has where the file names no judge."""
+
 
 @dataclass(frozen=True, slots=True)
 class Cell:

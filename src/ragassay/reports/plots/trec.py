@@ -20,7 +20,15 @@ from ragassay.formats.delimited import Row
 from ragassay.formats.kinds import kind
 from ragassay.metrics import naming
 from ragassay.reports.open_rag_eval import COLUMNS
-from ragassay.reports.plots.tabled import LEVEL, Cell, Collected, header, rows
+from ragassay.reports.plots.tabled import (
+    BY_FILE,
+    LEVEL,
+    UNKNOWN,
+    Cell,
+    Collected,
+    header,
+    rows,
+)
 
 DEFAULT = ("umbrela", "nuggets.all", "nuggets.vital", "hhem", "citation.f1", "answered")
 """What is drawn where nobody says otherwise: the columns that hold one number, and the answers."""
@@ -50,6 +58,12 @@ _NUGGETS = "generation_score_autonugget_scores"
 _CITATIONS = "generation_score_citation_scores"
 _SCORED = tuple(column for column in COLUMNS if "_score_" in column)
 _AT = {"precision@": "umbrela_P", "AP@": "umbrela_AP"}
+_OF_PAGE = ("unscored", "judge")
+"""Columns of ``trecrag.csv`` that Open RAG Eval's own files do not have."""
+
+PAGE, TOOL = "formula=Open RAG Eval's page", "formula=Open RAG Eval itself"
+"""By what formula the scores of `by_two_formulas` were computed, as their signatures have it."""
+
 _PARTS = {"weighted_precision": "citation.precision", "weighted_recall": "citation.recall"}
 _PREFIXED = re.compile(r"(?:run_(\d+)_)?(\w+)")
 _CUT_OFF = re.compile(r"(.*@)(\d+)")
@@ -62,7 +76,7 @@ def columns_of(heads: Iterable[str]) -> dict[int, dict[str, str]]:
     found: dict[int, dict[str, str]] = {}
     for head in heads:
         match = _PREFIXED.fullmatch(head)
-        if match is not None and match[2] in (*COLUMNS, "unscored", "judge"):
+        if match is not None and match[2] in (*COLUMNS, *_OF_PAGE):
             found.setdefault(int(match[1] or 1), {})[match[2]] = head
     return {
         run: names for run, names in sorted(found.items()) if any(one in names for one in _SCORED)
@@ -88,8 +102,26 @@ def read(path: Path) -> list[Result]:
             one.add((query, system, run - 1), _numbers(cells))
             if (judge := cells.get("judge")) is not None and judge.text:
                 one.judges.setdefault(judge.text)
-    named = _named(runs, systems.values())
-    return [one.result(path.stem, _described(named, one), "trecrag") for one in systems.values()]
+    found = _names(runs, systems.values())
+    formula = _formula(runs)
+    return [
+        one.result(path.stem, _described(found, one, formula), "trecrag")
+        for one in systems.values()
+    ]
+
+
+def _formula(runs: Mapping[int, Mapping[str, str]]) -> str:
+    """Which form a file has: the tool writes every column with its run and none of ours."""
+    for names in runs.values():
+        for column, head in names.items():
+            if column in _OF_PAGE or column == head:
+                return PAGE
+    return TOOL
+
+
+def by_two_formulas(name: str) -> bool:
+    """Whether Open RAG Eval's page and the tool itself compute a metric differently."""
+    return name.startswith(("citation.", "nuggets.weighted"))
 
 
 def _holds(row: Row, names: Mapping[str, str]) -> bool:
@@ -172,10 +204,8 @@ def belongs(name: str) -> bool:
     return name in own or (match is not None and f"{match[1]}1" in own)
 
 
-def _named(
-    runs: Mapping[int, Mapping[str, str]], systems: Iterable[Collected]
-) -> list[tuple[str, str]]:
-    """Every metric of the file with its published column: in the suite's order, then others."""
+def _names(runs: Mapping[int, Mapping[str, str]], systems: Iterable[Collected]) -> list[str]:
+    """Every metric of the file: in the suite's order, then others."""
     found = {name for names in runs.values() for c, name in _NUMBERS.items() if c in names}
     if any("generation_score_no_answer_score" in names for names in runs.values()):
         found.add("answered")
@@ -187,18 +217,19 @@ def _named(
         base, k = (match[1], int(match[2])) if match else (name, 0)
         return order.get(f"{base}1" if match else name, len(order)), base, k
 
-    return [(name, PUBLISHED.get(name) or _column(name)) for name in sorted(found, key=place)]
+    return sorted(found, key=place)
 
 
-def _described(named: Sequence[tuple[str, str]], one: Collected) -> list[MetricSummary]:
-    judge = ", ".join(one.judges)
-    return [
-        describe(
-            name,
-            naming.parse(name),
-            LEVEL,
-            signature=f"{column}|file" + (f"|judge={judge}" if judge else ""),
-            judge=judge,
-        )
-        for name, column in named
-    ]
+def _described(names: Sequence[str], one: Collected, formula: str) -> list[MetricSummary]:
+    judge = ", ".join(sorted(one.judges))
+    found = []
+    for name in names:
+        metric = naming.parse(name)
+        by = judge if metric.kind == "judge" else ""
+        signature = [BY_FILE]
+        if metric.kind == "judge":
+            signature.append(f"judge={judge}" if judge else UNKNOWN)
+        if by_two_formulas(name):
+            signature.append(formula)
+        found.append(describe(name, metric, LEVEL, signature="|".join(signature), judge=by))
+    return found

@@ -1,0 +1,128 @@
+"""Pictures say which of the scores in them were not computed alike, and what they compare."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import plot_files
+import ragassay
+from plot_reading import drawn, words
+from ragassay.cli import call
+from ragassay.errors import UsageError
+from ragassay.reports.folder import write_fresh
+from ragassay.reports.plots import consistency, picture, sources
+from ragassay.reports.plots.unlike import unlike
+
+
+def run(folder: Path, suite: list[str] | str = "consistency", **options: Any) -> Path:
+    """A run folder of three queries, each run three times, with all its tables."""
+    texts = ("The mill stands by the river [1].", "By the river [1].", "The ferry is blue.")
+    data = [
+        ragassay.Sample(
+            id=f"q{at}", repeat=repeat, query="Where is the mill?",
+            passages=(ragassay.Passage("The mill stands by the river."),),
+            answer=ragassay.Answer(texts[(at + repeat) % 3]),
+        )
+        for at in range(3)
+        for repeat in range(3)
+    ]  # fmt: skip
+    write_fresh(ragassay.evaluate(data, suite, judge="offline", save=folder, **options))
+    return folder
+
+
+def plotted(capsys: pytest.CaptureFixture[str], target: Path, *argv: object) -> tuple[str, str]:
+    """What the terminal and what the picture's subtitle say."""
+    assert call(["plot", *map(str, argv), "-o", str(target)]) == 0
+    title = json.loads(target.read_text())["title"]
+    return " ".join(capsys.readouterr().err.split()), " ".join(title["subtitle"])
+
+
+def test_runs_with_other_parameters_are_told_apart_in_the_picture(tmp_path: Path, capsys) -> None:
+    a, b = run(tmp_path / "a"), run(tmp_path / "b", options={"stem": True})
+    asked = [a, b, "-e", "consistency", "--metrics-to-plot", "rouge_score", "retrieval_overlap"]
+    for told in plotted(capsys, tmp_path / "p.json", *asked):
+        assert "Not computed alike: rouge_score (" in told
+        assert "stem=true" in told and " in a;" in told and " in b)" in told
+        assert "retrieval_overlap" not in told
+    for told in plotted(capsys, tmp_path / "q.json", a, a, "-e", "consistency"):
+        assert "alike" not in told
+    assert call(["plot", *map(str, asked), "--compare", "-o", str(tmp_path / "d.json")]) == 2
+    assert "rouge_score was not computed alike" in " ".join(capsys.readouterr().err.split())
+    for told in plotted(capsys, tmp_path / "d.json", *asked, "--compare", "--force"):
+        assert "alike" in told and "rouge_score" in told
+
+
+def test_the_two_citation_formulas_are_told_apart(tmp_path: Path, capsys) -> None:
+    queries = plot_files.many(6)
+    tool = plot_files.ore(tmp_path / "tool.csv", queries)
+    page = plot_files.ore(tmp_path / "page.csv", queries, prefixed=False)
+    for told in plotted(capsys, tmp_path / "p.json", tool, page, "-e", "trec"):
+        assert (
+            "Not computed alike: citation.f1 (formula=Open RAG Eval itself in tool; "
+            "formula=Open RAG Eval's page in page)."
+        ) in told
+    many = [plot_files.ore(tmp_path / f"{at}.csv", queries) for at in range(5)]
+    for told in plotted(capsys, tmp_path / "m.json", *many, page, "-e", "trec"):
+        assert "Open RAG Eval itself in 0, 1, 2 and 2 more; " in told, "it must leave room"
+    other = plot_files.ore(tmp_path / "other.csv", queries)
+    for told in plotted(capsys, tmp_path / "q.json", tool, other, "-e", "trec"):
+        assert "alike" not in told
+
+
+def test_a_run_folder_beside_its_own_file_is_alike_and_beside_the_tools_not(
+    tmp_path: Path, capsys
+) -> None:
+    folder = run(tmp_path / "run", "trecrag")
+    assert call(["report", str(folder), "--format", "ore", "-o", str(tmp_path / "ore")]) == 0
+    capsys.readouterr()
+    (tool,) = (tmp_path / "ore").glob("*.csv")
+    own, theirs = (
+        sources.opened([folder, path], "trec").series for path in (folder / "trecrag.csv", tool)
+    )
+    metrics = list(own[1].result.summary.metrics)
+    assert unlike(own, metrics) == []
+    (sentence,) = unlike(theirs, ["umbrela", "hhem", "answered", "citation.f1"])
+    assert sentence.startswith("Not computed alike: citation.f1 (formula=")
+    assert f"No judge is named in {theirs[1].name}." in words(drawn(folder, tool))
+
+
+def test_other_judges_are_told_apart_and_a_model_has_none(tmp_path: Path) -> None:
+    heads = ["query_id", plot_files.COLUMN["vital"], plot_files.COLUMN["hhem"], "judge"]
+    paths = []
+    for judge in ("openai:a", "openai:b"):
+        rows = [dict(zip(heads, (f"q{at}", "0.5", "0.5", judge), strict=True)) for at in range(3)]
+        paths.append(plot_files.write(tmp_path / f"{judge[-1]}.csv", heads, rows))
+    found = unlike(sources.opened(paths, "trec").series, ["nuggets.vital", "hhem"])
+    assert found == [
+        "Not computed alike: nuggets.vital (judge=openai:a in a; judge=openai:b in b)."
+    ]
+
+
+def test_a_judge_that_is_not_named_is_called_unknown(tmp_path: Path) -> None:
+    heads = ["query_id", plot_files.COLUMN["vital"], "judge"]
+    paths = []
+    for judge in ("", "offline-lexical/1"):
+        rows = [dict(zip(heads, (f"q{at}", "0.5", judge), strict=True)) for at in range(3)]
+        paths.append(plot_files.write(tmp_path / f"{len(judge)}.csv", heads, rows))
+    new, old = sources.opened(paths, "trec").series
+    with pytest.raises(UsageError, match=r"\(judge=unknown against judge=offline-lexical/1\)"):
+        picture.compared(new, old, ["nuggets.vital"], "trec")
+
+
+@pytest.mark.parametrize("statistic", ["cai", "cv"])
+def test_a_comparison_says_which_statistic_it_compares(
+    tmp_path: Path, statistic: consistency.Statistic
+) -> None:
+    paths = [plot_files.consistent(tmp_path / f"{name}.csv") for name in "ab"]
+    new, old = sources.opened(paths, "consistency", statistic).series
+    metrics = ["mean_umbrela_score", "bert_score"]
+    _, spec = picture.compared(new, old, metrics, "consistency", statistic)
+    assert spec["title"]["text"] == "A = a against B = b"
+    first = spec["title"]["subtitle"][0]
+    assert first.startswith(f"Consistency: {consistency.TOLD[statistic].title}.")
+    assert ("Lower is more consistent" in first) == (statistic == "cv")
+    assert ("mean_umbrela_score of grade / 3 ↑" in words(spec)) == (statistic == "cai")
