@@ -62,7 +62,7 @@ def outcome(name: str, one: Sample, models: Models | None = None) -> Any:
         "bertscore.f",
         "bertscore(rescale=true,idf=true).p",
         f"bertscore(model={MNLI}@5b07a9086c1d,layer=39).r",
-        "bertscore(model=./models/my.bert-v1,layer=3,lang=de,baseline=../own.tsv).f",
+        "bertscore(model=./models/my.bert-v1,layer=3,rescale=true,lang=de,baseline=../own.tsv).f",
         "bertscore(model=roberta-large).f",
         f"reference_bertscore(model={MNLI}-v2,layer=4,rescale=false,given=false).p",
         "passage_bertscore(layer=12)",
@@ -135,7 +135,7 @@ def test_empty_and_missing_texts_have_a_declared_result(bert: str) -> None:
 def test_a_cut_text_is_named_in_the_explanation(bert: str) -> None:
     found = outcome(f"bertscore(model={bert},layer=2).f", sample(LONG, "a novel", LONG))
     assert found.explanation == (
-        "cut to the 64 tokens that the model takes: the answer, reference 1"
+        "cut to the 64 tokens that the model takes: the answer, reference 2"
     )
 
 
@@ -397,3 +397,63 @@ def test_how_far_a_model_is_shows_while_it_measures(bert: str) -> None:
     told.clear()
     ragassay.evaluate(data, ["bertscore(model=nobody/nothing,layer=1).f"], progress=told.append)
     assert told == [100]
+
+
+def test_a_target_that_does_not_count_is_not_said_to_be_cut(mnli: str) -> None:
+    models = Models(ModelOptions({MNLI: mnli}))
+    name = "reference_bertscore.r"
+    assert not outcome(name, sample("a novel", "a novel", LONG), models).explanation
+    assert outcome(name, sample("a novel", LONG, "a novel"), models).explanation == (
+        "cut to the 64 tokens that the model takes: target 1"
+    )
+    passages = (Passage(text="a novel"), Passage(text=LONG))
+    found = outcome("passage_bertscore", sample("a novel", passages=passages), models)
+    assert found.explanation.endswith("takes: passage 2")
+
+
+def test_a_run_says_once_for_each_model_how_many_texts_were_cut(
+    bert: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = tmp_path / "in.jsonl"
+    rows = [{"id": f"q{n}", "answer": LONG, "references": ["a", f"b {n}"]} for n in range(40)]
+    data.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    names = f"bertscore(model={bert},layer=2).f,bertscore(model={bert},layer=1).p"
+    run = tmp_path / "run"
+    assert call(["run", str(data), "-m", names, "-o", str(run)]) == 0
+    (said,) = ragassay.open_run(run).summary.warnings
+    assert said.startswith("1 of 42 texts are longer than the 64 tokens that bert#"), said
+    shown = " ".join(capsys.readouterr().out.replace("│", " ").split())
+    assert "1 of 42 texts are longer than the 64 tokens" in shown
+    whole = ragassay.evaluate([{**rows[0], "answer": "a"}], names.split(",b")[0])
+    assert not whole.summary.warnings
+
+
+def test_a_published_step_says_how_many_texts_were_cut(
+    mnli: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = written(tmp_path / "in.jsonl", [record(1, targets=[{"text": LONG}])])
+    words = ["run", str(data), "--step", "algorithmic", "-o", str(tmp_path / "out.jsonl")]
+    assert call([*words, "--model", f"{MNLI}={mnli}", "--json"]) == 0
+    (said,) = json.loads(capsys.readouterr().out)["warnings"]
+    assert "texts are longer than the 64 tokens that microsoft/deberta-xlarge-mnli@" in said
+
+
+def test_what_only_rescaling_uses_is_refused_without_it() -> None:
+    for name, idle in (
+        ("bertscore(baseline=own.tsv).f", "baseline"),
+        ("bertscore(lang=de).f", "lang"),
+        ("reference_bertscore(rescale=false,lang=zh).p", "lang"),
+        ("rb_agg(rescale=false,baseline=own.tsv)", "baseline"),
+        ("runs_bertscore(rescale=false,lang=de).f", "lang"),
+    ):
+        with pytest.raises(UsageError, match=rf"{idle} goes with rescale=true"):
+            naming.parse(name)
+    assert naming.parse("bertscore(rescale=false,lang=en).f") == naming.parse("bertscore.f")
+
+
+def test_a_model_that_was_perhaps_meant_is_named() -> None:
+    with pytest.raises(UsageError, match=r"roberta-lage\. Did you mean .*'roberta-large'"):
+        naming.parse("bertscore(model=roberta-lage).f")
+    with pytest.raises(UsageError) as raised:
+        naming.parse("bertscore(model=nobody/nothing).f")
+    assert "Did you mean" not in str(raised.value)

@@ -14,7 +14,7 @@ from hypothesis.extra import numpy as hnp
 from ragassay.errors import UsageError
 from ragassay.metrics import naming
 from ragassay.metrics.base import Window
-from ragassay.metrics.chunk_matching import cosine_matrix, credited, same_chunks, similar
+from ragassay.metrics.chunk_matching import cosine_matrix, credited, likeness, same_chunks
 from ragassay.metrics.chunks import hybrid_score, log_rank_scores
 from ragassay.metrics.chunks_datapizza import hybrid_log_rank_score_exact, log_rank_score
 from ragassay.samples import GoldPassage, Passage, Sample
@@ -81,15 +81,15 @@ def test_a_vector_is_similar_to_itself_at_threshold_one(matrix) -> None:
         rows = matrix[~zero].astype(kind)
         rows = rows[(np.abs(rows) > 1e-6).any(axis=1)]
         if len(rows):
-            assert similar(rows, rows, 1.0).diagonal().all()
+            assert likeness(rows, rows, 1.0).near.diagonal().all()
 
 
 def test_the_tolerance_follows_the_precision_of_the_vectors() -> None:
     angle = np.arccos(0.8 - 5e-7)
     near = np.array([[np.cos(angle), np.sin(angle)]])
     axis = np.array([[1.0, 0.0]])
-    assert not similar(near, axis, 0.8).any()
-    assert similar(near.astype(np.float32), axis, 0.8).all()
+    assert not likeness(near, axis, 0.8).near.any()
+    assert likeness(near.astype(np.float32), axis, 0.8).near.all()
 
 
 @example(np.eye(3, 5), np.full((2, 5), 4.45208414e-160))
@@ -326,6 +326,31 @@ def test_near_duplicates_cannot_inflate_precision() -> None:
     assert value("hybrid(by=cosine)@3", one) == 1.0
     assert value("f1_at_k_similarity@3", one) == 1.0
     assert value("hybrid_log_rank_score_similarity", one) == 1.0
+
+
+def test_a_score_by_cosine_tells_how_near_each_passage_came_to_the_threshold() -> None:
+    slanted = [0.79, 0.6131, 0.0, 0.0]
+    one = embedded([EYE[2], slanted, slanted, EYE[0]], EYE[:2])
+    found = naming.parse("ChunkP(by=cosine)@3").score(one)
+    assert isinstance(found, Score) and found.parts["hit_ranks"] == []
+    assert found.parts["best_cosines"] == pytest.approx([0, 0.79, 0.79], abs=1e-4), "k at most"
+    assert found.explanation.endswith("; threshold 0.8, best cosine 0.790")
+    (*_, last) = naming.parse("ChunkP(by=cosine)@4").score(one).parts["best_cosines"]  # type: ignore[union-attr]
+    assert last == 1
+    nothing = naming.parse("ChunkP(by=cosine)@4").score(embedded([], EYE[:1]))
+    assert isinstance(nothing, Score) and "best_cosines" not in nothing.parts
+
+
+def test_cosines_stand_at_the_ranks_that_dropped_copies_leave() -> None:
+    one = Sample(
+        id="q",
+        passages=(Passage(text="a"), Passage(text="a"), Passage(text="b")),
+        gold=(GoldPassage(text="g"),),
+        given={"passage_embeddings": [EYE[1], EYE[1], EYE[0]], "gold_embeddings": [EYE[0]]},
+    )
+    found = naming.parse("ChunkP(by=cosine,duplicates=drop)@3").score(one)
+    assert isinstance(found, Score)
+    assert found.parts["best_cosines"] == [0, 1] and found.parts["hit_ranks"] == [2]
 
 
 def test_embeddings_follow_the_grades_and_copies_of_gold() -> None:

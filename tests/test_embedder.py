@@ -129,6 +129,7 @@ def test_what_is_longer_than_the_model_reads_is_said(minilm: Path) -> None:
     assert made.max_tokens == 256
     (said,) = made.remarks()
     assert said.startswith("1 of 6 texts are longer than the 256 tokens")
+    assert made.remarks() == (), "told once"
     short = embedder(minilm)
     rows(short, TEXTS[:5])
     assert short.remarks() == ()

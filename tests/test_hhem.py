@@ -397,7 +397,7 @@ def test_a_value_in_the_record_comes_first_unless_it_is_not_wanted(
         (sample("[1]"), Reason.UNDEFINED, "answer is empty"),
         (sample(passages=None), Reason.MISSING_INPUT, "no retrieved passages"),
         (sample(passages=()), Reason.NOT_APPLICABLE, "nothing was retrieved"),
-        (sample(passages=(Passage(id="x"),)), Reason.MISSING_INPUT, "passage 0 has no text"),
+        (sample(passages=(Passage(id="x"),)), Reason.MISSING_INPUT, "passage 1 has no text"),
         (sample(passages=(Passage(" "),)), Reason.UNDEFINED, "empty texts"),
     ],
 )

@@ -81,7 +81,7 @@ def test_a_reference_given_as_a_text_is_never_taken_for_its_characters(name: str
 def test_a_degenerate_match_says_so() -> None:
     outcome = naming.parse("acc").score(sample("London", "Paris", "The"))
     assert isinstance(outcome, Score) and outcome.value == 1.0
-    assert "reference 1 normalises to nothing" in outcome.explanation
+    assert "reference 2 normalises to nothing" in outcome.explanation
 
 
 @pytest.mark.parametrize("spelling", ["EM", "Acc", "StringEM", "CoverEM", "Rouge_1", "Rouge_L"])

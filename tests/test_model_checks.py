@@ -125,6 +125,9 @@ SLIPS = [
     (["--dtype", "half"], ["float32", "float16", "bfloat16"]),
     (["-m", "bertscore(rescale=true,lang=xx).f"], ["no baseline is known", "xx", "rescale=false"]),
     (["-m", "bertscore(rescale=true,baseline=no.tsv).f"], ["no.tsv cannot be read"]),
+    (["-m", "bertscore(model=/no/such,layer=5).f"], ["there is no folder /no/such."]),
+    (["-m", "rb_agg(model=./gone,layer=5)"], ["there is no folder ./gone (", "/gone)"]),
+    (["-m", "bertscore(model=models/gone/,layer=5).f"], ["there is no folder models/gone/ ("]),
     (["-m", "rb_agg(model=xlm-roberta-large,lang=nl)"], ["xlm-roberta-large", "nl", "one for cs"]),
     (
         ["--suite", "consistency", "--option", "lang=nl"],
@@ -168,8 +171,9 @@ def test_folders_are_named_for_whatever_the_run_uses(
     assert call(["run", str(data), "-m", "hhem", *named, "--dry-run"]) == 0
     embedder = ["--embedder", "intfloat/e5-small", "--model", "intfloat/e5-small=."]
     assert call(["run", str(data), "-m", "answer_similarity", *embedder, "--dry-run"]) == 0
-    own = ["-m", "bertscore(model=a/b,layer=2).f", "--model", "a/b=.", "--dry-run"]
-    assert call(["run", str(data), *own]) == 0
+    for name in ("a/b", "/no/such"):
+        own = ["-m", f"bertscore(model={name},layer=2).f", "--model", f"{name}=.", "--dry-run"]
+        assert call(["run", str(data), *own]) == 0
     assert "not used" not in capsys.readouterr().err
 
 

@@ -167,7 +167,7 @@ def test_the_pages_consistency_block_is_bertscore_and_all_of_rouge(desk: Path) -
 def test_parameters_of_bertscore_stand_in_the_metrics_name(desk: Path) -> None:
     text = PAGE_CONSISTENCY.replace('"en"', "de").replace("baseline: true", "baseline: false")
     found = read(text.replace("xlm-roberta-large", "bert-base-uncased")).consistency_metrics[0]
-    assert found == "runs_bertscore(model=bert-base-uncased,rescale=false,lang=de).f"
+    assert found == "runs_bertscore(model=bert-base-uncased,rescale=false).f"
 
 
 def test_consistency_that_is_switched_on_names_what_it_looks_at(desk: Path) -> None:
@@ -427,7 +427,7 @@ PUBLISHED_MISTAKES = [
     (PAGE_CONSISTENCY.replace("bert_score", "bert_scor"), 5, "Did you mean 'bert_score'"),
     (PAGE_CONSISTENCY.replace("lang:", "lng:"), 7, "Did you mean 'lang'?"),
     (PAGE_CONSISTENCY.replace("baseline: true", "baseline: 7"), 8, "valid boolean"),
-    (PAGE_CONSISTENCY.replace("xlm-roberta-large", "no/such-model"), 5, "Name one, as in"),
+    (PAGE_CONSISTENCY.replace("xlm-roberta-large", "no/such-model"), 5, "Name a layer, as in"),
     (PAGE_CONSISTENCY.replace("{}", "7"), 9, "Write 'rouge_score: {}'"),
     (PAGE_CONSISTENCY.replace("rouge_score: {}", "rouge_score: {stem: true}"), 9, "stem"),
     (

@@ -30,7 +30,7 @@ from ragassay.judges.offline import OfflineJudge
 from ragassay.metrics.base import Metric, choices_of
 from ragassay.models import ModelOptions, Models, Unavailable, Unusable, Weights
 from ragassay.models.embedding import Embedder
-from ragassay.models.weights import place_of
+from ragassay.models.weights import is_path, place_of
 
 if TYPE_CHECKING:
     from ragassay.engine.judging import Bench
@@ -115,7 +115,7 @@ def is_endpoint(word: str) -> bool:
         return False
     from ragassay.judges.providers import ALIASES, PROVIDERS
 
-    if _is_path(word):
+    if is_path(word):
         raise UsageError(f"--embedder {word}: there is no such folder ({Path(word).absolute()}).")
 
     return ":" in word or word.casefold() in {*PROVIDERS, *ALIASES}
@@ -129,13 +129,6 @@ def _could_embed(metrics: Iterable[Metric]) -> bool:
         for spec in dataclasses.fields(metric)
         if spec.name == "by"
     )
-
-
-def _is_path(word: str) -> bool:
-    """Whether a word can only be a folder's: a hub's model is called ``name`` or ``owner/name``."""
-    if word.startswith((".", "/", "~", "\\")) or re.match(r"[A-Za-z]:[\\/]", word):
-        return True
-    return ":" not in word and (word.endswith(("/", "\\")) or len(re.findall(r"[\\/]", word)) > 1)
 
 
 def models_for(

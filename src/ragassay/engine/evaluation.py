@@ -255,8 +255,7 @@ class Job:
             notes = warned()
             if asker is not None:
                 notes += asker.judge.remarks()
-            if models.embedder_used is not None:
-                notes += models.embedder_used.remarks()
+            notes += models.remarks()
             spent = None if asker is None else spending(asker, time.monotonic() - begun)
             summary = collected.summary(
                 source.title,

@@ -17,6 +17,7 @@ from ragassay.metrics.modelled import ModelMetric
 from ragassay.models import Unavailable, Weights
 from ragassay.models.embedder import DEFAULT
 from ragassay.models.known import KNOWN
+from ragassay.models.weights import is_path, no_folder
 
 
 def check_models(config: RunConfig, metrics: Iterable[Metric]) -> None:
@@ -49,6 +50,7 @@ def check_models(config: RunConfig, metrics: Iterable[Metric]) -> None:
 
         device_of(model_options(config))
     for metric in _modelled(metrics):
+        check_paths(metric, config.models)
         try:
             metric.check()
         except Unavailable as error:
@@ -64,6 +66,22 @@ def check_folders(folders: Mapping[str, str]) -> None:
     for name, folder in folders.items():
         if not Path(folder).is_dir():
             raise OptionError(f"models.{name}", f"there is no folder {folder}")
+
+
+def check_paths(metric: Metric, folders: Collection[str]) -> None:
+    """Looks whether the folders are there that a metric names as its models.
+
+    Args:
+        metric: of a run.
+        folders: models for which the run names folders, whatever the metric calls them.
+
+    Raises:
+        UsageError: one is not.
+    """
+    for weights in metric.weights:
+        name = weights.name
+        if is_path(name) and name not in folders and not Path(name).is_dir():
+            raise UsageError(f"{metric}: {no_folder(name)}.")
 
 
 def check_names(names: Iterable[str], used: Collection[Weights]) -> None:

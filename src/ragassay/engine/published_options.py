@@ -72,8 +72,8 @@ class BertOptions(_Keys):
     @property
     def metrics(self) -> list[str]:
         """Our name for it: the page speaks of F1 alone."""
-        rescale = str(self.rescale_with_baseline).lower()
-        return [f"runs_bertscore(model={self.model_type},lang={self.lang},rescale={rescale}).f"]
+        scale = f"lang={self.lang}" if self.rescale_with_baseline else "rescale=false"
+        return [f"runs_bertscore(model={self.model_type},{scale}).f"]
 
 
 class RougeOptions(_Keys):

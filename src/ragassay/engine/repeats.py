@@ -100,7 +100,7 @@ class Repeats:
                 if progress is not None:
                     progress(len(collected.columns), n_groups)
                 outlet.add(samples, outcomes)
-            notes = warned()
+            notes = [*warned(), *self.models.remarks()]
             if 0 < singles < len(collected.columns):
                 notes.append(
                     f"{singles:,} of {len(collected.columns):,} queries were run once only; they "

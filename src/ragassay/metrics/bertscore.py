@@ -6,14 +6,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
-from ragassay.errors import UsageError
+from ragassay.errors import UsageError, did_you_mean
 from ragassay.metrics.base import Metric, Window, param, part, register
 from ragassay.metrics.modelled import ModelMetric
 from ragassay.models import Weights
 from ragassay.models.baselines import Baseline, baseline
 from ragassay.models.bertscore import Idf, Match, Pair, compare
 from ragassay.models.encoder import Encoder
-from ragassay.models.layers import layer_for
+from ragassay.models.layers import RECOMMENDED, layer_for
+from ragassay.models.reading import Reading
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 
@@ -22,6 +23,9 @@ DEFAULT = "microsoft/deberta-xlarge-mnli"
 
 MODEL = "encoder: a name on the hub (NAME@COMMIT pins it), or a folder"
 RESCALE = "stretch the values so that random sentences score 0, by bert-score's baseline"
+
+_NEAR = 0.8
+"""How alike a model's name must be to one that was perhaps meant, from 0 to 1."""
 
 NO_WEIGHT = "every token of the answer or of its references occurs in all references: no idf weight"
 ONCE = "idf weights need the data twice: give a file or a list, not an iterator"
@@ -53,7 +57,8 @@ class OnScale(Metric):
     """What rests on BERTScores: its parameters name the scale that they are taken on.
 
     Raises:
-        UsageError: no layer is named and none is known, or a name that cannot stand in a metric's.
+        UsageError: no layer is named and none is known, a name that cannot stand in a metric's, or
+            a baseline where nothing is rescaled.
     """
 
     model: str = param(DEFAULT, MODEL)
@@ -63,8 +68,10 @@ class OnScale(Metric):
         minimum=0,
     )
     rescale: bool = param(False, RESCALE)
-    lang: str = param("en", "language of the baseline: en, en-sci, de, zh ...")
-    baseline: str = param("", "file of baselines of your own, with lines LAYER,P,R,F")
+    lang: str = param("en", "language of the baseline of rescale=true: en, en-sci, de, zh ...")
+    baseline: str = param(
+        "", "file of baselines of your own for rescale=true, with lines LAYER,P,R,F"
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -76,9 +83,13 @@ class OnScale(Metric):
                 )
         if self.layer is None and layer_for(self.model) is None:
             raise UsageError(
-                f"{self.name}: nobody recommends a layer of the model {self.model}. Name one, as "
-                f"in {self.name}(model={self.model},layer=9)."
+                f"{self.name}: nobody recommends a layer of the model {self.model}. "
+                f"{did_you_mean(self.model, RECOMMENDED, at_least=_NEAR)} Name a layer, as in "
+                f"{self.name}(model={self.model},layer=9)."
             )
+        if not self.rescale and (self.baseline or self.lang != "en"):
+            idle = "baseline" if self.baseline else "lang"
+            raise UsageError(f"{self.name}: {idle} goes with rescale=true.")
 
     @property
     def scale(self) -> Scale:
@@ -140,6 +151,13 @@ def bertscores(window: Window, scale: Scale, pairs: Sequence[Pair]) -> list[Matc
     encoder = encoder_of(window, scale)
     idf = window.whole.once(_idf, encoder) if scale.idf else None
     found = compare(encoder, pairs, idf)
+    read = (
+        pair
+        for of, one in zip(pairs, found, strict=True)
+        if one
+        for pair in zip(of, one.cut, strict=True)
+    )
+    window.models.use(Reading, Weights.parse(scale.model)).add(read, encoder.longest)
     if base is None:
         return found
     return [
@@ -169,9 +187,9 @@ def cut_note(matches: Sequence[Match | None], window: Window, scale: Scale, othe
         matches: of one candidate with each of its references.
         window: has the model.
         scale: names it.
-        other: what a reference is called.
+        other: what a reference is called; they are counted from 1.
     """
-    cut = [(at, *match.cut) for at, match in enumerate(matches) if match is not None]
+    cut = [(at, *match.cut) for at, match in enumerate(matches, 1) if match is not None]
     named = ["the answer"] if any(answer for _, answer, _ in cut) else []
     named += [f"{other} {at}" for at, _, its in cut if its]
     if not named:

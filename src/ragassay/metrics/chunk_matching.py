@@ -8,6 +8,7 @@ finds at most one gold chunk.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -49,8 +50,20 @@ def cosine_matrix(left: ArrayLike, right: ArrayLike) -> NDArray[np.floating]:
     return _unit(a) @ _unit(b).T
 
 
-def similar(left: ArrayLike, right: ArrayLike, threshold: float) -> NDArray[np.bool_]:
-    """Which rows have a cosine of at least ``threshold``, up to rounding.
+class Likeness(NamedTuple):
+    """How like the rows of two matrices are.
+
+    Attributes:
+        cosines: shape ``(n_left, n_right)``.
+        near: which of them reach the threshold.
+    """
+
+    cosines: NDArray[np.floating]
+    near: NDArray[np.bool_]
+
+
+def likeness(left: ArrayLike, right: ArrayLike, threshold: float) -> Likeness:
+    """The cosines between rows, and which are at least ``threshold``, up to rounding.
 
     The tolerance is 1e-9, or 1e-6 where single precision is involved: a vector is always similar
     to itself at threshold 1.
@@ -60,8 +73,8 @@ def similar(left: ArrayLike, right: ArrayLike, threshold: float) -> NDArray[np.b
     """
     a, b = vectors(left), vectors(right)
     single = np.float32 in (a.dtype, b.dtype)
-    found: NDArray[np.bool_] = cosine_matrix(a, b) >= threshold - (1e-6 if single else 1e-9)
-    return found
+    cosines = cosine_matrix(a, b)
+    return Likeness(cosines, cosines >= threshold - (1e-6 if single else 1e-9))
 
 
 def credited(relevant: NDArray[np.bool_]) -> NDArray[np.bool_]:

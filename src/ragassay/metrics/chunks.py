@@ -15,14 +15,14 @@ import math
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ragassay.errors import UsageError
 from ragassay.metrics.base import Metric, Window, cutoff, missing, param, register
-from ragassay.metrics.chunk_matching import credited, same_chunks, similar
+from ragassay.metrics.chunk_matching import credited, likeness, same_chunks
 from ragassay.metrics.chunk_vectors import ChunkVectors, Pair, lacks_vectors, texts_of
 from ragassay.samples import GoldPassage, Passage, Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
@@ -70,12 +70,19 @@ def hybrid_score(
 
 
 class Hits(NamedTuple):
-    """Which of a sample's retrieved chunks are hits, in rank order, how many gold there are, and by
-    which vectors that was found, where chunks were compared by cosine."""
+    """Which of a sample's retrieved chunks are hits.
+
+    Attributes:
+        flags: in rank order.
+        n_gold: how many gold chunks there are.
+        vectors: by which this was found, where chunks were compared by cosine.
+        best: then the cosine of each retrieved chunk with the gold chunk that is most like it.
+    """
 
     flags: NDArray[np.bool_]
     n_gold: int
     vectors: Pair | None = None
+    best: Sequence[float] = ()
 
 
 def chunk_hits(
@@ -143,10 +150,11 @@ def _hits(
     if not passages:
         return Hits(np.zeros(0, dtype=np.bool_), len(kept_gold), pair)
     try:
-        near = similar(pair.passages[kept], pair.gold[kept_gold], threshold)
+        cosines, near = likeness(pair.passages[kept], pair.gold[kept_gold], threshold)
     except ValueError as error:
         return Unscored(Reason.UNDEFINED, str(error))
-    return Hits(credited(near), len(kept_gold), pair)
+    best = [round(float(cosine), 6) for cosine in cosines.max(axis=1)]
+    return Hits(credited(near), len(kept_gold), pair, best)
 
 
 def _first_ones(labels: Sequence[int]) -> list[int]:
@@ -194,11 +202,15 @@ class _ChunkMetric(Metric):
 
     def _score(self, hits: Hits) -> Score:
         ranks = (np.flatnonzero(hits.flags[: self.k]) + 1).tolist()
-        parts = {"hit_ranks": ranks, "n_gold": hits.n_gold}
+        parts: dict[str, Any] = {"hit_ranks": ranks, "n_gold": hits.n_gold}
         if hits.vectors is None:
             return Score(self.value(hits), parts)
-        by = hits.vectors
-        return Score(self.value(hits), parts | by.parts, by.explanation, given=by.given)
+        by, best = hits.vectors, list(hits.best[: self.k])
+        said = by.explanation
+        if best:
+            parts["best_cosines"] = best
+            said += f"; threshold {self.threshold:g}, best cosine {max(best):.3f}"
+        return Score(self.value(hits), parts | by.parts, said, given=by.given)
 
     @abstractmethod
     def value(self, hits: Hits) -> float:

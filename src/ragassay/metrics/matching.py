@@ -35,7 +35,7 @@ class _Published(ReferenceMetric[Pair]):
         """The published value, with a word of warning where a reference is empty."""
         value = self.value(view.answer, view.references)
         if value and "" in view.references:
-            at = view.references.index("")
+            at = view.references.index("") + 1
             return Score(value, {}, f"reference {at} normalises to nothing, which matches too much")
         return Score(value)
 

@@ -33,7 +33,7 @@ def passage_texts(sample: Sample) -> tuple[str, ...] | Unscored:
     """The texts of the passages, none where none was recorded; a passage may lack its text."""
     texts = [passage.text for passage in sample.passages or ()]
     if None in texts:
-        return Unscored(Reason.MISSING_INPUT, f"passage {texts.index(None)} has no text")
+        return Unscored(Reason.MISSING_INPUT, f"passage {texts.index(None) + 1} has no text")
     return tuple(text for text in texts if text is not None)
 
 

@@ -98,7 +98,7 @@ class _BertScore(ByBertScore, EncoderMetric):
             return self.compared(window, tuple(rows))
         except Unavailable as error:
             raise error.saying(
-                f"{error}; or give the values in the records' metrics, under the published names"
+                f"{error}; values in the records' metrics, under the published names, need no model"
             ) from error
 
     @abstractmethod
@@ -147,7 +147,7 @@ class ReferenceBertScore(_BertScore):
         for matches in window.once(against_references, self.scale, rows):
             each = [match for match in matches if match is not None]
             values = [getattr(match, self.part) for match in each]
-            said = self.notes(window, each, each[0], "target")
+            said = self.notes(window, each[:1], each[0], "target")
             found.append(Score(values[0], {"values": values}, said))
         return found
 

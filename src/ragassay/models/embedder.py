@@ -8,7 +8,6 @@ are float32 and do not depend on what else is embedded at the same time.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,7 @@ from ragassay.models.loading import tokenizer_of, whole_encoder
 from ragassay.models.models import ModelOptions, in_half
 from ragassay.models.rows import padded
 from ragassay.models.sentence_folder import Recipe, pool, read_recipe
-from ragassay.models.weights import Weights, folder_of, identity, needs_packages, place_of
+from ragassay.models.weights import Weights, folder_of, identity, label_of, needs_packages, place_of
 from ragassay.scores import Reason
 
 DEFAULT = "sentence-transformers/all-MiniLM-L6-v2"
@@ -51,8 +50,7 @@ class LocalEmbedder(Embedder):
         self.prefix = self.recipe.prompt if prefix is None else prefix
         known = identity(weights, options.folders)
         self._identity = known + in_half(options)
-        # A path says where it is on this machine, and not what it is.
-        self._label = known if Path(weights.name).is_dir() else str(weights)
+        self._label = label_of(weights, options.folders)
         self._device = device_of(options)
         self._tokenizer = tokenizer_of(folder)
         self._dtype = dtype_of(options)
@@ -74,12 +72,14 @@ class LocalEmbedder(Embedder):
         return f"{self._identity}+{self.prefix!r}" if self.prefix else self._identity
 
     def remarks(self) -> Sequence[str]:
-        """How many texts were cut at the model's limit."""
-        if not self.shortened:
+        """How many texts were cut at the model's limit since this was last asked for."""
+        n, cut = self.embedded, self.shortened
+        self.embedded = self.shortened = 0
+        if not cut:
             return ()
         return (
-            f"{self.shortened:,} of {self.embedded:,} texts are longer than the {self.max_tokens} "
-            f"tokens that {self.label} reads: their vectors are those of their beginnings.",
+            f"{cut:,} of {n:,} texts are longer than the {self.max_tokens} tokens that "
+            f"{self.label} reads: their vectors are those of their beginnings.",
         )
 
     def _embed(self, texts: Sequence[str]) -> Sequence[Embedded]:

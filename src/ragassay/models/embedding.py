@@ -90,7 +90,7 @@ class Embedder(ABC):
         return None
 
     def remarks(self) -> Sequence[str]:
-        """What a report should say about its vectors."""
+        """What a report should say about the vectors made since this was last asked for."""
         return ()
 
     def close(self) -> None:

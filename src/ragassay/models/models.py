@@ -74,7 +74,7 @@ class Models:
                     self._embedder = self._embedding(self)
                 except Unavailable as error:
                     raise error.saying(
-                        f"no vectors: {error}; or name another embedder with --embedder"
+                        f"no vectors: {error}; --embedder names another model"
                     ) from error
             return self._embedder
 
@@ -82,6 +82,13 @@ class Models:
     def embedder_used(self) -> Embedder | None:
         """The embedder, where anybody has asked for it."""
         return self._embedder
+
+    def remarks(self) -> list[str]:
+        """What a report should say about the models' work since this was last asked for, so that
+        the report of each step tells of that step."""
+        with self._lock:
+            used = {id(one): one for one in (*self._made.values(), self._embedder)}
+        return [said for one in used.values() if hasattr(one, "remarks") for said in one.remarks()]
 
     def use(self, kind: type[I], *spec: Hashable) -> I:
         """The instrument ``kind(options, *spec)``, made the first time.

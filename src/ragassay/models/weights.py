@@ -7,6 +7,7 @@ here: ``ragassay models fetch NAME`` does that, when told to.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -101,6 +102,8 @@ def place_of(weights: Weights, folders: Mapping[str, str]) -> Path:
         if not folder.is_dir():
             raise Unavailable(f"{folder}, named for the model {weights.name}, is no folder")
         return folder
+    if is_path(weights.name):
+        raise Unavailable(no_folder(weights.name))
     found = _cached(weights)
     if found is None:
         raise Unavailable(
@@ -108,6 +111,12 @@ def place_of(weights: Weights, folders: Mapping[str, str]) -> Path:
             f"downloads it, or name a folder that holds it with --model {weights.name}=FOLDER"
         )
     return found
+
+
+def no_folder(name: str) -> str:
+    """What to say of a path where nothing is."""
+    there = Path(name).absolute()
+    return f"there is no folder {name}{'' if str(there) == name else f' ({there})'}"
 
 
 def identity(weights: Weights, folders: Mapping[str, str]) -> str:
@@ -120,6 +129,23 @@ def identity(weights: Weights, folders: Mapping[str, str]) -> str:
     if weights.revision and _named(weights, folders) is None:
         return str(weights)
     return f"{Path(weights.name).name}#{_fingerprint(place_of(weights, folders))}"
+
+
+def label_of(weights: Weights, folders: Mapping[str, str]) -> str:
+    """What people call a model: its name, or for a folder its last name and its hash, because a
+    path says where it is on this machine, and not what it is.
+
+    Raises:
+        Unavailable: it is not here.
+    """
+    return identity(weights, folders) if Path(weights.name).is_dir() else str(weights)
+
+
+def is_path(name: str) -> bool:
+    """Whether a name can only be a folder's: a hub's model is called ``name`` or ``owner/name``."""
+    if name.startswith((".", "/", "~", "\\")) or re.match(r"[A-Za-z]:[\\/]", name):
+        return True
+    return ":" not in name and (name.endswith(("/", "\\")) or len(re.findall(r"[\\/]", name)) > 1)
 
 
 def _named(weights: Weights, folders: Mapping[str, str]) -> str | None:
