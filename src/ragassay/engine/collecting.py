@@ -26,6 +26,7 @@ from ragassay.engine.summary import MetricSummary, Spending, Summary
 from ragassay.engine.totals import totals
 from ragassay.errors import RagassayWarning, UsageError
 from ragassay.metrics.base import Metric
+from ragassay.models.weights import BY_MODEL, Unavailable
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Unscored
 from ragassay.suites import Suite
@@ -88,10 +89,8 @@ class Collector:
                 if isinstance(outcome, Unscored):
                     self._first_reason = self._first_reason or outcome.detail
                     metric = self.metrics[name]
-                    absent = outcome.reason is Reason.NEEDS_EXTRA
-                    if (absent or outcome.reason is Reason.FAILED) and (
-                        metric.kind == "model" or metric.embeds
-                    ):
+                    absent = outcome.reason is Unavailable.reason
+                    if outcome.reason in BY_MODEL and (metric.kind == "model" or metric.embeds):
                         self._absent.setdefault(outcome.detail.rstrip("."), {})[name] = None
                         # Whoever names an embedder counts on its vectors.
                         named = metric.embeds and self.config.embedder is not None

@@ -21,13 +21,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragassay.engine.config import RunConfig, absolute_words
-from ragassay.engine.modelling import embedding_among, model_options
+from ragassay.engine.modelling import by_cosine, embedding_among, model_options
 from ragassay.engine.summary import Spending
 from ragassay.errors import RagassayWarning, UsageError
 from ragassay.judges.asking import Asker
 from ragassay.judges.endpoints.base import TIMEOUT_S
 from ragassay.judges.offline import OfflineJudge
-from ragassay.metrics.base import Metric, choices_of
+from ragassay.metrics.base import Metric
 from ragassay.models import ModelOptions, Models, Unavailable, Unusable, Weights
 from ragassay.models.embedding import Embedder
 from ragassay.models.weights import is_path, place_of
@@ -71,7 +71,7 @@ def address_for(
                 raise UsageError(f"{name!r} goes with an endpoint: name one with --embedder.")
         return None
     if not embedding_among(metrics):
-        hint = " --option by=cosine compares chunks by it." if _could_embed(metrics) else ""
+        hint = " --option by=cosine compares chunks by it." if by_cosine(metrics) else ""
         warnings.warn(
             f"The embedder {word} is not used: no metric of this run compares vectors.{hint}",
             RagassayWarning,
@@ -87,6 +87,7 @@ def address_for(
     from ragassay.judges.named import address_of
 
     places = os.environ if environment is None else environment
+    # Nobody should look for a key to what could not be used.
     found = address_of(word, "", places, secrets.NO_KEY, "embedder")
     if found.protocol == "anthropic":
         raise UsageError(f"{word}: Anthropic offers no embeddings; name another --embedder.")
@@ -119,16 +120,6 @@ def is_endpoint(word: str) -> bool:
         raise UsageError(f"--embedder {word}: there is no such folder ({Path(word).absolute()}).")
 
     return ":" in word or word.casefold() in {*PROVIDERS, *ALIASES}
-
-
-def _could_embed(metrics: Iterable[Metric]) -> bool:
-    """Whether a metric would compare vectors if it was told to."""
-    return any(
-        "cosine" in (choices_of(metric, spec) or ())
-        for metric in metrics
-        for spec in dataclasses.fields(metric)
-        if spec.name == "by"
-    )
 
 
 def models_for(

@@ -30,6 +30,7 @@ from ragassay.judges.verdict import Failure, Provenance, Verdict, evidence_id
 from ragassay.metrics import naming
 from ragassay.metrics.base import Metric
 from ragassay.metrics.whole import Whole
+from ragassay.models.weights import BY_MODEL
 from ragassay.samples import Identity, Sample
 from ragassay.scores import Reason
 from ragassay.strict import dumps
@@ -173,7 +174,7 @@ def rescore(result: Result, ledger: Ledger | None = None) -> Rescored:
                 for name, column in zip(metrics, outcomes, strict=True):
                     again = ScoreRow.of(sample.identity, name, column[at])
                     before = next(stored)
-                    absent = name in modelled and again.reason in _ABSENT
+                    absent = name in modelled and again.reason in BY_MODEL
                     if absent and before.reason != again.reason:
                         unmeasured += 1
                         continue
@@ -240,9 +241,6 @@ class FromEvidence(Judge):
             record = {**record, "answer": orjson.loads(entry.answer)}
         return vote_of(record, question, repeat, "the run's evidence")
 
-
-_ABSENT = (Reason.NEEDS_EXTRA, Reason.FAILED)
-"""Why a model that is not here, or is damaged, measures nothing."""
 
 _MADE = Provenance("evidence", attempts=0)
 

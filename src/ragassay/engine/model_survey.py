@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ragassay import suites
-from ragassay.engine.modelling import embedding_among, weights_among
+from ragassay.engine.modelling import by_cosine, embedding_among, weights_among
 from ragassay.errors import UsageError, did_you_mean
 from ragassay.metrics import naming
 from ragassay.metrics.base import Metric, Window
@@ -121,11 +121,7 @@ def users() -> dict[Weights, dict[str, Metric]]:
 
 def _by_cosine(metrics: Iterable[Metric]) -> list[Metric]:
     """What embeds only when told to, or at a number of ranks that must be named."""
-    found = []
-    for metric in metrics:
-        if any(spec.name == "by" for spec in dataclasses.fields(metric)):
-            with suppress(UsageError):  # it has other things to be by
-                found.append(naming.with_parameters(metric, {"by": "cosine"}))
+    found = by_cosine(metrics)
     for cls in naming.known().values():
         needed = [one for one in dataclasses.fields(cls) if one.default is dataclasses.MISSING]
         if needed and all(one.metadata.get("role") == "cutoff" for one in needed):

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from contextlib import suppress
 
 from ragassay.engine.config import RunConfig
-from ragassay.metrics.base import Metric
+from ragassay.metrics import naming
+from ragassay.metrics.base import Metric, choices_of
 from ragassay.models import ModelOptions, Models, Unavailable, Weights
 from ragassay.models.known import facts
 from ragassay.models.models import in_half
@@ -30,6 +31,16 @@ def weights_among(metrics: Iterable[Metric]) -> list[Weights]:
 def embedding_among(metrics: Iterable[Metric]) -> bool:
     """Whether one of the metrics, or of their inputs, uses the run's embedder."""
     return any(metric.embeds or embedding_among(metric.inputs) for metric in metrics)
+
+
+def by_cosine(metrics: Iterable[Metric]) -> list[Metric]:
+    """Those of the metrics that compare vectors when told to, so told."""
+    found = []
+    for metric in metrics:
+        by = naming.parameters(metric).get("by")
+        if by is not None and "cosine" in (choices_of(metric, by) or ()):
+            found.append(naming.with_parameters(metric, {"by": "cosine"}))
+    return found
 
 
 def here(metrics: Iterable[Metric], models: Models) -> bool:

@@ -11,6 +11,7 @@ from ragassay.metrics.base import Metric, Window, missing, register, scored
 from ragassay.metrics.mtrag import ReferenceRougeL
 from ragassay.metrics.mtrag_bertscore import ByBertScore, PassageBertScore, ReferenceBertScore
 from ragassay.metrics.mtrag_given import READ, in_range, read, values_of
+from ragassay.models.weights import BY_MODEL
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 
@@ -100,10 +101,6 @@ def _shares(
 _FROM = f"from BERTScores {READ}"
 
 
-_BY_MODEL = (Reason.NEEDS_EXTRA, Reason.FAILED)
-"""Why BERTScores are not there where it is the model's fault."""
-
-
 @dataclass(frozen=True)
 class _Aggregate(ByBertScore):
     family = "mtrag"
@@ -148,7 +145,7 @@ class _Aggregate(ByBertScore):
         if not isinstance(found, Unscored):
             made = self.of(found)
             return replace(made, explanation=_FROM, given=True) if given else made
-        return brought if brought is not None and found.reason in _BY_MODEL else found
+        return brought if brought is not None and found.reason in BY_MODEL else found
 
     def brought(self, sample: Sample) -> Outcome | None:
         """The record's own value, which counts where it does not bring BERTScores."""

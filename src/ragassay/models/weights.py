@@ -53,6 +53,10 @@ class Unusable(Unavailable):
     reason = Reason.FAILED
 
 
+BY_MODEL = frozenset({Unavailable.reason, Unusable.reason})
+"""Why a score is not there where that is due to a model, and not to the sample."""
+
+
 @dataclass(frozen=True)
 class Weights:
     """Which weights: a name on the hub, or a folder, and the commit.
