@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -80,7 +80,7 @@ class Repeats:
         config = self._config(folder)
         metrics, names = list(self.plan.metrics.values()), list(self.plan.metrics)
         collected = Collector(config, self.plan.metrics)
-        singles = empty = repeated = 0
+        seen = _Seen()
         with ExitStack() as stack:
             warned = stack.enter_context(noted())
             writer = None if folder is None else stack.enter_context(FolderWriter(folder))
@@ -89,30 +89,11 @@ class Repeats:
             size = MODELLED_WINDOW if here(metrics, self.models) else _AT_ONCE
             for samples, outcomes in score_stream(groups, metrics, size=size, models=self.models):
                 collected.add(samples, outcomes)
-                for sample in samples:
-                    if len(sample.runs) < 2:
-                        singles += 1
-                    else:
-                        repeated += len(sample.runs)
-                        empty += sum(
-                            run.answer is not None and not said(run) for run in sample.runs
-                        )
+                seen.add(samples)
                 if progress is not None:
                     progress(len(collected.columns), n_groups)
                 outlet.add(samples, outcomes)
-            notes = [*warned(), *self.models.remarks()]
-            if 0 < singles < len(collected.columns):
-                notes.append(
-                    f"{singles:,} of {len(collected.columns):,} queries were run once only; they "
-                    "say nothing about consistency."
-                )
-            if empty and any(isinstance(metric, AnswersMetric) for metric in metrics):
-                notes.append(
-                    f"The answer is empty in {empty:,} of {repeated:,} runs. Beside one with words "
-                    "it is as unlike as can be: ROUGE 0, and a raw BERTScore of 0, which is far "
-                    "below 0 once rescaled and pulls the mean down. Two empty answers are not "
-                    "compared."
-                )
+            notes = [*warned(), *self.models.remarks(), *seen.notes(metrics)]
             suite = self.plan.suite
             found = collected.summary(
                 self.summary.title, CONSISTENCY, notes, sign=self._signature, suites=[suite]
@@ -206,3 +187,37 @@ class Repeats:
         body["cluster_by"] = clustered_by
         body["signatures"] = {name: metric.signature for name, metric in summary.metrics.items()}
         return body
+
+
+@dataclass
+class _Seen:
+    """What a reader should know of the queries whose runs were compared."""
+
+    queries: int = 0
+    singles: int = 0
+    runs: int = 0
+    empty: int = 0
+
+    def add(self, groups: Iterable[Sample]) -> None:
+        """Counts queries that were run once only, the runs of the others, and empty answers."""
+        for group in groups:
+            self.queries += 1
+            if len(group.runs) < 2:
+                self.singles += 1
+                continue
+            self.runs += len(group.runs)
+            self.empty += sum(run.answer is not None and not said(run) for run in group.runs)
+
+    def notes(self, metrics: Iterable[Metric]) -> Iterator[str]:
+        """A sentence for what is worth one."""
+        if 0 < self.singles < self.queries:
+            yield (
+                f"{self.singles:,} of {self.queries:,} queries were run once only; they say "
+                "nothing about consistency."
+            )
+        if self.empty and any(isinstance(metric, AnswersMetric) for metric in metrics):
+            yield (
+                f"The answer is empty in {self.empty:,} of {self.runs:,} runs. Beside one with "
+                "words it is as unlike as can be: ROUGE 0, and a raw BERTScore of 0, which is far "
+                "below 0 once rescaled and pulls the mean down. Two empty answers are not compared."
+            )
