@@ -27,6 +27,7 @@ from ragassay.metrics.base import Metric
 from ragassay.metrics.runs import AnswersMetric, said
 from ragassay.metrics.runs_spread import OfMetric, RunsMean, RunsMedian
 from ragassay.models import Models
+from ragassay.samples import Sample
 from ragassay.stats import Components, variance_components
 
 _AT_ONCE = 256
