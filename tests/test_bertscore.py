@@ -223,10 +223,54 @@ def test_what_has_no_room_in_memory_waits_on_disk_while_there_is_room(
     assert beyond.full == (not free)
 
 
+def test_a_disk_that_gets_full_keeps_what_is_whole(folders: dict[str, str]) -> None:
+    beyond = VectorFile(4, torch.device("cpu"))
+    rows = [torch.full((2, 4), float(n)) for n in range(4)]
+    beyond.put(b"0", rows[0])
+    write = beyond._file.write  # type: ignore[union-attr]
+
+    class Full:
+        def __getattr__(self, name: str) -> Any:
+            return getattr(whole, name)
+
+        def write(self, content: bytes) -> int:
+            return write(content[:5])
+
+    whole, beyond._file = beyond._file, Full()  # type: ignore[assignment]
+    beyond.put(b"1", rows[1])
+    beyond.put(b"2", rows[2])
+    assert beyond.full and beyond.get(b"1") is None and beyond.get(b"2") is None
+    kept = beyond.get(b"0")
+    assert kept is not None and torch.equal(kept, rows[0])
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "CUDA error: out of memory",
+        "CUBLAS_STATUS_ALLOC_FAILED when calling cublasCreate",
+        "MPS backend out of memory",
+    ],
+)
+def test_memory_that_ran_out_under_another_name_halves_too(
+    said: str, folders: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ours = encoder(folders["bert"], dtype="bfloat16")
+    plain = ours._model.forward
+
+    def scarce(**given: Any) -> Any:
+        if len(given["input_ids"]) > 2:
+            raise RuntimeError(said)
+        return plain(**given)
+
+    monkeypatch.setattr(ours._model, "forward", scarce)
+    assert None not in compare(ours, PAIRS[:9]) and ours.n_encoded > 0
+
+
 def test_a_disk_that_cannot_be_written_costs_time_and_no_run(
     folders: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refused() -> None:
+    def refused(buffering: int) -> None:
         raise OSError("read-only")
 
     monkeypatch.setattr("ragassay.models.vector_file.tempfile.TemporaryFile", refused)

@@ -106,3 +106,23 @@ def test_hhems_folder_stands_beside_the_folders_of_other_models(tmp_path: Path) 
     assert result.config["models"] == {HHEM.name: str(tmp_path / "hhem")} | others
     part = HallucinationMetric(tmp_path / "hhem", models=None)
     assert part.running["models"] == {HHEM.name: str(tmp_path / "hhem")}
+
+
+def test_metrics_to_look_at_over_runs_are_checked_and_told_where_they_are_idle() -> None:
+    for consistency in (True, False):
+        options = {"run_consistency": consistency, "metrics_to_run_consistency": ["nonsense"]}
+        with pytest.raises(UsageError, match="nonsense"):
+            TRECEvaluator(options=options)
+    with pytest.warns(RagassayWarning, match="run_consistency is not true"):
+        TRECEvaluator(options={"metrics_to_run_consistency": ["umbrela"]})
+
+
+def test_a_field_is_unknown_only_where_something_may_be_lost_with_it() -> None:
+    record = {"query": "Who?", "passages": PASSAGES, "my": {"a": 1}}
+    assert TRECEvaluator().evaluate({**record, "answer": PARTS}).summary.n_samples == 1
+    renamed = {**record, "model_output": PARTS}
+    columns = {"answer": "model_output"}
+    found = TRECEvaluator().evaluate(renamed, columns=columns).summary.metrics
+    assert found["citation.f1"].n_scored == 1
+    with pytest.raises(InputError, match="unknown field"):
+        TRECEvaluator().evaluate(renamed)

@@ -174,9 +174,9 @@ def progress(
         def __call__(self, n: int) -> None:
             interrupt.check()
             elapsed = time.monotonic() - begun
-            if elapsed > PATIENCE_S and out.is_terminal:
+            if out.is_terminal and (elapsed > PATIENCE_S or bar.live.is_started):
                 show()
-                bar.update(task, completed=n, rate=n / elapsed)
+                bar.update(task, completed=n, rate=n / max(elapsed, 1e-3))
 
         def compared(self, n: int, of: int) -> None:
             nonlocal begun, total

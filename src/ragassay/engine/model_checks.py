@@ -80,7 +80,7 @@ def check_paths(metric: Metric, folders: Collection[str]) -> None:
     """
     for weights in metric.weights:
         name = weights.name
-        if is_path(name) and name not in folders and not Path(name).is_dir():
+        if is_path(name) and not {*weights.spellings} & {*folders} and not Path(name).is_dir():
             raise UsageError(f"{metric}: {no_folder(name)}.")
 
 
@@ -111,7 +111,7 @@ def models_used(config: RunConfig, metrics: Iterable[Metric]) -> list[Weights]:
 
 def _names(used: Iterable[Weights]) -> set[str]:
     """What a folder may be named for."""
-    return {name for weights in used for name in (weights.name, str(weights))}
+    return {name for weights in used for name in weights.spellings}
 
 
 def _modelled(metrics: Iterable[Metric]) -> Iterator[ModelMetric]:

@@ -110,7 +110,8 @@ def published_parts(text: str) -> tuple[Statement, ...]:
 
 
 def spoken(answer: Answer) -> str:
-    """The answer as Open RAG Eval hands it to its models: its parts, which hold no citations."""
+    """The answer as Open RAG Eval hands it to its models: its parts, which hold no citations where
+    they were cut from a text. Statements that a record itself gives are taken as they are."""
     return " ".join(one.text for one in answer.statements or published_parts(answer.text))
 
 

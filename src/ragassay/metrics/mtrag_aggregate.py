@@ -169,6 +169,7 @@ class RBAgg(_Aggregate):
     """
 
     name = "rb_agg"
+    version = 2
     title = "Reference-based aggregate: recall, ROUGE-L, knowledge (MT-RAG RB_agg)"
     recommended_for = "one figure for long answers without a judge"
 

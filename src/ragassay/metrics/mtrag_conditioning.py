@@ -57,6 +57,7 @@ from ragassay.metrics.mtrag_judged import (
     ReferencelessFaithfulness,
     UnderspecifiedEval,
 )
+from ragassay.models.weights import BY_MODEL
 from ragassay.samples import Answerability, Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 
@@ -273,7 +274,7 @@ def _cell(value: float | None, label: Answerability, said: str, verdict: Score) 
 
 def _at_large(reason: Reason) -> bool:
     """Whether a value is missing for a reason that strikes many samples, whatever they hold."""
-    return reason.passing or reason in (Reason.NEEDS_EXTRA, Reason.FAILED, Reason.UNSUPPORTED)
+    return reason.passing or reason in BY_MODEL or reason is Reason.UNSUPPORTED
 
 
 def _by_table(cell: _Cell | Unscored, value: Outcome) -> Outcome:

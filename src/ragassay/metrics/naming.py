@@ -36,6 +36,10 @@ _GRAMMAR = re.compile(
 )
 
 
+class UnknownMetric(UsageError):  # noqa: N818 - the message is for users
+    """A name that is no metric's."""
+
+
 @cache
 def known() -> Mapping[str, type[Metric]]:
     """Every metric class, by canonical name. Imports each module of ``ragassay.metrics`` once."""
@@ -218,7 +222,7 @@ def _resolve(
         if other.casefold() == folded:
             return _expand(aliases()[other])
     hint = did_you_mean(name, [*known(), *aliases(), *local, *ULTRARAG_RANKED])
-    raise UsageError(f"Unknown metric {text!r}. {hint} 'ragassay metrics' lists them all.")
+    raise UnknownMetric(f"Unknown metric {text!r}. {hint} 'ragassay metrics' lists them all.")
 
 
 def _expand(expression: str) -> tuple[type[Metric], Mapping[str, Any]]:

@@ -81,6 +81,8 @@ def _plain(text: str | None) -> str | None:
 
 @dataclass(frozen=True)
 class _RunsRetrieval(RunsMetric):
+    version = 2
+
     def score_window(self, window: Window) -> Sequence[Outcome]:
         """The mean over all pairs of runs, the values of each pair as parts."""
         return [

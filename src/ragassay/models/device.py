@@ -26,6 +26,9 @@ _MOST = 256
 _DTYPES = ("float32", "float16", "bfloat16")
 
 _DEVICE = re.compile(r"auto|cpu|mps|cuda(:\d+)?")
+_NO_ARITHMETIC = re.compile(r"not implemented for|same dtype|expected scalar type|[Uu]nsupported")
+_NO_MEMORY = re.compile(r"not enough memory|can't allocate memory|out of memory|ALLOC_FAILED")
+
 _DEVICES = "auto, cpu, cuda, cuda:N (N from 0) or mps"
 
 
@@ -110,7 +113,7 @@ def running(dtype: torch.dtype, device: torch.device) -> Iterator[None]:
     try:
         yield
     except RuntimeError as error:
-        if dtype == torch.float32 or out_of_memory(error):
+        if dtype == torch.float32 or not _NO_ARITHMETIC.search(str(error)):
             raise
         said = str(error).splitlines()[0].rstrip(".")
         raise Unusable(
@@ -146,13 +149,14 @@ def threads(n: int) -> Iterator[None]:
     before afterwards.
 
     The number is the process's, and each thread remembers it: several may be in here at a time, so
-    what it was before is noted by the first, and set again by each that leaves.
+    what it was before is noted by the first, and set again by each that leaves. It does not nest.
     """
     import torch
 
     with _Limit.lock:
+        there = torch.get_num_threads()  # asked in each thread: torch sets one up at its first use
         if not _Limit.inside:
-            _Limit.before = torch.get_num_threads()
+            _Limit.before = there
         _Limit.inside += 1
         torch.set_num_threads(min(n, _Limit.before))
     try:
@@ -230,4 +234,4 @@ def out_of_memory(error: Exception) -> bool:
 
     if isinstance(error, torch.OutOfMemoryError | MemoryError):
         return True
-    return "not enough memory" in str(error) or "can't allocate memory" in str(error)
+    return bool(_NO_MEMORY.search(str(error)))

@@ -45,8 +45,13 @@ class VectorFile:
         if place is None or self._file is None:
             return None
         begin, size = place
-        self._file.seek(begin)
-        content = bytearray(self._file.read(size))
+        try:
+            self._file.seek(begin)
+            content = bytearray(self._file.read(size))
+        except OSError:
+            return None
+        if len(content) != size:
+            return None
         rows = torch.frombuffer(content, dtype=torch.float32).reshape(-1, self._dimensions)
         return rows.to(self._device)
 
@@ -58,18 +63,20 @@ class VectorFile:
             return
         try:
             if self._file is None:
-                self._file = cast(BinaryIO, tempfile.TemporaryFile())  # noqa: SIM115
+                self._file = cast(BinaryIO, tempfile.TemporaryFile(buffering=0))  # noqa: SIM115
                 self._most = int(shutil.disk_usage(tempfile.gettempdir()).free * _SHARE)
             if self._end + size > self._most:
                 self.full = True
                 return
             self._file.seek(self._end)
-            self._file.write(value.cpu().contiguous().numpy().tobytes())
+            content = value.cpu().contiguous().numpy().tobytes()
+            self.full = self._file.write(content) != size  # a disk that gets full takes a part
         except OSError:
             self.full = True
             return
-        self._places[short] = (self._end, size)
-        self._end += size
+        if not self.full:
+            self._places[short] = (self._end, size)
+            self._end += size
 
 
 def _short(key: Hashable) -> bytes:

@@ -77,6 +77,11 @@ class Weights:
             name, _, revision = text.rpartition("@")
         return cls(name, revision or PINNED.get(name, ""))
 
+    @property
+    def spellings(self) -> tuple[str, ...]:
+        """What a user may call the model: its name, alone or with the commit, short or whole."""
+        return self.name, str(self), f"{self.name}@{self.revision}"
+
     def __str__(self) -> str:
         return f"{self.name}@{self.revision[:12]}" if self.revision else self.name
 
@@ -130,7 +135,7 @@ def identity(weights: Weights, folders: Mapping[str, str]) -> str:
     Raises:
         Unavailable: they are not here.
     """
-    if weights.revision and _named(weights, folders) is None:
+    if weights.revision and _named(weights, folders) is None and not Path(weights.name).is_dir():
         return str(weights)
     return f"{Path(weights.name).name}#{_fingerprint(place_of(weights, folders))}"
 
@@ -154,8 +159,7 @@ def is_path(name: str) -> bool:
 
 def _named(weights: Weights, folders: Mapping[str, str]) -> str | None:
     """The folder that the user names for a model, by its name with or without the commit."""
-    spelled = (weights.name, str(weights), f"{weights.name}@{weights.revision}")
-    return next((folders[name] for name in spelled if name in folders), None)
+    return next((folders[name] for name in weights.spellings if name in folders), None)
 
 
 def needs_packages() -> None:

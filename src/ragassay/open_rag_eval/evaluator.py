@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ragassay.errors import RagassayWarning
 from ragassay.open_rag_eval.models import LLMJudgeModel, asked
 from ragassay.open_rag_eval.options import (
     K_VALUES,
@@ -62,9 +64,14 @@ class TRECEvaluator:
         self.k_values = self._ks or K_VALUES
         own = trec_options({name: given.pop(name) for name in TREC_KEYS if name in given})
         looked_at = own.metrics_to_run_consistency
-        self._repeats = None
-        if own.run_consistency:
-            self._repeats = tuple(SUITE.resolve(looked_at) if looked_at else ())
+        named = tuple(SUITE.resolve(looked_at) if looked_at else ())
+        self._repeats = named if own.run_consistency else None
+        if named and not own.run_consistency:
+            warnings.warn(
+                "metrics_to_run_consistency is not looked at, because run_consistency is not true.",
+                RagassayWarning,
+                stacklevel=2,
+            )
         hhem = own.hallucination_metric
         if hhem is not None and hhem.max_chars is not None:
             given["max_chars"] = hhem.max_chars
@@ -118,7 +125,13 @@ class TRECEvaluator:
             chosen.append("consistency")
             names = [str(with_options(metric, self.options)) for metric in self._repeats]
             running = {"consistency_of": names, **running}
-        return evaluate(samples_of(data), chosen, save=save, **asked(self.model), **running)
+        return evaluate(
+            samples_of(data, options.get("columns")),
+            chosen,
+            save=save,
+            **asked(self.model),
+            **running,
+        )
 
     evaluate_batch = evaluate
 

@@ -9,21 +9,29 @@ from ragassay.errors import InputError
 from ragassay.samples import Sample
 
 
-def samples_of(data: Any) -> Any:
-    """What `ragassay.evaluate` takes. A nested field that nobody reads is refused: left out, as in
-    files, it would make a sample that has neither passages nor answer."""
+def samples_of(data: Any, columns: Mapping[str, str] | None = None) -> Any:
+    """What `ragassay.evaluate` takes. A nested field that nobody reads is refused where passages or
+    answer are lacking: they may well be in it.
+
+    Args:
+        data: see there.
+        columns: fields under names of somebody's own.
+    """
     found = [data] if isinstance(data, Mapping | Sample) else data
     if isinstance(found, list | tuple):
         for at, record in enumerate(found, start=1):
             if isinstance(record, Mapping):
-                _no_unknown(record, at)
+                _no_unknown(record, at, columns or {})
     return found
 
 
-def _no_unknown(record: Mapping[str, Any], at: int) -> None:
+def _no_unknown(record: Mapping[str, Any], at: int, columns: Mapping[str, str]) -> None:
     from ragassay.formats.aliases import FIELD_OF, folded
 
-    roots = {name.partition(".")[0] for name in FIELD_OF}
+    roots = {name.partition(".")[0] for name in FIELD_OF} | {*map(folded, columns.values())}
+    there = {FIELD_OF.get(folded(str(key))) for key in record} | {*columns}
+    if {"passages", "answer"} <= there:
+        return
     for key, value in record.items():
         nested = value[0] if isinstance(value, list | tuple) and value else value
         if folded(str(key)) not in roots and isinstance(nested, Mapping):

@@ -70,8 +70,8 @@ class _View:
             said += _gaps(rows)
         if others := [name for name in missing if name != UNSCORED]:
             said.append(
-                f"Left out for want of width: {', '.join(others)}. report.html has them; so has a "
-                "wider terminal."
+                f"Left out for want of width: {', '.join(others)}. A wider terminal has them, and "
+                "so has the HTML report."
             )
         lines: list[RenderableType] = [Text(wording.one_line(note), "dim") for note in said]
         lines += [Text(f"! {wording.one_line(said)}", "yellow") for said in summary.warnings]

@@ -74,7 +74,8 @@ def scale(metric: MetricSummary) -> tuple[float, float]:
     low, high = metric.bounds
     if low is None:
         low = metric.minimum
-        low = low if low is None or high is None else min(low, 0.0)
+        if low is not None and high is not None:
+            low = min(low, 0.0)
     high = metric.maximum if high is None else high
     low = 0.0 if low is None else low
     high = low + 1.0 if high is None or high <= low else high

@@ -16,6 +16,7 @@ from ragassay.engine.evidence import Evidence, Explained
 from ragassay.reports import verdicts, wording
 from ragassay.reports.spans import PIECES, Span, spans
 from ragassay.samples import Sample
+from ragassay.scores import Value
 from ragassay.strict import dumps
 
 _HELD = {"yes": ("+", "green"), "partly": ("~", "yellow"), "no": ("-", "red")}
@@ -84,19 +85,31 @@ def _over_runs(scores: Sequence[Evidence]) -> Iterator[RenderableType]:
         shown.add_column(title, overflow="fold")
     for name, members in list(groups.items())[:_MOST_PIECES]:
         figures = ", ".join(
-            f"{_last(one.row.metric, name)}{wording.number(float(one.row.value))}"
+            f"{_last(one.row.metric, name)}{_figure(one.row.value, one.row.reason)}"
             for one in members
-            if isinstance(one.row.value, int | float)
         )
-        reason = members[0].row.reason
-        said = Text(figures) if figures else Text(wording.reason(reason or ""), "yellow")
-        values = next((one.row.parts["values"] for one in members if "values" in one.row.parts), ())
-        shown.add_row(Text(wording.one_line(name)), said, Text(_listed(values), "dim"))
+        lost = all(one.row.value is None for one in members)
+        alike = len({one.row.reason for one in members}) == 1
+        if lost and alike:
+            figures = wording.reason(members[0].row.reason or "")
+        has = next((one for one in members if "values" in one.row.parts), None)
+        listed = "" if has is None else _listed(has.row.parts["values"])
+        told = [str(one.row.parts["values"]) for one in members if "values" in one.row.parts]
+        if has is not None and len({*told}) > 1:
+            listed = f"{_last(has.row.metric, name)}{listed}"  # each has values of its own
+        style = "yellow" if lost else ""
+        shown.add_row(Text(wording.one_line(name)), Text(figures, style), Text(listed, "dim"))
     yield Text("")
     yield shown
     more = len(groups) - _MOST_PIECES
     rest = f"… and {more:,} more. " if more > 0 else ""
     yield Text(f"\n{rest}A metric's name shows it whole; --full shows all.", "dim")
+
+
+def _figure(value: Value | None, reason: str | None) -> str:
+    if value is None:
+        return wording.reason(reason or "")
+    return value if isinstance(value, str) else wording.number(float(value))
 
 
 def _last(metric: str, group: str) -> str:

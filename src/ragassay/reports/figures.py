@@ -216,8 +216,9 @@ def _diamond(x: float, y: float, size: float) -> str:
 
 def _number(value: float, x: float, y: float, anchor: str, kind: str = "") -> str:
     """A number of a scale, short."""
+    said = f"{value:.3g}" if abs(value) < 1_000 else f"{value:,.0f}"
     of = f' class="{kind}"' if kind else ""
-    return f'<text{of} x="{x:.1f}" y="{y:g}" text-anchor="{anchor}">{value:.3g}</text>'
+    return f'<text{of} x="{x:.1f}" y="{y:g}" text-anchor="{anchor}">{said}</text>'
 
 
 def _markup(text: str) -> Markup:

@@ -146,7 +146,7 @@ def parse_all(
     except UsageError as error:
         for name in naming.split(names):
             if not naming.is_known(name, local) and (said := _published_elsewhere(name)):
-                base = said if str(error).startswith("Unknown metric") else f"{error} {said}"
+                base = said if isinstance(error, naming.UnknownMetric) else f"{error} {said}"
                 raise UsageError(base) from None
         raise
 

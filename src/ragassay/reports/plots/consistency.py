@@ -118,8 +118,7 @@ def read(
 
 def _by_file(name: str, formula: str) -> str:
     """The signature of a column whose file alone is known."""
-    two = plain(name) == "citation_f1_score" or trec.by_two_formulas(name)
-    return f"{BY_FILE}|{formula}" if two else BY_FILE
+    return f"{BY_FILE}|{formula}" if trec.by_two_formulas(plain(name)) else BY_FILE
 
 
 def _within(cell: Cell, name: str, statistic: Statistic) -> float | None:

@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, get_args
 
-from ragassay.engine.folder import open_run
+from ragassay.engine.folder import holds_consistency, open_run
 from ragassay.engine.names import shown
 from ragassay.engine.results import CONSISTENCY, Result
 from ragassay.engine.systems import by_system
 from ragassay.errors import InputError, UsageError
 from ragassay.metrics import naming
 from ragassay.reports import consistency_csv, wording
+from ragassay.reports.consistency import consistency_of
 from ragassay.reports.plots import consistency, names, trec
 from ragassay.reports.plots.consistency import Statistic
 from ragassay.reports.plots.series import Series
@@ -190,7 +191,7 @@ def _read(path: Path, evaluator: Evaluator, statistic: Statistic) -> list[Result
 def _of_folder(path: Path, evaluator: Evaluator, statistic: Statistic) -> list[Result]:
     if evaluator == "trec":
         run = open_run(path)
-        if all(metric.family == "consistency" for metric in run.summary.metrics.values()):
+        if consistency_of(run) is run:
             raise InputError(
                 "holds the consistency of repeated runs and no scores of answers",
                 path=path,
@@ -200,9 +201,9 @@ def _of_folder(path: Path, evaluator: Evaluator, statistic: Statistic) -> list[R
     # A run keeps the folder of its consistency within its own, and the published table beside that.
     for folder in (path, path.parent) if path.name == CONSISTENCY else (path,):
         if (folder / _CONSISTENCY_FILE).is_file():
-            inner = folder / CONSISTENCY
             # Who took the table out of its run may have left the folder behind.
-            signed = consistency_csv.signatures(open_run(inner)) if inner.is_dir() else {}
+            inner = folder / CONSISTENCY if holds_consistency(folder) else None
+            signed = {} if inner is None else consistency_csv.signatures(open_run(inner))
             return consistency.read(folder / _CONSISTENCY_FILE, statistic, signed)
     open_run(path)  # says where the folder is no run folder at all
     if path.name == CONSISTENCY:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from ragassay.engine.behind import names_in
 from ragassay.engine.summary import MetricSummary
-from ragassay.reports.plots import trec
+from ragassay.reports.plots import consistency, trec
 from ragassay.reports.plots.series import Series
 from ragassay.reports.plots.tabled import BY_FILE, UNKNOWN
 
@@ -21,7 +21,8 @@ of its signature. What a CSV does not tell is not in it, and counts as no differ
 def unlike(series: Sequence[Series], metrics: Sequence[str]) -> list[str]:
     """A sentence for each way in which metrics were not computed alike in all files.
 
-    It goes by signatures, as ``ragassay compare`` does; of a CSV by what can be told from it.
+    It goes by signatures; of a CSV by what can be told from it, and what cannot is no difference.
+    (``ragassay compare`` refuses what it does not know.)
     """
     found: dict[str, list[str]] = {}
     for name in metrics:
@@ -30,7 +31,7 @@ def unlike(series: Sequence[Series], metrics: Sequence[str]) -> list[str]:
             for one in series
             if (metric := one.metric(name)) is not None and one.size(name)
         }
-        how = [said for fact in ("formula", "judge", "else") if (said := _differing(known, fact))]
+        how = [said for fact in ("formula", "judge", "rest") if (said := _differing(known, fact))]
         if how:
             found.setdefault("; ".join(how), []).append(name)
     return [
@@ -52,8 +53,8 @@ def _facts(metric: MetricSummary) -> Facts:
         # Two systems of one run have its signature, whoever judged the one and the other.
         found["judge"] = [f"judge={'+'.join(names_in(metric.judges))}"]
     if BY_FILE not in parts:
-        found["else"] = [part for part in parts if part not in (*judges, *formula)]
-        if trec.by_two_formulas(metric.name):
+        found["rest"] = [part for part in parts if part not in (*judges, *formula)]
+        if trec.by_two_formulas(consistency.plain(metric.name)):
             found["formula"] = [trec.PAGE]
     return {fact: frozenset(told) for fact, told in found.items() if told}
 
