@@ -13,7 +13,7 @@ from ragassay.stats import compare_pairs, detectable_difference
 from ragassay.stats.power import noncentrality
 
 SCORE = st.integers(0, 10).map(lambda k: k / 10)
-INTERVALS = ["t", "percentile", "bca"]
+INTERVALS = ["auto", "t", "percentile", "bca"]
 
 
 @pytest.fixture
@@ -25,7 +25,8 @@ def scores() -> tuple[np.ndarray, np.ndarray]:
 
 def test_the_paired_t_test_and_its_interval_are_scipys(scores) -> None:
     a, b = scores
-    for row, found in enumerate(compare_pairs(a, b, level=0.9)):
+    options = {"interval": "t", "level": 0.9, "correction": "none"}
+    for row, found in enumerate(compare_pairs(a, b, **options)):
         truth = stats.ttest_rel(a[row], b[row])
         assert found.t_p_value == pytest.approx(truth.pvalue, rel=1e-12)
         limits = truth.confidence_interval(0.9)
@@ -47,7 +48,9 @@ def test_means_counts_and_effect_size_are_what_they_say(scores) -> None:
 @pytest.mark.parametrize("method", ["percentile", "BCa"])
 def test_the_bootstrap_of_the_difference_is_scipys_up_to_chance(scores, method: str) -> None:
     a, b = scores
-    for row, found in enumerate(compare_pairs(a, b, interval=method.lower(), n_resamples=20_000)):
+    for row, found in enumerate(
+        compare_pairs(a, b, interval=method.lower(), n_resamples=20_000, correction="none")
+    ):
         truth = stats.bootstrap(
             (a[row] - b[row],),
             np.mean,
@@ -68,7 +71,7 @@ def test_a_metric_with_missing_pairs_is_compared_on_the_others(scores, interval:
     mask[1, :4] = False
     mask[3, :] = False
     a[~mask], b[~mask] = math.nan, 99.0
-    options = {"interval": interval, "n_resamples": 100}
+    options = {"interval": interval, "n_resamples": 100, "correction": "none"}
     found = compare_pairs(a, b, mask=mask, **options)
     assert found[0] == compare_pairs(a[0], b[0], **options)[0]
     assert found[1] == compare_pairs(a[1, 4:], b[1, 4:], **options)[0]
@@ -83,9 +86,10 @@ def test_a_metric_with_missing_pairs_is_compared_on_the_others(scores, interval:
 @pytest.mark.parametrize("interval", INTERVALS)
 def test_a_result_does_not_depend_on_the_other_metrics(scores, interval: str) -> None:
     a, b = scores
-    together = compare_pairs(a, b, interval=interval, n_resamples=100)
+    options = {"interval": interval, "n_resamples": 100, "correction": "none"}
+    together = compare_pairs(a, b, **options)
     for row, found in enumerate(together):
-        [alone] = compare_pairs(a[row], b[row], interval=interval, n_resamples=100)
+        [alone] = compare_pairs(a[row], b[row], **options)
         assert found.p_value == alone.p_value
         assert (found.low, found.high) == pytest.approx((alone.low, alone.high), rel=1e-12)
 
@@ -102,7 +106,10 @@ def test_swapping_the_systems_mirrors_everything(interval: str, pairs) -> None:
     assert back.detectable == there.detectable
     assert (back.wins, back.losses, back.ties) == (there.losses, there.wins, there.ties)
     assert back.diff == -there.diff
-    assert (back.low, back.high) == pytest.approx((-there.high, -there.low), abs=1e-9)
+    if there.low is None:
+        assert back.low is None
+    else:
+        assert (back.low, back.high) == pytest.approx((-there.high, -there.low), abs=1e-9)
 
 
 def test_clusters_widen_the_interval_and_lower_the_confidence() -> None:
@@ -134,7 +141,7 @@ def test_clustered_results_with_one_query_a_cluster_are_the_plain_ones(scores) -
 def test_differences_without_spread_claim_nothing_that_needs_one() -> None:
     # 0.3 - 0.2 and 0.7 - 0.6 are not the same float.
     [found] = compare_pairs([0.3, 0.7, 1.0], [0.2, 0.6, 0.9])
-    assert found.low == found.high == found.diff == pytest.approx(0.1)
+    assert (found.low, found.high) == (None, None)
     assert (found.t_p_value, found.cohens_d, found.detectable) == (None, None, None)
     assert found.p_value == 0.25
 
@@ -196,11 +203,11 @@ def test_without_spread_or_pairs_nothing_is_known_to_be_detectable() -> None:
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"interval": "wald"}, "t, percentile, bca"),
+        ({"interval": "wald"}, "auto, t, percentile, bca"),
+        ({"correction": "bonferroni"}, "maxt, holm, bh, none"),
         ({"level": 0.0}, "level"),
         ({"n_resamples": 0}, "resamples"),
-        ({"alpha": 0.0}, "alpha"),
-        ({"alpha": 0.9}, "power"),
+        ({"level": 0.1}, "power"),
         ({"power": 1.0}, "power"),
     ],
 )
@@ -218,3 +225,51 @@ def test_shapes_that_do_not_match_and_numbers_that_are_not_finite_are_refused() 
         compare_pairs([0.0, math.nan], [1.0, 0.0])
     with pytest.raises(ValueError, match="standard deviation"):
         detectable_difference(-1.0, 10)
+
+
+def test_equal_differences_are_no_certainty() -> None:
+    [found] = compare_pairs(np.ones(14), np.zeros(14), spans=[(0, 1)])
+    missed = 1 - 0.025 ** (1 / 14)  # Clopper-Pearson: clusters that may differ though none did
+    assert found.low == pytest.approx(1 - 2 * missed, abs=0.001)
+    assert found.high == 1.0
+    assert found.interval == "sign flips and ties"
+    [ties] = compare_pairs(np.zeros(20), np.zeros(20), spans=[(0, 1)])
+    missed = 1 - 0.025 ** (1 / 20)
+    assert (ties.low, ties.high) == pytest.approx((-missed, missed), abs=0.001)
+    [unknown] = compare_pairs(np.zeros(20), np.zeros(20))  # no range: nothing to widen by
+    assert (unknown.low, unknown.high) == (None, None)
+
+
+def test_a_metric_that_is_not_tested_weakens_no_other() -> None:
+    rng = np.random.default_rng(0)
+    a = rng.normal([[0.09], [0.0], [0.0], [0.0]], 0.2, (4, 40))
+    b = np.zeros(a.shape)
+    [alone] = compare_pairs(a[0], b[0], correction="holm")
+    tested = compare_pairs(a, b, correction="holm", tested=[True, False, False, False])
+    assert tested[0].p_adjusted == alone.p_adjusted
+    assert (tested[0].low, tested[0].high) == (alone.low, alone.high)
+    assert [found.p_adjusted for found in tested[1:]] == [None] * 3
+    assert compare_pairs(a, b, correction="holm")[0].p_adjusted > alone.p_adjusted
+
+
+def test_one_sided_bounds_are_not_corrected() -> None:
+    rng = np.random.default_rng(0)
+    a = rng.normal(0.05, 0.2, (6, 40))
+    [alone] = compare_pairs(a[0], np.zeros(40))
+    together = compare_pairs(a, np.zeros(a.shape))[0]
+    assert (together.least, together.most) == (alone.least, alone.most)
+    two_sided = compare_pairs(a[0], np.zeros(40), level=0.9)[0]
+    assert (alone.least, alone.most) == (two_sided.low, two_sided.high)
+
+
+@pytest.mark.parametrize(("share", "balance"), [(0.1, 1.0), (0.1, 0.5), (0.02, 1.0)])
+@pytest.mark.parametrize("n", [20, 60])
+def test_the_interval_of_mostly_tied_pairs_covers(share: float, balance: float, n: int) -> None:
+    rng = np.random.default_rng(n)
+    truth, held = share * (2 * balance - 1), 0
+    for _ in range(200):
+        signs = np.where(rng.random(n) < balance, 1.0, -1.0)
+        values = np.where(rng.random(n) < share, signs, 0.0)
+        [found] = compare_pairs(values, np.zeros(n), spans=[(0, 1)], n_resamples=400)
+        held += found.low <= truth <= found.high
+    assert held / 200 > 0.93

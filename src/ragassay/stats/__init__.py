@@ -2,31 +2,43 @@
 
 from ragassay.stats.components import Components, icc1, variance_components
 from ragassay.stats.corrections import benjamini_hochberg, holm
-from ragassay.stats.distributions import normal_cdf, normal_ppf, t_cdf, t_ppf, t_sf
+from ragassay.stats.distributions import (
+    beta_cdf,
+    beta_ppf,
+    normal_cdf,
+    normal_ppf,
+    t_cdf,
+    t_ppf,
+    t_sf,
+)
 from ragassay.stats.intervals import Interval, mean_interval
+from ragassay.stats.step_down import max_t
 from ragassay.stats.overlap import jaccard, rank_biased_overlap
 from ragassay.stats.paired import PairedResult, compare_pairs
-from ragassay.stats.permutation import SignFlipTest, sign_flip_test
 from ragassay.stats.power import detectable_difference
+from ragassay.stats.sign_flip import SignFlips, sign_flips
 from ragassay.stats.spread import Spread, spread
 
 __all__ = [
     "Components",
     "Interval",
     "PairedResult",
-    "SignFlipTest",
+    "SignFlips",
     "Spread",
     "benjamini_hochberg",
+    "beta_cdf",
+    "beta_ppf",
     "compare_pairs",
     "detectable_difference",
     "holm",
     "icc1",
     "jaccard",
+    "max_t",
     "mean_interval",
     "normal_cdf",
     "normal_ppf",
     "rank_biased_overlap",
-    "sign_flip_test",
+    "sign_flips",
     "spread",
     "t_cdf",
     "t_ppf",

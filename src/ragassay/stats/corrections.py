@@ -1,14 +1,17 @@
 """What p-values are worth when several are looked at together.
 
 Each function takes the raw p-values of one family of tests and returns the adjusted ones in the
-same order: reject where the adjusted value is below the chosen level. Entries without a p-value
+same order: reject where the adjusted value is at most the chosen level. Entries without a p-value
 (``None``) stay ``None`` and do not count as tests.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from itertools import accumulate
+
+Correction = Callable[[Sequence[float | None]], list[float | None]]
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
@@ -40,6 +43,46 @@ def benjamini_hochberg(p_values: Sequence[float | None]) -> list[float | None]:
     m = len(ranked)
     scaled = [min(1.0, m * p / rank) for rank, p in enumerate(ranked, start=1)]
     return _in_place(p_values, order, list(accumulate(reversed(scaled), min))[::-1])
+
+
+def uncorrected(p_values: Sequence[float | None]) -> list[float | None]:
+    """The p-values as they are: each test by itself."""
+    return list(p_values)
+
+
+def decision_levels(
+    p_values: Sequence[float | None], adjusted: Sequence[float | None], alpha: float, name: str
+) -> list[float]:
+    """The level at which each test by itself decides as the corrected family of tests does.
+
+    An interval at that level excludes "no difference" exactly where the corrected test finds one.
+
+    Args:
+        p_values: raw p-values of the family.
+        adjusted: what the correction made of them.
+        alpha: level of the family.
+        name: ``holm``, ``bh`` or ``none``.
+
+    Returns:
+        Levels in [0, 1), ``alpha`` where there is no p-value. With Holm a finding of rank j among m
+        tests is decided at ``alpha / (m - j + 1)`` and what is no finding where the procedure
+        stops; with Benjamini and Hochberg all are decided at ``alpha`` times the share of findings
+        (at least one), as in Benjamini and Yekutieli, JASA 100 (2005).
+    """
+    order, ranked = _ranked(p_values)
+    m = len(ranked)
+    found = sum(p is not None and p <= alpha for p in adjusted)
+    levels = [alpha] * len(p_values)
+    for rank, (at, p) in enumerate(zip(order, ranked, strict=True), start=1):
+        discovery = rank <= found
+        level = {
+            "holm": alpha / (m - min(rank, found + 1) + 1),
+            "bh": alpha * max(found, 1) / m,
+            "none": alpha,
+        }[name]
+        # Rounding must not part the interval from the test.
+        levels[at] = max(level, p) if discovery else min(level, math.nextafter(p, 0.0))
+    return levels
 
 
 def _ranked(p_values: Sequence[float | None]) -> tuple[list[int], list[float]]:

@@ -1,6 +1,7 @@
-"""The normal and Student's t distribution, written out so that scipy is not needed to run.
+"""The normal, Student's t and the beta distribution, written out so that scipy is no need.
 
-Relative error is below 1e-12 in both tails, for 0.5 to ten million degrees of freedom
+The relative error of normal and t is below 1e-12 in both tails, for 0.5 to ten million degrees of
+freedom; that of beta quantiles below 1e-8 for shapes up to a million
 (tests/test_stats_distributions.py, against scipy).
 
 Sources: A. DiDonato and A. Morris, "Significant digit computation of the incomplete beta function
@@ -67,6 +68,77 @@ def t_ppf(p: float, df: float) -> float:
     if p > 0.5:
         return -_lower_quantile(1.0 - p, df)
     return _lower_quantile(p, df)
+
+
+def beta_cdf(x: float, a: float, b: float) -> float:
+    """P(X <= x) for a beta distribution with the shapes ``a`` > 0 and ``b`` > 0.
+
+    Raises:
+        ValueError: a shape is not positive.
+    """
+    _check_shapes(a, b)
+    if x <= 0.0 or x >= 1.0:
+        return float(x > 0.0)
+    return _beta_below(a, b, x, 1.0 - x)
+
+
+def beta_ppf(p: float, a: float, b: float) -> float:
+    """The x with P(X <= x) = p for a beta distribution with the shapes ``a`` > 0 and ``b`` > 0.
+
+    Raises:
+        ValueError: p outside [0, 1], or a shape that is not positive.
+    """
+    _check_probability(p)
+    _check_shapes(a, b)
+    if p in (0.0, 1.0):
+        return p
+    # Newton's method on the log-odds of x, inside a bracket that each step narrows.
+    low, high = -_MAX_LOG_ODDS, _MAX_LOG_ODDS
+    odds = min(max(math.log(a / b), low), high)
+    for _ in range(_NEWTON_STEPS):
+        x, y = _share(odds), _share(-odds)
+        gap = _beta_below(a, b, x, y) - p
+        low, high = (low, odds) if gap > 0 else (odds, high)
+        slope = _beta_density(a, b, x, y)
+        step = -gap / slope if slope > 0 else math.inf
+        if abs(step) <= _NEWTON_CLOSE * max(1.0, abs(odds)):
+            return _share(odds + step)
+        odds = odds + step if low < odds + step < high else (low + high) / 2.0
+    return _share(odds)
+
+
+_MAX_LOG_ODDS = 700.0
+
+
+def _share(odds: float) -> float:
+    """The share that has these log-odds."""
+    return 1.0 / (1.0 + math.exp(-odds))
+
+
+def _beta_density(a: float, b: float, x: float, y: float) -> float:
+    """x^a y^b / B(a, b), with y = 1 - x: the density of the log-odds of x."""
+    return math.exp(
+        a * math.log(x) + b * (math.log1p(-x) if x < 0.5 else math.log(y)) - _log_beta(a, b)
+    )
+
+
+def _log_beta(a: float, b: float) -> float:
+    """log B(a, b), where one shape is far larger than the other without their cancellation."""
+    small, large = min(a, b), max(a, b)
+    if large < _LARGE_SHAPE or large < 1e4 * small:
+        return math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
+    return math.lgamma(small) - small * math.log(large + (small - 1.0) / 2.0)
+
+
+_LARGE_SHAPE = 1e7
+
+
+def _beta_below(a: float, b: float, x: float, y: float) -> float:
+    """P(X <= x) for 0 < x < 1 and y = 1 - x, from whichever continued fraction converges fast."""
+    density = _beta_density(a, b, x, y)
+    if x < (a + 1.0) / (a + b + 2.0):
+        return density / _beta_fraction(a, b, x, y)
+    return 1.0 - density / _beta_fraction(b, a, y, x)
 
 
 def _lower_quantile(p: float, df: float) -> float:
@@ -162,6 +234,11 @@ def _partial_denominator(a: float, b: float, x: float, y: float, m: int) -> floa
 def _check_probability(p: float) -> None:
     if not 0.0 <= p <= 1.0:
         raise ValueError(f"a probability lies in [0, 1], not at {p}")
+
+
+def _check_shapes(a: float, b: float) -> None:
+    if not (0.0 < a < math.inf and 0.0 < b < math.inf):
+        raise ValueError(f"the shapes of a beta distribution must be positive, not {a} and {b}")
 
 
 def _check_df(df: float) -> None:

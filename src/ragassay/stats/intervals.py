@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,12 +10,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ragassay.errors import UsageError
+from ragassay.stats.bounded import range_bounds, skewed_bounds
 from ragassay.stats.distributions import t_ppf
 from ragassay.stats.resampling import bca_bounds, percentile_bounds, resampled_means
-from ragassay.stats.units import FloatArray, Units, cluster_codes
+from ragassay.stats.units import ROUNDING, FloatArray, Units, cluster_codes
 
-METHODS = ("t", "percentile", "bca")
-"""Ways to bound a mean: Student's t, and two bootstraps."""
+METHODS = ("auto", "t", "percentile", "bca")
+"""Ways to bound a mean: by the range of the scores, Student's t, and two bootstraps."""
+
+EFFECTIVE_N, SKEW_T = "effective-n", "skew-t"
+"""What ``auto`` is for scores with a range and for scores without one."""
+
+Span = tuple[float | None, float | None]
+"""The lowest and the highest possible value; ``None`` where there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +31,10 @@ class Interval:
 
     Attributes:
         mean: arithmetic mean of all values; ``None`` without values.
-        low, high: bounds; ``None`` with fewer than two independent units. Not clipped to the range
-            of a metric: a bound outside it says that the sample is small or skewed.
+        low, high: bounds; ``None`` with fewer than two independent units, and for scores without a
+            range that are all equal. Those of ``t`` are not cut at the range.
         level: confidence level in (0, 1).
-        method: ``t``, ``percentile`` or ``bca``.
+        method: ``effective-n`` or ``skew-t`` (what ``auto`` chose), ``t``, ``percentile``, ``bca``.
         n: number of values.
         n_clusters: number of clusters, where clusters were given.
     """
@@ -44,7 +51,8 @@ class Interval:
 def mean_interval(
     values: ArrayLike,
     *,
-    method: str = "t",
+    span: Span = (None, None),
+    method: str = "auto",
     level: float = 0.95,
     clusters: Iterable[Hashable] | NDArray[Any] | None = None,
     n_resamples: int = 10_000,
@@ -52,16 +60,16 @@ def mean_interval(
 ) -> Interval:
     """The mean of ``values`` and a confidence interval for it.
 
-    Values that are all equal give an interval of width zero: the sample shows no spread, which is
-    not the same as certainty.
-
     Args:
         values: finite numbers, shape ``(n,)``; unscored samples are left out by the caller.
-        method: ``t`` (Student's t on the mean), ``percentile`` or ``bca`` (bootstrap).
+        span: lowest and highest possible value. ``auto`` needs both; without them, or where a value
+            lies outside, it is Student's t widened for skewness.
+        method: ``auto`` (see `ragassay.stats.bounded`), ``t`` (Student's t on the mean),
+            ``percentile`` or ``bca`` (bootstrap).
         level: confidence level in (0, 1).
-        clusters: a label for each value. Values of one cluster are not independent: the t interval
-            uses the cluster-robust standard error with G - 1 degrees of freedom for G clusters, the
-            bootstraps draw whole clusters. The mean is over all values in either case.
+        clusters: a label for each value. Values of one cluster are not independent: ``auto`` and
+            ``t`` use the cluster-robust standard error with G - 1 degrees of freedom for G
+            clusters, the bootstraps draw whole clusters. The mean is over all values in any case.
         n_resamples: draws of a bootstrap.
         seed: seed of a bootstrap; the same seed and values give the same interval.
 
@@ -74,21 +82,46 @@ def mean_interval(
     if row.ndim != 1 or not np.isfinite(row).all():
         raise ValueError("values must be a one-dimensional array of finite numbers")
     codes = None if clusters is None else cluster_codes(clusters, row.size)
+    kind = used(method, row, span)
     if not row.size:
-        return Interval(None, None, None, level, method, 0, None if codes is None else 0)
+        return Interval(None, None, None, level, kind, 0, None if codes is None else 0)
     units = Units.of(row[None, :], codes, np.array([np.abs(row).max()]))
     n_clusters = None if codes is None else units.n_units
-    mean = float(units.means[0])
-    low, high = bounds(units, method, level, n_resamples, seed)[0]
-    return Interval(mean, low, high, level, method, row.size, n_clusters)
+    low, high = bounds(units, kind, level, n_resamples, seed, [span])[0]
+    return Interval(float(units.means[0]), low, high, level, kind, row.size, n_clusters)
+
+
+def used(method: str, values: FloatArray, span: Span) -> str:
+    """What ``auto`` is for these values; any other method is itself."""
+    low, high = span
+    if method != "auto":
+        return method
+    if low is None or high is None or not low < high:
+        return SKEW_T
+    slack = ROUNDING * max(abs(low), abs(high))
+    inside = not values.size or (values.min() >= low - slack and values.max() <= high + slack)
+    return EFFECTIVE_N if inside else SKEW_T
 
 
 def bounds(
-    units: Units, method: str, level: float, n_resamples: int, seed: int
+    units: Units, method: str, level: float, n_resamples: int, seed: int, spans: Sequence[Span] = ()
 ) -> list[tuple[float | None, float | None]]:
-    """Lower and upper bound of the mean of each row; ``None`` with fewer than two units."""
+    """Lower and upper bound of the mean of each row; ``None`` with fewer than two units.
+
+    Args:
+        units: rows of values by unit.
+        method: ``effective-n``, ``skew-t``, ``t``, ``percentile`` or ``bca``.
+        level: confidence level.
+        n_resamples, seed: of a bootstrap.
+        spans: each row's range, for ``effective-n``.
+    """
+    rows = range(len(units.sums))
     if units.n_units < 2:
-        return [(None, None)] * len(units.sums)
+        return [(None, None)] * len(rows)
+    if method == EFFECTIVE_N:
+        return [_in_range(units, row, spans[row], level) for row in rows]
+    if method == SKEW_T:
+        return [skewed_bounds(units, row, level) or (None, None) for row in rows]
     means, errors = units.means, units.standard_errors
     if method == "t":
         reach = t_ppf((1.0 + level) / 2.0, units.n_units - 1) * errors
@@ -105,6 +138,24 @@ def bounds(
         else:
             found.append(bca_bounds(drawn, float(mean), left_out[at], level))
     return found
+
+
+def _in_range(units: Units, row: int, span: Span, level: float) -> tuple[float, float]:
+    low, high = span
+    if low is None or high is None:
+        raise ValueError("bounds by the effective n need the range of the values")
+    return range_bounds(units, row, low, high, level)
+
+
+def one_sided(level: float) -> float:
+    """The level of the two-sided interval whose ends are one-sided bounds at ``level``.
+
+    Raises:
+        UsageError: a level of 0.5 or below, at which a one-sided bound says nothing.
+    """
+    if not 0.5 < level < 1.0:
+        raise UsageError(f"A gate on a bound needs a confidence level above 0.5, not {level}.")
+    return 2.0 * level - 1.0
 
 
 def check_options(method: str, level: float, n_resamples: int) -> None:

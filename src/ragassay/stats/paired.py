@@ -2,18 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+import math
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ragassay.errors import UsageError
+from ragassay.stats.corrections import (
+    Correction,
+    benjamini_hochberg,
+    decision_levels,
+    holm,
+    uncorrected,
+)
 from ragassay.stats.distributions import t_sf
-from ragassay.stats.intervals import bounds, check_options
-from ragassay.stats.permutation import sign_flip_test
+from ragassay.stats.intervals import Span, bounds, check_options, one_sided
+from ragassay.stats.step_down import max_t
 from ragassay.stats.power import check_power, noncentrality
+from ragassay.stats.sign_flip import SignFlips, sign_flips
+from ragassay.stats.ties import Ties, mostly_ties
 from ragassay.stats.units import ROUNDING, FloatArray, IntArray, Units, cluster_codes
+
+CORRECTIONS = ("maxt", "holm", "bh", "none")
+"""Ways to correct for several metrics: step-down max-T, Holm, Benjamini-Hochberg, none at all."""
+
+_SAME_P = 1.0 + 1e-6
+"""p-values within this factor are the same: one of them is found by bisection."""
 
 BoolArray = NDArray[np.bool_]
 
@@ -31,11 +48,16 @@ class PairedResult:
         n_clusters: clusters among them, where clusters were given.
         a_mean, b_mean: means of the two systems over these pairs.
         diff: mean of a - b.
-        low, high: confidence interval of ``diff``.
-        level: its confidence level.
-        interval: how it was made: ``t``, ``percentile`` or ``bca``.
-        p_value: two-sided paired permutation test, in (0, 1], before any correction.
+        low, high: confidence interval of ``diff``; with ``auto`` all differences that the test does
+            not reject at ``level_used``.
+        level_used: confidence level of that interval: the family's, made stricter as the correction
+            asks for this metric, so that it excludes 0 exactly where the difference is a discovery.
+        interval: how it was made: ``sign flips``, ``sign flips and ties``, ``t``, ``percentile`` or
+            ``bca``.
+        least, most: one-sided bounds of the true difference at the family's level, uncorrected.
+        p_value: two-sided paired sign-flip test, in (0, 1], before any correction.
         p_exact: whether that test enumerated all sign patterns.
+        p_adjusted: after the correction; ``None`` for a metric that is not tested.
         t_p_value: two-sided paired t-test (cluster-robust where clusters were given).
         cohens_d: mean of the differences over their standard deviation (the paired d, d_z).
         detectable: the smallest true difference that this many pairs with this spread would have
@@ -50,10 +72,13 @@ class PairedResult:
     diff: float | None
     low: float | None
     high: float | None
-    level: float
+    level_used: float
     interval: str
+    least: float | None
+    most: float | None
     p_value: float | None
     p_exact: bool | None
+    p_adjusted: float | None
     t_p_value: float | None
     cohens_d: float | None
     detectable: float | None
@@ -68,14 +93,16 @@ def compare_pairs(
     *,
     mask: ArrayLike | None = None,
     clusters: Iterable[Hashable] | NDArray[Any] | None = None,
+    spans: Sequence[Span] | None = None,
+    tested: Sequence[bool] | None = None,
+    correction: str = "maxt",
     n_resamples: int = 10_000,
     seed: int = 0,
     level: float = 0.95,
-    interval: str = "t",
-    alpha: float = 0.05,
+    interval: str = "auto",
     power: float = 0.8,
 ) -> list[PairedResult]:
-    """Compares two systems metric by metric; p-values are raw, one result for each metric.
+    """Compares two systems metric by metric; one result for each metric.
 
     Args:
         a: scores of the first (new) system, shape ``(n_metrics, n_queries)`` or ``(n_queries,)``.
@@ -84,36 +111,58 @@ def compare_pairs(
             is false, the values are not read.
         clusters: a label for each query. Signs are flipped and bootstrap samples are drawn by whole
             clusters, standard errors are cluster-robust.
-        n_resamples: sign patterns of the permutation test where more than 20 units differ (exact
-            otherwise), and draws of a bootstrap interval.
+        spans: lowest and highest value of each metric, where there are such. They say how far the
+            mean may lie from what was seen where most differences are equal; without them the
+            largest difference that was seen stands for the largest possible one.
+        tested: which metrics form the family that is corrected; all when left out. The others have
+            no ``p_adjusted`` and weaken nothing.
+        correction: ``maxt`` (step-down max-T), ``holm``, ``bh`` or ``none``.
+        n_resamples: sign patterns where there are more than 16 clusters (all of them otherwise),
+            and draws of a bootstrap interval.
         seed: seed of both.
-        level: confidence level of the interval of the difference.
-        interval: ``t``, ``percentile`` or ``bca``.
-        alpha: level of the test that ``detectable`` speaks of.
-        power: its chance to find a difference of that size.
+        level: confidence level of the intervals before correction; 1 - level is the level of the
+            family of tests.
+        interval: ``auto`` (the sign-flip test inverted), ``t``, ``percentile`` or ``bca``.
+        power: the chance that ``detectable`` speaks of, at the raw level.
 
     Raises:
         UsageError: an option out of range.
         ValueError: shapes that do not match, or a score that is not finite.
     """
     check_options(interval, level, n_resamples)
+    alpha = round(1.0 - level, 12)
     check_power(alpha, power)
+    if correction not in CORRECTIONS:
+        raise UsageError(f"correction must be one of {', '.join(CORRECTIONS)}, not {correction!r}.")
     first, second, scored = _matrices(a, b, mask)
+    n_rows = len(first)
     codes = None if clusters is None else cluster_codes(clusters, first.shape[1])
     scale = _largest(first, second)
     differences = apart(first, second)
-    p_values, exact = _permutation_test(first, second, differences, codes, n_resamples, seed)
+    flips = _flipped(first, second, differences, scored, codes, n_resamples, seed)
+    family = [row for row in range(n_rows) if tested is None or tested[row]]
+    family = [row for row in family if scored[row].any()]
+    tied = _tied(differences, scored, codes, spans or [(None, None)] * n_rows)
+    p_values = flips.p_values
+    for row, ties in tied.items():
+        hidden = ties.p_value()
+        if hidden > p_values[row] * _SAME_P:
+            p_values[row] = hidden
+    adjusted, tails = _corrected(flips, p_values, tied, family, correction, alpha)
     results: dict[int, PairedResult] = {}
     for rows, columns in _rows_with_the_same_pairs(scored):
         chosen = differences[np.ix_(rows, columns)]
         units = Units.of(chosen, None if codes is None else codes[columns], scale[rows])
-        limits = bounds(units, interval, level, n_resamples, seed)
         errors = units.standard_errors if units.n_units > 1 else np.zeros(rows.size)
         spreads = _standard_deviations(chosen, scale[rows])
         for at, row in enumerate(rows.tolist()):
-            d, (low, high) = chosen[at], limits[at]
+            d = chosen[at]
             n, diff = d.size, float(d.sum()) / max(d.size, 1)
             df, se, sd = units.n_units - 1, float(errors[at]), float(spreads[at])
+            one = Units(units.sums[[at]], units.counts, units.scale[[at]])
+            wide = _Bounds(flips, row, one, tied.get(row), interval, n_resamples, seed)
+            low, high = wide.at(tails[row])
+            least, most = wide.at(1.0 - one_sided(level)) if level > 0.5 else (None, None)
             results[row] = PairedResult(
                 n=n,
                 n_clusters=None if codes is None else units.n_units,
@@ -122,10 +171,13 @@ def compare_pairs(
                 diff=diff if n else None,
                 low=low,
                 high=high,
-                level=level,
-                interval=interval,
+                level_used=1.0 - tails[row],
+                interval=wide.name,
+                least=least,
+                most=most,
                 p_value=float(p_values[row]) if n else None,
-                p_exact=bool(exact[row]) if n else None,
+                p_exact=flips.exact if n else None,
+                p_adjusted=adjusted.get(row),
                 t_p_value=min(1.0, 2.0 * t_sf(abs(diff) / se, df)) if se else None,
                 cohens_d=diff / sd if sd else None,
                 detectable=noncentrality(df, alpha, power) * se if se else None,
@@ -133,7 +185,92 @@ def compare_pairs(
                 losses=int((d < 0).sum()),
                 ties=int((d == 0).sum()),
             )
-    return [results[row] for row in range(len(first))]
+    return [results[row] for row in range(n_rows)]
+
+
+@dataclass(frozen=True)
+class _Bounds:
+    """The interval of one row's mean difference at any level."""
+
+    flips: SignFlips
+    row: int
+    units: Units
+    ties: Ties | None
+    kind: str
+    n_resamples: int
+    seed: int
+
+    @property
+    def name(self) -> str:
+        if self.kind != "auto":
+            return self.kind
+        return "sign flips" if self.ties is None else "sign flips and ties"
+
+    def at(self, tail: float) -> tuple[float | None, float | None]:
+        """Bounds at the confidence level ``1 - tail``; ``None`` where there are none."""
+        if self.units.n_units < 2 or not 0.0 < tail < 1.0:
+            return None, None
+        if self.kind != "auto":
+            return bounds(self.units, self.kind, 1.0 - tail, self.n_resamples, self.seed)[0]
+        low, high = self.flips.interval(self.row, tail)
+        if low is None or high is None or self.ties is None:
+            return low, high
+        wide = self.ties.interval(1.0 - tail * _SAME_P**2)
+        low, high = min(low, wide[0]), max(high, wide[1])
+        return (low, high) if low < high else (None, None)
+
+
+def _tied(
+    differences: FloatArray, scored: BoolArray, codes: IntArray | None, spans: Sequence[Span]
+) -> dict[int, Ties]:
+    """The rows most of whose clusters have the same difference, by row number."""
+    found = {}
+    for row, (low, high) in enumerate(spans):
+        columns = np.flatnonzero(scored[row])
+        if columns.size < 2:
+            continue
+        values = differences[row, columns]
+        seen = float(np.abs(values).max())
+        units = Units.of(
+            values[None, :], None if codes is None else codes[columns], np.array([seen])
+        )
+        reach = seen if low is None or high is None else max(high - low, seen)
+        if units.n_units > 1 and mostly_ties(units.sums[0], units.counts, reach):
+            found[row] = Ties(units.sums[0], units.counts, reach)
+    return found
+
+
+def _corrected(
+    flips: SignFlips,
+    p_values: FloatArray,
+    tied: dict[int, Ties],
+    family: list[int],
+    correction: str,
+    alpha: float,
+) -> tuple[dict[int, float], list[float]]:
+    """Adjusted p-values of the rows of the family, and the level at which each row is decided."""
+    tails = [alpha] * flips.sums.shape[1]
+    if not family:
+        return {}, tails
+    raw: list[float | None] = [float(p_values[row]) for row in family]
+    if correction == "maxt":
+        found, levels = max_t(flips, family, alpha)
+        for at, row in enumerate(family):
+            found[at] = max(found[at], float(p_values[row]))
+            if found[at] <= alpha and p_values[row] > levels[at]:
+                # A discovery only where what ties may hide is excluded at this level as well.
+                scaled = float(p_values[row]) * alpha / levels[at]
+                found[at] = min(1.0, max(found[at], scaled, math.nextafter(alpha, 1.0)))
+    else:
+        correct: Correction = {"holm": holm, "bh": benjamini_hochberg, "none": uncorrected}[
+            correction
+        ]
+        adjusted = correct(raw)
+        levels = decision_levels(raw, adjusted, alpha, correction)
+        found = [p for p in adjusted if p is not None]
+    for at, row in enumerate(family):
+        tails[row] = levels[at]
+    return dict(zip(family, found, strict=True)), tails
 
 
 def apart(first: FloatArray, second: FloatArray) -> FloatArray:
@@ -168,22 +305,23 @@ def _matrices(
     return first, second, scored
 
 
-def _permutation_test(
+def _flipped(
     first: FloatArray,
     second: FloatArray,
     differences: FloatArray,
+    scored: BoolArray,
     codes: IntArray | None,
     n_resamples: int,
     seed: int,
-) -> tuple[FloatArray, BoolArray]:
-    """p-values of all rows, and which are exact; missing pairs are zeros and change nothing."""
+) -> SignFlips:
+    """All rows under the same sign patterns; missing pairs are zeros of no size."""
     magnitude = np.abs(first) + np.abs(second)
     sums = Units.of(differences, codes, np.zeros(len(first))).sums.copy()
     sums[np.abs(sums) <= ROUNDING * Units.of(magnitude, codes, np.zeros(len(first))).sums] = 0.0
+    sizes = Units.of(scored.astype(np.float64), codes, np.zeros(len(first))).sums
     # Scores such as n/3 are rounded, and so is their sum: equal means equal up to that error.
     slack = np.maximum(ROUNDING, 4 * np.finfo(float).eps * first.shape[1]) * magnitude.sum(axis=1)
-    found = sign_flip_test(sums, tolerance=slack, n_resamples=n_resamples, seed=seed)
-    return found.p_values, found.exact
+    return sign_flips(sums, sizes, tolerance=slack, n_resamples=n_resamples, seed=seed)
 
 
 def _standard_deviations(differences: FloatArray, scale: FloatArray) -> FloatArray:

@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+import ragassay.stats.sign_flip as flips_module
 from ragassay.errors import UsageError
-from ragassay.stats import compare_pairs, permutation, sign_flip_test
+from ragassay.stats import compare_pairs, sign_flips
 
 # Scores as metrics make them: shares of 3, 5, 7 and 10, which no float holds exactly.
 SHARES = st.sampled_from([3, 5, 7, 10]).flatmap(
@@ -31,10 +32,11 @@ def exact_p(sums: list[Fraction]) -> Fraction:
 
 @given(PAIRS)
 def test_the_float_p_is_the_rational_p(pairs: list[tuple[Fraction, Fraction]]) -> None:
-    a, b = ([float(pair[side]) for pair in pairs] for side in (0, 1))
-    [found] = compare_pairs(a, b)
-    assert found.p_exact
-    assert Fraction(found.p_value) == exact_p([x - y for x, y in pairs])
+    found = sign_flips([float(x) - float(y) for x, y in pairs])
+    assert found.exact
+    assert Fraction(float(found.p_values[0])) == exact_p([x - y for x, y in pairs])
+    [compared] = compare_pairs(*([float(pair[side]) for pair in pairs] for side in (0, 1)))
+    assert compared.p_value >= found.p_values[0]  # larger only for what ties may hide
 
 
 @given(PAIRS, st.data())
@@ -47,7 +49,9 @@ def test_the_clustered_p_is_the_rational_p(pairs, data) -> None:
         sums[cluster] = sums.get(cluster, Fraction(0)) + x - y
     a, b = ([float(pair[side]) for pair in pairs] for side in (0, 1))
     [found] = compare_pairs(a, b, clusters=clusters)
-    assert Fraction(found.p_value) == exact_p(list(sums.values()))
+    exact = exact_p(list(sums.values()))
+    assert Fraction(found.p_value) == exact or found.interval == "sign flips and ties"
+    assert found.p_value >= float(exact) - 1e-15
 
 
 def test_means_of_several_rounded_parts_tie_too() -> None:
@@ -73,10 +77,10 @@ def test_scipys_exact_test_gives_the_same_p() -> None:
         assert found.p_value == pytest.approx(truth.pvalue, rel=1e-12)
 
 
-def test_twenty_equal_differences_have_an_exact_p_and_not_zero() -> None:
-    [found] = compare_pairs(np.full(20, 0.7), np.full(20, 0.6))
-    assert found.p_exact
-    assert Fraction(found.p_value) == Fraction(2, 2**20)
+def test_sixteen_equal_differences_have_an_exact_p_and_not_zero() -> None:
+    found = sign_flips(np.full(16, 0.7) - np.full(16, 0.6))
+    assert found.exact
+    assert found.p_values[0] == 2 / 2**16
 
 
 def test_a_sampled_p_is_never_zero() -> None:
@@ -87,18 +91,18 @@ def test_a_sampled_p_is_never_zero() -> None:
 
 def test_a_sampled_p_is_near_the_exact_one(monkeypatch) -> None:
     differences = np.random.default_rng(0).normal(0.15, 0.5, (20, 16))
-    exact = sign_flip_test(differences)
-    monkeypatch.setattr(permutation, "EXACT_UP_TO", 0)
-    sampled = sign_flip_test(differences, n_resamples=20_000)
-    assert exact.exact.all()
-    assert not sampled.exact.any()
+    exact = sign_flips(differences)
+    monkeypatch.setattr(flips_module, "EXACT_UP_TO", 0)
+    sampled = sign_flips(differences, n_resamples=20_000)
+    assert exact.exact
+    assert not sampled.exact
     noise = np.sqrt(exact.p_values * (1 - exact.p_values) / 20_000) + 1e-4
     assert (np.abs(sampled.p_values - exact.p_values) < 5 * noise).all()
 
 
 def test_it_errs_as_often_as_it_says_when_nothing_differs() -> None:
     differences = np.random.default_rng(0).normal(0, 1, (2000, 30))
-    p_values = sign_flip_test(differences, n_resamples=2000).p_values
+    p_values = sign_flips(differences, n_resamples=2000).p_values
     assert 0.035 < np.mean(p_values < 0.05) < 0.065
 
 
@@ -127,43 +131,99 @@ def test_p_survives_swapping_shifting_and_reordering(pairs, data) -> None:
     assert 0 < found <= 1
     assert p(b, a) == found
     assert p(a + shift, b + shift) == found
-    assert p(a[order], b[order]) == found
+    if len(pairs) <= 16:  # beyond, the sampled patterns belong to positions
+        assert p(a[order], b[order]) == found
 
 
 def test_p_does_not_depend_on_the_other_metrics() -> None:
     rng = np.random.default_rng(0)
     differences = rng.normal(0.05, 0.5, (4, 200))
-    differences[2, 50:] = 0.0  # few queries differ: another width of the sign matrix
-    together = sign_flip_test(differences, n_resamples=500).p_values
-    alone = [sign_flip_test(row, n_resamples=500).p_values[0] for row in differences]
+    differences[2, 50:] = 0.0
+    together = sign_flips(differences, n_resamples=500).p_values
+    alone = [sign_flips(row, n_resamples=500).p_values[0] for row in differences]
     assert together.tolist() == alone
 
 
 def test_p_is_repeatable_by_its_seed_however_the_work_is_cut(monkeypatch) -> None:
     differences = np.random.default_rng(0).normal(0.02, 0.5, (3, 100))
-    first = sign_flip_test(differences, seed=5).p_values
-    other = sign_flip_test(differences, seed=6).p_values
-    monkeypatch.setattr(permutation, "_CHUNK_BYTES", 8 * 100 * 7)
-    assert (sign_flip_test(differences, seed=5).p_values == first).all()
+    first = sign_flips(differences, seed=5).p_values
+    other = sign_flips(differences, seed=6).p_values
+    monkeypatch.setattr(flips_module, "_CHUNK_BYTES", 8 * 100 * 7)
+    assert (sign_flips(differences, seed=5).p_values == first).all()
     assert (other != first).any()
 
 
 def test_many_queries_stay_in_bounded_memory() -> None:
     differences = np.random.default_rng(0).normal(0, 1, (2, 100_000))
     tracemalloc.start()
-    sign_flip_test(differences, n_resamples=300)
+    sign_flips(differences, n_resamples=300)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 64 * 2**20  # all signs at once would take 240 MB
 
 
 def test_no_difference_at_all_is_p_one() -> None:
-    assert sign_flip_test(np.zeros((2, 5))).p_values.tolist() == [1.0, 1.0]
-    assert sign_flip_test([0.3]).p_values.tolist() == [1.0]
+    assert sign_flips(np.zeros((2, 5))).p_values.tolist() == [1.0, 1.0]
+    assert sign_flips([0.3]).p_values.tolist() == [1.0]
 
 
 def test_input_out_of_range_is_refused() -> None:
     with pytest.raises(UsageError, match="resamples"):
-        sign_flip_test([0.1, 0.2], n_resamples=0)
+        sign_flips([0.1, 0.2], n_resamples=0)
     with pytest.raises(ValueError, match="finite"):
-        sign_flip_test([0.1, math.nan])
+        sign_flips([0.1, math.nan])
+
+
+def brute_interval(
+    differences: list[float], sizes: list[float], tail: float
+) -> tuple[float, float]:
+    """All values that the enumerated test does not reject, by trying them."""
+    tried = np.linspace(-3, 3, 6001)
+    signs = np.array(list(product((1, -1), repeat=len(sizes))))
+    d, s = np.array(differences), np.array(sizes)
+    kept = []
+    for theta in tried:
+        rest = d - theta * s
+        if np.mean(np.abs(signs @ rest) >= abs(rest.sum()) - 1e-12) > tail:
+            kept.append(theta)
+    return min(kept), max(kept)
+
+
+@settings(deadline=None, max_examples=20)
+@given(
+    st.lists(st.tuples(st.integers(-10, 10), st.integers(1, 4)), min_size=8, max_size=9),
+    st.sampled_from([0.05, 0.1, 0.3]),
+)
+def test_the_interval_is_what_the_test_does_not_reject(units, tail: float) -> None:
+    sums, sizes = [d / 10 for d, _ in units], [float(s) for _, s in units]
+    low, high = sign_flips(sums, sizes).interval(0, tail)
+    expected = brute_interval(sums, sizes, tail)
+    assert (low, high) == pytest.approx(expected, abs=0.0011)
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.integers(-6, 9), min_size=2, max_size=30),
+    st.sampled_from([0.8, 0.9, 0.95, 0.99]),
+    st.sampled_from(["maxt", "holm", "bh", "none"]),
+)
+def test_the_interval_excludes_zero_exactly_where_the_test_finds_a_difference(
+    tenths: list[int], level: float, correction: str
+) -> None:
+    first = np.array(tenths) / 10
+    rows = np.vstack([first, np.roll(first, 1) ** 2, first[::-1] * 100])
+    for found in compare_pairs(
+        rows, np.zeros(rows.shape), spans=[(-1, 1), (-1, 1), (None, None)],
+        level=level, correction=correction, n_resamples=300,
+    ):  # fmt: skip
+        if found.low is None or found.high is None:
+            assert found.p_adjusted > 1 - level or found.diff == 0 or found.level_used == 1.0
+        else:
+            excluded = not found.low <= 0 <= found.high
+            assert excluded == (found.p_adjusted <= round(1 - level, 12))
+
+
+def test_too_few_clusters_have_no_interval() -> None:
+    low, high = sign_flips([0.1, 0.2, 0.3, 0.4, 0.5]).interval(0, 0.05)  # smallest p: 1 / 16
+    assert (low, high) == (None, None)
+    assert None not in sign_flips([0.1, 0.2, 0.3, 0.4, 0.5]).interval(0, 0.0625)

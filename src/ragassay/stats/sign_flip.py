@@ -1,0 +1,180 @@
+"""The paired sign-flip test, and the interval of the difference that belongs to it.
+
+If two systems are equally good, each cluster's difference could as well have had the other sign.
+The p-value is the share of all sign patterns whose mean difference is at least as far from zero as
+the one observed (two-sided). The same test asks whether the true difference is some other value
+theta, when theta is first taken from each pair: with cluster sums D and sizes s, a pattern e has
+``A - theta B`` for ``A = sum(e D)`` and ``B = sum(e s)``. So each pattern says for which theta it
+would count, and the interval of all theta that the test does not reject costs nothing more.
+
+All rows (metrics) share each pattern, zero differences included, so that tests of several rows can
+be corrected by their joint distribution (`ragassay.stats.step_down`).
+
+Sources: R. A. Fisher, "The Design of Experiments" (1935), section 21; M. Smucker, J. Allan and
+B. Carterette, "A comparison of statistical significance tests for information retrieval
+evaluation", CIKM 2007; B. Phipson and G. Smyth, "Permutation p-values should never be zero",
+Statistical Applications in Genetics and Molecular Biology 9 (2010); P. Garthwaite, "Confidence
+intervals from randomization tests", Biometrics 52 (1996).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ragassay.errors import UsageError
+from ragassay.stats.units import ROUNDING, FloatArray, IntArray
+
+EXACT_UP_TO = 16
+"""With so many clusters all patterns are enumerated: 2^16, half of them by symmetry."""
+
+_CHUNK_BYTES = 4 * 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class SignFlips:
+    """What the sign patterns make of several rows of differences.
+
+    Attributes:
+        sums: each pattern's sum of differences, shape ``(n_patterns, n_rows)``. The first pattern
+            flips nothing: it is the observation.
+        sizes: each pattern's sum of sizes, one column for each different row of sizes.
+        sized: the column of ``sizes`` that belongs to each row, shape ``(n_rows,)``.
+        spread: root of the sum of squared differences of each row, shape ``(n_rows,)``.
+        slack: sums of a row that are closer than this are equal, shape ``(n_rows,)``.
+        exact: whether the patterns are all there are (up to the mirror images), not a sample.
+    """
+
+    sums: FloatArray
+    sizes: FloatArray
+    sized: IntArray
+    spread: FloatArray
+    slack: FloatArray
+    exact: bool
+
+    @property
+    def n_patterns(self) -> int:
+        """How many patterns, the observation included."""
+        return len(self.sums)
+
+    @property
+    def p_values(self) -> FloatArray:
+        """Two-sided p-value of each row, in (0, 1], shape ``(n_rows,)``."""
+        sizes = np.abs(self.sums)
+        return np.asarray((sizes >= sizes[0] - self.slack).mean(axis=0))
+
+    def interval(self, row: int, tail: float) -> tuple[float | None, float | None]:
+        """All mean differences that the test does not reject: those with a p-value above ``tail``.
+
+        Args:
+            row: whose.
+            tail: level of the two-sided test, in [0, 1): 0.05 for a 95 % interval.
+
+        Returns:
+            The smallest and the largest of them; ``None`` for both where there are too few clusters
+            for any difference to be rejected at that level.
+        """
+        sums, sizes = self.sums[:, row], self.sizes[:, self.sized[row]]
+        observed, n = sums[0], sizes[0]
+        reached = int(np.floor(tail * self.n_patterns + 1e-9))
+        if n == 0 or reached >= self.n_patterns:
+            return None, None
+        everywhere = np.abs(sizes) > n - 0.5  # no pair or each pair is flipped
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ends = np.stack([(observed - sums) / (n - sizes), (observed + sums) / (n + sizes)])
+        low, high = ends.min(axis=0), ends.max(axis=0)
+        # A pattern counts at zero where the p-value counts it, whatever the rounding.
+        counts = np.abs(sums) >= abs(observed) - self.slack[row]
+        low, high = (
+            np.where(counts, np.minimum(low, 0), low),
+            np.where(counts, np.maximum(high, 0), high),
+        )
+        low, high = np.where(everywhere, -np.inf, low), np.where(everywhere, np.inf, high)
+        found = (
+            float(np.partition(low, reached)[reached]),
+            float(-np.partition(-high, reached)[reached]),
+        )
+        return found if np.isfinite(found).all() else (None, None)
+
+
+def sign_flips(
+    differences: ArrayLike,
+    sizes: ArrayLike | None = None,
+    *,
+    tolerance: ArrayLike | None = None,
+    n_resamples: int = 10_000,
+    seed: int = 0,
+) -> SignFlips:
+    """Flips the signs of differences in all ways, or in random ones.
+
+    Args:
+        differences: finite sums of the differences in each cluster, shape ``(n_rows, n_clusters)``;
+            0 where a row has no pair.
+        sizes: how many pairs each cluster has in each row, same shape; 1 when left out.
+        tolerance: sums closer than this count as equal, shape ``(n_rows,)``; by default 1e-12 of
+            the sum of the absolute differences.
+        n_resamples: random patterns where there are more than 16 clusters.
+        seed: seed of the random patterns. They depend on the number of clusters only, so a row's
+            result does not depend on the other rows.
+
+    Raises:
+        UsageError: fewer than one resample.
+        ValueError: differences that are not finite, or sizes of another shape.
+    """
+    if n_resamples < 1:
+        raise UsageError(f"The number of resamples must be at least 1, not {n_resamples}.")
+    given = np.atleast_2d(np.asarray(differences, dtype=np.float64))
+    if not np.isfinite(given).all():
+        raise ValueError("differences must be finite numbers")
+    counts = np.ones(given.shape) if sizes is None else np.atleast_2d(np.asarray(sizes, np.float64))
+    if counts.shape != given.shape:
+        raise ValueError(f"sizes have the shape {counts.shape}, differences {given.shape}")
+    n_rows, n_clusters = given.shape
+    distinct, sized = np.unique(counts, axis=0, return_inverse=True)
+    table = np.vstack([given, distinct]).T
+    exact = n_clusters <= EXACT_UP_TO
+    drawn = _all_patterns(table) if exact else _random_patterns(table, n_resamples, seed)
+    slack = np.maximum(ROUNDING, 4 * np.finfo(float).eps * n_clusters) * np.abs(given).sum(axis=1)
+    if tolerance is not None:
+        slack = np.maximum(slack, np.asarray(tolerance, dtype=np.float64))
+    return SignFlips(
+        sums=drawn[:, :n_rows],
+        sizes=drawn[:, n_rows:],
+        sized=sized.ravel(),
+        spread=np.sqrt((given**2).sum(axis=1)),
+        slack=slack,
+        exact=exact,
+    )
+
+
+def _all_patterns(table: FloatArray) -> FloatArray:
+    """Sums of the columns of ``table``, shape ``(n_clusters, n)``, under all patterns that leave
+    the first sign as it is: the others are mirror images."""
+    found = table[:1].copy() if len(table) else np.zeros((1, table.shape[1]))
+    for row in table[1:]:
+        found = np.concatenate([found + row, found - row])
+    return found
+
+
+def _random_patterns(table: FloatArray, n_resamples: int, seed: int) -> FloatArray:
+    """The observed sums of the columns of ``table``, then those under random patterns.
+
+    Each pattern takes as many bits from the generator as there are clusters, so that the patterns
+    do not depend on how the work is cut into chunks.
+    """
+    rng = np.random.default_rng(seed)
+    n_clusters = len(table)
+    words = -(-n_clusters // 64)
+    step = max(1, _CHUNK_BYTES // (8 * n_clusters))
+    total = table.sum(axis=0)
+    doubled = 2.0 * table
+    found = np.empty((n_resamples + 1, table.shape[1]))
+    found[0] = total
+    for start in range(0, n_resamples, step):
+        shape = (min(step, n_resamples - start), words)
+        bits = rng.integers(0, 2**64, size=shape, dtype=np.uint64).astype("<u8", copy=False)
+        flips = np.unpackbits(bits.view(np.uint8), axis=1, count=n_clusters)
+        found[start + 1 : start + 1 + shape[0]] = total - flips.astype(np.float64) @ doubled
+    return found

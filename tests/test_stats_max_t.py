@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ragassay.stats import compare_pairs, holm, max_t, sign_flips
+
+
+def step_down(sums: np.ndarray, observed: np.ndarray) -> list[float]:
+    """The textbook's loop over patterns and rows."""
+    order = sorted(range(len(observed)), key=lambda row: -observed[row])
+    adjusted, running = [0.0] * len(observed), 0.0
+    for at, row in enumerate(order):
+        left = order[at:]
+        share = np.mean(
+            [max(pattern[r] for r in left) >= observed[row] - 1e-12 for pattern in sums]
+        )
+        running = max(running, float(share))
+        adjusted[row] = running
+    return adjusted
+
+
+def test_adjusted_p_values_are_the_textbooks() -> None:
+    rng = np.random.default_rng(0)
+    d = rng.normal([[0.2], [0.1], [0.0], [10.0]], [[0.2], [0.2], [0.2], [40.0]], (4, 10))
+    flips = sign_flips(d)
+    statistic = np.abs(flips.sums) / flips.spread
+    found, _ = max_t(flips, range(4))
+    assert found == pytest.approx(step_down(statistic, statistic[0]))
+
+
+def test_one_metric_is_not_corrected() -> None:
+    flips = sign_flips(np.random.default_rng(0).normal(0.1, 0.2, 30))
+    assert max_t(flips, [0])[0] == [pytest.approx(flips.p_values[0])]
+
+
+def test_a_twin_costs_nothing() -> None:
+    row = np.random.default_rng(3).normal(0.08, 0.2, 40)
+    flips = sign_flips(np.vstack([row, row, row * 100]))
+    found, levels = max_t(flips, range(3))
+    assert found == [pytest.approx(flips.p_values[0])] * 3
+    assert levels[0] == pytest.approx(0.05, abs=0.001)
+    assert holm(flips.p_values.tolist())[0] == pytest.approx(3 * flips.p_values[0])
+
+
+def test_the_scale_of_a_metric_does_not_matter() -> None:
+    rng = np.random.default_rng(1)
+    d = rng.normal(0.05, 0.2, (5, 40))
+    scaled = d * np.array([1, 100, 0.01, 1, 7])[:, None]
+    assert max_t(sign_flips(d), range(5))[0] == pytest.approx(
+        max_t(sign_flips(scaled), range(5))[0]
+    )
+
+
+def test_a_metric_without_differences_is_no_finding() -> None:
+    d = np.vstack([np.zeros(30), np.full(30, 0.1)])
+    found, _ = max_t(sign_flips(d), range(2))
+    assert found[0] == 1.0
+    assert found[1] < 0.001
+
+
+def test_eight_metrics_without_a_difference_are_rarely_called_different() -> None:
+    rng = np.random.default_rng(0)
+    false = 0
+    for _ in range(400):
+        d = rng.normal(0, 0.2, (8, 30)) * np.array([1, 1, 1, 1, 100, 100, 100, 100])[:, None]
+        false += any(
+            result.p_adjusted <= 0.05
+            for result in compare_pairs(d, np.zeros(d.shape), n_resamples=400)
+        )
+    assert false / 400 < 0.085  # 0.05 and three standard errors of 400 comparisons
+
+
+def test_near_twins_are_found_more_often_than_with_holm() -> None:
+    rng = np.random.default_rng(0)
+    found = {"maxt": 0, "holm": 0}
+    for _ in range(150):
+        d = rng.normal(0.09, 0.2, 40) + rng.normal(0, 0.03, (6, 40))
+        for correction in found:
+            results = compare_pairs(d, np.zeros(d.shape), correction=correction, n_resamples=400)
+            found[correction] += sum(result.p_adjusted <= 0.05 for result in results)
+    assert found["maxt"] > 1.1 * found["holm"]
