@@ -34,7 +34,8 @@ class Agreement:
         against: what the labels are, and by whom.
         source: which data, how they were used, and who measured.
         held_out: whether the rule was not tuned on these labels.
-        computed: whether ``python -m benchmarks.agreement`` computes it again.
+        computed: how ``python -m benchmarks.agreement`` computes it again; empty for a figure that
+            somebody else measured.
     """
 
     kind: str
@@ -45,7 +46,7 @@ class Agreement:
     against: str = ""
     source: str = ""
     held_out: bool = False
-    computed: bool = False
+    computed: str = ""
 
     @property
     def sufficient(self) -> bool:
