@@ -30,7 +30,7 @@ from benchmarks.offline_judge import (
 )
 from ragassay.judges.offline.agreement import Agreement, figures
 from ragassay.judges.offline.answers import answer_to
-from ragassay.judges.offline.relevance import relevance
+from ragassay.judges.offline.relevance import look, relevance
 from ragassay.judges.offline.texts import plain, sentences
 from ragassay.judges.question import Question
 from ragassay.judges.questions.answering import AnswerAttempted, SaysIdk
@@ -60,8 +60,10 @@ def main() -> int:
         print(line(said, found) + ("" if good else "   WRONG"))
     for kind in (kind for kind, listed in figures().items() if not listed):
         print(f"{kind:<22}not measured: no labels are at hand")
-    grade, score, n = *relevance_both(), len(passages())
-    print(f"\nrelevance, {n} passages: AUC of the grades {grade:.3f}, of the score {score:.3f}")
+    print("\nrelevance, AUC of the grades and of the scores that they are cut from")
+    for part in PARTS:
+        (grade, n), (score, _) = (graded(of_grades, part) for of_grades in (True, False))
+        print(f"{grade:8.3f}{score:8.3f}{n:6} passages, {part}")
     if wrong:
         print(f"{wrong} figures of agreement.yaml differ from what is computed")
     return int(wrong > 0)
@@ -145,30 +147,30 @@ def auc(scores: Sequence[float], labels: Sequence[bool]) -> float:
     return float(below.sum() / 2 / len(high) / len(low))
 
 
-def relevance_grade() -> Found:
-    """AUC of the grades."""
-    return relevance_both()[0], len(passages())
+PARTS: Mapping[str, Callable[[int], bool]] = {
+    "all conversations": lambda number: True,
+    "odd numbers, on which the rule's numbers were chosen": lambda number: number % 2 == 1,
+    "even numbers": lambda number: number % 2 == 0,
+}
+"""The conversations with labelled passages, by their number."""
 
 
-@cache
-def relevance_both() -> tuple[float, float]:
-    """AUC of the grades, and of the score that they are cut from."""
-    labels = [bool(row["relevant"]) for row in passages()]
-    grades = [float(relevance(asked(row)).grade) for row in passages()]
-    scores = [score_of(row) for row in passages()]
-    return auc(grades, labels), auc(scores, labels)
+def graded(of_grades: bool, part: str = "all conversations") -> Found:
+    """AUC of the grades, or of the scores that they are cut from, over one of `PARTS`."""
+    rows = [row for row in passages() if PARTS[part](int(row["conversation"]))]
+    values = [float(relevance(asked(row)).grade) if of_grades else score_of(row) for row in rows]
+    return auc(values, [bool(row["relevant"]) for row in rows]), len(rows)
 
 
 def asked(row: Mapping[str, Any]) -> RelevanceGrade:
     """The question on a labelled passage."""
-    return RelevanceGrade(row["query"], row["passage"])
+    return RelevanceGrade(row["query"], row["passage"], earlier=tuple(row["earlier_user_turns"]))
 
 
 def score_of(row: Mapping[str, Any]) -> float:
     """The number that a grade is cut from."""
-    from ragassay.judges.offline.relevance import look
-
-    return look(row["query"], row["passage"]).together
+    question = asked(row)
+    return look(question.query, question.passage, question.earlier).score
 
 
 def balanced(said: Sequence[bool], labels: Sequence[bool]) -> Found:
@@ -200,7 +202,7 @@ def attempts_none(row: Mapping[str, Any]) -> bool:
 
 
 COMPUTED: Mapping[str, Callable[[], Found]] = {
-    "relevance": relevance_grade,
+    "relevance": lambda: graded(True),
     "rl_f": lambda: by_value(raw("rl_f"), ASPECTS[0]),
     "idk": lambda: idk(says_idk),
     "attempted": lambda: idk(attempts_none),

@@ -12,6 +12,7 @@ sys.path.append(str(Path(__file__).resolve().parents[1]))
 
 from benchmarks import agreement
 from benchmarks import offline_judge as benchmark
+
 from ragassay.judges.offline.agreement import Agreement, figures
 
 
