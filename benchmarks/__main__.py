@@ -12,6 +12,7 @@ BENCHMARKS = (
     "memory",
     "judging",
     "offline_judge",
+    "agreement",
     "bertscore",
 )
 

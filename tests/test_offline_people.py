@@ -10,7 +10,10 @@ import pytest
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
+from benchmarks import agreement
 from benchmarks import offline_judge as benchmark
+
+from ragassay.judges.offline.agreement import Agreement, figures
 
 
 @pytest.fixture(scope="module")
@@ -91,3 +94,29 @@ def test_the_page_prints_the_figures_of_this_version(row: str, llm: list[benchma
     assert int(cells[0]) == len(kept)
     for at, aspect in enumerate(benchmark.ASPECTS):
         assert float(cells[1 + 2 * at]) == pytest.approx(rho(kept, ROWS[row], aspect), abs=0.0006)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [one for listed in figures().values() for one in listed if one.computed],
+    ids=lambda said: f"{said.kind}-{said.computed}",
+)
+def test_the_file_of_agreement_says_what_is_measured(said: Agreement, shared: Path) -> None:
+    assert agreement.agrees(said, agreement.COMPUTED[said.computed]())
+
+
+def test_a_file_of_agreement_that_is_not_true_is_told(
+    shared: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = Agreement("says_idk", "balanced accuracy", 0.5, 585, "answers", "x", "y", computed="idk")
+    for value, code in ((0.5, 0), (0.506, 1)):
+        monkeypatch.setattr(agreement, "figures", lambda: {"says_idk": (said,)})
+        monkeypatch.setattr(agreement, "COMPUTED", {"idk": lambda found=value: (found, 585)})
+        assert agreement.main() == code
+        assert ("WRONG" in capsys.readouterr().out) == bool(code)
+
+
+def test_auc_is_the_share_of_pairs_in_the_right_order() -> None:
+    assert agreement.auc([3, 2, 1, 0], [True, True, False, False]) == 1.0
+    assert agreement.auc([1, 1, 1], [True, False, False]) == 0.5
+    assert agreement.auc([2, 1, 1], [False, True, False]) == pytest.approx(0.25)

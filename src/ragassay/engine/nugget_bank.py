@@ -18,6 +18,7 @@ from ragassay.judges.asking import Asker, Unanswered
 from ragassay.metrics.base import Metric
 from ragassay.metrics.nugget_making import NuggetOptions, make_nuggets
 from ragassay.metrics.nuggets import Nuggets
+from ragassay.metrics.umbrela import earlier_queries
 from ragassay.samples import Sample
 from ragassay.scores import Reason, Unscored
 
@@ -28,6 +29,7 @@ _TOGETHER = 128
 @dataclass
 class _Pool:
     query: str | None
+    earlier: tuple[str, ...] = ()
     texts: dict[str, None] = field(default_factory=dict)
     textless: int = 0
 
@@ -98,7 +100,7 @@ async def _all_made(
 def _pools(samples: Iterable[Sample]) -> Mapping[str, _Pool]:
     found: dict[str, _Pool] = {}
     for sample in samples:
-        pool = found.setdefault(sample.id, _Pool(sample.query))
+        pool = found.setdefault(sample.id, _Pool(sample.query, earlier_queries(sample)))
         if pool.query is None:
             pool.query = sample.query
         elif sample.query is not None and sample.query.split() != pool.query.split():
@@ -124,7 +126,8 @@ async def _made(name: str, pool: _Pool, asker: Asker, options: NuggetOptions) ->
         why = "none of the passages retrieved for the query has a text"
         return QueryNuggets(name, pool.query, (), Unscored(Reason.MISSING_INPUT, why))
     try:
-        made = await make_nuggets(asker.scope().ask(), pool.query, tuple(pool.texts), options)
+        ask, texts = asker.scope().ask(), tuple(pool.texts)
+        made = await make_nuggets(ask, pool.query, texts, options, pool.earlier)
     except Unanswered as unanswered:
         failure = Unscored(unanswered.reason, f"no nuggets were made: {unanswered.detail}")
         return QueryNuggets(name, pool.query, (), failure)

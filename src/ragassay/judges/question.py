@@ -99,6 +99,8 @@ class Question(ABC, Generic[R_co]):
         parameters: sampling parameters that the question asks for (``{"temperature": 0.0}``).
         output_tokens: about how long an answer is at most, for plans and budgets.
         prompt: the template itself, where it does not lie in ``prompts/``.
+        unsent: fields that rules and people may read and that no prompt puts to a model, so that
+            they change no request.
     """
 
     kind: ClassVar[str]
@@ -107,6 +109,7 @@ class Question(ABC, Generic[R_co]):
     parameters: ClassVar[Mapping[str, Any]] = {}
     output_tokens: ClassVar[int] = 300
     prompt: ClassVar[str] = ""
+    unsent: ClassVar[frozenset[str]] = frozenset()
 
     def smallest(self) -> R_co:
         """The valid answer that leads to the fewest further questions (for plans)."""
@@ -182,8 +185,11 @@ class Question(ABC, Generic[R_co]):
 
     @property
     def data(self) -> dict[str, Any]:
-        """The fields as plain values: what a recorded verdict is matched by."""
-        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        """The fields as plain values: what a recorded verdict is matched by. An unsent field that
+        is empty is left out, so that the question is the one that it was before it had the field.
+        """
+        values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        return {name: one for name, one in values.items() if one or name not in self.unsent}
 
     @cached_property
     def key(self) -> str:

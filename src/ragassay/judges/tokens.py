@@ -48,7 +48,7 @@ def of_question(question: Question[Any], model: str = "") -> float:
     What stands around the material is the same for all questions of one kind with as many texts, so
     it is rendered once; a plan of a million questions only adds up the lengths of their texts.
     """
-    values = list(question.data.values())
+    values = [one for name, one in question.data.items() if name not in question.unsent]
     shape = (type(question), question.template(model), tuple(map(_shape, values)))
     material = sum(map(_material, values))
     around = _around.get(shape)

@@ -24,10 +24,11 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from ragassay.errors import UsageError
 from ragassay.judges.asking import Ask, Asker, Scope, Unanswered
 from ragassay.judges.question import Question
 from ragassay.metrics.base import Metric, Window, failed
@@ -96,3 +97,34 @@ class JudgedMetric(Metric):
     async def judge_window(self, samples: Sequence[Sample], scope: Scope) -> Sequence[Outcome]:
         """One outcome for each sample, in their order."""
         return list(await asyncio.gather(*(self.outcome(sample, scope) for sample in samples)))
+
+
+def kinds_of(metric: Metric, local: Mapping[str, str] | None = None) -> frozenset[str]:
+    """The kinds of question (`Question.kind`) that a metric's value rests on.
+
+    Those that it asks itself, those of its inputs, and those of the metric whose scores a figure
+    over repeated runs looks at. Empty where no judge has a part in it.
+
+    Args:
+        metric: any metric.
+        local: names that a figure over repeated runs may call its metric by, beside the general
+            ones (a suite's published names and columns), each with the metric's canonical name.
+            A name that nobody knows has no kinds.
+    """
+    asked = metric.asks if isinstance(metric, JudgedMetric) else ()
+    kinds = frozenset(question.kind for question in asked)
+    looked = (*metric.inputs, *_looked_at(metric, local))
+    return kinds.union(*(kinds_of(one, local) for one in looked))
+
+
+def _looked_at(metric: Metric, local: Mapping[str, str] | None) -> tuple[Metric, ...]:
+    """The metric that a figure over repeated runs names (``of``)."""
+    from ragassay.metrics import naming  # loads every metric, this module's own users among them
+
+    named = getattr(metric, "of", None)
+    if not isinstance(named, str) or not named:
+        return ()
+    try:
+        return (naming.parse(named, local),)
+    except UsageError:
+        return ()

@@ -48,7 +48,11 @@ class NuggetOptions:
 
 
 async def make_nuggets(
-    ask: Ask, query: str, texts: tuple[str, ...], options: NuggetOptions
+    ask: Ask,
+    query: str,
+    texts: tuple[str, ...],
+    options: NuggetOptions,
+    earlier: tuple[str, ...] = (),
 ) -> tuple[Nugget, ...] | Unscored:
     """The nuggets of a query from its passages; for `Ask.once`. `Unscored` where there are none.
 
@@ -57,13 +61,14 @@ async def make_nuggets(
         query: the query.
         texts: passages; copies count once.
         options: limits.
+        earlier: what the user said in earlier turns.
 
     Raises:
         Unanswered: a question on the way has no answer.
     """
     if not texts:
         return Unscored(Reason.UNDEFINED, "nothing was retrieved, so there are no nuggets")
-    by_text = await ask.once(grades, query, texts, options.shots)
+    by_text = await ask.once(grades, query, texts, options.shots, earlier)
     chosen = _relevant(by_text, options.min_grade)
     if not chosen:
         return Unscored(

@@ -23,7 +23,7 @@ from ragassay.metrics.base import missing, param, part, register
 from ragassay.metrics.judged import JudgedMetric
 from ragassay.metrics.nugget_making import NuggetOptions, batched, make_nuggets
 from ragassay.metrics.nugget_scores import NuggetScore, nugget_score
-from ragassay.metrics.umbrela import SHOTS_DOC, Shots, textless, texts_of
+from ragassay.metrics.umbrela import SHOTS_DOC, Shots, earlier_queries, textless, texts_of
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 
@@ -80,7 +80,7 @@ class Nuggets(JudgedMetric):
     family = "trecrag"
     source = "Pradeep et al. 2024, AutoNuggetizer (arXiv 2411.09607); Open RAG Eval, metrics page"
     needs = ("query", "answer")
-    uses = ("passages",)
+    uses = ("passages", "history")
     parts_titles: ClassVar[Mapping[str, str]] = {
         "all": "all of them, partial support counts a half",
         "all_strict": "all of them, full support only",
@@ -134,7 +134,8 @@ class Nuggets(JudgedMetric):
         if lacking is not None:
             return lacking
         assert sample.query is not None
-        return await ask.once(make_nuggets, sample.query, texts_of(sample), self.options)
+        texts, earlier = texts_of(sample), earlier_queries(sample)
+        return await ask.once(make_nuggets, sample.query, texts, self.options, earlier)
 
 
 def _from_bank(sample: Sample, bank: Mapping[str, QueryNuggets]) -> tuple[Nugget, ...] | Unscored:

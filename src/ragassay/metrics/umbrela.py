@@ -22,14 +22,16 @@ SOURCE = "Upadhyay et al. 2024, UMBRELA (arXiv 2406.06519); Open RAG Eval, metri
 SHOTS_DOC = "the prompt: zero-shot, or few-shot with graded examples"
 
 
-async def grades(ask: Ask, query: str, texts: tuple[str, ...], shots: Shots) -> Mapping[str, int]:
-    """The grade of each distinct text; for `Ask.once`.
+async def grades(
+    ask: Ask, query: str, texts: tuple[str, ...], shots: Shots, earlier: tuple[str, ...] = ()
+) -> Mapping[str, int]:
+    """The grade of each distinct text; for `Ask.once`. ``earlier`` is `earlier_queries`.
 
     Raises:
         Unanswered: a text has no grade; the message says how many have none.
     """
     distinct = list(dict.fromkeys(texts))
-    answers = await ask.each([RelevanceGrade(query, text, shots) for text in distinct])
+    answers = await ask.each([RelevanceGrade(query, text, shots, earlier) for text in distinct])
     return {text: one.grade for text, one in zip(distinct, answers, strict=True)}
 
 
@@ -43,6 +45,11 @@ def textless(sample: Sample) -> Unscored | None:
         Reason.MISSING_INPUT,
         f"{len(bare)} of {len(sample.passages or ())} passages have no text (the first: {key})",
     )
+
+
+def earlier_queries(sample: Sample) -> tuple[str, ...]:
+    """What the user said in the turns before the query, oldest first."""
+    return tuple(turn.text for turn in sample.history if turn.speaker == "user")
 
 
 def texts_of(sample: Sample) -> tuple[str, ...]:
@@ -69,6 +76,7 @@ class Umbrela(JudgedMetric):
     family = "trecrag"
     source = SOURCE
     needs = ("query", "passages")
+    uses = ("history",)
     high = 3.0
     recommended_for = "how relevant what was retrieved is, without gold passages"
     asks = (RelevanceGrade,)
@@ -83,7 +91,7 @@ class Umbrela(JudgedMetric):
         if not sample.passages:
             return Unscored(Reason.UNDEFINED, "nothing was retrieved, and no grades have no mean")
         texts = texts_of(sample)
-        by_text = await ask.once(grades, sample.query, texts, self.shots)
+        by_text = await ask.once(grades, sample.query, texts, self.shots, earlier_queries(sample))
         found = [by_text[text] for text in texts]
         named = dict(zip(passage_keys(sample.passages), found, strict=True))
         return Score(sum(found) / len(found), {"grades": named})

@@ -17,7 +17,15 @@ from ragassay.judges.asking import Ask
 from ragassay.judges.questions.relevance import RelevanceGrade
 from ragassay.metrics.base import cutoff, param, register
 from ragassay.metrics.judged import JudgedMetric
-from ragassay.metrics.umbrela import SHOTS_DOC, SOURCE, Shots, grades, textless, texts_of
+from ragassay.metrics.umbrela import (
+    SHOTS_DOC,
+    SOURCE,
+    Shots,
+    earlier_queries,
+    grades,
+    textless,
+    texts_of,
+)
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Score, Unscored
 
@@ -60,6 +68,7 @@ class _ByGrades(JudgedMetric):
     family = "trecrag"
     source = SOURCE
     needs = ("query", "passages")
+    uses = ("history",)
     asks = (RelevanceGrade,)
 
     @property
@@ -78,7 +87,8 @@ class _ByGrades(JudgedMetric):
         if not sample.passages:
             return Score(0.0, explanation="nothing was retrieved")
         texts = texts_of(sample)[: self.depth]
-        by_text = await ask.once(grades, sample.query, texts, self.shots)
+        earlier = earlier_queries(sample)
+        by_text = await ask.once(grades, sample.query, texts, self.shots, earlier)
         return Score(self.value([by_text[text] for text in texts]))
 
     @abstractmethod

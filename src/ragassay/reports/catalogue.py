@@ -13,13 +13,19 @@ from rich.table import Table
 from rich.text import Text
 
 from ragassay import suites
+from ragassay.errors import UsageError
+from ragassay.judges.offline.agreement import agreement_of
 from ragassay.metrics import naming
 from ragassay.metrics.base import Metric
+from ragassay.metrics.judged import kinds_of
 from ragassay.reports import wording
 
 Entry = dict[str, Any]
 
 _NAME_WIDTH, _RANGE_WIDTH = 25, 9
+_REQUIRED = dataclasses.MISSING
+
+NO_ANSWER = "the offline judge does not answer it"
 
 
 def all_entries(suite: str | None = None) -> list[Entry]:
@@ -100,6 +106,7 @@ def page(entry: Entry) -> RenderableType:
         "recommended for": entry["recommended_for"],
         "other names": ", ".join(entry["aliases"]),
         "source": entry["source"],
+        "rests on": ", ".join(entry["offline_agreement"]),
     }
     for label, text in rows.items():
         if text:
@@ -111,6 +118,11 @@ def page(entry: Entry) -> RenderableType:
                 f"{parameter['spelling']}  {parameter['doc']} (default: {parameter['default']})"
             ),
         )
+    for kind, found in entry["offline_agreement"].items():
+        grid.add_row("offline judge", escape(f"{kind}: {found['said']}"))
+        if found["source"]:
+            seen = "held out" if found["held_out"] else "in view when the rules were written"
+            grid.add_row("", Text(f"{found['source']}; these labels were {seen}", "dim"))
     return Group(Text(entry["name"], style="bold"), grid)
 
 
@@ -166,7 +178,34 @@ def _entry(cls: type[Metric], name: str, canonical: str | None) -> Entry:
         "source": cls.source,
         "version": cls.version,
         "parameters": [_parameter(spec) for spec in dataclasses.fields(cls)],
+        "offline_agreement": _agreement(_example(cls, canonical)),
     }
+
+
+def _example(cls: type[Metric], canonical: str | None) -> Metric:
+    """The metric of a canonical name; one of the class where the name lacks what is required."""
+    try:
+        return naming.parse(canonical or cls.name)
+    except UsageError:
+        required = [one.name for one in dataclasses.fields(cls) if one.default is _REQUIRED]
+        return cls(**dict.fromkeys(required, 1))  # only cut-offs are required
+
+
+def _agreement(metric: Metric) -> dict[str, dict[str, Any]]:
+    """How far the offline judge agrees with labels, by the kinds that the metric rests on."""
+    found: dict[str, dict[str, Any]] = {}
+    for kind in sorted(kinds_of(metric, _every_alias())):
+        known = agreement_of(kind)
+        found[kind] = {
+            "said": NO_ANSWER if known is None else str(known),
+            "measure": None if known is None else known.measure,
+            "value": None if known is None else known.value,
+            "n": 0 if known is None else known.n,
+            "source": "" if known is None else known.source,
+            "held_out": known is not None and known.held_out,
+            "sufficient": known is not None and known.sufficient,
+        }
+    return found
 
 
 def _parameter(spec: dataclasses.Field[Any]) -> dict[str, Any]:

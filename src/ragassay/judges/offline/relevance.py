@@ -1,26 +1,37 @@
-"""How relevant is a passage to a query? By what of the query stands together in it, and what else.
+"""How relevant is a passage to a query? By what of the query stands in it, how often and together.
 
 The query's own words, however often, are no answer: sentences that hold little besides them are
 left out before anything is counted, and the higher grades ask for new words as well.
+
+In a conversation, every passage speaks of what it is about. What the query adds to its earlier
+turns tells passages apart, so a word that an earlier turn of the user had weighs less. Where a
+query has no word that tells anything, the latest turn that has one stands in for it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence, Set
 from functools import lru_cache
+from itertools import chain
 from typing import NamedTuple
 
 from ragassay.judges.offline.answers import rule_for
-from ragassay.judges.offline.evidence import names, share_of
+from ragassay.judges.offline.evidence import names
 from ragassay.judges.offline.hostile import evidence_sentences
+from ragassay.judges.offline.texts import sentences
 from ragassay.judges.offline.wanted import Kind, answers_by_name, holds, kind_of, subject
-from ragassay.judges.offline.words import WHOLE, content, weigh
+from ragassay.judges.offline.words import content, weigh, weight
 from ragassay.judges.questions.relevance import Relevance, RelevanceGrade
 
-RELATED, PARTLY, DEDICATED = 0.35, 0.6, 0.85
-"""Share of the query's weight that must be found for grades 1 (in the passage), 2 and 3 (in one
-window of it)."""
+RELATED, PARTLY = 0.35, 0.4
+"""Share of a query's weight in one sentence that is near it, and in one that speaks of just what it
+asks: for nuggets and reports, which look at sentences."""
 
-NAMED = 0.5
+GRADES = (0.1, 0.2, 0.5)
+"""Scores from which a passage has grade 1, 2 and 3 (see `Found.score`). A single sentence that
+holds all of the query has two thirds."""
+
+NAMED = 0.15
 """The same for grade 2, where one sentence names what the query is about and holds something of
 the kind that it asks for: who wrote a book is told without the word "wrote"."""
 
@@ -36,6 +47,18 @@ VARIED = 0.25
 """Share of different words among a passage's content words, below which it is stuffed: repeated
 words only. Long passages are judged by their first `_HEAD` words."""
 
+GIVEN = 0.3
+"""Weight of a word of the query that an earlier turn had, beside that of a new one."""
+
+MAIN = 0.5
+"""A sentence of the query counts where it weighs so much of the heaviest one: thanks do not."""
+
+_TOGETHER = 1 / 3
+"""Part of the score that is about words together; the rest is about words by themselves."""
+
+_REACH = 2
+"""Words of the query after a word that should stand in one sentence with it."""
+
 _HEAD = 120
 _WINDOW = 3
 
@@ -44,30 +67,63 @@ class Found(NamedTuple):
     """What of a query stands in a passage.
 
     Attributes:
-        anywhere: share of the query's weight in the passage, 0 to 1.
-        together: the largest share in a window of sentences.
-        new: content words beside the query's in that window.
+        score: 0 to 1. Two thirds of it: of a sentence of the query, the mean over its words, by
+            their weights, of ``n / (n + 1)`` for a word in n sentences of the passage (its title is
+            one). One third: the share of neighbouring words of the query that one sentence holds.
+            Of several sentences of a query the best one counts.
+        new: content words beside the query's in the window of sentences that holds most of it.
         kind: the kind of answer that the query wants.
         fits: whether that window holds one.
         named: whether one sentence of the window names what the query is about, and holds one.
     """
 
-    anywhere: float = 0.0
-    together: float = 0.0
+    score: float = 0.0
     new: int = 0
     kind: Kind = "any"
     fits: bool = False
     named: bool = False
 
 
+class _Part(NamedTuple):
+    """A sentence of a query: its words in their order, with their weights."""
+
+    words: tuple[str, ...]
+    weights: Mapping[str, float]
+
+
+@lru_cache(maxsize=1024)
+def _parts(query: str, earlier: tuple[str, ...]) -> tuple[_Part, ...]:
+    """The sentences of a query that count."""
+    given = frozenset(chain.from_iterable(map(subject, earlier)))
+    found = []
+    for sentence in sentences(query):
+        about = subject(sentence)
+        words = tuple(word for word in dict.fromkeys(content(sentence)) if word in about)
+        if words:
+            weights = {one: weight(one) * (GIVEN if one in given else 1.0) for one in words}
+            found.append(_Part(words, weights))
+    most = max((sum(part.weights.values()) for part in found), default=0.0)
+    return tuple(part for part in found if sum(part.weights.values()) >= MAIN * most)
+
+
+def _telling(query: str, earlier: Sequence[str]) -> str:
+    """The query, or the latest turn with a word that tells anything where the query has none."""
+    return next((turn for turn in (query, *reversed(earlier)) if subject(turn)), query)
+
+
 @lru_cache(maxsize=4096)
-def look(query: str, passage: str) -> Found:
-    """What of the query stands in the passage."""
+def look(query: str, passage: str, earlier: tuple[str, ...] = ()) -> Found:
+    """What of the query stands in the passage.
+
+    Args:
+        query: the query.
+        passage: a passage.
+        earlier: the user's earlier turns, oldest first.
+    """
+    query = _telling(query, earlier)
     asked = subject(query)
-    if not asked:
-        return Found()
     parts = [(part, set(content(part))) for part in evidence_sentences(passage)]
-    if not parts or _stuffed(passage):
+    if not asked or not parts or _stuffed(passage):
         return Found()
     # A first line without a full stop is a title: it names the subject of all that follows.
     title = parts[0][1] if parts[0][0][-1] not in ".!?。" and len(parts) > 1 else set()
@@ -78,36 +134,74 @@ def look(query: str, passage: str) -> Found:
     ]
     if not kept:
         return Found()
-    best, window = -1.0, kept[:1]
-    titled, beside = title & asked, [stems & asked for _, _, stems in kept]
-    for start, (first, _, _) in enumerate(kept):
-        near = [found for found in kept[start : start + _WINDOW] if found[0] < first + _WINDOW]
-        share = share_of(asked, titled.union(*beside[start : start + len(near)]))
-        if share > best:
-            best, window = share, near
-    everything = title.union(*(stems for _, _, stems in kept))
-    new = set[str]().union(*(stems for _, _, stems in window)) - asked
+    titled = title & asked
+    places: dict[str, set[int]] = {}
+    for at, _, stems in kept:
+        for word in stems & asked:
+            places.setdefault(word, set()).add(at)
+    window = _window(kept, asked, titled)
     kind = kind_of(query)
     fits = holds(" \n".join(part for _, part, _ in window), kind, asked)
     named = fits and any(
         names(query) <= title | stems and answers_by_name(part, kind, query)
         for _, part, stems in window
     )
-    return Found(share_of(asked, everything), best, len(new), kind, fits, named)
+    new = set[str]().union(*(stems for _, _, stems in window)) - asked
+    score = max((_score(part, places, titled) for part in _parts(query, earlier)), default=0.0)
+    return Found(score, len(new), kind, fits, named)
 
 
-def grade(query: str, passage: str) -> int:
-    """UMBRELA's grade, 0 to 3."""
-    found = look(query, passage)
-    if found.anywhere < RELATED:
+_Kept = tuple[int, str, set[str]]
+
+
+def _window(kept: Sequence[_Kept], asked: Set[str], titled: Set[str]) -> Sequence[_Kept]:
+    """The neighbouring sentences that hold most of the query's weight, the first of them."""
+    beside = [stems & asked for _, _, stems in kept]
+    best, window = -1, kept[:1]
+    for start, (first, _, _) in enumerate(kept):
+        near = [found for found in kept[start : start + _WINDOW] if found[0] < first + _WINDOW]
+        heavy = weigh(set(titled).union(*beside[start : start + len(near)]))
+        if heavy > best:
+            best, window = heavy, near
+    return window
+
+
+def _score(part: _Part, places: Mapping[str, Set[int]], titled: Set[str]) -> float:
+    """See `Found.score`.
+
+    Args:
+        part: a sentence of the query.
+        places: in which sentences of the passage each word stands.
+        titled: words of the title, which is one more sentence and together with all others.
+    """
+    counts = {word: len(places.get(word, ())) + (word in titled) for word in part.words}
+    alone = total = together = pairs = 0.0
+    for at, word in enumerate(part.words):
+        n, heavy = counts[word], part.weights[word]
+        alone += heavy * n / (n + 1)
+        total += heavy
+        for other in part.words[at + 1 : at + 1 + _REACH]:
+            both = heavy + part.weights[other]
+            pairs += both
+            if not n or not counts[other]:
+                continue
+            if word in titled or other in titled or places[word] & places[other]:
+                together += both
+    alone /= total
+    return (1 - _TOGETHER) * alone + _TOGETHER * (together / pairs if pairs else alone)
+
+
+def grade(query: str, passage: str, earlier: tuple[str, ...] = ()) -> int:
+    """UMBRELA's grade, 0 to 3; see `look` for the arguments."""
+    found = look(query, passage, earlier)
+    related, partly, dedicated = GRADES
+    if found.score < related:
         return 0
     answers = found.fits and (found.kind != "any" or found.new >= NEW)
-    enough = NAMED if found.named else PARTLY
-    if found.together < enough or not (answers or found.new >= NEW):
+    enough = NAMED if found.named else partly
+    if found.score < enough or not (answers or found.new >= NEW):
         return 1
-    # A query of a single telling word is found in much that does not answer it.
-    telling = weigh(sorted(subject(query))) > WHOLE
-    return 3 if found.together >= DEDICATED and answers and telling else 2
+    return 3 if found.score >= dedicated and answers else 2
 
 
 def _stuffed(passage: str) -> bool:
@@ -118,5 +212,5 @@ def _stuffed(passage: str) -> bool:
 @rule_for(RelevanceGrade)
 def relevance(question: RelevanceGrade) -> Relevance:
     """All three steps are the one grade: words tell topic and answer apart, but not trust."""
-    found = grade(question.query, question.passage)
+    found = grade(question.query, question.passage, question.earlier)
     return Relevance(match=found, trust=found, grade=found)

@@ -24,12 +24,14 @@ class RelevanceGrade(Question[Relevance]):
     2 some answer, unclear or hidden, 3 dedicated to the query and holds the exact answer.
 
     ``shots`` chooses the zero-shot or the few-shot prompt. Models of the GPT-OSS and Qwen families
-    are asked in a shape of their own (Open RAG Eval).
+    are asked in a shape of their own (Open RAG Eval). ``earlier`` are the user's earlier turns in
+    the conversation, oldest first; UMBRELA's prompts do not show them.
     """
 
     query: str
     passage: str
     shots: Literal["zero", "few"] = "zero"
+    earlier: tuple[str, ...] = ()
 
     kind = "relevance_grade"
     reply = Relevance
@@ -41,6 +43,7 @@ class RelevanceGrade(Question[Relevance]):
         "seed": 42,
     }
     output_tokens = 40
+    unsent = frozenset({"earlier"})
 
     def template(self, model: str) -> str:
         """Shots and shape."""

@@ -1,0 +1,93 @@
+"""How far the offline judge agrees with labels, by kind of question: ``data/agreement.yaml``.
+
+A figure says how much the answers to one kind of question are worth, and so do those of every
+metric that rests on that kind. What nobody measured is never enough to decide on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any, Literal
+
+Measure = Literal["AUC", "balanced accuracy", "Spearman"]
+
+LEAST: Mapping[Measure, float] = {"AUC": 0.80, "balanced accuracy": 0.80, "Spearman": 0.60}
+"""The smallest value of each measure that is sufficient."""
+
+NOT_MEASURED = "agreement not measured"
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Agreement of the offline judge's answers to one kind of question with labels.
+
+    Attributes:
+        kind: of the question (`Question.kind`).
+        measure: what the value is; ``None`` where nothing was measured.
+        value: AUC and balanced accuracy from 0 to 1 (0.5 by chance), Spearman's rho from -1 to 1
+            (0 by chance); ``None`` where nothing was measured.
+        n: how many labelled items it rests on.
+        of: what these items are, in the plural ("passages").
+        against: what the labels are, and by whom.
+        source: which data, how they were used, and who measured.
+        held_out: whether the rule was not tuned on these labels.
+        computed: how ``python -m benchmarks.agreement`` computes it again; empty for a figure that
+            somebody else measured.
+    """
+
+    kind: str
+    measure: Measure | None = None
+    value: float | None = None
+    n: int = 0
+    of: str = ""
+    against: str = ""
+    source: str = ""
+    held_out: bool = False
+    computed: str = ""
+
+    @property
+    def sufficient(self) -> bool:
+        """Whether the value is at least `LEAST` of its measure, on labels held out from tuning."""
+        if self.measure is None or self.value is None:
+            return False
+        return self.held_out and self.value >= LEAST[self.measure]
+
+    def __str__(self) -> str:
+        if self.measure is None or self.value is None:
+            return NOT_MEASURED
+        value = f"{self.value:.2f}".replace("0.", ".", 1)
+        return f"{self.measure} {value} against {self.against} (n = {self.n:,} {self.of})"
+
+
+def agreement_of(kind: str) -> Agreement | None:
+    """The agreement on a kind of question, on held-out labels where there are any.
+
+    Args:
+        kind: of a question (`Question.kind`).
+
+    Returns:
+        The figure; one without a value where nobody measured it; ``None`` for a kind that the
+        offline judge does not answer.
+    """
+    found = figures().get(kind)
+    if found is None:
+        return None
+    return found[0] if found else Agreement(kind)
+
+
+@cache
+def figures() -> Mapping[str, tuple[Agreement, ...]]:
+    """All figures of each kind that the offline judge answers, held-out ones first."""
+    import yaml  # by whoever asks for figures, not by everyone who asks the judge
+
+    source = resources.files("ragassay.judges.offline") / "data" / "agreement.yaml"
+    read: dict[str, list[dict[str, Any]]] = yaml.safe_load(source.read_text(encoding="utf-8"))
+    return {
+        kind: tuple(
+            sorted((Agreement(kind, **one) for one in listed), key=lambda one: not one.held_out)
+        )
+        for kind, listed in read.items()
+    }

@@ -1,0 +1,156 @@
+"""How far the offline judge agrees with labels stands in one file, and is told with each metric."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from ragassay import Sample, examples, load
+from ragassay.cli import call
+from ragassay.judges import offline
+from ragassay.judges.asking import Asker
+from ragassay.judges.offline import OfflineJudge, answers
+from ragassay.judges.offline.agreement import Agreement, agreement_of, figures
+from ragassay.judges.question import Question
+from ragassay.judges.verdict import Failure, Verdict
+from ragassay.metrics import naming
+from ragassay.metrics.base import Metric, Window
+from ragassay.metrics.judged import JudgedMetric, kinds_of
+from ragassay.reports import catalogue
+
+
+def answered_kinds() -> set[str]:
+    offline.answers._load()
+    return {cls.kind for cls in answers._RULES}
+
+
+def test_every_kind_with_an_offline_rule_has_its_agreement() -> None:
+    assert set(figures()) == answered_kinds()
+    for kind in answered_kinds():
+        found = agreement_of(kind)
+        assert found is not None and found.kind == kind
+        if found.measure is None:
+            assert found.value is None and str(found) == "agreement not measured"
+            assert not found.sufficient
+        else:
+            assert found.source and found.against and found.of and found.n > 0
+            assert found.value is not None and -1 <= found.value <= 1
+    assert agreement_of("rubric_grade") is None
+
+
+def test_held_out_labels_come_before_others() -> None:
+    for listed in figures().values():
+        assert [one.held_out for one in listed] == sorted(
+            (one.held_out for one in listed), reverse=True
+        )
+    found = agreement_of("claim_support")
+    assert found is not None and found.held_out
+
+
+def test_a_figure_says_what_it_is() -> None:
+    found = Agreement("k", "AUC", 0.71, 2345, "passages", "people", "somewhere")
+    assert str(found) == "AUC .71 against people (n = 2,345 passages)"
+    assert str(Agreement("k", "Spearman", -0.004, 9, "answers", "people")).startswith(
+        "Spearman -.00"
+    )
+
+
+@pytest.mark.parametrize(
+    ("measure", "value", "held_out", "enough"),
+    [
+        ("AUC", 0.80, True, True),
+        ("AUC", 0.79, True, False),
+        ("AUC", 0.95, False, False),
+        ("balanced accuracy", 0.80, True, True),
+        ("balanced accuracy", 0.70, True, False),
+        ("Spearman", 0.60, True, True),
+        ("Spearman", 0.59, True, False),
+        ("Spearman", 0.60, False, False),
+        (None, None, True, False),
+    ],
+)
+def test_what_is_sufficient(measure: Any, value: Any, held_out: bool, enough: bool) -> None:
+    assert Agreement("k", measure, value, 100, held_out=held_out).sufficient is enough
+
+
+class Listening(OfflineJudge):
+    """The offline judge, which remembers the kinds that it was asked."""
+
+    def __init__(self) -> None:
+        self.kinds: set[str] = set()
+
+    async def answer(self, question: Question[Any], repeat: int = 0) -> Verdict[Any] | Failure:
+        self.kinds.add(question.kind)
+        return await super().answer(question, repeat)
+
+    def known(self, question: Question[Any], repeat: int = 0) -> Verdict[Any] | Failure:
+        self.kinds.add(question.kind)
+        return super().known(question, repeat)
+
+
+def example_of(cls: type[Metric]) -> Metric:
+    metric = catalogue._example(cls, None)
+    names = {one.name for one in dataclasses.fields(metric)}
+    return dataclasses.replace(metric, given=False) if "given" in names else metric
+
+
+def bundled() -> Iterator[Sample]:
+    yield from list(load(examples.path_of("hybrid")))[:6]
+
+
+JUDGED = [
+    name for name, cls in naming.known().items() if kinds_of(example_of(cls)) or cls.kind == "judge"
+]
+
+
+@pytest.mark.parametrize("name", JUDGED)
+def test_a_judged_metric_asks_the_kinds_that_it_declares(name: str) -> None:
+    metric = example_of(naming.known()[name])
+    judge = Listening()
+    with Asker(judge) as asker:
+        window = Window(list(bundled()), asker)
+        window.outcomes(metric)
+    assert judge.kinds <= kinds_of(metric)
+    if isinstance(metric, JudgedMetric) and judge.kinds:
+        assert judge.kinds == kinds_of(metric)
+
+
+def test_a_metric_rests_on_what_its_inputs_rest_on() -> None:
+    assert kinds_of(naming.parse("rl_f")) == {"extract_claims", "claim_support"}
+    assert kinds_of(naming.parse("rl_f_idk")) == kinds_of(naming.parse("rl_f")) | {
+        "says_idk",
+        "says_underspecified",
+    }
+    assert kinds_of(naming.parse("nDCG@10")) == frozenset()
+    assert kinds_of(naming.parse("runs_mean(of=umbrela)")) == {"relevance_grade"}
+    assert kinds_of(naming.parse("runs_mean(of=score)"), {"score": "umbrela"}) == {
+        "relevance_grade"
+    }
+    assert kinds_of(naming.parse("runs_mean(of=whatever)")) == frozenset()
+
+
+def test_the_page_of_a_metric_tells_the_agreement(capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(["metrics", "nuggets"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "rests on assign_nuggets, extract_nuggets, nugget_importance, relevance_grade" in said
+    assert "assign_nuggets: agreement not measured" in said
+    found = agreement_of("relevance_grade")
+    assert f"relevance_grade: {found}" in said
+    assert found is not None and " ".join(found.source.split()) in said
+    assert call(["metrics", "umbrela", "--json"]) == 0
+    entry = json.loads(capsys.readouterr().out)
+    assert entry["offline_agreement"]["relevance_grade"]["value"] == found.value
+    assert call(["metrics", "nDCG@10"]) == 0
+    assert "offline judge" not in capsys.readouterr().out
+
+
+def test_a_rubric_rests_on_what_the_offline_judge_does_not_answer() -> None:
+    rubrics = [name for name, cls in naming.known().items() if cls.family == "rubric"]
+    for name in rubrics:
+        entry = catalogue.one(name)
+        assert entry["offline_agreement"]["rubric_grade"]["said"] == catalogue.NO_ANSWER
+        assert not entry["offline_agreement"]["rubric_grade"]["sufficient"]
