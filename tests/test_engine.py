@@ -216,7 +216,7 @@ def test_suites_and_metrics_in_one_list_add_up_and_the_keyword_replaces() -> Non
 
 def test_gates_work_from_python() -> None:
     result = ragassay.evaluate(RECORDS, ["em"], fail_under=["em>=0.3", "low(em)>=0.3"])
-    assert [gate.passed for gate in result.gates] == [True, False]
+    assert [gate.passed for gate in result.gates] == [True, None]
     with pytest.raises(UsageError, match="is not in what this run computes"):
         ragassay.evaluate(RECORDS, ["em"], fail_under="f1>=0.3")
 
@@ -316,8 +316,11 @@ def test_columns_rename_and_a_missing_one_is_an_error() -> None:
 
 
 def test_intervals_stay_inside_the_range_of_the_metric() -> None:
-    em = ragassay.evaluate(RECORDS[:2], ["em"]).summary.metrics["em"]
+    em = ragassay.evaluate(RECORDS[:2], ["em"], interval="t").summary.metrics["em"]
     assert (em.mean, em.low, em.high) == (0.5, 0.0, 1.0)
+    em = ragassay.evaluate(RECORDS[:2], ["em"]).summary.metrics["em"]
+    assert 0.0 < em.low < 0.001
+    assert em.interval == "effective-n"
 
 
 @pytest.mark.parametrize("interval", ["t", "percentile", "bca"])

@@ -1,22 +1,19 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from ragassay.cli.exits import exit_code
 from ragassay.engine import gates
-from ragassay.engine.summary import MetricSummary, Summary
+from ragassay.engine.results import ScoreColumns
+from ragassay.engine.summarise import IntervalOptions, summarise
+from ragassay.engine.summary import GateResult, MetricSummary, Summary
 from ragassay.errors import UsageError
+from ragassay.scores import Reason, Score, Unscored
+from ragassay.stats import mean_interval
 
 COMPUTED = {"f1": "f1", "P(rel=2)@5": "P(rel=2)@5"}
-
-
-def summary(mean: float | None, low: float | None = None, incomplete: int = 0) -> Summary:
-    n = 0 if mean is None else 10
-    metrics = {
-        name: MetricSummary(name, name, "answer", mean, low, None, 0.95, "t", n, 10)
-        for name in COMPUTED
-    }
-    return Summary("t", "qa", "", 10, 10, "all", metrics, incomplete=incomplete)
 
 
 @pytest.mark.parametrize(
@@ -53,23 +50,101 @@ def test_a_gate_may_use_any_name_of_its_metric() -> None:
     assert [gate.metric for gate in found] == ["RB_agg", "RR", "x"]
 
 
+def scores(values: list[float], owed: int = 0) -> tuple[Summary, ScoreColumns]:
+    """The summary and the columns of one metric from 0 to 1, ``owed`` scores of it missing."""
+    columns = ScoreColumns(["f1"])
+    outcomes = [Score(value) for value in values]
+    outcomes += [Unscored(Reason.FAILED, "") for _ in range(owed)]
+    for at, outcome in enumerate(outcomes):
+        columns.identities.append((f"q{at}", "", 0))
+        columns.add("f1", outcome)
+    metric = MetricSummary("f1", "f1", "answer", None, None, None, 0.95, "", 0, 0, metric="f1")
+    metrics = summarise(columns, [metric], IntervalOptions())
+    n = len(outcomes)
+    return Summary("t", "qa", "", n, n, "all", metrics, incomplete=owed), columns
+
+
+def decided(text: str, values: list[float], owed: int = 0, **options: Any) -> GateResult:
+    summary, columns = scores(values, owed)
+    gate = gates.parse(text)
+    return gates.judge([gate], summary, columns, IntervalOptions(**options))[0]
+
+
 @pytest.mark.parametrize(
-    ("gate", "found", "code"),
+    ("gate", "values", "owed", "passed"),
     [
-        ("f1>=0.6", summary(0.6), 0),
-        ("f1>=0.6", summary(0.5999), 1),
-        ("low(f1)>=0.6", summary(0.7, 0.55), 1),
-        ("low(f1)>=0.5", summary(0.7, 0.55), 0),
-        ("low(f1)>=0.5", summary(0.7, None), 3),
-        ("f1>=0.6", summary(None), 3),
-        ("f1>=0.6", summary(0.7, incomplete=1), 3),
-        ("f1>=0.6", summary(0.1, incomplete=1), 1),
+        ("f1>=0.6", [0.6], 0, True),
+        ("f1>=0.6", [0.5999], 0, False),
+        ("f1>=0.6", [], 0, None),
+        ("f1>=0.6", [0.7] * 10, 1, True),  # 0.636 with the worst value
+        ("f1>=0.6", [0.65] * 10, 1, None),
+        ("f1>=0.6", [0.5] * 10, 1, False),  # 0.545 with the best
+        ("f1>=0.6", [0.59] * 10, 1, None),
+        ("f1<=0.4", [0.3] * 10, 1, True),
+        ("f1<=0.4", [0.35] * 10, 1, None),
+        ("low(f1)>=0.99", [1.0] * 3, 0, None),
+        ("low(f1)>=0.9", [1.0] * 3, 0, None),
+        ("low(f1)>=0.9", [1.0] * 29, 0, True),  # 0.05 ** (1 / 29) = 0.902
+        ("low(f1)>=0.91", [1.0] * 29, 0, None),
+        ("low(f1)>=0.5", [0.0] * 10, 0, False),
+        ("low(f1)>=0.5", [0.0] * 3 + [1.0] * 3, 0, None),
+        ("low(f1)>0.5", [1.0], 0, None),
+        ("high(f1)<=0.1", [0.0] * 29, 0, True),
+        ("high(f1)<=0.1", [0.0] * 3, 0, None),
+        ("high(f1)<=0.1", [1.0] * 20, 0, False),
+        ("low(f1)>=0.9", [1.0] * 29, 1, None),
+        ("low(f1)>=0.9", [1.0] * 200, 1, True),
+        ("low(f1)>=0.9", [0.0] * 50, 3, False),
     ],
 )
-def test_exit_codes(gate: str, found: Summary, code: int) -> None:
-    assert exit_code(gates.judge([gates.parse(gate)], found), found) == code
+def test_a_gate_is_passed_failed_or_undecided(
+    gate: str, values: list[float], owed: int, passed: bool | None
+) -> None:
+    found = decided(gate, values, owed)
+    assert found.passed is passed
+    summary, _ = scores(values, 0)
+    code = {True: 0, False: 1, None: 3}[passed]
+    assert exit_code([found], summary if values else scores([0.0])[0]) == code
+
+
+def test_a_gate_prints_the_bound_that_it_looks_at() -> None:
+    found = decided("low(f1)>=0.9", [1.0] * 29)
+    assert found.value == pytest.approx(0.05 ** (1 / 29))
+    said = "gate low(f1)>=0.9: passed, one-sided 95 % lower bound 0.9019"
+    assert found.sentence == said
+    assert "n is too small to tell" in decided("low(f1)>=0.99", [1.0] * 3).sentence
+    assert "one sample has no interval" in decided("low(f1)>=0.5", [1.0]).sentence
+    assert "nothing was scored" in decided("f1>=0.5", []).sentence
+    assert "1 samples that should have been" in decided("f1>=0.6", [0.65] * 10, 1).sentence
+
+
+def test_a_gates_bound_is_one_sided_at_the_runs_level() -> None:
+    values = [0.0, 1.0] * 20
+    at_95, at_80 = (decided("low(f1)>=0.4", values, level=level) for level in (0.95, 0.8))
+    assert at_95.value < at_80.value
+    two_sided = mean_interval(values, span=(0, 1), level=0.9)
+    assert at_95.value == pytest.approx(two_sided.low)
+    with pytest.raises(UsageError, match="above 0.5"):
+        decided("low(f1)>=0.4", values, level=0.5)
+
+
+@pytest.mark.parametrize("text", ["low(f1)<=0.5", "high(f1)>=0.5"])
+def test_a_bound_that_asks_for_nothing_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="a gate on a bound asks for"):
+        gates.parse(text)
+
+
+@pytest.mark.parametrize("text", ["f1>=1.01", "low(f1)>=-0.1", "high(f1)<=7"])
+def test_a_value_outside_the_range_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="is no value of f1, which runs from 0 to 1"):
+        gates.resolve([text], COMPUTED, ["qa"], {"f1": (0.0, 1.0)})
+
+
+def test_incomplete_runs_exit_with_three_unless_a_gate_failed() -> None:
+    assert exit_code([decided("f1>=0.6", [0.7])], scores([0.7], 1)[0]) == 3
+    assert exit_code([decided("f1>=0.6", [0.1])], scores([0.1], 1)[0]) == 1
 
 
 def test_a_run_in_which_nothing_was_scored_never_exits_zero() -> None:
-    assert exit_code([], summary(None)) == 3
-    assert exit_code([], summary(0.0)) == 0
+    assert exit_code([], scores([])[0]) == 3
+    assert exit_code([], scores([0.0])[0]) == 0

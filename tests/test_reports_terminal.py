@@ -101,7 +101,7 @@ def test_footers_name_test_resamples_seed_correction_and_population() -> None:
     comparison, _, _ = pair()
     text = " ".join(shown(terminal.comparison_table(comparison), 140).split())
     for said in (
-        "two-sided paired permutation test, 10,000 resamples, seed 0",
+        "two-sided paired sign-flip test, 10,000 random patterns, seed 0",
         "p (Holm)",
         "Each mean runs over the queries that both runs scored: n, of 45 in common",
         "95 %, percentile bootstrap",

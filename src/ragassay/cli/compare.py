@@ -13,6 +13,7 @@ from ragassay.errors import UsageError
 
 if TYPE_CHECKING:
     from ragassay.engine.results import Result
+    from ragassay.engine.summary import Difference
 
 Flag = Parameter(negative=())
 
@@ -23,27 +24,36 @@ def compare(
     *,
     baseline: str | None = None,
     metrics: Annotated[list[str] | None, Parameter(name=["--metrics", "-m"], negative=())] = None,
+    primary: Annotated[list[str] | None, Parameter(negative=())] = None,
     n_resamples: int = 10_000,
     seed: int = 0,
     level: float = 0.95,
-    correction: Literal["holm", "bh"] = "holm",
-    interval: Literal["t", "percentile", "bca"] = "t",
+    correction: Literal["maxt", "holm", "bh", "none"] = "maxt",
+    interval: Literal["auto", "t", "percentile", "bca"] = "auto",
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     fail_if_worse: Annotated[bool, Flag] = False,
+    fail_if_drop: Annotated[
+        list[str] | None, Parameter(consume_multiple=False, negative=())
+    ] = None,
+    trust_offline: Annotated[bool, Flag] = False,
     force: Annotated[bool, Flag] = False,
     json: Annotated[bool, Flag] = False,
 ) -> int:
     """Compare run folders, query by query: NEW first, OLD (the baseline) last.
 
     Prints for each metric the means of A (new) and B (old), their difference with its interval, the
-    p-value of a two-sided paired permutation test, the p-value corrected for the number of metrics,
+    p-value of a two-sided paired sign-flip test, the p-value corrected for the number of metrics,
     and the smallest difference that so many queries could have shown. With more than two runs, each
     is compared with the last. One folder that holds several systems compares those systems.
+
+    A metric judged offline has a verdict only where these judgments are known to agree with people;
+    one that the runs did not compute alike has none.
 
     ```sh
     ragassay compare runs/new runs/old
     ragassay compare runs/new runs/old -o comparison.html --fail-if-worse
     ragassay compare runs/three-systems --baseline reference
+    ragassay compare runs/new runs/old --primary em --fail-if-drop 'token_f1.f>0.02'
     ```
 
     Args:
@@ -51,14 +61,21 @@ def compare(
         baseline: System that the others are compared with, for one folder with several systems
             (default: the last by name).
         metrics: Metrics to compare, joined with commas (default: all that both have).
-        n_resamples: Sign flips of the permutation test; exact when few queries differ.
+        primary: Metrics to test, joined with commas; the others are shown as exploratory and weaken
+            nothing (default: all).
+        n_resamples: Random sign patterns of the test; all patterns up to 16 queries or clusters.
         seed: Seed of the test.
-        level: Confidence level of the intervals.
-        correction: For several metrics: Holm, or Benjamini-Hochberg.
-        interval: Kind of interval of the difference.
+        level: Confidence level of the intervals; the rest to 1 is the level of the tests together.
+        correction: For several metrics: step-down max-T, Holm, Benjamini-Hochberg, or none.
+        interval: Kind of interval of the difference: the test inverted (auto), Student's t, or a
+            bootstrap.
         output: File to write: .html (everything, query by query), .md (for a pull request), .json,
             .svg or .png. With more than two runs: one file each, numbered.
-        fail_if_worse: Exit with 1 when any metric is significantly worse after correction.
+        fail_if_worse: Exit with 1 when any tested metric is significantly worse after correction;
+            with 3 when only one without a verdict, because it was judged offline, may be worse.
+        fail_if_drop: METRIC>SIZE: exit with 1 when a drop by more than SIZE is shown, with 0 when
+            it is excluded, else with 3. Other metrics do not weaken it. Repeatable.
+        trust_offline: Give verdicts on what was judged offline, whatever its agreement with people.
         force: Compare although the metrics were not computed alike (judge, prompt, parameters), or
             the queries differ in what they ask or expect; what differs is told as a note.
         json: Print the comparison as JSON.
@@ -73,11 +90,14 @@ def compare(
             new,
             old,
             metrics=metrics,
+            primary=primary,
+            fail_if_drop=fail_if_drop or (),
             n_resamples=n_resamples,
             seed=seed,
             level=level,
             correction=correction,
             interval=interval,
+            trust_offline=trust_offline,
             force=force,
         )
         for new, old in pairs
@@ -97,9 +117,21 @@ def compare(
                 show.console().print(f"comparison: {target}", soft_wrap=True, markup=False)
         if json:
             show.warn(comparison.warnings)
-    if fail_if_worse and any(d.verdict == "worse" for c in found for d in c.differences):
+    gates = [gate.passed for comparison in found for gate in comparison.gates]
+    if fail_if_worse:
+        gates += [_not_worse(d) for comparison in found for d in comparison.differences]
+    if False in gates:
         return GATE_FAILED
-    return OK if any(d.n for c in found for d in c.differences) else INCOMPLETE
+    nothing = not any(d.n for comparison in found for d in comparison.differences)
+    return INCOMPLETE if nothing or None in gates else OK
+
+
+def _not_worse(d: Difference) -> bool | None:
+    """Whether a metric is not shown to be worse; ``None`` where only a judge whose agreement is too
+    low says that it is."""
+    if d.standing == "indicative" and d.suspected == "worse":
+        return None
+    return d.verdict != "worse"
 
 
 def _pairs(runs: list[Path], baseline: str | None) -> list[tuple[Result, Result]]:

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ragassay.engine.gates import GateResult
-    from ragassay.engine.summary import Summary
+    from ragassay.engine.summary import GateResult, Summary
 
 OK = 0
 GATE_FAILED = 1

@@ -62,11 +62,12 @@ def run(
     limit: Annotated[int | None, Parameter(name=["--limit", "-n"])] = None,
     slice_by: Annotated[list[str] | None, Many] = None,
     cluster_by: str | None = None,
-    interval: Literal["t", "percentile", "bca"] | None = None,
+    interval: Literal["auto", "t", "percentile", "bca"] | None = None,
     level: float | None = None,
     n_resamples: int | None = None,
     seed: int | None = None,
     fail_under: Annotated[list[str] | None, Many] = None,
+    trust_offline: Annotated[bool | None, Parameter(negative=())] = None,
     judge: Annotated[
         list[str] | None, Asking(name=["--judge", "-J"], consume_multiple=False)
     ] = None,
@@ -149,12 +150,14 @@ def run(
         limit: Evaluate only the first N samples.
         slice_by: Metadata columns to slice by (default: those with few values).
         cluster_by: Metadata column whose samples are not independent (default: the conversation).
-        interval: Kind of interval: Student's t, or a bootstrap.
+        interval: Kind of interval: by the scores' range (auto), Student's t, or a bootstrap.
         level: Confidence level.
         n_resamples: Bootstrap resamples.
         seed: Seed of the bootstrap.
-        fail_under: Gate: METRIC>=VALUE on the mean, or low(METRIC)>=VALUE on the interval's lower
-            bound; exit code 1 when it fails. Repeatable.
+        fail_under: Gate: METRIC>=VALUE on the mean, or low(METRIC)>=VALUE (high(METRIC)<=VALUE) on
+            the one-sided bound of the true mean; exit code 1 when it fails, 3 when n is too small
+            to tell. Repeatable.
+        trust_offline: Let offline judgments decide gates, whatever their agreement with people.
         judge: Who is asked: offline (default), openai or openai:MODEL, anthropic:MODEL,
             google:MODEL, a base URL with #MODEL, replay:FILE ... Several make a panel.
         panel_rule: How the votes of several judges become one (default: median).
@@ -235,6 +238,7 @@ def run(
         "n_resamples": n_resamples,
         "seed": seed,
         "fail_under": fail_under,
+        "trust_offline": trust_offline,
         "judge": listed("--judge", judge),
         "panel_rule": panel_rule,
         "quorum": quorum,

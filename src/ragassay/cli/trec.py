@@ -70,8 +70,8 @@ def trec(
         max_docs: Use only the first N documents of each query.
         ks: Cut-offs for UltraRAG's names recall, ndcg and precision, joined with commas.
         format: A table, or trec_eval's very lines.
-        n_resamples: Resamples of the permutation test.
-        seed: Seed of the permutation test.
+        n_resamples: Random sign patterns of the test; all patterns up to 16 queries.
+        seed: Seed of the sign patterns.
         json: Print JSON.
     """
     from ragassay.metrics import trec_names
@@ -146,11 +146,16 @@ def _compare(
     import numpy as np
 
     from ragassay.engine.comparison import compare_arrays
+    from ragassay.engine.slicing import CONVERSATION_KEYS, conversations_of_ids
     from ragassay.reports.terminal import comparison_table
 
     scored = [_scores(qrels, run, measures, max_docs, complete=True) for run in runs]
     matrices = [np.array(scores.columns, np.float64) for scores in scored]
     names = _names(runs, [scores.tag for scores in scored])
+    conversations = conversations_of_ids(scored[-1].queries)
+    clusters = None
+    if conversations is not None:
+        clusters = np.unique(np.array(conversations), return_inverse=True)[1]
     found = [
         compare_arrays(
             [measure.label for measure in measures],
@@ -159,6 +164,9 @@ def _compare(
             a_name=name,
             b_name=names[-1],
             higher_is_better=[m.metric.higher_is_better for m in measures if m.metric],
+            bounds=[(m.metric.low, m.metric.high) for m in measures if m.metric],
+            clusters=clusters,
+            clustered_by=CONVERSATION_KEYS[1],
             n_resamples=n_resamples,
             seed=seed,
         )

@@ -13,7 +13,12 @@ from ragassay.engine.behind import Given, given_of, mixed
 from ragassay.engine.config import RunConfig
 from ragassay.engine.folder import IN_CLUSTER, cluster_of
 from ragassay.engine.results import ScoreColumns
-from ragassay.engine.slicing import CONVERSATION_KEYS, Slicer
+from ragassay.engine.slicing import (
+    CONVERSATION_KEYS,
+    Slicer,
+    conversations_of_ids,
+    named_conversation,
+)
 from ragassay.engine.summarise import (
     IntervalOptions,
     averaged_over,
@@ -49,6 +54,9 @@ class Collector:
         self._slicer = Slicer(self.config.slice_by)
         self._clusters: list[str] = []
         self._clustered = 0
+        self._named = False
+        self._in_ids = False
+        self._n_looked_at = 0
         self._first_reason = ""
         self._absent: dict[str, dict[str, None]] = {}
         self._made_of: dict[str, str] = {}
@@ -61,10 +69,17 @@ class Collector:
 
     @property
     def clustered_by(self) -> str | None:
-        """The clustering column: the one asked for, or the conversation where samples name one."""
+        """The clustering column: the one asked for, or the conversation, where samples name one or
+        their ids hold one."""
         if self.config.cluster_by is not None:
             return self.config.cluster_by
-        return CONVERSATION_KEYS[0] if self._clustered else None
+        if self._named:
+            return CONVERSATION_KEYS[0]
+        if len(self.columns) != self._n_looked_at:
+            ids = [query for query, _, _ in self.columns.identities]
+            self._in_ids = conversations_of_ids(ids) is not None
+            self._n_looked_at = len(ids)
+        return CONVERSATION_KEYS[1] if self._in_ids else None
 
     def add(self, samples: Sequence[Sample], outcomes: Sequence[Sequence[Outcome]]) -> None:
         """Takes in a window."""
@@ -81,6 +96,7 @@ class Collector:
             cluster = cluster_of(sample, column)
             self._clusters.append(cluster)
             self._clustered += cluster.startswith(IN_CLUSTER)
+            self._named = self._named or named_conversation(sample) is not None
         for name, window in zip(self.metrics, outcomes, strict=True):
             for outcome in window:
                 self.columns.add(name, outcome, self.judge)
@@ -145,7 +161,9 @@ class Collector:
             system=next(iter(self.systems)) if len(self.systems) == 1 else "",
             n_samples=len(columns),
             n_queries=len({identity[0] for identity in columns.identities}),
-            averaged_over=averaged_over(columns, families, self.clustered_by),
+            averaged_over=averaged_over(
+                columns, families, self.clustered_by, from_ids=not self._named
+            ),
             metrics=summary_of,
             slices=slice_summaries(columns, described, options),
             failures=dict(self.failures),

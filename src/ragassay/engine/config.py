@@ -48,11 +48,16 @@ class RunConfig(BaseModel):
     cluster_by: str | None = Field(
         None, description="metadata column whose values are not independent (a conversation)"
     )
-    interval: Literal["t", "percentile", "bca"] = Field("t", description="kind of interval")
+    interval: Literal["auto", "t", "percentile", "bca"] = Field(
+        "auto", description="kind of interval: by the scores' range, Student's t, or a bootstrap"
+    )
     level: float = Field(0.95, gt=0, lt=1, description="confidence level of intervals")
     n_resamples: int = Field(10_000, ge=1, description="bootstrap resamples")
     seed: int = Field(0, ge=0, description="seed of everything random")
     fail_under: list[str] = Field(default_factory=list, description="gates such as 'f1>=0.6'")
+    trust_offline: bool = Field(
+        False, description="let offline judgments decide gates, whatever their agreement"
+    )
     judge: list[str] = Field(
         default_factory=list, description="who is asked: offline, openai:MODEL, URL#MODEL ..."
     )

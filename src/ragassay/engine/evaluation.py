@@ -38,6 +38,7 @@ from ragassay.engine.repeats import Compared, Repeats, keeping
 from ragassay.engine.results import Result
 from ragassay.engine.scoring import MODELLED_WINDOW, judged_among, score_stream
 from ragassay.engine.source import Data, Source, open_source
+from ragassay.engine.summarise import IntervalOptions
 from ragassay.engine.verdicts import KeptVerdicts, VerdictFile
 from ragassay.errors import InputError, RagassayWarning, UsageError, did_you_mean
 from ragassay.judges.asking import Asked, Asker
@@ -46,6 +47,7 @@ from ragassay.metrics import naming
 from ragassay.metrics.base import Metric
 from ragassay.metrics.whole import Whole
 from ragassay.samples import Sample
+from ragassay.stats.intervals import one_sided
 from ragassay.suites import Suite
 
 if TYPE_CHECKING:
@@ -160,7 +162,10 @@ def prepare(
     own = own_metrics(config.model_dump())
     plan = make_plan(config, source.format, chosen, [*objects, *own])
     shown = {name: str(metric) for name, metric in plan.every.items()}
-    checks = gates.resolve(config.fail_under, shown, [suite.name for suite in plan.suites])
+    ranges = {name: (metric.low, metric.high) for name, metric in plan.every.items()}
+    checks = gates.resolve(config.fail_under, shown, [s.name for s in plan.suites], ranges)
+    if any(gate.which != "mean" for gate in checks):
+        one_sided(config.level)
     asks = bool(judged_among(plan.metrics.values())) or config.nuggets == POOLED
     bench = None
     if asks and config.nuggets not in (OWN, POOLED):
@@ -283,8 +288,15 @@ class Job:
                     drop_consistency(writer.folder)
                 writer.finish(resolved, summary)
         folder = None if config.output is None else Path(config.output)
-        told = [summary] if repeats is None else [summary, repeats.summary]
-        found = tuple(one for part in told for one in gates.judge(self.gates, part))
+        options = IntervalOptions(config.interval, config.level, config.n_resamples, config.seed)
+        told = [(summary, collected.columns)]
+        if repeats is not None:
+            told.append((repeats.summary, repeats.columns))
+        found = tuple(
+            one
+            for part in told
+            for one in gates.judge(self.gates, *part, options, trust_offline=config.trust_offline)
+        )
         verdicts = kept if folder is None else VerdictFile(folder / VERDICTS)
         return Result(
             summary,

@@ -19,8 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragassay.engine.behind import judges_of
-from ragassay.engine.gates import GateResult
-from ragassay.engine.summary import Comparison, Summary
+from ragassay.engine.summary import Comparison, GateResult, Summary
 from ragassay.engine.verdicts import KeptVerdicts, Verdicts
 from ragassay.errors import UsageError
 from ragassay.samples import Identity, Sample
@@ -190,6 +189,11 @@ class ScoreColumns:
         for held in ("_values", "_codes", "_labels", "_behind"):
             columns = getattr(self, held)
             setattr(found, held, {names.get(name, name): columns[name] for name in columns})
+        return found
+
+    def unscored(self, metric: str, reasons: Iterable[Reason]) -> Mask:
+        """Which samples have no score for one of these reasons, shape ``(n_samples,)``."""
+        found: Mask = np.isin(self._code_array(metric), [_CODES[reason] for reason in reasons])
         return found
 
     def scored(self, metric: str) -> Mask:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from ragassay.samples import Sample
@@ -11,6 +12,9 @@ MAX_VALUES = 20
 
 CONVERSATION_KEYS = ("conversation", "conversation_id")
 """Metadata that tells which samples belong together; intervals are clustered by it."""
+
+_TURN_ID = re.compile(r"(?P<conversation>.+?)(?:<::>|::)\d+", re.S)
+"""An id that holds a conversation and a turn, as MT-RAG's tasks have it: ``CONVERSATION<::>3``."""
 
 _NOT_SLICES = frozenset(CONVERSATION_KEYS)
 
@@ -102,12 +106,30 @@ def facets(sample: Sample) -> dict[str, str]:
 
 
 def conversation(sample: Sample) -> str | None:
-    """The conversation that a sample belongs to, where its metadata says so."""
+    """The conversation that a sample belongs to, where its metadata or its id says so."""
+    return named_conversation(sample) or conversation_of_id(sample.id)
+
+
+def named_conversation(sample: Sample) -> str | None:
+    """The conversation that a sample's metadata names."""
     for key in CONVERSATION_KEYS:
         value = sample.metadata.get(key)
         if isinstance(value, str | int) and value != "":
             return str(value)
     return None
+
+
+def conversation_of_id(name: str) -> str | None:
+    """The conversation in an id of the form ``CONVERSATION<::>TURN`` or ``CONVERSATION::TURN``."""
+    found = _TURN_ID.fullmatch(name)
+    return None if found is None else found["conversation"]
+
+
+def conversations_of_ids(names: Sequence[str]) -> list[str] | None:
+    """Each id's conversation; ``None`` unless all ids hold one and there are at least two of them,
+    fewer than ids."""
+    found = [one for name in names if (one := conversation_of_id(name)) is not None]
+    return found if len(found) == len(names) and 1 < len({*found}) < len({*names}) else None
 
 
 def _label(value: object) -> str | None:

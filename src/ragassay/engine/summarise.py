@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from ragassay.engine.behind import label_of
 from ragassay.engine.results import Mask, ScoreColumns
-from ragassay.engine.slicing import labels_of
+from ragassay.engine.slicing import CONVERSATION_KEYS, labels_of
 from ragassay.engine.summary import MetricSummary, Slice
 from ragassay.metrics.base import Metric
 from ragassay.scores import Reason
-from ragassay.stats import mean_interval
+from ragassay.stats import Interval, mean_interval
 
 GEOMETRIC_FLOOR = 1e-5
 """Zeros count as this in a geometric mean (trec_eval's MIN_GEO_MEAN)."""
@@ -25,7 +25,7 @@ GEOMETRIC_FLOOR = 1e-5
 class IntervalOptions:
     """How intervals are computed: see ``ragassay.stats.mean_interval``."""
 
-    method: str = "t"
+    method: str = "auto"
     level: float = 0.95
     n_resamples: int = 10_000
     seed: int = 0
@@ -78,8 +78,9 @@ def slice_summaries(
     A sample with several labels in a column (a list) is in the slice of each.
     """
     clusters = cluster_codes(columns)
-    # Slices are many and small: their intervals are t intervals whatever the headline uses.
-    options = IntervalOptions("t", options.level)
+    # Slices are many and small: no bootstrap there, whatever the headline uses.
+    if options.method in ("percentile", "bca"):
+        options = IntervalOptions("auto", options.level)
     found = []
     for column, values in columns.slices.items():
         labels = [labels_of(value) for value in values]
@@ -95,8 +96,17 @@ def slice_summaries(
     return tuple(found)
 
 
-def averaged_over(columns: ScoreColumns, families: Collection[str], cluster_by: str | None) -> str:
-    """In words: what the means of a run go over, and what its intervals are clustered by."""
+def averaged_over(
+    columns: ScoreColumns,
+    families: Collection[str],
+    cluster_by: str | None,
+    *,
+    from_ids: bool = False,
+) -> str:
+    """In words: what the means of a run go over, and what its intervals are clustered by.
+
+    ``from_ids``: no sample names its conversation, so the ids tell it.
+    """
     n, n_queries = len(columns), len({identity[0] for identity in columns.identities})
     queries = f"{n_queries:,} {'query' if n_queries == 1 else 'queries'}"
     text = f"the scored among all {queries}" if n != 1 else "the one query, where it is scored"
@@ -106,6 +116,8 @@ def averaged_over(columns: ScoreColumns, families: Collection[str], cluster_by: 
         text += "; a judged query without relevant passages, or for which none came back, counts 0"
     if cluster_by is not None:
         text += f"; intervals clustered by {cluster_by}"
+        if from_ids and cluster_by in CONVERSATION_KEYS:
+            text += " (the ids hold it)"
     elif n != n_queries:
         text += "; intervals clustered by query"
     return text
@@ -144,9 +156,7 @@ def _over(
     """A metric with its numbers over the samples of a mask."""
     chosen = mask & columns.scored(metric.name)
     values = columns.values(metric.name)[chosen]
-    mean, low, high, n_clusters = _aggregate(
-        metric, values, None if clusters is None else clusters[chosen], options
-    )
+    found = interval_of(metric, values, None if clusters is None else clusters[chosen], options)
     labels = columns.labels(metric.name, mask)
     behind = columns.behind(metric.name, mask)
     assumed = columns.assumed(metric.name) & mask
@@ -154,14 +164,14 @@ def _over(
     measured = columns.values(metric.name)[chosen & ~assumed] if n_assumed else values[:0]
     return replace(
         metric,
-        mean=mean,
-        low=low,
-        high=high,
+        mean=found.mean,
+        low=found.low,
+        high=found.high,
         level=options.level,
-        interval=options.method if low is not None else "none",
+        interval=found.method if found.low is not None else "none",
         n_scored=int(values.size) + sum(labels.values()),
         n_total=int(mask.sum()),
-        n_clusters=n_clusters,
+        n_clusters=found.n_clusters,
         std=float(values.std(ddof=1)) if values.size > 1 else None,
         median=float(np.median(values)) if values.size else None,
         minimum=float(values.min()) if values.size else None,
@@ -176,19 +186,29 @@ def _over(
     )
 
 
-def _aggregate(
+def interval_of(
     metric: MetricSummary,
     values: NDArray[np.float64],
     clusters: NDArray[np.int64] | None,
     options: IntervalOptions,
-) -> tuple[float | None, float | None, float | None, int | None]:
-    if not values.size:
-        return None, None, None, None
-    if metric.aggregate == "sum":
-        return float(values.sum()), None, None, None
+) -> Interval:
+    """A metric's aggregate of some values (mean, sum, geometric mean) with its interval.
+
+    A sum has no interval. The interval of a geometric mean is made on logarithms. Bounds are cut at
+    the metric's range: the true mean lies inside it.
+    """
+    floor, ceiling = metric.bounds
+    if metric.aggregate == "sum" or not values.size:
+        total = float(values.sum()) if values.size else None
+        return Interval(total, None, None, options.level, "none", values.size)
     geometric = metric.aggregate == "geometric"
+    if geometric:
+        values = np.log(np.maximum(values, GEOMETRIC_FLOOR))
+        floor = np.log(GEOMETRIC_FLOOR) if floor == 0.0 else None
+        ceiling = None if ceiling is None else float(np.log(ceiling))
     found = mean_interval(
-        np.log(np.maximum(values, GEOMETRIC_FLOOR)) if geometric else values,
+        values,
+        span=(floor, ceiling),
         method=options.method,
         level=options.level,
         clusters=clusters,
@@ -196,12 +216,10 @@ def _aggregate(
         seed=options.seed,
     )
     mean, low, high = found.mean, found.low, found.high
-    if geometric:
-        mean, low, high = (None if x is None else float(np.exp(x)) for x in (mean, low, high))
-    # The true mean lies in the metric's range, so cutting the interval there costs no coverage.
-    floor, ceiling = metric.bounds
     if low is not None and floor is not None:
         low = max(low, floor)
     if high is not None and ceiling is not None:
         high = min(high, ceiling)
-    return mean, low, high, found.n_clusters
+    if geometric:
+        mean, low, high = (None if x is None else float(np.exp(x)) for x in (mean, low, high))
+    return replace(found, mean=mean, low=low, high=high)

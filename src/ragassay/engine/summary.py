@@ -172,13 +172,68 @@ class Summary:
 
 
 @dataclass(frozen=True, slots=True)
+class GateResult:
+    """What a gate found.
+
+    ``value`` is the mean or the one-sided bound that the gate looks at. ``passed`` is ``None`` when
+    it cannot be decided, and ``why`` says why not: n is too small, nothing was scored, ``unscored``
+    samples lack a score that they should have. ``which`` is ``mean``, or the bound: ``low`` or
+    ``high``, at the confidence level ``level``.
+    """
+
+    gate: str
+    value: float | None
+    passed: bool | None
+    unscored: int = 0
+    why: str = ""
+    which: str = "mean"
+    level: float = 0.95
+
+    @property
+    def sentence(self) -> str:
+        """One line for the terminal."""
+        state = {True: "passed", False: "FAILED", None: "undecided"}[self.passed]
+        found = []
+        if self.value is not None:
+            what = {"low": "lower", "high": "upper"}.get(self.which)
+            bound = "mean" if what is None else f"one-sided {100 * self.level:.4g} % {what} bound"
+            found.append(f"{bound} {self.value:.4f}")
+        found += [self.why] * bool(self.why)
+        return f"gate {self.gate}: {state}, {'; '.join(found)}"
+
+    def to_json(self) -> dict[str, Any]:
+        """A mapping of plain values."""
+        return asdict(self)
+
+
+Verdict = Literal[
+    "better",
+    "worse",
+    "different",
+    "no difference shown",
+    "unknown",
+    "indicative",
+    "exploratory",
+    "not comparable",
+]
+
+
+@dataclass(frozen=True, slots=True)
 class Difference:
     """One metric of a comparison: A is the new system, B the old one (UltraRAG's letters).
 
-    ``p_value`` is the two-sided paired permutation test's, ``significant`` says raw p < 0.05,
-    ``p_adjusted`` and ``significant_adjusted`` are after the correction across metrics.
+    ``p_value`` is the two-sided paired sign-flip test's, ``significant`` says raw p < 0.05,
+    ``p_adjusted`` and ``significant_adjusted`` are after the correction across the tested metrics.
+    ``low`` and ``high`` bound the difference at ``level``, the one that the correction leaves this
+    metric, so that they exclude 0 exactly where the difference is significant after it; ``least``
+    and ``most`` are one-sided bounds at the comparison's own level, uncorrected.
     ``detectable`` is the smallest true difference that ``n`` queries with this spread would have
     found with 80 % power at the 5 % level. What could not be computed is ``None``.
+
+    ``standing`` says whether the verdict counts: ``tested``, or ``exploratory`` (not among the
+    primary metrics), ``indicative`` (judged offline, without known agreement with people) or ``not
+    comparable`` (the runs did not compute it alike); ``why`` explains the last two, or says of an
+    LLM judge that its agreement was not measured.
     """
 
     name: str
@@ -199,15 +254,32 @@ class Difference:
     losses: int
     ties: int
     higher_is_better: bool | None = True
+    level: float = 0.95
+    interval: str = ""
+    least: float | None = None
+    most: float | None = None
+    standing: Literal["tested", "exploratory", "indicative", "not comparable"] = "tested"
+    why: str = ""
 
     @property
-    def verdict(self) -> Literal["better", "worse", "different", "no difference shown", "unknown"]:
-        """The corrected test in words, seen from A."""
+    def verdict(self) -> Verdict:
+        """The corrected test in words, seen from A; where it does not count, why not."""
+        if self.standing != "tested":
+            return self.standing
         if self.significant_adjusted is None or self.diff is None:
             return "unknown"
         if not self.significant_adjusted:
             return "no difference shown"
-        if self.higher_is_better is None:
+        return self._direction
+
+    @property
+    def suspected(self) -> Verdict:
+        """What its own uncorrected test would say, whatever its standing."""
+        return self._direction if self.significant else "no difference shown"
+
+    @property
+    def _direction(self) -> Verdict:
+        if self.higher_is_better is None or self.diff is None:
             return "different"
         return "better" if (self.diff > 0) == self.higher_is_better else "worse"
 
@@ -221,7 +293,8 @@ class Comparison:
     ``n_clusters`` says how many of them there are; both are ``None`` when queries stand alone.
     ``judged_by`` names the judge of both runs, or both judges; empty where nobody was asked.
     ``metrics_only_a`` and ``metrics_only_b`` are metrics that the other run lacks, where none were
-    asked for by name.
+    asked for by name. ``primary`` are the metrics that were named as the ones to test, ``gates``
+    what was found of the largest drops allowed. ``1 - level`` is the level of the tests together.
     """
 
     a: str
@@ -241,6 +314,8 @@ class Comparison:
     judged_by: str = ""
     metrics_only_a: tuple[str, ...] = ()
     metrics_only_b: tuple[str, ...] = ()
+    primary: tuple[str, ...] = ()
+    gates: tuple[GateResult, ...] = ()
 
     def __str__(self) -> str:
         """A plain table: metric, both means, difference, interval, p-values, verdict and n."""

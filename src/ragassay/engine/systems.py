@@ -38,7 +38,7 @@ def _only(result: Result, system: str) -> Result:
     metrics = list(result.summary.metrics.values())
     config = result.config
     options = IntervalOptions(
-        config.get("interval", "t"),
+        config.get("interval", "auto"),
         config.get("level", 0.95),
         config.get("n_resamples", 10_000),
         config.get("seed", 0),

@@ -20,7 +20,7 @@ from ragassay.reports.wording import (
     reasons,
 )
 from ragassay.scores import Reason
-from ragassay.stats.permutation import EXACT_UP_TO
+from ragassay.stats.sign_flip import EXACT_UP_TO
 from ragassay.suites import known
 
 MOST_LABELS = 6
@@ -244,6 +244,9 @@ def verdict_line(comparison: Comparison) -> str:
         "different": "different on",
         "no difference shown": "no difference shown on",
         "unknown": "not testable on",
+        "indicative": "indicative only on",
+        "exploratory": "exploratory on",
+        "not comparable": "not comparable on",
     }
     pieces = [f"{said[verdict]} {tally[verdict]}" for verdict in said if tally[verdict]]
     if not pieces:
@@ -254,20 +257,23 @@ def verdict_line(comparison: Comparison) -> str:
 
 def comparison_notes(comparison: Comparison) -> list[str]:
     """Which test, how many resamples, which correction, and what the means run over."""
-    n_tested = sum(d.p_value is not None for d in comparison.differences)
+    n_tested = sum(d.p_adjusted is not None for d in comparison.differences)
     notes = [
         f"A (new) = {comparison.a}; B (old) = {comparison.b}. Each mean runs over the queries that "
         f"both runs scored: n, of {comparison.n_common:,} in common.",
-        f"p_value: two-sided paired permutation test, {comparison.n_resamples:,} resamples, "
-        f"seed {comparison.seed} (exact where at most {EXACT_UP_TO} "
-        "queries differ). * marks a raw p below 0.05.",
-        f"p ({correction_name(comparison.correction)}) and the verdict: corrected across the "
-        f"{plural(n_tested, 'metric')} tested between these two runs, at the 5 % level.",
+        f"p_value: two-sided paired sign-flip test, {comparison.n_resamples:,} random patterns, "
+        f"seed {comparison.seed} (all patterns with at most {EXACT_UP_TO} queries or clusters). "
+        "* marks a raw p below 0.05.",
+        f"p ({correction_name(comparison.correction)}) and the verdict: {_corrected(comparison)} "
+        f"the {plural(n_tested, 'metric')} tested between these two runs, at the "
+        f"{percent(1 - comparison.level)} level.",
         f"Interval of the difference: {percent(comparison.level)}, "
         f"{interval_name(comparison.interval)}. Detectable: the smallest true difference that n "
         "queries with this spread find with 80 % power.",
     ]
     notes += cluster_notes(comparison)
+    notes += standing_notes(comparison)
+    notes += [gate.sentence[:1].upper() + gate.sentence[1:] + "." for gate in comparison.gates]
     if comparison.judged_by:
         notes.append(f"Judged by {comparison.judged_by}.")
     alone = [
@@ -285,6 +291,29 @@ def comparison_notes(comparison: Comparison) -> list[str]:
     if missing:
         notes.append(f"Left out: {' and '.join(missing)}.")
     return notes
+
+
+def _corrected(comparison: Comparison) -> str:
+    return "not corrected for" if comparison.correction == "none" else "corrected across"
+
+
+def standing_notes(comparison: Comparison) -> list[str]:
+    """Which metrics have no verdict and why, or one whose judge nobody measured; one sentence for
+    each reason."""
+    reasons: dict[tuple[str, str], list[str]] = {}
+    for d in comparison.differences:
+        if d.standing != "tested" or d.why:
+            reasons.setdefault((d.standing, d.why), []).append(d.name)
+    said = {
+        "tested": "judged, {why}",
+        "exploratory": "exploratory, because other metrics were named as the primary ones",
+        "indicative": "indicative: {why}",
+        "not comparable": "no verdict: {why}",
+    }
+    return [
+        f"{', '.join(names)}: {said[standing].format(why=why.rstrip('.'))}."
+        for (standing, why), names in reasons.items()
+    ]
 
 
 def cluster_notes(comparison: Comparison) -> list[str]:

@@ -17,12 +17,16 @@ NOTHING = "–"
 """Stands where there is no number."""
 
 _INTERVALS = {
+    "effective-n": "beta bounds by the effective n",
+    "skew-t": "Student's t, widened for skewness",
+    "auto": "the sign-flip test inverted, at the level that the correction leaves each metric",
     "t": "Student's t",
     "percentile": "percentile bootstrap",
     "bca": "BCa bootstrap",
     "bootstrap": "bootstrap",
 }
 _CORRECTIONS = {
+    "maxt": "max-T",
     "holm": "Holm",
     "bh": "Benjamini-Hochberg",
     "benjamini-hochberg": "Benjamini-Hochberg",

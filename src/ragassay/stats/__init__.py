@@ -12,12 +12,12 @@ from ragassay.stats.distributions import (
     t_sf,
 )
 from ragassay.stats.intervals import Interval, mean_interval
-from ragassay.stats.step_down import max_t
 from ragassay.stats.overlap import jaccard, rank_biased_overlap
 from ragassay.stats.paired import PairedResult, compare_pairs
 from ragassay.stats.power import detectable_difference
 from ragassay.stats.sign_flip import SignFlips, sign_flips
 from ragassay.stats.spread import Spread, spread
+from ragassay.stats.step_down import max_t
 
 __all__ = [
     "Components",

@@ -20,9 +20,9 @@ from ragassay.stats.corrections import (
 )
 from ragassay.stats.distributions import t_sf
 from ragassay.stats.intervals import Span, bounds, check_options, one_sided
-from ragassay.stats.step_down import max_t
 from ragassay.stats.power import check_power, noncentrality
 from ragassay.stats.sign_flip import SignFlips, sign_flips
+from ragassay.stats.step_down import max_t
 from ragassay.stats.ties import Ties, mostly_ties
 from ragassay.stats.units import ROUNDING, FloatArray, IntArray, Units, cluster_codes
 

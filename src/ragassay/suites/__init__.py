@@ -180,6 +180,20 @@ def known() -> Mapping[str, Suite]:
     return found
 
 
+@cache
+def every_alias() -> Mapping[str, str]:
+    """All suites' names for metrics that no metric is called by in general, with what they mean."""
+    general = naming.known().keys() | naming.aliases().keys()
+    return MappingProxyType(
+        {
+            alias: target
+            for suite in known().values()
+            for alias, target in suite.aliases.items()
+            if alias not in general
+        }
+    )
+
+
 def get(name: str) -> Suite:
     """The suite called ``name``.
 

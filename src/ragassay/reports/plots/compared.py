@@ -170,9 +170,11 @@ def _notes(comparison: Comparison, lines: Sequence[_Line]) -> list[str]:
     notes = [
         f"{wording.plural(comparison.n_common, 'query')} in common, compared query by query. "
         f"{wording.percent(comparison.level)} intervals "
-        f"({wording.interval_name(comparison.interval)}). Verdicts: paired permutation test, "
-        f"{wording.correction_name(comparison.correction)} across these metrics, 5 % level.",
+        f"({wording.interval_name(comparison.interval)}). Verdicts: paired sign-flip test, "
+        f"{wording.correction_name(comparison.correction)} across the metrics tested, "
+        f"{wording.percent(1 - comparison.level)} level.",
         *footnotes.cluster_notes(comparison),
+        *footnotes.standing_notes(comparison),
     ]
     if comparison.judged_by:
         notes.append(f"Judged by {comparison.judged_by}.")

@@ -109,7 +109,7 @@ class Collected:
             for values in self.values:
                 value = values.get(metric.name)
                 columns.add(metric.name, _NOT_THERE if value is None else Score(value))
-        options = IntervalOptions("t", LEVEL)
+        options = IntervalOptions("auto", LEVEL)
         summary = Summary(
             title=title,
             suite=suite,
