@@ -43,6 +43,8 @@ class Suite:
         source: the published system or paper.
         metrics: the names of its metrics, in order; local aliases may be used.
         aliases: published names that hold inside this suite only, with what they stand for.
+        elsewhere: what else a published name stands for in the field, by that name: a sentence with
+            the metric to name then. It is shown where the name is used outside the suite.
         columns: the published column name of a metric, by the metric's canonical name. Metrics
             without one are shown under their own name.
         published: what ``--published`` changes: canonical names of metrics (without parameters)
@@ -62,6 +64,7 @@ class Suite:
     source: str
     metrics: tuple[str, ...]
     aliases: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    elsewhere: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     columns: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     published: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     ranked: tuple[str, ...] = ()
@@ -165,9 +168,15 @@ def _published_elsewhere(name: str) -> str:
     means = " and ".join(f"of {target} in the suite {suite}" for _, target, suite in found)
     metric = " or ".join(target for _, target, _ in found)
     inside = " or ".join(suite for *_, suite in found)
+    besides = [f" {said}" for suite in known().values() for said in _sayings(suite, base)]
     return (
-        f"{found[0][0]!r} is the published name {means}: write {metric}, or add the suite {inside}."
+        f"{found[0][0]!r} is the published name {means}: write {metric}, or add the suite {inside} "
+        f"(--suite {inside}).{''.join(besides)}"
     )
+
+
+def _sayings(suite: Suite, base: str) -> list[str]:
+    return [said for alias, said in suite.elsewhere.items() if alias.casefold() == base]
 
 
 @cache

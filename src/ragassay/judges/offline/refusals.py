@@ -50,7 +50,7 @@ _CONCEDES = re.compile(
     r"^\W*(?:while|although|though|even though|whereas|obwohl|bien que|aunque|sebbene)\b[^,]*,",
     re.IGNORECASE,
 )
-_PRONOUN = re.compile(r"^\W*(?:it|they|he|she|this|these|those)\b", re.IGNORECASE)
+_PRONOUN = re.compile(r"^\W*(?:it|they|he|she)\b", re.IGNORECASE)
 _DIGIT = re.compile(r"\d")
 _NEAR = 40
 """Characters before a refusal in which an "if" is looked for."""
@@ -79,12 +79,12 @@ def shape(answer: str, conversation: str = "") -> Shape:
     """
     parts = [_part(sentence) for sentence in sentences(plain(answer))]
     refusing = sum(part.refusing for part in parts)
-    said = [part.said for part in parts if part.said]
+    said = [part for part in parts if part.said]
     if refusing:
-        said = [text for text in said if not _DESCRIBES.search(text)]
+        said = [part for part in said if not _DESCRIBES.search(part.said)]
     if refusing and conversation:
         stems = _telling(conversation)
-        said = [text for text in said if _is_about(text, stems)]
+        said = [part for part in said if _is_about(part, stems)]
     if not said:
         refusing += sum(part.hedge for part in parts)
     return Shape(
@@ -92,10 +92,13 @@ def shape(answer: str, conversation: str = "") -> Shape:
     )
 
 
-def _is_about(text: str, stems: frozenset[str]) -> bool:
-    """Whether a text shares a telling word, goes on by a pronoun, or holds a number."""
+def _is_about(part: _Part, stems: frozenset[str]) -> bool:
+    """Whether it shares a telling word with the conversation or goes on about its subject: by a
+    pronoun, or by a number behind the refusal in the same sentence ("..., but in 1965")."""
     return bool(
-        stems & set(content(text)) or _DIGIT.search(text) or _PRONOUN.match(_LEAD.sub("", text))
+        stems & set(content(part.said))
+        or _PRONOUN.match(_LEAD.sub("", part.said))
+        or _DIGIT.search(part.behind)
     )
 
 
@@ -106,8 +109,20 @@ def _telling(conversation: str) -> frozenset[str]:
 
 
 class _Part(NamedTuple):
+    """What a sentence is.
+
+    Attributes:
+        refusing: refusals in it.
+        said: what it says, beside those.
+        behind: the share of ``said`` that stands behind the first of them.
+        talk: whether it is small talk.
+        advice: whether it sends elsewhere.
+        hedge: whether it begins with a hedge.
+    """
+
     refusing: int = 0
     said: str = ""
+    behind: str = ""
     talk: bool = False
     advice: bool = False
     hedge: bool = False
@@ -137,8 +152,7 @@ def _behind_hedges(sentence: str) -> int:
 
 def _unhedged(sentence: str) -> _Part:
     if _refusal(sentence):
-        refused, said = _beside(sentence)
-        return _Part(refused, "" if is_hostile(sentence) else said)
+        return _beside(sentence)
     if is_hostile(sentence):
         return _Part()
     if _courteous(sentence):
@@ -160,21 +174,25 @@ def _is_made(part: str, found: re.Match[str]) -> bool:
     return not _CONDITION.search(part[max(0, found.start() - _NEAR) : found.start()])
 
 
-def _beside(sentence: str) -> tuple[int, str]:
-    """Refusals in a sentence that holds one, and what it says beside them."""
+def _beside(sentence: str) -> _Part:
+    """A sentence that holds a refusal, with what it says before and behind it."""
     refused = 0
-    said: list[str] = []
+    before: list[str] = []
+    behind: list[str] = []
     for part in _TURN.split(sentence):
         found = _refusal(part)
         if found is None:
-            said.append(part)
+            (behind if refused else before).append(part)
             continue
+        (behind if refused else before).append(_LEAD.sub("", part[: found.start()]))
         refused += 1
-        said.append(_LEAD.sub("", part[: found.start()]))
         conceded = _CONCEDES.match(part)
         if conceded and conceded.end() > found.end():
-            said.append(part[conceded.end() :])
-    return refused, " ".join(filter(_says, said))
+            behind.append(part[conceded.end() :])
+    if is_hostile(sentence):
+        return _Part(refused)
+    after = " ".join(filter(_says, behind))
+    return _Part(refused, " ".join(filter(_says, [*before, after])), after)
 
 
 def _says(text: str, least: int = _SAYS_SOMETHING) -> bool:

@@ -18,7 +18,7 @@ from ragassay.judges.offline.evidence import share_of
 from ragassay.judges.offline.hostile import evidence_sentences
 from ragassay.judges.offline.relevance import grade
 from ragassay.judges.offline.wanted import Kind, holds, kind_of, subject
-from ragassay.judges.offline.words import WHOLE, content, stem, tokens, weight
+from ragassay.judges.offline.words import content, stem, tokens, weight
 from ragassay.judges.questions.report import ContextReport, ReportOnContext
 
 USED = 4
@@ -60,14 +60,16 @@ class Worth(NamedTuple):
 @lru_cache(maxsize=4096)
 def worth(query: str, chunk: str) -> Worth:
     """What a chunk is worth to a query."""
-    asked, topic = subject(query), topic_of(query)
+    asked, topic, kind = subject(query), topic_of(query), kind_of(query)
     parts = [(part, frozenset(content(part))) for part in evidence_sentences(chunk)]
     held = frozenset[str]().union(*(stems for _, stems in parts))
     beside = " \n".join(part for part, stems in parts if stems & topic)
-    fits = holds(beside, kind_of(query), frozenset(content(query)))
-    stars = _STARS[grade(query, chunk)] if fits else 1
+    fits = holds(beside, kind, frozenset(content(query)))
+    stars = _STARS[grade(query, chunk)]
     thing = frozenset(content(asked_thing(query)))
-    if thing and kind_of(query) == "any" and not thing & held:
+    if kind != "any":
+        stars = stars if fits and stars >= USED else 1
+    elif thing and not thing & held:
         stars = min(stars, _UNNAMED)
     near = sum(share_of(asked, stems) >= _NEAR for _, stems in parts)
     return Worth(
@@ -142,8 +144,7 @@ def _why(query: str, found: Sequence[Worth], best: Worth | None) -> str:
 
 
 def _words(query: str, stems: frozenset[str]) -> str:
-    """The telling words of a query that have these stems, in quotation marks, three at most."""
-    found = dict.fromkeys(
-        token for token in tokens(query) if stem(token) in stems and weight(stem(token)) == WHOLE
-    )
-    return ", ".join(f'"{word}"' for word in list(found)[:3])
+    """The words of a query that have these stems, in quotation marks: three, the telling first."""
+    found = dict.fromkeys(token for token in tokens(query) if stem(token) in stems)
+    telling = sorted(found, key=lambda token: -weight(stem(token)))
+    return ", ".join(f'"{word}"' for word in telling[:3])
