@@ -43,8 +43,6 @@ class Suite:
         source: the published system or paper.
         metrics: the names of its metrics, in order; local aliases may be used.
         aliases: published names that hold inside this suite only, with what they stand for.
-        elsewhere: what else a published name stands for in the field, by that name: a sentence with
-            the metric to name then. It is shown where the name is used outside the suite.
         columns: the published column name of a metric, by the metric's canonical name. Metrics
             without one are shown under their own name.
         published: what ``--published`` changes: canonical names of metrics (without parameters)
@@ -57,6 +55,8 @@ class Suite:
             provider is named.
         notes: what a reader of the numbers should know.
         totals: figures of a whole run that the system publishes, by name.
+        elsewhere: what else a published name stands for in the field, by that name: a sentence with
+            the metric to name then. It is shown where the name is used outside the suite.
     """
 
     name: str
@@ -64,7 +64,6 @@ class Suite:
     source: str
     metrics: tuple[str, ...]
     aliases: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    elsewhere: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     columns: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     published: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     ranked: tuple[str, ...] = ()
@@ -73,6 +72,7 @@ class Suite:
     default_model: str = ""
     notes: tuple[str, ...] = ()
     totals: Mapping[str, Total] = field(default_factory=lambda: MappingProxyType({}))
+    elsewhere: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
     @property
     def owned(self) -> frozenset[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 
 from ragassay.judges.offline import lists
@@ -17,12 +16,13 @@ def asked_thing(query: str) -> str:
 
     Empty where the query names no such thing: "when was it opened?", "how much does it cost?".
     """
-    found = _ASKS.search(visible(query))
+    text = visible(query)
+    found = _ASKS.search(text)
     if found is None:
         return ""
-    if named := next(filter(None, found.groups()), None):
-        return named
-    words = tokens(query[found.end() : found.end() + _LONGEST])
+    if found.lastindex:
+        return str(found[found.lastindex])
+    words = tokens(text[found.end() : found.end() + _LONGEST])
     return words[0] if words and content(words[0]) else ""
 
 

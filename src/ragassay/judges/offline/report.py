@@ -1,9 +1,9 @@
 """What are the retrieved chunks worth to a query? ML cube's four values.
 
-On the topic and holding the answer are two things: the topic is what the query is about without the
-thing that it asks for ("ECTS" in "how many ECTS"). A chunk is of use where its grade says so and the
-kind of answer that is asked for (a date, a number, a name) stands beside the topic; where none is
-asked for by kind, the thing itself.
+On the topic and holding the answer are two things: the topic is what the query is about without
+the thing that it asks for ("ECTS" in "how many ECTS"). A chunk is of use where its grade says so
+and the kind of answer that is asked for (a date, a number, a name) stands beside the topic; where
+none is asked for by kind, the thing itself.
 """
 
 from __future__ import annotations
