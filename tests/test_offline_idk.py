@@ -14,6 +14,19 @@ from ragassay.judges.questions.answering import AnswerAttempted, SaysIdk
 QUERY = "What does the museum cost?"
 
 NEGATIONS = """
+The contract does not specify a notice period for tenants.
+Scientists do not know what causes the disease.
+It is impossible to determine the sex of the bird by its colour.
+The API does not return a context object.
+The text field does not accept more than 80 characters.
+Unfortunately, the museum closed in 1965.
+I'm afraid it closed in 1965.
+Le contrat ne mentionne aucune pénalité.
+Non è disponibile il martedì.
+Roken is niet toegestaan.
+ペットは許可されていません。
+Курить запрещено.
+Goodbye Lenin is a 2003 film.
 There is no evidence that coffee causes cancer.
 Bonfires are not permitted at any time of the year.
 Dental work is not covered by the basic plan.
@@ -72,6 +85,9 @@ The museum has no information desk.
 """.strip().splitlines()
 
 HEDGED = """
+I believe it was 1965, but I'm not sure.
+It was probably 1965, though I can't say for sure.
+Maybe 1965? I'm not certain.
 I'm not sure, but it may be 1965.
 I'm not certain, but I think Lena Brandt designed it.
 I don't know for sure, but it probably opened in 1965.
@@ -106,6 +122,17 @@ I don't know exactly when, but it opened in the sixties, under mayor Brandt.
 """.strip().splitlines()
 
 REFUSALS = """
+There's nothing in the documents about the price.
+The information you are looking for is not in the documents.
+Based on the context, the price is unknown.
+This is not something I have information about.
+Hmm, hard to say.
+Darüber steht im Text nichts.
+Aucune information n'est disponible à ce sujet.
+El texto no lo dice.
+Il testo non lo dice.
+De tekst zegt daar niets over.
+В тексте об этом не говорится.
 I'm not sure.
 I'm not certain about that. You could ask the port office.
 Not sure! Is there anything else you would like to know?

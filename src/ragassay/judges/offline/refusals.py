@@ -177,9 +177,14 @@ def _is_made(part: str, found: re.Match[str]) -> bool:
 def _beside(sentence: str) -> _Part:
     """A sentence that holds a refusal, with what it says before and behind it."""
     refused = 0
+    hedge = False
     before: list[str] = []
     behind: list[str] = []
     for part in _TURN.split(sentence):
+        hedged = _behind_hedges(part)
+        if hedged and not content(part[hedged:]):
+            hedge = True
+            continue
         found = _refusal(part)
         if found is None:
             (behind if refused else before).append(part)
@@ -190,9 +195,9 @@ def _beside(sentence: str) -> _Part:
         if conceded and conceded.end() > found.end():
             behind.append(part[conceded.end() :])
     if is_hostile(sentence):
-        return _Part(refused)
+        return _Part(refused, hedge=hedge)
     after = " ".join(filter(_says, behind))
-    return _Part(refused, " ".join(filter(_says, [*before, after])), after)
+    return _Part(refused, " ".join(filter(_says, [*before, after])), after, hedge=hedge)
 
 
 def _says(text: str, least: int = _SAYS_SOMETHING) -> bool:
