@@ -31,6 +31,7 @@ from statistics import median
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks import offline_idk, offline_report
 from ragassay import load
 from ragassay.judges.offline.answers import answer_to
 from ragassay.judges.offline.claims import extract, supported
@@ -90,6 +91,7 @@ def main() -> None:
     if not quick:
         cross_validated(llm)
     idk(records)
+    offline_report.report(quick)
     speed(records)
 
 
@@ -305,15 +307,7 @@ def idk(records: Sequence[Record]) -> None:
     print("  published judge says   offline: full, partial, none")
     for said, name in ((True, "full"), (False, "anything else")):
         print(f"  {name:<22} " + ", ".join(f"{found[said, value]:>4}" for value in (1.0, 0.5, 0.0)))
-    other: Counter[tuple[float, float | None]] = Counter()
-    for sample in load(DATA / "judged_42.jsonl"):
-        (value,) = sample.given["idk_eval"]
-        other[float(value), value_of(IdkEval(given=False), sample)] += 1
-    print("  42 records of another system and judge: (published, offline) count")
-    print(
-        "  "
-        + ", ".join(f"({a:g}, {b:g}) {n}" for (a, b), n in sorted(other.items()) if b is not None)
-    )
+    offline_idk.report()
 
 
 def balanced_accuracy(records: Sequence[Record]) -> float:

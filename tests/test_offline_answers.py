@@ -188,25 +188,8 @@ def test_nuggets_are_held_in_full_in_part_or_not() -> None:
     assert part == ("partial_support",)
 
 
-@pytest.mark.parametrize(
-    ("answer", "stars"),
-    [
-        ("The bridge over the harbour of Aarwyk was opened in 1968.", 5),
-        ("The bridge over the harbour of Aarwyk was opened in 1986.", 1),
-        ("The old ferry was not closed in 1969.", 1),
-        ("Bananas are yellow and grow in 1986 places.", 5),
-        ("", 5),
-    ],
-)
-def test_only_what_says_otherwise_contradicts(answer: str, stars: int) -> None:
-    assert ask(Contradiction((FAR, PASSAGE), answer)).stars == stars
-
-
-def test_contradiction_is_not_thinned_by_other_sentences() -> None:
-    wrong = "The old ferry was not closed in 1969."
-    assert ask(Contradiction((PASSAGE,), f"{wrong} Bananas are yellow. Tea is hot.")).stars == 1
-    mixed = ask(Contradiction((PASSAGE,), f"{wrong} Trams cross it every ten minutes.")).stars
-    assert mixed == 3
+def test_contradiction_is_not_told_by_words() -> None:
+    assert answer_to(Contradiction((FAR, PASSAGE), "The old ferry was not closed in 1969.")) is None
 
 
 def test_satisfaction_rises_from_a_refusal_to_a_full_answer() -> None:

@@ -21,7 +21,7 @@ from ragassay.judges.questions.matching import AnswerMatch
 from ragassay.judges.questions.nuggets import AssignNuggets, ExtractNuggets, NuggetImportance
 from ragassay.judges.questions.rating import ReferenceRating
 from ragassay.judges.questions.relevance import RelevanceGrade
-from ragassay.judges.questions.report import Contradiction, ReportOnContext, Satisfaction
+from ragassay.judges.questions.report import ReportOnContext, Satisfaction
 from ragassay.judges.questions.rubrics import RubricGrade
 from ragassay.judges.questions.support import CitationSupport, ClaimSupport, ExtractClaims
 from ragassay.judges.verdict import Failure, Verdict
@@ -53,7 +53,6 @@ def questions(one: str, other: str, some: tuple[str, ...]) -> list[Question[Any]
         SaysUnderspecified(one, other),
         ReferenceRating("", one, other, one, some),
         ReportOnContext(one, some),
-        Contradiction(some, one),
         Satisfaction(one, other),
         AnswerMatch(one, other, some, (one,)),
     ]
@@ -114,7 +113,6 @@ def test_a_hundred_kilobytes_are_answered(name: str) -> None:
 def test_a_long_answer_is_compared_with_a_long_passage(name: str) -> None:
     text = LONG[name]
     for question in (
-        Contradiction((text,), text),
         CitationSupport(text, text),
         RelevanceGrade(text, text),
         ReportOnContext(text, (text,)),

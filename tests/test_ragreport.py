@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import ragassay
 from ragassay import examples, suites
+from ragassay.cli import call
 from ragassay.engine.results import Result
 from ragassay.judges.asking import Asker
 from ragassay.judges.judge import Judge
@@ -416,8 +417,12 @@ def test_the_offline_judge_reports_on_the_bundled_example() -> None:
     path = Path(examples.__file__).parent / "town" / "hybrid.jsonl"
     result = ragassay.evaluate(path, "ragreport")
     for name, metric in result.summary.metrics.items():
-        assert metric.n_scored == metric.n_total == 72, (name, metric.unscored)
+        if name == "faithfulness":
+            assert metric.unscored == {"unsupported": 72}
+        else:
+            assert metric.n_scored == metric.n_total == 72, (name, metric.unscored)
         assert metric.judge.startswith("offline-lexical")
+    assert result.summary.incomplete == 0
     by_sample: dict[str, dict[str, Any]] = {}
     for row in result.scores:
         by_sample.setdefault(row.sample, {})[row.metric] = row
@@ -429,6 +434,76 @@ def test_the_offline_judge_reports_on_the_bundled_example() -> None:
     useful = result.summary.metrics["usefulness"]
     assert useful.minimum is not None and useful.maximum is not None
     assert useful.minimum < useful.maximum
+
+
+def test_the_offline_judge_gives_the_specs_worked_example_but_what_words_cannot_tell() -> None:
+    rows = {row.metric: row for row in ragassay.evaluate([SAMPLE], "ragreport").scores}
+    assert [rows[name].value for name in SIX] == [5, 1, 0, "[]", None, 5]
+    assert rows["faithfulness"].reason == "unsupported"
+    assert "--judge" in rows["faithfulness"].explanation
+    said = rows["usefulness"].explanation
+    assert said.startswith("No chunk on the subject holds a number, which the query asks for")
+    assert rows["usefulness"].parts[ON_TOPIC_ONLY] is True
+
+
+@pytest.mark.parametrize(
+    ("query", "chunk", "missing"),
+    [
+        (
+            "When was the Aarwyk bridge opened?",
+            "The bridge at Aarwyk was opened by the mayor and is painted green.",
+            "a date, which the query asks for",
+        ),
+        (
+            "How tall is the Aarwyk tower?",
+            "The tower of Aarwyk is the tallest of the coast and stands at the harbour.",
+            "a number, which the query asks for",
+        ),
+        (
+            "Which side effects does the drug Lomarin have?",
+            "Lomarin is a drug in white tablets; doctors prescribe Lomarin since 1999.",
+            '"side"',
+        ),
+        (
+            "Wann wurde die Brücke von Aarwyk eröffnet?",
+            "Die Brücke von Aarwyk wurde vom Bürgermeister eröffnet und ist grün.",
+            "a date, which the query asks for",
+        ),
+    ],
+)
+def test_a_chunk_on_the_topic_without_the_answer_is_relevant_and_of_no_use(
+    query: str, chunk: str, missing: str
+) -> None:
+    sample = Sample(id="s", query=query, passages=(Passage(chunk),), answer=Answer("x"))
+    rows = {row.metric: row for row in ragassay.evaluate([sample], "ragreport").scores}
+    assert rows["relevance"].value >= 4 and rows["usefulness"].value <= 2
+    assert (rows["utilization"].value, rows["attribution"].value) == (0, "[]")
+    assert missing in rows["usefulness"].explanation
+
+
+def test_faithfulness_outside_its_suite_is_an_error_that_names_both_ways(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(ragassay.UsageError) as caught:
+        ragassay.evaluate([SAMPLE], "faithfulness")
+    for way in ("ragreport_faithfulness", "--suite ragreport", "rl_f", "absence of contradiction"):
+        assert way in str(caught.value)
+    path = tmp_path / "one.jsonl"
+    path.write_text(json.dumps({"id": "1", "query": "q", "answer": "a", "contexts": ["c"]}) + "\n")
+    assert call(["run", str(path), "-m", "faithfulness"]) == 2
+    assert "rl_f" in " ".join(capsys.readouterr().err.split())
+    assert "rl_f" in (type(naming.parse("ragreport_faithfulness")).__doc__ or "")
+
+
+def test_the_rest_of_the_suite_works_where_faithfulness_is_unsupported(tmp_path: Path) -> None:
+    path = tmp_path / "one.jsonl"
+    record = {"id": "1", "query": QUERY, "answer": RESPONSE, "contexts": [CONTEXT]}
+    path.write_text(json.dumps(record) + "\n")
+    out = tmp_path / "run"
+    assert call(["run", str(path), "--suite", "ragreport", "-o", str(out)]) == 0
+    (row,) = table(ragassay.open_run(out), tmp_path / "report.csv")
+    assert [row[name] for name in SIX] == ["5", "1", "0", "[]", "", "5"]
+    assert row["unscored"] == "faithfulness: unsupported"
 
 
 def typed(outcome: Outcome) -> bool:

@@ -102,8 +102,10 @@ class _Classified(_Judged):
 @register
 @dataclass(frozen=True)
 class IdkEval(_Classified):
-    """Whether the answer says "I don't know": 1 fully, 0.5 in part, 0 not at all.
+    """Whether the answer says "I don't know": 1 fully, 0.5 beside an answer, 0 not at all.
 
+    An answer of nothing but small talk ("You're welcome!") is 1: it holds no part of an answer, and
+    only so can a right reply to a CONVERSATIONAL turn have 1 by MT-RAG's conditioning table.
     The judge sees the whole conversation, because "I don't know" may be what was asked about. An
     InspectorRAGet file has only ``conditional_idk`` (see ``answerability_accuracy``), from which a
     full "I don't know" can be told but not the rest, so that it does not stand in here.
@@ -123,8 +125,8 @@ class IdkEval(_Classified):
 
 
 _IDK = {
-    "yes": (1.0, "the answer says that it does not know"),
-    "partial": (0.5, "the answer says in part that it does not know"),
+    "yes": (1.0, "the answer says only that it does not know, or is small talk alone"),
+    "partial": (0.5, "the answer says of a part that it does not know, and answers another"),
     "no": (0.0, "the answer does not say that it does not know"),
 }
 

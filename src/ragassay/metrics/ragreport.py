@@ -228,12 +228,14 @@ class ReportAttributionShare(_OnContext):
 class ReportFaithfulness(ReportMetric):
     """How far does the response contradict the retrieved context: 5 not at all, 1 outright?
 
-    What the context neither states nor denies contradicts nothing, so an unsupported response has
-    5. Support is another question: MT-RAG's ``rl_f`` asks it.
+    ML cube's definition, which is not what "faithfulness" mostly stands for: what the context
+    neither states nor denies contradicts nothing, so an unsupported response has 5. The share of
+    the response's claims that the context supports is ``rl_f``. The offline judge leaves this
+    metric unscored (unsupported): words do not tell a contradiction.
     """
 
     name = "ragreport_faithfulness"
-    title = "Absence of contradiction between response and context (ML cube)"
+    title = "Absence of contradiction, not support, of the response by the context (ML cube)"
     components = ("context", "response")
     needs = ("passages", "answer")
     asks: ClassVar[tuple[type[Question[Any]], ...]] = (Contradiction,)

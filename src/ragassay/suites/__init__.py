@@ -55,6 +55,8 @@ class Suite:
             provider is named.
         notes: what a reader of the numbers should know.
         totals: figures of a whole run that the system publishes, by name.
+        elsewhere: what else a published name stands for in the field, by that name: a sentence with
+            the metric to name then. It is shown where the name is used outside the suite.
     """
 
     name: str
@@ -70,6 +72,7 @@ class Suite:
     default_model: str = ""
     notes: tuple[str, ...] = ()
     totals: Mapping[str, Total] = field(default_factory=lambda: MappingProxyType({}))
+    elsewhere: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
     @property
     def owned(self) -> frozenset[str]:
@@ -165,9 +168,15 @@ def _published_elsewhere(name: str) -> str:
     means = " and ".join(f"of {target} in the suite {suite}" for _, target, suite in found)
     metric = " or ".join(target for _, target, _ in found)
     inside = " or ".join(suite for *_, suite in found)
+    besides = [f" {said}" for suite in known().values() for said in _sayings(suite, base)]
     return (
-        f"{found[0][0]!r} is the published name {means}: write {metric}, or add the suite {inside}."
+        f"{found[0][0]!r} is the published name {means}: write {metric}, or add the suite {inside} "
+        f"(--suite {inside}).{''.join(besides)}"
     )
+
+
+def _sayings(suite: Suite, base: str) -> list[str]:
+    return [said for alias, said in suite.elsewhere.items() if alias.casefold() == base]
 
 
 @cache

@@ -28,6 +28,10 @@ SUITE = Suite(
     source="ML cube Platform, RAG evaluation",
     metrics=tuple(_METRICS),
     aliases={name: f"ragreport_{name}" for name in _METRICS},
+    elsewhere={
+        "faithfulness": "This faithfulness is the absence of contradiction; for the share of the "
+        "answer's claims that the passages support, which the name mostly stands for, write rl_f."
+    },
     columns={f"ragreport_{name}": name for name in _METRICS},
     steps=_METRICS,
     groups={name: GROUPS[step] for name, step in _METRICS.items()},
@@ -37,8 +41,11 @@ SUITE = Suite(
         "A metric whose component is missing has the lowest value, as published; the mean without "
         "such values stands beside the mean. ragreport_relevance(missing=unscored), and so on, "
         "leave them unscored.",
-        "Faithfulness is the absence of contradiction: a response that the context neither states "
-        "nor denies has 5. Support by the context is another metric (rl_f).",
+        "Faithfulness is the absence of contradiction, as ML cube defines it: a response that the "
+        "context neither states nor denies has 5. The share of claims that the context supports, "
+        "which others call faithfulness, is another metric: rl_f.",
+        "The offline judge has no answer to faithfulness: words do not tell a contradiction. With "
+        "it the metric is unscored (unsupported), and the other five have their values.",
         "A high relevance (4 or 5) with a low usefulness (1 or 2) is a context on the topic that "
         "lacks the answer; the explanation says so.",
     ),

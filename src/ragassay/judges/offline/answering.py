@@ -18,8 +18,7 @@ from ragassay.judges.questions.answering import (
 def idk(question: SaysIdk) -> Idk:
     """Nothing but refusals: yes; refusals beside an answer: partial.
 
-    Nothing but small talk is yes as well: it holds no part of an answer, which is how MT-RAG's
-    published judgments label it (its conversational turns score 1 for just this).
+    Nothing but small talk is yes as well, as the question's prompt says.
     """
     return Idk(says_idk=says_idk(question.answer, question.conversation))
 

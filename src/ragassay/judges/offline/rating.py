@@ -6,8 +6,8 @@ from ragassay.judges.offline.answers import rule_for
 from ragassay.judges.offline.claims import supported_share
 from ragassay.judges.offline.evidence import share_of
 from ragassay.judges.offline.hostile import evidence_sentences
-from ragassay.judges.offline.refusals import says_idk
-from ragassay.judges.offline.wanted import holds, kind_of
+from ragassay.judges.offline.refusals import is_small_talk, says_idk
+from ragassay.judges.offline.wanted import Kind, holds, kind_of, subject
 from ragassay.judges.offline.words import content
 from ragassay.judges.questions.rating import Rating, ReferenceRating
 from ragassay.judges.questions.report import Satisfaction, Stars
@@ -44,24 +44,39 @@ def _agreement(answer: str, reference: str) -> float:
 
 @rule_for(Satisfaction)
 def satisfaction(question: Satisfaction) -> Stars:
-    """1 declined, 2 beside the query, 3 on the query, one more each for its kind and its detail."""
-    declines = says_idk(question.answer)
+    """1 declined, 2 beside the query, 3 on the query, one more for the kind that is asked for, and
+    one where it is complete; one less where it declines in part.
+
+    Complete is what holds the kind that is asked for and names what the query is about, or what
+    goes into detail. Small talk satisfies small talk.
+    """
+    query, answer = question.query, question.answer
+    if is_small_talk(query) and is_small_talk(answer):
+        return Stars(explanation="Small talk is met with small talk.", stars=5)
+    declines = says_idk(answer, query)
     if declines == "yes":
         return Stars(explanation="The response declines to answer.", stars=1)
-    kept = evidence_sentences(question.answer)
+    kept = evidence_sentences(answer)
     said = {stem for part in kept for stem in content(part)}
-    asked = frozenset(content(question.query))
-    kind = kind_of(question.query)
+    asked = frozenset(content(query))
+    kind = kind_of(query)
     fits = holds(" ".join(kept), kind, asked)
-    near = share_of(asked, said) >= _NEAR
-    if not said or not (near or (kind != "any" and fits)):
+    share = share_of(subject(query), said)
+    if not said or not (share >= _NEAR or (kind != "any" and fits)):
         return Stars(explanation="The response has little to do with the query.", stars=2)
-    detailed = len(said - asked) >= _DETAILED
-    stars = 3 + fits + detailed - (declines == "partial")
-    words = "on the query" + (", of the kind asked for" if fits else "")
+    named = kind != "any" and fits and share >= _NAMED
+    complete = named or len(said - asked) >= _DETAILED
+    stars = 3 + fits + complete - (declines == "partial")
+    words = "on the query"
+    if kind != "any":
+        words += f", {'' if fits else 'not '}of the kind asked for ({_KINDS[kind]})"
+    words += "; it declines in part" if declines == "partial" else ""
     return Stars(explanation=f"The response is {words}.", stars=stars)
 
 
+_KINDS: dict[Kind, str] = {"date": "a date", "number": "a number", "name": "a name"}
 _NEAR = 0.35
+_NAMED = 0.75
+"""Share of the query's word weight from which an answer names what the query is about."""
 _DETAILED = 8
 """Content words beside the query's."""

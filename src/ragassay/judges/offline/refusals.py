@@ -3,6 +3,10 @@
 Each sentence of the response is a refusal ("the documents do not mention ..."), filler (apologies,
 thanks, offers of more help, advice to look elsewhere), or says something. What stands in a sentence
 before the refusal, or after a "but" or "however" behind it, says something too.
+
+A negation about the world is no refusal: phrases that fit both ("is not covered by ...", "there is
+no evidence ...") count only where the same part of the sentence names the texts or the information
+at hand. A hedge ("I'm not sure, but ...") is a refusal only where nothing is said beside it.
 """
 
 from __future__ import annotations
@@ -12,37 +16,47 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from ragassay.judges.offline import lists
+from ragassay.judges.offline.evidence import names
 from ragassay.judges.offline.hostile import is_hostile
 from ragassay.judges.offline.texts import plain, sentences
 from ragassay.judges.offline.words import WHOLE, content, tokens, weight
 
 _REFUSAL = lists.patterns("refusals")
+_OF_TEXTS = lists.patterns("refusals_of_texts")
+_AT_HAND = lists.patterns("texts_at_hand")
+_CONDITION = lists.patterns("conditions")
 _FILLER = lists.patterns("fillers")
 _SMALL_TALK = lists.patterns("small_talk")
 _ADVICE = lists.patterns("advice")
 """Where to look instead: no part of an answer beside a refusal, but a claim of its own."""
+_DESCRIBES = lists.patterns("describes_texts")
+"""What the texts are about: no part of an answer beside a refusal either."""
 _ASKS = lists.patterns("asks_back")
 _OFFER = lists.patterns("offers")
 _BARE = re.compile(
-    r"\W*(?:no[_ -]answer|n/?a|unknown|none|null|unanswerable|idk|not answerable|api[_ ]error|sorry"
-    r"|no (?:results?|information|data)(?: found)?)\W*",
+    r"\W*(?:no[_ -]answer|n/?a|not known|unknown|none|null|unanswerable|idk|not answerable"
+    r"|api[_ ]error|sorry|no idea|no (?:results?|information|data)(?: found)?)\W*",
     re.IGNORECASE,
 )
-_TURN = re.compile(
-    r"[,;:.]?\s+(?:but|however|though|although|nevertheless|nonetheless|yet|instead|that said"
-    r"|aber|jedoch|allerdings|mais|cependant|toutefois|pero|sin embargo|aunque|ma|tuttavia)\b[,]?"
-    r"|；|;|，?(?:但是?|不过|然而)",
+_TURN = lists.patterns("turns")
+_LEADS = rf"\W*(?:(?:{lists.patterns('leads').pattern})(?!\w)[\s,:;.–—-]*)"
+_LEAD = re.compile(f"^{_LEADS}+", re.IGNORECASE)
+_HEDGE = re.compile(
+    rf"{_LEADS}*(?:{lists.patterns('hedges').pattern})"
+    rf"(?=\W*$|\s*[,;:，、—–]|{_TURN.pattern})(?:{_TURN.pattern}|[\s,;:，、—–]+)*",
     re.IGNORECASE,
-)
-_LEAD = re.compile(
-    rf"^\W*(?:(?:{lists.patterns('leads').pattern})(?!\w)[\s,:;.–—-]*)+", re.IGNORECASE
 )
 _CONCEDES = re.compile(
     r"^\W*(?:while|although|though|even though|whereas|obwohl|bien que|aunque|sebbene)\b[^,]*,",
     re.IGNORECASE,
 )
+_PRONOUN = re.compile(r"^\W*(?:it|they|he|she)\b", re.IGNORECASE)
+_DIGIT = re.compile(r"\d")
+_NEAR = 40
+"""Characters before a refusal in which an "if" is looked for."""
 _SAYS_SOMETHING = 3
-"""Content words that a piece beside a refusal must hold to count as part of an answer."""
+"""Content words that a piece beside a refusal must hold to count as part of an answer; a number or
+a name will do instead."""
 
 
 class Shape(NamedTuple):
@@ -55,38 +69,90 @@ class Shape(NamedTuple):
 
 
 @lru_cache(maxsize=2048)
-def shape(answer: str, about: frozenset[str] = frozenset()) -> Shape:
-    """Counts the parts of a response.
+def shape(answer: str, conversation: str = "") -> Shape:
+    """Counts the parts of a response. Hedges count as refusals where nothing is said at all.
 
     Args:
         answer: the response.
-        about: stems of the conversation. Beside a refusal only what shares one of them says
+        conversation: the query with its earlier turns. Beside a refusal only what is about it says
             something; where none is given, everything does.
     """
     parts = [_part(sentence) for sentence in sentences(plain(answer))]
     refusing = sum(part.refusing for part in parts)
-    said = [part.said for part in parts if part.said]
-    if refusing and about:
-        said = [text for text in said if about & set(content(text))]
+    said = [part for part in parts if part.said]
+    if refusing:
+        said = [part for part in said if not _DESCRIBES.search(part.said)]
+    if refusing and conversation:
+        stems = _telling(conversation)
+        said = [part for part in said if _is_about(part, stems)]
+    if not said:
+        refusing += sum(part.hedge for part in parts)
     return Shape(
         refusing, len(said), sum(part.talk for part in parts), sum(part.advice for part in parts)
     )
 
 
+def _is_about(part: _Part, stems: frozenset[str]) -> bool:
+    """Whether it shares a telling word with the conversation or goes on about its subject: by a
+    pronoun, or by a number behind the refusal in the same sentence ("..., but in 1965")."""
+    return bool(
+        stems & set(content(part.said))
+        or _PRONOUN.match(_LEAD.sub("", part.said))
+        or _DIGIT.search(part.behind)
+    )
+
+
+@lru_cache(maxsize=1024)
+def _telling(conversation: str) -> frozenset[str]:
+    stems = content(conversation)
+    return frozenset(stem for stem in stems if weight(stem) == WHOLE) or frozenset(stems)
+
+
 class _Part(NamedTuple):
+    """What a sentence is.
+
+    Attributes:
+        refusing: refusals in it.
+        said: what it says, beside those.
+        behind: the share of ``said`` that stands behind the first of them.
+        talk: whether it is small talk.
+        advice: whether it sends elsewhere.
+        hedge: whether it begins with a hedge.
+    """
+
     refusing: int = 0
     said: str = ""
+    behind: str = ""
     talk: bool = False
     advice: bool = False
+    hedge: bool = False
 
 
 @lru_cache(maxsize=4096)
 def _part(sentence: str) -> _Part:
     if _BARE.fullmatch(sentence):
         return _Part(refusing=1)
-    if _REFUSAL.search(sentence):
-        refused, said = _beside(sentence)
-        return _Part(refused, "" if is_hostile(sentence) else said)
+    hedged = _behind_hedges(sentence)
+    if hedged:
+        rest = sentence[hedged:]
+        found = _unhedged(rest) if content(rest) else _Part()
+        # "But you may ask the office" is no answer that the hedge could be about.
+        said = "" if found.said and not _says(found.said, least=1) else found.said
+        return found._replace(said=said, hedge=True)
+    return _unhedged(sentence)
+
+
+def _behind_hedges(sentence: str) -> int:
+    """Where a sentence goes on after the hedges that it begins with; 0 where it has none."""
+    at = 0
+    while found := _HEDGE.match(sentence, at):
+        at = found.end()
+    return at
+
+
+def _unhedged(sentence: str) -> _Part:
+    if _refusal(sentence):
+        return _beside(sentence)
     if is_hostile(sentence):
         return _Part()
     if _courteous(sentence):
@@ -96,45 +162,64 @@ def _part(sentence: str) -> _Part:
     return _Part(said=sentence if tokens(sentence) else "")
 
 
-def _beside(sentence: str) -> tuple[int, str]:
-    """Refusals in a sentence that holds one, and what it says beside them."""
+def _refusal(part: str) -> re.Match[str] | None:
+    """The first refusal in a part of a sentence."""
+    found = next((m for m in _REFUSAL.finditer(part) if _is_made(part, m)), None)
+    if found is None and _AT_HAND.search(part):
+        found = next((m for m in _OF_TEXTS.finditer(part) if _is_made(part, m)), None)
+    return found
+
+
+def _is_made(part: str, found: re.Match[str]) -> bool:
+    return not _CONDITION.search(part[max(0, found.start() - _NEAR) : found.start()])
+
+
+def _beside(sentence: str) -> _Part:
+    """A sentence that holds a refusal, with what it says before and behind it."""
     refused = 0
-    said: list[str] = []
+    hedge = False
+    before: list[str] = []
+    behind: list[str] = []
     for part in _TURN.split(sentence):
-        found = _REFUSAL.search(part)
-        if found is None:
-            said.append(part)
+        hedged = _behind_hedges(part)
+        if hedged and not content(part[hedged:]):
+            hedge = True
             continue
+        found = _refusal(part)
+        if found is None:
+            (behind if refused else before).append(part)
+            continue
+        (behind if refused else before).append(_LEAD.sub("", part[: found.start()]))
         refused += 1
-        said.append(_LEAD.sub("", part[: found.start()]))
         conceded = _CONCEDES.match(part)
         if conceded and conceded.end() > found.end():
-            said.append(part[conceded.end() :])
-    return refused, " ".join(filter(_says, said))
+            behind.append(part[conceded.end() :])
+    if is_hostile(sentence):
+        return _Part(refused, hedge=hedge)
+    after = " ".join(filter(_says, behind))
+    return _Part(refused, " ".join(filter(_says, [*before, after])), after, hedge=hedge)
 
 
-def _says(text: str) -> bool:
-    return len(content(_LEAD.sub("", text))) >= _SAYS_SOMETHING and not (
-        _FILLER.search(text) or _ADVICE.search(text)
-    )
+def _says(text: str, least: int = _SAYS_SOMETHING) -> bool:
+    rest = _LEAD.sub("", text)
+    enough = len(content(rest)) >= least or _DIGIT.search(rest) or names(rest)
+    return bool(enough) and not (_FILLER.search(text) or _ADVICE.search(text))
 
 
 def _courteous(sentence: str) -> bool:
-    return bool(_FILLER.search(sentence) or (_SMALL_TALK.search(sentence) and _short(sentence)))
-
-
-def _short(sentence: str) -> bool:
-    return len(tokens(sentence)) <= 25
+    if _FILLER.search(sentence):
+        return True
+    rest, n = _SMALL_TALK.subn(" ", sentence)
+    return n > 0 and len(content(rest)) <= 1
 
 
 def says_idk(answer: str, conversation: str = "") -> Literal["yes", "partial", "no"]:
     """Yes: only refusals, small talk or nothing at all; partial: refusals beside an answer.
 
-    Beside a refusal, only what shares a telling word with the conversation is an answer.
+    Beside a refusal, only what is about the conversation is an answer. A hedge before an answer is
+    none of either.
     """
-    stems = content(conversation)
-    about = frozenset(stem for stem in stems if weight(stem) == WHOLE) or frozenset(stems)
-    found = shape(answer, about)
+    found = shape(answer, conversation)
     if found.saying:
         return "partial" if found.refusing else "no"
     return "yes" if found.refusing or found.small_talk or not found.advising else "no"
@@ -167,6 +252,6 @@ def asks_back(answer: str) -> bool:
         asked = asked or bool(_ASKS.search(sentence))
         if sentence.endswith(("?", "？")):
             questions += 1
-        elif not (_REFUSAL.search(sentence) or _courteous(sentence) or _ADVICE.search(sentence)):
+        elif not (_refusal(sentence) or _courteous(sentence) or _ADVICE.search(sentence)):
             saying += 1
     return asked or (questions > 0 and saying == 0)

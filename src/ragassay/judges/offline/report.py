@@ -1,33 +1,111 @@
-"""What are the retrieved chunks worth to a query? ML cube's four values from passage grades."""
+"""What are the retrieved chunks worth to a query? ML cube's four values.
+
+On the topic and holding the answer are two things: the topic is what the query is about without
+the thing that it asks for ("ECTS" in "how many ECTS"). A chunk is of use where its grade says so
+and the kind of answer that is asked for (a date, a number, a name) stands beside the topic; where
+none is asked for by kind, the thing itself.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
 from ragassay.judges.offline.answers import rule_for
+from ragassay.judges.offline.asked_thing import asked_thing
 from ragassay.judges.offline.evidence import share_of
 from ragassay.judges.offline.hostile import evidence_sentences
-from ragassay.judges.offline.relevance import PARTLY, grade
-from ragassay.judges.offline.words import content
+from ragassay.judges.offline.relevance import grade
+from ragassay.judges.offline.wanted import Kind, holds, kind_of, subject
+from ragassay.judges.offline.words import content, stem, tokens, weight
 from ragassay.judges.questions.report import ContextReport, ReportOnContext
 
-USED = 2
-"""Smallest relevance grade of a chunk that helps to answer."""
+USED = 4
+"""Smallest usefulness of a chunk that the response can be made from."""
+
+_STARS = (1, 2, 4, 5)
+"""Usefulness of a chunk by its relevance grade."""
+
+_UNNAMED = 2
+"""Highest usefulness of a chunk without the thing that is asked for by its own word ("which side
+effects ..."), where no date, number or name could answer in its place."""
+
+_NEAR = 0.3
+"""Share of the query's word weight in a sentence from which it counts as utilized."""
+
+_KINDS: dict[Kind, str] = {"date": "a date", "number": "a number", "name": "a name"}
+
+
+class Worth(NamedTuple):
+    """What a chunk is worth.
+
+    Attributes:
+        topic: share of the topic's word weight that the chunk holds, 0 to 1.
+        stars: usefulness, 1 to 5.
+        fits: whether the kind of answer that is asked for stands beside the topic.
+        lacks: stems of the query that the chunk does not hold.
+        near: share of its sentences that are near the query, 0 to 1.
+        sentences: how many sentences it has.
+    """
+
+    topic: float
+    stars: int
+    fits: bool
+    lacks: frozenset[str]
+    near: float
+    sentences: int
+
+
+@lru_cache(maxsize=4096)
+def worth(query: str, chunk: str) -> Worth:
+    """What a chunk is worth to a query."""
+    asked, topic, kind = subject(query), topic_of(query), kind_of(query)
+    parts = [(part, frozenset(content(part))) for part in evidence_sentences(chunk)]
+    held = frozenset[str]().union(*(stems for _, stems in parts))
+    beside = " \n".join(part for part, stems in parts if stems & topic)
+    fits = holds(beside, kind, frozenset(content(query)))
+    stars = _STARS[grade(query, chunk)]
+    thing = frozenset(content(asked_thing(query)))
+    if kind != "any":
+        stars = stars if fits and stars >= USED else 1
+    elif thing and not thing & held:
+        stars = min(stars, _UNNAMED)
+    near = sum(share_of(asked, stems) >= _NEAR for _, stems in parts)
+    return Worth(
+        share_of(topic, held),
+        stars,
+        fits,
+        asked - held,
+        near / len(parts) if parts else 0.0,
+        len(parts),
+    )
+
+
+@lru_cache(maxsize=1024)
+def topic_of(query: str) -> frozenset[str]:
+    """Stems of what the query is about, without the thing that it asks for."""
+    asked = subject(query)
+    return asked - frozenset(content(asked_thing(query))) or asked
 
 
 @rule_for(ReportOnContext)
 def report(question: ReportOnContext) -> ContextReport:
-    """Relevance is the mean grade, usefulness the best one, on 1 to 5; utilization is the share of
-    the sentences that are near the query and in useful chunks."""
-    grades = [grade(question.query, chunk) for chunk in question.chunks]
-    used = tuple(at for at, found in enumerate(grades, 1) if found >= USED)
-    mean = sum(grades) / len(grades) if grades else 0.0
-    best = max(grades, default=0)
-    percent = _utilization(question.query, question.chunks, used)
+    """Relevance is the mean share of the topic in the chunks, usefulness the best chunk's, both on
+    1 to 5; utilization is the share of the sentences that are near the query, in chunks of use."""
+    found = [worth(question.query, chunk) for chunk in question.chunks]
+    used = tuple(at for at, one in enumerate(found, 1) if one.stars >= USED)
+    topic = sum(one.topic for one in found) / len(found) if found else 0.0
+    best = max(found, key=lambda one: (one.stars, one.topic), default=None)
+    percent = _utilization(found)
     listed = ", ".join(map(str, used)) or "none"
     return ContextReport(
-        relevance_explanation=f"The mean grade of the chunks is {mean:.1f} of 3.",
-        relevance=1 + round(4 * mean / 3),
-        usefulness_explanation=f"The best chunk has grade {best} of 3.",
-        usefulness=1 + round(4 * best / 3),
+        relevance_explanation=(
+            f"On average a chunk holds {topic:.0%} of the words that say what the query is about."
+        ),
+        relevance=1 + round(4 * topic),
+        usefulness_explanation=_why(question.query, found, best),
+        usefulness=best.stars if best else 1,
         utilization_explanation=f"{percent}% of the sentences speak of what the query asks.",
         utilization=percent,
         attribution_explanation=f"Chunks that help to answer: {listed}.",
@@ -35,11 +113,38 @@ def report(question: ReportOnContext) -> ContextReport:
     )
 
 
-def _utilization(query: str, chunks: tuple[str, ...], used: tuple[int, ...]) -> int:
-    asked = frozenset(content(query))
-    whole = near = 0
-    for at, chunk in enumerate(chunks, 1):
-        for sentence in evidence_sentences(chunk):
-            whole += 1
-            near += at in used and share_of(asked, set(content(sentence))) >= PARTLY / 2
-    return round(100 * near / whole) if whole else 0
+def _utilization(found: Sequence[Worth]) -> int:
+    """Percent of the sentences; at least 1 where a chunk is of use."""
+    whole = sum(one.sentences for one in found)
+    near = sum(one.near * one.sentences for one in found if one.stars >= USED)
+    used = any(one.stars >= USED for one in found)
+    return max(int(used), round(100 * near / whole)) if whole else 0
+
+
+def _why(query: str, found: Sequence[Worth], best: Worth | None) -> str:
+    """What the best chunk has, or what is missing in all of them."""
+    kind = _KINDS.get(kind_of(query))
+    if best is None or not any(one.sentences for one in found):
+        return "No chunk holds a sentence that can be used."
+    if best.stars >= USED:
+        number = found.index(best) + 1
+        beside = f" and {kind}, which the query asks for" if kind else ""
+        return f"Chunk {number} speaks of what the query asks{beside}."
+    said: list[str] = []
+    if kind and not any(one.fits for one in found):
+        said.append(f"no chunk on the subject holds {kind}, which the query asks for")
+    missing = frozenset[str].intersection(*(one.lacks for one in found))
+    words = _words(query, missing)
+    if words:
+        said.append(f"no chunk speaks of {words}")
+    if not said:
+        said.append("no chunk holds the words of the query close together")
+    text = "; ".join(said)
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _words(query: str, stems: frozenset[str]) -> str:
+    """The words of a query that have these stems, in quotation marks: three, the telling first."""
+    found = dict.fromkeys(token for token in tokens(query) if stem(token) in stems)
+    telling = sorted(found, key=lambda token: -weight(stem(token)))
+    return ", ".join(f'"{word}"' for word in telling[:3])

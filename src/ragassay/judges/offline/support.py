@@ -1,4 +1,4 @@
-"""Does a passage support a statement, and does it contradict an answer?"""
+"""Does a passage support a statement?"""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from typing import Literal, NamedTuple
 from ragassay.judges.offline.answers import rule_for
 from ragassay.judges.offline.evidence import Evidence, Piece, negated, piece
 from ragassay.judges.offline.hostile import evidence_sentences, is_hostile
-from ragassay.judges.offline.texts import plain, sentences
+from ragassay.judges.offline.texts import plain
 from ragassay.judges.offline.words import content, weigh, weight
-from ragassay.judges.questions.report import Contradiction, Stars
 from ragassay.judges.questions.support import CitationSupport, Support
 
 FULL, PARTIAL = 0.75, 0.4
@@ -111,24 +110,3 @@ def _told(passage: str) -> _Told:
 _FEW = 2
 """Content words below which sentences are too short to be compared; twice as many where one is
 looked for inside the other."""
-
-
-@rule_for(Contradiction)
-def contradicts(question: Contradiction) -> Stars:
-    """5 where nothing contradicts; one star less for each fourth, of the sentences that the
-    context speaks of, that does. Sentences about something else count for nothing."""
-    spoken = 0
-    against: list[str] = []
-    for sentence in sentences(plain(question.answer)):
-        wanted = piece(sentence)
-        shares = [_closest(wanted, chunk)[1] for chunk in question.chunks]
-        if max(shares, default=0.0) < PARTIAL:
-            continue
-        spoken += 1
-        if any(contradiction(wanted, sentence, chunk) for chunk in question.chunks):
-            against.append(sentence)
-    if not against:
-        return Stars(explanation="No sentence of the context says otherwise.", stars=5)
-    stars = 5 - max(1, round(4 * len(against) / spoken))
-    detail = f"{len(against)} of {spoken} sentences differ from the context: {against[0]}"
-    return Stars(explanation=detail, stars=stars)

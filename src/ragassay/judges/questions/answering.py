@@ -9,7 +9,10 @@ from ragassay.judges.question import WORD, Question, Reply
 
 
 class Attempt(Reply):
-    """Yes: an answer was attempted, right or wrong; no: the system said that it cannot answer."""
+    """Yes: an answer was attempted, right or wrong; no: the system said that it cannot answer.
+
+    Small talk is an answer to small talk, and to nothing else.
+    """
 
     answered: Annotated[Literal["yes", "no"], WORD]
 
@@ -35,7 +38,12 @@ class AnswerAttempted(Question[Attempt]):
 
 
 class Idk(Reply):
-    """Yes: "I don't know" in full; partial: an answer with some of it; no: none of it."""
+    """Yes: no part of an answer, only "I don't know" or only small talk; partial: an answer beside
+    an "I don't know" about the rest; no: an answer, be it a negation about the world or hedged.
+
+    Small talk alone is *yes* because MT-RAG's table scores a CONVERSATIONAL turn 1 for *yes* and 0
+    for all else, and its published values for "You're welcome!" are 1.
+    """
 
     says_idk: Annotated[Literal["yes", "partial", "no"], WORD]
 
