@@ -9,6 +9,8 @@ BENCHMARKS = (
     "retrieval",
     "rouge",
     "permutation",
+    "coverage",
+    "error_rates",
     "memory",
     "judging",
     "offline_judge",

@@ -124,7 +124,7 @@ def test_a_gates_bound_is_one_sided_at_the_runs_level() -> None:
     assert at_95.value < at_80.value
     two_sided = mean_interval(values, span=(0, 1), level=0.9)
     assert at_95.value == pytest.approx(two_sided.low)
-    with pytest.raises(UsageError, match="above 0.5"):
+    with pytest.raises(UsageError, match=r"above 0\.5"):
         decided("low(f1)>=0.4", values, level=0.5)
 
 
