@@ -13,7 +13,8 @@ sys.path.append(str(Path(__file__).resolve().parents[1]))
 
 from benchmarks import agreement
 
-from ragassay import Sample
+import ragassay
+from ragassay import Sample, examples
 from ragassay.judges import tokens
 from ragassay.judges.asking import Asker
 from ragassay.judges.offline import OfflineJudge
@@ -52,6 +53,17 @@ def test_the_page_prints_the_agreement_of_relevance(part: str, shared: Path) -> 
     assert int(n.replace(",", "")) == agreement.graded(True, part)[1]
     assert float(grades) == pytest.approx(agreement.graded(True, part)[0], abs=0.0006)
     assert float(scores) == pytest.approx(agreement.graded(False, part)[0], abs=0.0006)
+
+
+@pytest.mark.parametrize("name", ["umbrela_MRR", "umbrela_AP@5", "umbrela_nDCG@5"])
+def test_the_bundled_system_that_ranks_better_by_its_gold_does_so_by_grades(name: str) -> None:
+    means = {
+        system: ragassay.evaluate(examples.path_of(system), ["nDCG@10", name]).summary.metrics
+        for system in ("hybrid", "keyword")
+    }
+    for metric in ("nDCG@10", name):
+        better, worse = (means[system][metric].mean for system in ("hybrid", "keyword"))
+        assert better is not None and worse is not None and better > worse
 
 
 def test_words_together_count_for_more_than_words_apart() -> None:
