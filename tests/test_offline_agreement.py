@@ -81,6 +81,7 @@ class Listening(OfflineJudge):
     """The offline judge, which remembers the kinds that it was asked."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.kinds: set[str] = set()
 
     async def answer(self, question: Question[Any], repeat: int = 0) -> Verdict[Any] | Failure:

@@ -21,7 +21,8 @@ def metrics(
 
     For each: the suites (and published step) that it belongs to, its kind (arithmetic, model or
     judge), the parts of a sample that it needs and uses, range, direction, parameters, what it is
-    recommended for, and its source.
+    recommended for, and its source. Of one that rests on a judge's answers also how far the offline
+    judge agrees with labels on these kinds of question.
 
     ```sh
     ragassay metrics

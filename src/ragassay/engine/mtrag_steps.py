@@ -230,7 +230,7 @@ def run_steps(
         if mine is not None:
             mine.close()
     asked = used if options.asks else None
-    notes = [*_notes(tasks), *models.remarks()]
+    notes = [*_notes(tasks), *used.judge.remarks(), *models.remarks()]
     if asked is not None and options.named:
         notes += kept.told(asked.judge.label)
     if isinstance(used.judge, Nobody) and lacking:

@@ -12,7 +12,7 @@ ABOUT = 80
 
 _SHARED = {
     *("query", "answer", "conversation", "history", "reference", "references", "wrong"),
-    *("instructions", "criteria", "shots"),
+    *("instructions", "criteria", "shots", "earlier"),
 }
 """Fields that are the same in all questions of a kind about one sample."""
 

@@ -65,8 +65,9 @@ class Umbrela(JudgedMetric):
 
     The grades are the part ``grades``, by passage id (or rank), in rank order. A passage that
     occurs twice is asked about once and counts twice. Where nothing was retrieved there is no mean;
-    the metrics of the ranking are 0 then. One grade that the judge does not give leaves the sample
-    unscored: a mean over the rest would be another sample's.
+    the metrics of the ranking are 0 then. UMBRELA's prompts show the query alone; rules and people
+    may read the user's earlier turns as well. One grade that the judge does not give leaves the
+    sample unscored: a mean over the rest would be another sample's.
     """
 
     shots: Shots = param("zero", SHOTS_DOC)

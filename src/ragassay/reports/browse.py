@@ -94,7 +94,8 @@ class Details:
         found = [record for one in evidence if (record := self._result.verdicts.get(one))]
         if found:
             each = max(200, limits.main // len(found))
-            entry["verdicts"] = [_verdict(record, each, sample) for record in found]
+            ranks = verdicts.ranks_of(sample)
+            entry["verdicts"] = [_verdict(record, each, ranks) for record in found]
             places = {record["id"]: at for at, record in enumerate(found)}
             entry["evidence"] = {
                 name: [places[one] for one in row.evidence if one in places]
@@ -279,7 +280,7 @@ def _score(row: ScoreRow, limit: int, shared: _Shared) -> list[Any]:
 
 
 def _verdict(
-    record: Mapping[str, Any], limit: int, sample: Sample | None = None, *, prompt: bool = True
+    record: Mapping[str, Any], limit: int, ranks: Mapping[str, int], *, prompt: bool = True
 ) -> dict[str, Any]:
     """A verdict as the browser shows it: question, answer, judge, and for an LLM what was sent.
 
@@ -293,7 +294,7 @@ def _verdict(
         "answer": None if answer is None else _clip(dumps(answer).decode(), limit),
         "failure": record.get("reason") and f"{record['reason']}: {record.get('detail', '')}",
         "judge": record.get("judge"),
-        "about": verdicts.about(record, sample),
+        "about": verdicts.about(record, ranks),
         "spread": verdicts.spread(record),
     }
     sent = record.get("messages") or ()
@@ -309,7 +310,7 @@ def _verdict(
             "reply": _clip(record.get("reply") or "", limit),
         }
     each = max(200, limit // max(len(votes), 1))
-    entry["votes"] = [_verdict(vote, each, prompt=not shared) for vote in votes]
+    entry["votes"] = [_verdict(vote, each, ranks, prompt=not shared) for vote in votes]
     return {name: value for name, value in entry.items() if value not in (None, [], "")}
 
 

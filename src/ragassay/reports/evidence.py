@@ -144,6 +144,7 @@ class _Pages:
 
     def __init__(self, sample: Sample, limit: int | None) -> None:
         self._sample, self._limit = sample, limit
+        self._ranks = verdicts.ranks_of(sample)
         self.seen: dict[str, int] = {}
         self._tables: list[Sequence[tuple[str, str, str]]] = []
         self._pieces: list[Sequence[Span]] = []
@@ -233,7 +234,7 @@ class _Pages:
         votes = record.get("votes", ())
         who = f"panel of {len(votes)}" if len(votes) > 1 else record.get("judge", "")
         yield line.append(f"  {who}", "dim")
-        if about := verdicts.about(record, self._sample):
+        if about := verdicts.about(record, self._ranks):
             yield Padding(Text(f"on {wording.one_line(about)}", "italic"), (0, 0, 0, 4))
         if self._limit is None and not record.get("messages"):
             for name, value in (record.get("data") or {}).items():

@@ -16,12 +16,17 @@ _WORDS = {"explanation", "reasoning", "reason"}
 """Fields of an answer that nobody votes on."""
 
 
-def about(record: Mapping[str, Any], sample: Sample | None) -> str:
-    """What a verdict's question is about: ``passage [2] "Open daily ..."``. Passages are named by
-    their rank among those of the sample."""
+def ranks_of(sample: Sample | None) -> Mapping[str, int]:
+    """The first rank of each passage of a sample, from 1, by how its text begins (`short`)."""
     ranks: dict[str, int] = {}
     for rank, passage in enumerate((sample.passages if sample else None) or (), start=1):
         ranks.setdefault(short(passage.text or ""), rank)
+    return ranks
+
+
+def about(record: Mapping[str, Any], ranks: Mapping[str, int]) -> str:
+    """What a verdict's question is about: ``passage [2] "Open daily ..."``. Passages are named by
+    their ranks (`ranks_of`)."""
     pieces = []
     for name, text in (record.get("about") or {}).items():
         place = f" [{ranks[text]}]" if name == "passage" and text in ranks else ""

@@ -6,11 +6,13 @@ and says ``unsupported`` to the rest. One file a kind of evidence; `answers` hol
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from ragassay.judges.asking import Asker
 from ragassay.judges.judge import Judge
 from ragassay.judges.offline.answers import answer_to
+from ragassay.judges.offline.words import LONGEST
 from ragassay.judges.question import Question, R_co
 from ragassay.judges.verdict import Failure, Provenance, Verdict
 from ragassay.scores import Reason
@@ -22,7 +24,10 @@ LABEL = f"offline-lexical/{VERSION}"
 
 
 class OfflineJudge(Judge):
-    """Answers by rules about words."""
+    """Answers by rules about words. Of a text it reads the first `LONGEST` characters."""
+
+    def __init__(self) -> None:
+        self._too_long: set[int] = set()
 
     @property
     def label(self) -> str:
@@ -39,7 +44,19 @@ class OfflineJudge(Judge):
 
     async def answer(self, question: Question[R_co], repeat: int = 0) -> Verdict[R_co] | Failure:
         """The rules' answer, the same for every repeat; `UNSUPPORTED` where there are none."""
+        self._too_long.update(hash(text) for text in _texts(question) if len(text) > LONGEST)
         return self._answer(question, repeat)
+
+    def remarks(self) -> tuple[str, ...]:
+        """How many of the texts that it was asked about it did not read to their end."""
+        n = len(self._too_long)
+        if not n:
+            return ()
+        was = "1 text was" if n == 1 else f"{n:,} texts were"
+        return (
+            f"{was} longer than {LONGEST:,} characters; the offline judge read no more of "
+            f"{'it' if n == 1 else 'each'}.",
+        )
 
     def _answer(self, question: Question[R_co], repeat: int) -> Verdict[R_co] | Failure:
         made = Provenance(LABEL, attempts=0)
@@ -48,6 +65,15 @@ class OfflineJudge(Judge):
             detail = f"the offline judge has no answer to {question.kind}; name an LLM with --judge"
             return Failure(question, Reason.UNSUPPORTED, detail, made, repeat)
         return Verdict(question, question.check(found), made, repeat)
+
+
+def _texts(question: Question[Any]) -> Iterator[str]:
+    """The texts that a question is about, those in lists as well."""
+    for value in question.data.values():
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, tuple):
+            yield from (one for one in value if isinstance(one, str))
 
 
 def offline_asker() -> Asker:
