@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.offline_idk import looked_at
 from benchmarks.offline_judge import (
     ASPECTS,
     DATA,
@@ -35,9 +36,10 @@ from ragassay.judges.offline.texts import plain, sentences
 from ragassay.judges.question import Question
 from ragassay.judges.questions.answering import AnswerAttempted, SaysIdk
 from ragassay.judges.questions.relevance import RelevanceGrade
+from ragassay.judges.questions.report import ReportOnContext
 from ragassay.judges.questions.support import CitationSupport
 from ragassay.metrics.base import Metric
-from ragassay.metrics.ragreport import ReportFaithfulness, ReportSatisfaction
+from ragassay.metrics.ragreport import ReportSatisfaction
 
 TOLERANCE = 0.005
 """Largest difference between the file and what is computed: a figure has three decimals."""
@@ -173,6 +175,15 @@ def score_of(row: Mapping[str, Any]) -> float:
     return look(question.query, question.passage, question.earlier).score
 
 
+def useful() -> Found:
+    """AUC of the usefulness of a context of one passage."""
+    rows = passages()
+    values = [
+        float(reply(ReportOnContext(row["query"], (row["passage"],))).usefulness) for row in rows
+    ]
+    return auc(values, [bool(row["relevant"]) for row in rows]), len(rows)
+
+
 def balanced(said: Sequence[bool], labels: Sequence[bool]) -> Found:
     """Mean of the shares of positives and of negatives that are told right."""
     pairs = list(zip(said, labels, strict=True))
@@ -183,9 +194,10 @@ def balanced(said: Sequence[bool], labels: Sequence[bool]) -> Found:
     return sum(shares) / 2, len(pairs)
 
 
-def idk(says: Callable[[Mapping[str, Any]], bool]) -> Found:
-    """Balanced accuracy against a full "I don't know" by GPT-4o-mini."""
-    rows = list(rows_of("idk_585.jsonl"))
+def idk(says: Callable[[Mapping[str, Any]], bool], *, unseen: bool = False) -> Found:
+    """Balanced accuracy against a full "I don't know" by GPT-4o-mini; ``unseen``: on the queries
+    that nobody looked at."""
+    rows = [row for row in rows_of("idk_585.jsonl") if not (unseen and looked_at(row))]
     return balanced([says(row) for row in rows], [row["idk_eval"] == 1.0 for row in rows])
 
 
@@ -205,10 +217,11 @@ COMPUTED: Mapping[str, Callable[[], Found]] = {
     "relevance": lambda: graded(True),
     "rl_f": lambda: by_value(raw("rl_f"), ASPECTS[0]),
     "idk": lambda: idk(says_idk),
+    "idk_unseen": lambda: idk(says_idk, unseen=True),
     "attempted": lambda: idk(attempts_none),
     "rb_llm_idk": lambda: by_value(conditioned("rb_llm"), "overall"),
     "fully_supported": lambda: spearman([fully_supported(one) for one in records()], ASPECTS[0]),
-    "ragreport_faithfulness": lambda: by_metric(ReportFaithfulness(), ASPECTS[0]),
+    "usefulness": lambda: useful(),
     "ragreport_satisfaction": lambda: by_metric(ReportSatisfaction(), "overall"),
 }
 """How the figures are computed, by the name that the file calls it (``computed``)."""

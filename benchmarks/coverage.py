@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from ragassay.stats import compare_pairs, mean_interval
 from ragassay.stats.intervals import Span, one_sided
 
-Floats = NDArray[np.float64]
+Floats = NDArray[np.floating[Any]]
 Draw = Callable[[np.random.Generator, int], Floats]
 """Values of n clusters, shape ``(n, values a cluster)``."""
 

@@ -12,9 +12,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -70,12 +70,16 @@ def verdicts() -> list[Verdict]:
         record = json.loads(line)
         turns = "\n".join(f"{turn['speaker']}: {turn['text']}" for turn in record["conversation"])
         query, answer = record["task_id"], record["response"]
-        first = hashlib.sha256(query.encode()).digest()[0] % 2 == 0
-        looked_at = first or record["answerability"] == "CONVERSATIONAL"
         offline = VALUES[says_idk(answer, turns)]
         published = float(record["idk_eval"])
-        found.append(Verdict(query, published, offline, looked_at, is_small_talk(answer)))
+        found.append(Verdict(query, published, offline, looked_at(record), is_small_talk(answer)))
     return found
+
+
+def looked_at(record: Mapping[str, Any]) -> bool:
+    """Whether a record lies in the part that was looked at while the rules were written."""
+    first = hashlib.sha256(record["task_id"].encode()).digest()[0] % 2 == 0
+    return first or record["answerability"] == "CONVERSATIONAL"
 
 
 def judged_42() -> list[tuple[float, float]]:

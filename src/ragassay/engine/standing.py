@@ -40,7 +40,7 @@ def offline_reason(metric: MetricSummary) -> str:
         return ""
     # What nobody measured is the weakest; among figures, the smallest.
     weakest = min(lacking, key=lambda one: (one.value is not None, one.value or 0.0))
-    return f"offline judge, {weakest}"
+    return ", ".join(filter(None, ("offline judge", str(weakest), weakest.caveat)))
 
 
 def judged_offline(metric: MetricSummary) -> bool:

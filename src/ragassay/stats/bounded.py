@@ -6,9 +6,10 @@ samples. The bounds are beta quantiles, as Clopper and Pearson's for such trials
 that the simulation in ``benchmarks/coverage.py`` led to:
 
 - n* is divided by (t / z)^2, because the standard error itself is estimated (Korn and Graubard).
-- Where only k clusters do not lie at one end of the range, a sample tells little of what rare
-  clusters elsewhere are like, and its standard error is often too small: what n* exceeds the number
-  of clusters by is multiplied with 1 - exp(-k / 6).
+- Where half of the clusters or more lie at one end of the range and only k do not, a sample tells
+  little of what rare clusters elsewhere are like, and its standard error is often too small: what
+  n* exceeds the number of clusters by is multiplied with 1 - exp(-k / 6). Where fewer lie there,
+  the change is smaller in proportion.
 - The shape parameters stand a quarter inside Clopper and Pearson's, which cover too often.
 
 Where all clusters are equal, the bounds are Clopper and Pearson's for one trial a cluster.
@@ -55,7 +56,8 @@ def range_bounds(
         return _scaled(_beta_bounds(mean, n_units, 0.0, level), low, width)
     t = t_ppf((1.0 + level) / 2.0, n_units - 1)
     n = mean * (1.0 - mean) / squared
-    known = 1.0 - math.exp(-_inside_range(units, row, low, high) / _FEW)
+    elsewhere = _elsewhere(units, row, low, high)
+    known = 1.0 - min(1.0, 2.0 - 2.0 * elsewhere / n_units) * math.exp(-elsewhere / _FEW)
     n = min(n, n_units) + max(n - n_units, 0.0) * known
     n *= (normal_ppf((1.0 + level) / 2.0) / t) ** 2
     if n * min(mean, 1.0 - mean) > _NORMAL_FROM:
@@ -63,7 +65,7 @@ def range_bounds(
     return _scaled(_beta_bounds(mean, n, _INSIDE, level), low, width)
 
 
-def _inside_range(units: Units, row: int, low: float, high: float) -> int:
+def _elsewhere(units: Units, row: int, low: float, high: float) -> int:
     """How many units do not have all their values at that end of the range where most units are."""
     means: FloatArray = units.sums[row] / units.counts
     slack = ROUNDING * max(abs(low), abs(high))

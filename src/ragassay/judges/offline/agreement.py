@@ -34,6 +34,7 @@ class Agreement:
         against: what the labels are, and by whom.
         source: which data, how they were used, and who measured.
         held_out: whether the rule was not tuned on these labels.
+        people: whether people gave the labels.
         computed: how ``python -m benchmarks.agreement`` computes it again; empty for a figure that
             somebody else measured.
     """
@@ -46,14 +47,29 @@ class Agreement:
     against: str = ""
     source: str = ""
     held_out: bool = False
+    people: bool = True
     computed: str = ""
 
     @property
     def sufficient(self) -> bool:
-        """Whether the value is at least `LEAST` of its measure, on labels held out from tuning."""
-        if self.measure is None or self.value is None:
-            return False
-        return self.held_out and self.value >= LEAST[self.measure]
+        """Whether the value is at least `LEAST` of its measure, on labels by people that were held
+        out from tuning."""
+        return self._large and self.held_out and self.people
+
+    @property
+    def caveat(self) -> str:
+        """Why a value that is large enough is not sufficient; empty for other values."""
+        if not self._large or self.sufficient:
+            return ""
+        return "labels by no people" if not self.people else "labels that the rules were tuned on"
+
+    @property
+    def _large(self) -> bool:
+        return (
+            self.measure is not None
+            and self.value is not None
+            and self.value >= LEAST[self.measure]
+        )
 
     def __str__(self) -> str:
         if self.measure is None or self.value is None:

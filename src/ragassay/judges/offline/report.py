@@ -17,7 +17,7 @@ from ragassay.judges.offline.asked_thing import asked_thing
 from ragassay.judges.offline.evidence import share_of
 from ragassay.judges.offline.hostile import evidence_sentences
 from ragassay.judges.offline.relevance import grade
-from ragassay.judges.offline.wanted import Kind, holds, kind_of, subject
+from ragassay.judges.offline.wanted import Kind, answers_by_name, holds, kind_of, subject
 from ragassay.judges.offline.words import content, stem, tokens, weight
 from ragassay.judges.questions.report import ContextReport, ReportOnContext
 
@@ -63,8 +63,7 @@ def worth(query: str, chunk: str) -> Worth:
     asked, topic, kind = subject(query), topic_of(query), kind_of(query)
     parts = [(part, frozenset(content(part))) for part in evidence_sentences(chunk)]
     held = frozenset[str]().union(*(stems for _, stems in parts))
-    beside = " \n".join(part for part, stems in parts if stems & topic)
-    fits = holds(beside, kind, frozenset(content(query)))
+    fits = _holds_answer([part for part, stems in parts if stems & topic], kind, query)
     stars = _STARS[grade(query, chunk)]
     thing = frozenset(content(asked_thing(query)))
     if kind != "any":
@@ -80,6 +79,17 @@ def worth(query: str, chunk: str) -> Worth:
         near / len(parts) if parts else 0.0,
         len(parts),
     )
+
+
+def _holds_answer(sentences: Sequence[str], kind: Kind, query: str) -> bool:
+    """Whether sentences on the topic hold something of the kind that the query asks for.
+
+    Any capital letter would do for a name, and any text can be put before a sentence: a person or a
+    place must stand there as one ("by ...", "in ...", a full name).
+    """
+    if kind == "name":
+        return any(answers_by_name(sentence, kind, query) for sentence in sentences)
+    return holds(" \n".join(sentences), kind, frozenset(content(query)))
 
 
 @lru_cache(maxsize=1024)
