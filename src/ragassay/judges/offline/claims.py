@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from ragassay.judges.offline import lists
 from ragassay.judges.offline.answers import rule_for
+from ragassay.judges.offline.contradictions import contradiction
 from ragassay.judges.offline.evidence import LENS, Evidence, Lens, piece
 from ragassay.judges.offline.hostile import is_hostile
 from ragassay.judges.offline.refusals import claims_nothing
@@ -46,10 +47,30 @@ def supported(
 ) -> tuple[bool, ...]:
     """Whether the passages support each claim. What speaks to the judge is never supported."""
     evidence = Evidence(passages, lens)
+    against = _against(claims, passages)
     return tuple(
-        bool(content(claim)) and not is_hostile(claim) and evidence.supports(piece(claim))
-        for claim in claims
+        not wrong
+        and bool(content(claim))
+        and not is_hostile(claim)
+        and evidence.supports(piece(claim))
+        for claim, wrong in zip(claims, against, strict=True)
     )
+
+
+_END = (".", "!", "?", "。", "！", "？", "…", '."', ".”", ".)")
+
+
+def _against(claims: Sequence[str], passages: Sequence[str]) -> list[bool]:
+    """Whether the passages contradict the sentence that a claim stands in."""
+    found: list[bool] = []
+    run: list[str] = []
+    for at, claim in enumerate(claims):
+        run.append(claim)
+        if claim.endswith(_END) or at + 1 == len(claims):
+            wrong = contradiction(" ".join(run), passages) is not None
+            found.extend([wrong] * len(run))
+            run = []
+    return found
 
 
 def supported_share(answer: str, passages: tuple[str, ...]) -> float | None:

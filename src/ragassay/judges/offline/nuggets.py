@@ -106,6 +106,6 @@ def assign(question: AssignNuggets) -> NuggetAssignments:
 
 def _held(nugget: Piece, evidence: Evidence) -> Assignment:
     share = evidence.coverage(nugget)
-    if share >= HELD and evidence.holds(nugget.strict):
+    if share >= HELD and evidence.exact(nugget):
         return "support"
     return "partial_support" if share >= PARTLY_HELD else "not_support"

@@ -9,6 +9,7 @@ from ragassay.judges.offline.answers import rule_for
 from ragassay.judges.offline.evidence import Evidence, Piece, negated, piece
 from ragassay.judges.offline.hostile import evidence_sentences, is_hostile
 from ragassay.judges.offline.texts import plain, sentences
+from ragassay.judges.offline.values import is_number
 from ragassay.judges.offline.words import content, weigh, weight
 from ragassay.judges.questions.report import Contradiction, Stars
 from ragassay.judges.questions.support import CitationSupport, Support
@@ -35,7 +36,7 @@ def citation(question: CitationSupport) -> Support:
     against = contradiction(wanted, statement, question.passage)
     if against == "negation":
         return Support(support="none")
-    if share < FULL or not evidence.holds(wanted.strict) or against:
+    if share < FULL or not evidence.exact(wanted) or against:
         return Support(support="partial")
     return Support(support="full")
 
@@ -53,7 +54,7 @@ def contradiction(wanted: Piece, said: str, passage: str) -> Literal["number", "
     common = stems & set(wanted.stems)
     if negated(closest, common) != negated(said, common):
         return "negation"
-    others = {stem for stem in stems if stem[0].isdigit()}
+    others = {stem for stem in stems if is_number(stem)}
     return "number" if numbers and others - wanted.strict else None
 
 
@@ -64,7 +65,7 @@ def _closest(wanted: Piece, passage: str) -> tuple[str, float, frozenset[str]]:
     Similar is what holds the words of the other, whichever holds the other: words around one of
     them make no difference.
     """
-    numbers = frozenset(stem for stem in wanted.strict if stem[0].isdigit())
+    numbers = frozenset(stem for stem in wanted.strict if is_number(stem))
     words = sorted(stem for stem in wanted.stems if stem not in numbers)
     if len(words) < _FEW:
         return "", 0.0, numbers
