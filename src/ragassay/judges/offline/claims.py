@@ -8,6 +8,7 @@ greetings, refusals, offers of more help; and so is talk about the documents ("a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from ragassay.judges.offline import lists
@@ -23,14 +24,20 @@ from ragassay.judges.questions.support import Claims, ClaimSupport, ClaimVerdict
 _TALK = lists.patterns("talk")
 """What an answer says about its documents and about itself."""
 
+_COUNTER = re.compile(r"\(?\d{1,2}[.)]")
+"""The number of an item in a list that runs on in one line."""
+
 
 @rule_for(ExtractClaims)
 def extract(question: ExtractClaims) -> Claims:
     """The phrases of what the answer says. Words for the judge stay whole, as claims to support."""
     found: list[str] = []
-    for sentence in sentences(plain(question.answer)):
+    each = sentences(plain(question.answer))
+    for sentence in each:
         if is_hostile(sentence):
             found.append(sentence)
+        elif len(each) > 1 and _COUNTER.fullmatch(sentence):
+            continue
         elif not claims_nothing(sentence):
             found.extend(phrases(_TALK.sub("", sentence).strip()))
     return Claims(claims=tuple(found))

@@ -1,175 +1,241 @@
 """Does a sentence say otherwise than a sentence of the passages that is nearly the same?
 
-Two sentences are laid side by side, word by word. Names, numbers with their units and words that
-have an opposite are places to be filled: they match whatever fills them. Where nearly all of both
-sentences matches in this way, they speak of the same thing, and what differs contradicts: one
-negation more, another number, unit or name in the same place, an opposite.
+Two sentences are laid side by side, word by word. Names, numbers, their units and words that have
+an opposite are *places*: they match whatever fills them. Where nearly all of both sentences matches
+in this way, they speak of the same thing, and what differs contradicts: one negation more, another
+number, unit or name in the same place, an opposite, two names that have changed places.
 
-Sentences that agree go before: what one sentence says is not contradicted by another one about
-something alike.
+A sentence that agrees goes before: what one sentence of the passages says is not contradicted by
+another one about something alike.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from ragassay.judges.offline import lists
 from ragassay.judges.offline.evidence import UNIT_STEMS, names, negates
 from ragassay.judges.offline.hostile import evidence_sentences
+from ragassay.judges.offline.opposites import class_of, opposed
 from ragassay.judges.offline.values import is_number
-from ragassay.judges.offline.words import WHOLE, stem, tokens, weigh, weight
+from ragassay.judges.offline.words import LITTLE, WHOLE, stem, tokens, weight
 
-Kind = Literal["negation", "number", "unit", "name", "opposite", "roles"]
-
-import os
-P_S = float(os.environ.get("P_S", ".9"))
-P_T = float(os.environ.get("P_T", ".9"))
-SPAN = os.environ.get("SPAN", "1") == "1"
-NEAR = 0.9
-CLOSE = 0.5
-MOST = 3
-LONGEST = 200
-FEW = 3
+Kind = Literal["negation", "number", "unit", "name", "opposite"]
+Place = Literal["number", "unit", "name", "opposite", ""]
 
 
 @dataclass(frozen=True)
-class _Word:
+class Nearness:
+    """From where two sentences speak of the same thing.
+
+    Attributes:
+        own: share of the sentence's weight that must match.
+        other: share of the other one's weight, between its first and its last match, that must.
+        least: words that must match and agree.
+    """
+
+    own: float = 0.9
+    other: float = 0.9
+    least: int = 3
+
+
+COPY = Nearness()
+"""Near copies: in paraphrases another name is more often another word than a mistake."""
+
+_CLOSE = 0.5
+"""Share of a sentence's words that another one must hold to be laid beside it: places differ."""
+
+_MOST = 3
+"""Sentences of the passages that a sentence is laid beside, those with most of its words."""
+
+_LONGEST = 200
+"""Words of a sentence that are compared: the time is the square of their number."""
+
+_INTERJECTION = re.compile(r"\W*(?:yes|no|true|false)\s*[.,:;!–—]\s*", re.IGNORECASE)
+_NO_MORE = {"only", "just", "merely", "solely"}
+"""Behind "not" these deny nothing."""
+
+_INSIDE = {"and", "or", "of", "the", "de", "von", "van", "du", "der", "la"}
+"""Small words inside a name, or between names that are named together."""
+
+
+class _Word(NamedTuple):
+    """A word of a sentence that tells something.
+
+    Attributes:
+        stem: its stem, or itself where it is a small word that has an opposite.
+        place: what kind of place it fills.
+        filler: what fills the place: the stem, for a word with an opposite the word.
+        weight: as `words.weight` has it, and little for a small word.
+        follows: whether only small words that may stand in a name are between it and the word
+            before.
+    """
+
     stem: str
-    kind: str
+    place: Place
     filler: str
-
-
-@lru_cache(maxsize=1)
-def _opposites() -> dict[str, tuple[str, int]]:
-    found: dict[str, tuple[str, int]] = {}
-    for at, line in enumerate(lists.groups("opposites")):
-        cut = line.index("|")
-        for side, forms in enumerate((line[:cut], line[cut + 1 :])):
-            for form in forms:
-                found.setdefault(form, (str(at), side))
-    return found
+    weight: int
+    follows: bool
 
 
 class Said(NamedTuple):
     """A sentence as it is compared.
 
     Attributes:
-        words: of each word that tells, its stem.
-        kinds: of each word what place it fills: ``""`` none.
-        fillers: of each word what fills the place.
-        denied: places in ``words`` before which a negation stands.
-        joined: places before which "and" or "or" stands.
+        words: its words that tell something.
+        denied: for each negation, the number of words before it.
         names: stems of its names.
+        passive: how often "by" stands in it.
     """
 
-    words: tuple[str, ...]
-    kinds: tuple[str, ...]
-    fillers: tuple[str, ...]
+    words: tuple[_Word, ...]
     denied: tuple[int, ...]
-    joined: frozenset[int]
     names: frozenset[str]
     passive: int
 
 
-_JOINS = {"and", "or", "&"}
-
-
 @lru_cache(maxsize=8192)
 def said(sentence: str) -> Said:
-    words: list[str] = []
-    kinds: list[str] = []
-    fillers: list[str] = []
+    """What a sentence says, for laying it beside another one."""
+    sentence = _INTERJECTION.sub("", sentence, count=1)
+    each = tokens(sentence)[:_LONGEST]
+    words: list[_Word] = []
     denied: list[int] = []
-    joined: set[int] = set()
-    each = tokens(sentence)[:LONGEST]
-    passive = 0
-    for at, token in enumerate(each):
-        if negates(token) and (at + 1 == len(each) or each[at + 1] not in {"only", "just", "merely"}):
-            denied.append(len(words))
-            continue
-        if token in _JOINS:
-            joined.add(len(words))
-        passive += token == "by"
+    follows = False
+    for token, after in zip(each, [*each[1:], ""], strict=False):
         stemmed = stem(token)
-        opposite = _opposites().get(token)
-        if not stemmed and opposite is None:
-            continue
-        kind = filler = ""
-        if is_number(stemmed):
-            kind, filler = "number", stemmed
-        elif kinds and kinds[-1] == "number" and stemmed in UNIT_STEMS:
-            kind, filler = "unit", stemmed
-        elif opposite is not None:
-            kind, filler = "opposite " + opposite[0], str(opposite[1])
-        words.append(stemmed or token)
-        kinds.append(kind)
-        fillers.append(filler)
-    return Said(tuple(words), tuple(kinds), tuple(fillers), tuple(denied), frozenset(joined), frozenset(names(sentence)), passive)
+        if negates(token) and after not in _NO_MORE:
+            denied.append(len(words))
+            follows = False
+        elif stemmed or class_of(token) is not None:
+            words.append(_word(token, stemmed, words[-1:], follows))
+            follows = True
+        else:
+            follows = follows and token in _INSIDE
+    return Said(tuple(words), tuple(denied), frozenset(names(sentence)), each.count("by"))
+
+
+def _word(token: str, stemmed: str, before: list[_Word], follows: bool) -> _Word:
+    place: Place = ""
+    if is_number(token):
+        place = "number"
+    elif stemmed in UNIT_STEMS and before and before[0].place == "number":
+        place = "unit"
+    elif class_of(token) is not None:
+        heavy = weight(stemmed) if stemmed else LITTLE
+        return _Word(stemmed or token, "opposite", token, heavy, follows)
+    return _Word(stemmed, place, stemmed, weight(stemmed), follows)
 
 
 class _Row(NamedTuple):
+    """A sentence laid beside another one: its places and the words between them.
+
+    Attributes:
+        marks: what matches: the stem of a word, the kind of a place.
+        places: the kind of place of each mark.
+        fillers: what fills each place, nothing for a word; names side by side fill one place.
+        weights: of the marks.
+        starts: for each mark, the number of words before it.
+    """
+
     marks: list[str]
-    fillers: list[frozenset[str]]
+    places: list[Place]
+    fillers: list[set[str]]
     weights: list[int]
     starts: list[int]
 
+    def filling(self, at: Iterable[int]) -> set[str]:
+        """What fills some places."""
+        return {filler for place in at for filler in self.fillers[place]}
 
-def _row(one: Said, known: frozenset[str]) -> _Row:
-    row = _Row([], [], [], [])
-    for at, word in enumerate(one.words):
-        kind = one.kinds[at]
-        if word in known and kind in ("",) or (word in one.names and kind.startswith("opp")):
-            if row.marks and row.marks[-1] == "<name>":
-                row.fillers[-1] |= {word}
+
+def _row(sentence: Said, known: frozenset[str]) -> _Row:
+    row = _Row([], [], [], [], [])
+    for at, word in enumerate(sentence.words):
+        place = word.place
+        if word.stem in (known if not place else sentence.names):
+            place = "name"
+            if word.follows and row.places and row.places[-1] == "name":
+                row.fillers[-1].add(word.stem)
                 continue
-            row.marks.append("<name>")
-            row.fillers.append(frozenset({word}))
-            row.weights.append(WHOLE)
-        else:
-            row.marks.append(f"<{kind}>" if kind else word)
-            row.fillers.append(frozenset({one.fillers[at]}) if kind else frozenset())
-            row.weights.append(weight(word))
+        mark = f"<{place} {class_of(word.filler)}>" if place == "opposite" else f"<{place}>"
+        row.marks.append(mark if place else word.stem)
+        row.places.append(place)
+        row.fillers.append({word.stem if place == "name" else word.filler} if place else set())
+        row.weights.append(WHOLE if place == "name" else word.weight)
         row.starts.append(at)
     return row
 
 
-def compare(one: Said, other: Said) -> Kind | Literal["same"] | None:
-    """How two sentences differ; ``same`` where they do not, ``None`` where they are not alike."""
+def compared(one: Said, other: Said, near: Nearness = COPY) -> Kind | Literal["same"] | None:
+    """How a sentence differs from another one.
+
+    Returns:
+        What contradicts; ``same`` where nothing does, ``None`` where they do not speak of the same
+        thing.
+    """
     known = one.names | other.names
-    a, b = _row(one, known), _row(other, known)
-    whole_a, whole_b = sum(a.weights), sum(b.weights)
-    blocks = SequenceMatcher(None, a.marks, b.marks, autojunk=False).get_matching_blocks()[:-1]
-    pairs = [(x + k, y + k) for x, y, n in blocks for k in range(n)]
-    if len(pairs) < FEW:
+    own, its = _row(one, known), _row(other, known)
+    blocks = SequenceMatcher(None, own.marks, its.marks, autojunk=False).get_matching_blocks()
+    pairs = [(block.a + k, block.b + k) for block in blocks for k in range(block.size)]
+    pairs = [pair for pair in pairs if _fit(own, its, pair)]
+    if not pairs:
         return None
-    held = sum(a.weights[x] for x, _ in pairs)
-    if SPAN:
-        whole_b = sum(b.weights[pairs[0][1] : pairs[-1][1] + 1])
-    if held < P_S * whole_a or sum(b.weights[y] for _, y in pairs) < P_T * whole_b:
+    held = sum(own.weights[a] for a, _ in pairs), sum(its.weights[b] for _, b in pairs)
+    within = sum(its.weights[pairs[0][1] : pairs[-1][1] + 1])
+    if held[0] < near.own * sum(own.weights) or held[1] < near.other * within:
         return None
-    wrong = [(x, y) for x, y in pairs if _differ(a.fillers[x], b.fillers[y])]
+    wrong = _wrong(own, its, pairs)
+    exchanged = own.filling(a for a, _ in wrong) == its.filling(b for _, b in wrong)
+    agreed = sum(max(1, len(own.fillers[a])) for a, _ in pairs) if exchanged else 0
+    agreed = agreed or sum(max(1, len(own.fillers[a])) for a, b in pairs if (a, b) not in wrong)
+    if agreed < near.least or (wrong and exchanged and one.passive != other.passive):
+        return None
     if wrong:
-        fa = sorted(w for x, _ in wrong for w in a.fillers[x])
-        fb = sorted(w for _, y in wrong for w in b.fillers[y])
-        if fa == fb and one.passive != other.passive:
-            return None
-        return a.marks[wrong[0][0]].strip("<>").split()[0]  # type: ignore
-    first, last = a.starts[pairs[0][0]], a.starts[pairs[-1][0]]
-    n = sum(first <= at <= last for at in one.denied)
-    first, last = b.starts[pairs[0][1]], b.starts[pairs[-1][1]]
-    m = sum(first <= at <= last for at in other.denied)
-    return "negation" if (n - m) % 2 else "same"
+        return own.places[wrong[0][0]] or None
+    denied = _denials(one, own, pairs[0][0], pairs[-1][0])
+    denied += _denials(other, its, pairs[0][1], pairs[-1][1])
+    return "negation" if denied % 2 else "same"
 
 
-def _differ(one: frozenset[str], other: frozenset[str]) -> bool:
-    return bool(one - other) and bool(other - one)
+def _fit(own: _Row, its: _Row, pair: tuple[int, int]) -> bool:
+    """Whether a mark matches: words of a class do where they are opposites or alike."""
+    a, b = pair
+    if own.places[a] != "opposite":
+        return True
+    return opposed(*own.fillers[a], *its.fillers[b]) is not None
+
+
+def _wrong(own: _Row, its: _Row, pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The places that something else fills, unless it stands elsewhere in the other sentence where
+    nothing matches: then words have moved."""
+    free = {*range(len(own.marks))}.difference(a for a, _ in pairs)
+    its_free = {*range(len(its.marks))}.difference(b for _, b in pairs)
+    moved, its_moved = own.filling(free), its.filling(its_free)
+    found = []
+    for a, b in pairs:
+        new, missing = own.fillers[a] - its.fillers[b], its.fillers[b] - own.fillers[a]
+        if own.places[a] == "opposite":
+            differ = opposed(*own.fillers[a], *its.fillers[b]) is True
+        else:
+            differ = bool(new and missing)
+        if differ and not new <= its_moved and not missing <= moved:
+            found.append((a, b))
+    return found
+
+
+def _denials(sentence: Said, row: _Row, first: int, last: int) -> int:
+    """The negations from right before the first match to the last one."""
+    return sum(row.starts[first] <= at <= row.starts[last] for at in sentence.denied)
 
 
 class _Told(NamedTuple):
+    """A passage's different sentences, and in which of them each stem stands."""
+
     sentences: list[str]
     places: dict[str, list[int]]
 
@@ -178,30 +244,32 @@ class _Told(NamedTuple):
 def _told(passage: str) -> _Told:
     told = _Told(list(dict.fromkeys(evidence_sentences(passage))), {})
     for at, sentence in enumerate(told.sentences):
-        for word in set(said(sentence).words):
+        for word in {word.stem for word in said(sentence).words}:
             told.places.setdefault(word, []).append(at)
     return told
 
 
-def contradiction(sentence: str, passages: Iterable[str]) -> Kind | None:
-    """How the sentences of the passages that are nearly the same contradict a sentence, if so."""
-    one = said(sentence)
-    words = sorted(set(one.words))
-    if len(words) < FEW:
-        return None
-    least = CLOSE * weigh(words)
-    near: list[tuple[float, str]] = []
+def nearest(sentence: str, passages: Iterable[str]) -> list[str]:
+    """The sentences of the passages that hold most of a sentence's words, best first."""
+    words = sorted({(word.stem, word.weight) for word in said(sentence).words})
+    least = _CLOSE * sum(heavy for _, heavy in words)
+    near: list[tuple[int, str]] = []
     for passage in passages:
         told = _told(passage)
         held: dict[int, int] = {}
-        for word in words:
-            heavy = weight(word)
+        for word, heavy in words:
             for at in told.places.get(word, ()):
                 held[at] = held.get(at, 0) + heavy
         near.extend((-found, told.sentences[at]) for at, found in held.items() if found >= least)
-    found = None
-    for _, other in sorted(near)[:MOST]:
-        how = compare(one, said(other))
+    return [found for _, found in sorted(set(near))[:_MOST]]
+
+
+def contradiction(sentence: str, passages: Iterable[str], near: Nearness = COPY) -> Kind | None:
+    """How passages contradict a sentence; ``None`` where they do not, or where one agrees."""
+    own = said(sentence)
+    found: Kind | None = None
+    for other in nearest(sentence, passages):
+        how = compared(own, said(other), near)
         if how == "same":
             return None
         found = found or how

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from ragassay.judges.offline.answers import rule_for
+from ragassay.judges.offline.contradictions import contradiction
 from ragassay.judges.offline.evidence import Evidence, Piece, negated, piece, share_of
 from ragassay.judges.offline.hostile import evidence_sentences
 from ragassay.judges.offline.refusals import says_idk
@@ -80,7 +81,8 @@ def _found(answer: str, reference: str, new: list[str]) -> float:
     share = share_of(new, set(held))
     if share < (1.0 if len(new) <= SHORT else SAID):
         return 0.0
-    return 0.0 if _opposed(answer, reference, set(new)) else share
+    against = _opposed(answer, reference, set(new)) or contradiction(reference, (answer,))
+    return 0.0 if against else share
 
 
 def _opposed(answer: str, reference: str, new: set[str]) -> bool:

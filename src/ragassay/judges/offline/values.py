@@ -152,10 +152,12 @@ class _Reading:
 
     def _day(self, value: str) -> None:
         """A day behind its month goes before it, as days are written most often."""
-        if self._found and self._found[-1] in _MONTHS.values() and len(value) < 3:
-            self._found.insert(-1, value)
+        found = self._found
+        month = bool(found) and found[-1] in _MONTHS.values()
+        if month and value.isdigit() and len(value) < 3 and not any(map(is_number, found[-2:-1])):
+            found.insert(-1, value)
         else:
-            self._found.append(value)
+            found.append(value)
 
     def _month(self, month: str) -> None:
         if self._found[-1:] == ["of"]:
