@@ -64,20 +64,33 @@ def supported(
     )
 
 
-_END = (".", "!", "?", "。", "！", "？", "…", '."', ".”", ".)")
+_END = re.compile(r"[.!?…。！？｡][\"'”’)\]]*$")
+_GOES_ON = re.compile(r"[,;:，、；：—]$")
 
 
 def _against(claims: Sequence[str], passages: Sequence[str]) -> list[bool]:
-    """Whether the passages contradict the sentence that a claim stands in."""
-    found: list[bool] = []
-    run: list[str] = []
-    for at, claim in enumerate(claims):
-        run.append(claim)
-        if claim.endswith(_END) or at + 1 == len(claims):
-            wrong = contradiction(" ".join(run), passages) is not None
-            found.extend([wrong] * len(run))
-            run = []
+    """Of each claim, whether the passages contradict the sentence that it stands in.
+
+    A phrase is too short to tell, so those that follow each other are put together again: up to a
+    full stop, and where none stands (items of a list), up to one that begins like a sentence.
+    """
+    found = [False] * len(claims)
+    for ends in (_ends, _ends_or_begins):
+        start = 0
+        for at in range(1, len(claims) + 1):
+            if at == len(claims) or ends(claims[at - 1], claims[at]):
+                if contradiction(" ".join(claims[start:at]), passages) is not None:
+                    found[start:at] = [True] * (at - start)
+                start = at
     return found
+
+
+def _ends(claim: str, _: str) -> bool:
+    return _END.search(claim) is not None
+
+
+def _ends_or_begins(claim: str, after: str) -> bool:
+    return _ends(claim, after) or (after[:1].isupper() and not _GOES_ON.search(claim))
 
 
 def supported_share(answer: str, passages: tuple[str, ...]) -> float | None:

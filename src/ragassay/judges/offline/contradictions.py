@@ -24,7 +24,7 @@ from ragassay.judges.offline.opposites import class_of, opposed
 from ragassay.judges.offline.values import is_number
 from ragassay.judges.offline.words import LITTLE, WHOLE, stem, tokens, weight
 
-Kind = Literal["negation", "number", "unit", "name", "opposite"]
+Kind = Literal["negation", "number", "unit", "name", "opposite", "roles"]
 Place = Literal["number", "unit", "name", "opposite", ""]
 
 
@@ -35,12 +35,10 @@ class Nearness:
     Attributes:
         own: share of the sentence's weight that must match.
         other: share of the other one's weight, between its first and its last match, that must.
-        least: words that must match and agree.
     """
 
     own: float = 0.9
     other: float = 0.9
-    least: int = 3
 
 
 COPY = Nearness()
@@ -49,18 +47,23 @@ COPY = Nearness()
 _CLOSE = 0.5
 """Share of a sentence's words that another one must hold to be laid beside it: places differ."""
 
+_LEAST = 2
+"""Words that must match and agree."""
+
 _MOST = 3
 """Sentences of the passages that a sentence is laid beside, those with most of its words."""
 
 _LONGEST = 200
 """Words of a sentence that are compared: the time is the square of their number."""
 
-_INTERJECTION = re.compile(r"\W*(?:yes|no|true|false)\s*[.,:;!–—]\s*", re.IGNORECASE)
+_INTERJECTION = re.compile(r"^\W*(?:yes|no|true|false)\s*[.,:;!–—]\s*", re.IGNORECASE)
 _NO_MORE = {"only", "just", "merely", "solely"}
 """Behind "not" these deny nothing."""
 
 _INSIDE = {"and", "or", "of", "the", "de", "von", "van", "du", "der", "la"}
 """Small words inside a name, or between names that are named together."""
+
+_LISTING = {"and", "or"}
 
 
 class _Word(NamedTuple):
@@ -73,6 +76,7 @@ class _Word(NamedTuple):
         weight: as `words.weight` has it, and little for a small word.
         follows: whether only small words that may stand in a name are between it and the word
             before.
+        listed: whether "and" or "or" stands before it.
     """
 
     stem: str
@@ -80,6 +84,7 @@ class _Word(NamedTuple):
     filler: str
     weight: int
     follows: bool
+    listed: bool
 
 
 class Said(NamedTuple):
@@ -105,17 +110,18 @@ def said(sentence: str) -> Said:
     each = tokens(sentence)[:_LONGEST]
     words: list[_Word] = []
     denied: list[int] = []
-    follows = False
+    follows = listed = False
     for token, after in zip(each, [*each[1:], ""], strict=False):
         stemmed = stem(token)
         if negates(token) and after not in _NO_MORE:
             denied.append(len(words))
             follows = False
         elif stemmed or class_of(token) is not None:
-            words.append(_word(token, stemmed, words[-1:], follows))
-            follows = True
+            words.append(_word(token, stemmed, words[-1:], follows)._replace(listed=listed))
+            follows, listed = True, False
         else:
             follows = follows and token in _INSIDE
+            listed = listed or token in _LISTING
     return Said(tuple(words), tuple(denied), frozenset(names(sentence)), each.count("by"))
 
 
@@ -127,8 +133,8 @@ def _word(token: str, stemmed: str, before: list[_Word], follows: bool) -> _Word
         place = "unit"
     elif class_of(token) is not None:
         heavy = weight(stemmed) if stemmed else LITTLE
-        return _Word(stemmed or token, "opposite", token, heavy, follows)
-    return _Word(stemmed, place, stemmed, weight(stemmed), follows)
+        return _Word(stemmed or token, "opposite", token, heavy, follows, False)
+    return _Word(stemmed, place, stemmed, weight(stemmed), follows, False)
 
 
 class _Row(NamedTuple):
@@ -140,6 +146,7 @@ class _Row(NamedTuple):
         fillers: what fills each place, nothing for a word; names side by side fill one place.
         weights: of the marks.
         starts: for each mark, the number of words before it.
+        listed: for each mark, whether "and" or "or" stands before it.
     """
 
     marks: list[str]
@@ -147,6 +154,7 @@ class _Row(NamedTuple):
     fillers: list[set[str]]
     weights: list[int]
     starts: list[int]
+    listed: list[bool]
 
     def filling(self, at: Iterable[int]) -> set[str]:
         """What fills some places."""
@@ -154,7 +162,7 @@ class _Row(NamedTuple):
 
 
 def _row(sentence: Said, known: frozenset[str]) -> _Row:
-    row = _Row([], [], [], [], [])
+    row = _Row([], [], [], [], [], [])
     for at, word in enumerate(sentence.words):
         place = word.place
         if word.stem in (known if not place else sentence.names):
@@ -168,6 +176,7 @@ def _row(sentence: Said, known: frozenset[str]) -> _Row:
         row.fillers.append({word.stem if place == "name" else word.filler} if place else set())
         row.weights.append(WHOLE if place == "name" else word.weight)
         row.starts.append(at)
+        row.listed.append(word.listed)
     return row
 
 
@@ -180,6 +189,8 @@ def compared(one: Said, other: Said, near: Nearness = COPY) -> Kind | Literal["s
     """
     known = one.names | other.names
     own, its = _row(one, known), _row(other, known)
+    if one.passive == other.passive and _turned(own, its):
+        return "roles"
     blocks = SequenceMatcher(None, own.marks, its.marks, autojunk=False).get_matching_blocks()
     pairs = [(block.a + k, block.b + k) for block in blocks for k in range(block.size)]
     pairs = [pair for pair in pairs if _fit(own, its, pair)]
@@ -191,15 +202,34 @@ def compared(one: Said, other: Said, near: Nearness = COPY) -> Kind | Literal["s
         return None
     wrong = _wrong(own, its, pairs)
     exchanged = own.filling(a for a, _ in wrong) == its.filling(b for _, b in wrong)
-    agreed = sum(max(1, len(own.fillers[a])) for a, _ in pairs) if exchanged else 0
-    agreed = agreed or sum(max(1, len(own.fillers[a])) for a, b in pairs if (a, b) not in wrong)
-    if agreed < near.least or (wrong and exchanged and one.passive != other.passive):
+    agreed = sum(
+        len(own.fillers[a] if exchanged else own.fillers[a] & its.fillers[b])
+        if own.places[a]
+        else 1
+        for a, b in pairs
+    )
+    if agreed < _LEAST or (wrong and exchanged and one.passive != other.passive):
         return None
     if wrong:
         return own.places[wrong[0][0]] or None
     denied = _denials(one, own, pairs[0][0], pairs[-1][0])
     denied += _denials(other, its, pairs[0][1], pairs[-1][1])
     return "negation" if denied % 2 else "same"
+
+
+def _turned(own: _Row, its: _Row) -> bool:
+    """Whether two sentences of the same words differ in what stands before and what behind one."""
+    if own.marks == its.marks or sorted(own.marks) != sorted(its.marks):
+        return False
+    back = {tuple(reversed(three)) for three in _threes(its)}
+    return any(three in back and three[0] != three[2] for three in _threes(own))
+
+
+def _threes(row: _Row) -> Iterable[tuple[str, ...]]:
+    """Each three neighbouring words that "and" and "or" do not list."""
+    for at in range(1, len(row.marks) - 1):
+        if not row.listed[at] and not row.listed[at + 1]:
+            yield tuple(row.marks[at - 1 : at + 2])
 
 
 def _fit(own: _Row, its: _Row, pair: tuple[int, int]) -> bool:
@@ -266,6 +296,11 @@ def nearest(sentence: str, passages: Iterable[str]) -> list[str]:
 
 def contradiction(sentence: str, passages: Iterable[str], near: Nearness = COPY) -> Kind | None:
     """How passages contradict a sentence; ``None`` where they do not, or where one agrees."""
+    return _contradiction(sentence, tuple(passages), near)
+
+
+@lru_cache(maxsize=4096)
+def _contradiction(sentence: str, passages: tuple[str, ...], near: Nearness) -> Kind | None:
     own = said(sentence)
     found: Kind | None = None
     for other in nearest(sentence, passages):

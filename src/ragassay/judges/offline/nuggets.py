@@ -109,7 +109,7 @@ def _held(nugget: str, answer: str, evidence: Evidence) -> Assignment:
     wanted = piece(nugget)
     share = evidence.coverage(wanted)
     against = contradiction(nugget, (answer,))
-    if against in ("negation", "opposite"):
+    if against in ("negation", "opposite", "roles"):
         return "not_support"
     if share >= HELD and evidence.exact(wanted) and not against:
         return "support"

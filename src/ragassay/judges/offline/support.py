@@ -17,7 +17,7 @@ from ragassay.judges.questions.support import CitationSupport, Support
 FULL, PARTIAL = 0.75, 0.4
 """Share of the statement's weight that one window must hold."""
 
-FREE = Nearness(own=0.7, other=0.0, least=2)
+FREE = Nearness(own=0.7, other=0.0)
 """From where a citation and the sentence that it cites speak of the same thing."""
 
 
@@ -33,7 +33,7 @@ def citation(question: CitationSupport) -> Support:
     if share < PARTIAL:
         return Support(support="none")
     against = against_it(statement, (question.passage,))
-    if against in ("negation", "opposite"):
+    if against in ("negation", "opposite", "roles"):
         return Support(support="none")
     if share < FULL or not evidence.exact(wanted) or against:
         return Support(support="partial")
