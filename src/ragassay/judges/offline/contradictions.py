@@ -18,11 +18,11 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from ragassay.judges.offline.evidence import UNIT_STEMS, names, negates
+from ragassay.judges.offline.evidence import UNIT_STEMS, names, negates, stems_of
 from ragassay.judges.offline.hostile import evidence_sentences
 from ragassay.judges.offline.opposites import class_of, opposed
 from ragassay.judges.offline.values import is_number
-from ragassay.judges.offline.words import LITTLE, WHOLE, stem, tokens, weight
+from ragassay.judges.offline.words import LITTLE, WHOLE, content, stem, tokens, weight
 
 Kind = Literal["negation", "number", "unit", "name", "opposite", "roles"]
 Place = Literal["number", "unit", "name", "opposite", ""]
@@ -57,9 +57,6 @@ _LONGEST = 200
 """Words of a sentence that are compared: the time is the square of their number."""
 
 _INTERJECTION = re.compile(r"^\W*(?:yes|no|true|false)\s*[.,:;!–—]\s*", re.IGNORECASE)
-_NO_MORE = {"only", "just", "merely", "solely"}
-"""Behind "not" these deny nothing."""
-
 _INSIDE = {"and", "or", "of", "the", "de", "von", "van", "du", "der", "la"}
 """Small words inside a name, or between names that are named together."""
 
@@ -111,9 +108,9 @@ def said(sentence: str) -> Said:
     words: list[_Word] = []
     denied: list[int] = []
     follows = listed = False
-    for token, after in zip(each, [*each[1:], ""], strict=False):
+    for token in each:
         stemmed = stem(token)
-        if negates(token) and after not in _NO_MORE:
+        if negates(token):
             denied.append(len(words))
             follows = False
         elif stemmed or class_of(token) is not None:
@@ -228,7 +225,8 @@ def _turned(own: _Row, its: _Row) -> bool:
 def _threes(row: _Row) -> Iterable[tuple[str, ...]]:
     """Each three neighbouring words that "and" and "or" do not list."""
     for at in range(1, len(row.marks) - 1):
-        if not row.listed[at] and not row.listed[at + 1]:
+        ends = row.places[at - 1], row.places[at + 1]
+        if not (row.listed[at] or row.listed[at + 1] or "opposite" in ends):
             yield tuple(row.marks[at - 1 : at + 2])
 
 
@@ -263,35 +261,30 @@ def _denials(sentence: Said, row: _Row, first: int, last: int) -> int:
     return sum(row.starts[first] <= at <= row.starts[last] for at in sentence.denied)
 
 
-class _Told(NamedTuple):
-    """A passage's different sentences, and in which of them each stem stands."""
-
-    sentences: list[str]
-    places: dict[str, list[int]]
-
-
 @lru_cache(maxsize=1024)
-def _told(passage: str) -> _Told:
-    told = _Told(list(dict.fromkeys(evidence_sentences(passage))), {})
-    for at, sentence in enumerate(told.sentences):
-        for word in {word.stem for word in said(sentence).words}:
-            told.places.setdefault(word, []).append(at)
-    return told
+def _places(passage: str) -> dict[str, list[int]]:
+    """In which sentences of a passage each stem stands."""
+    places: dict[str, list[int]] = {}
+    for at, stems in enumerate(stems_of(passage)):
+        for word in dict.fromkeys(stems):
+            places.setdefault(word, []).append(at)
+    return places
 
 
 def nearest(sentence: str, passages: Iterable[str]) -> list[str]:
     """The sentences of the passages that hold most of a sentence's words, best first."""
-    words = sorted({(word.stem, word.weight) for word in said(sentence).words})
-    least = _CLOSE * sum(heavy for _, heavy in words)
-    near: list[tuple[int, str]] = []
+    words = {stemmed: weight(stemmed) for stemmed in content(sentence)}
+    least = max(1, _CLOSE * sum(words.values()))
+    near: set[tuple[int, str]] = set()
     for passage in passages:
-        told = _told(passage)
+        places = _places(passage)
         held: dict[int, int] = {}
-        for word, heavy in words:
-            for at in told.places.get(word, ()):
+        for word, heavy in words.items():
+            for at in places.get(word, ()):
                 held[at] = held.get(at, 0) + heavy
-        near.extend((-found, told.sentences[at]) for at, found in held.items() if found >= least)
-    return [found for _, found in sorted(set(near))[:_MOST]]
+        told = evidence_sentences(passage)
+        near.update((-found, told[at]) for at, found in held.items() if found >= least)
+    return [found for _, found in sorted(near)[:_MOST]]
 
 
 def contradiction(sentence: str, passages: Iterable[str], near: Nearness = COPY) -> Kind | None:

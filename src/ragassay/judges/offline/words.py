@@ -58,6 +58,7 @@ _ENDINGS = (
 """Ending, what takes its place, and the letters that must stand before it."""
 _VOWEL = re.compile("[aeiouy]")
 _SMALL = lists.words("small")
+_SMALL_ENDINGS = ("n't", "'re", "'ve", "'ll", "'m")
 
 
 def visible(text: str) -> str:
@@ -106,7 +107,7 @@ def _plain(word: str) -> str:
 @lru_cache(maxsize=1 << 16)
 def stem(token: str) -> str:
     """What is left of a token for comparing it; empty for a small word."""
-    if token in _SMALL or token.endswith("n't"):
+    if token in _SMALL or token.endswith(_SMALL_ENDINGS):
         return ""
     if not token[0].isalpha() or _IS_UNSPACED.match(token):
         return token
