@@ -31,6 +31,7 @@ from statistics import median
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.perturbations import perturbed
 from ragassay import load
 from ragassay.judges.offline.answers import answer_to
 from ragassay.judges.offline.claims import extract, supported
@@ -90,6 +91,7 @@ def main() -> None:
     if not quick:
         cross_validated(llm)
     idk(records)
+    perturbed([record.sample for record in records])
     speed(records)
 
 

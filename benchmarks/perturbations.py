@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from ragassay.judges.offline.answers import answer_to
 from ragassay.judges.questions.nuggets import AssignNuggets
@@ -31,6 +32,7 @@ _CONTRACTED = re.compile(
 )
 _NUMBER = re.compile(r"(?<![\w.,-])\d+(?:[.,]\d+)*(?![\w-])(?![.,]\d)")
 _NAME = re.compile(r"(?<=[a-z,] )[A-Z][a-z]{2,}(?: [A-Z][a-z]{2,})*")
+_VERB = re.compile(r"\b\w+(?:s|ed)\b")
 _UNITS = (
     ("feet", "metres"), ("miles", "kilometers"), ("meters", "miles"), ("km", "miles"),
     ("kilometers", "feet"), ("years", "months"), ("months", "days"), ("days", "years"),
@@ -97,14 +99,12 @@ def another_name(sentence: str, passages: str) -> str | None:
 def exchanged_names(sentence: str, _: str) -> str | None:
     """Two names with a verb between them change places."""
     found = list(_NAME.finditer(sentence))
-    for one, two in zip(found, found[1:], strict=False):
+    for one, two in pairwise(found):
         between = sentence[one.end() : two.start()]
-        if one.group() != two.group() and re.search(r"\b\w+(?:s|ed)\b", between):
-            if not re.search(r"\b(?:and|or)\b|,", between):
-                return (
-                    f"{sentence[: one.start()]}{two.group()}{between}{one.group()}"
-                    f"{sentence[two.end() :]}"
-                )
+        listed = re.search(r"\b(?:and|or)\b|,", between)
+        if one.group() != two.group() and _VERB.search(between) and not listed:
+            before, behind = sentence[: one.start()], sentence[two.end() :]
+            return f"{before}{two.group()}{between}{one.group()}{behind}"
     return None
 
 
@@ -113,7 +113,7 @@ def another_unit(sentence: str, _: str) -> str | None:
     for unit, other in _UNITS:
         pattern = re.compile(rf"(?<=\d)(\s?){re.escape(unit)}(?!\w)")
         if pattern.search(sentence):
-            return pattern.sub(lambda found, o=other: f"{found[1]}{o}", sentence, count=1)
+            return pattern.sub(rf"\g<1>{other}", sentence, count=1)
     return None
 
 
@@ -189,7 +189,8 @@ def share_supported(case: Case) -> float | None:
         return None
     verdicts = answer_to(ClaimSupport(claims.claims, case.passages))
     assert verdicts is not None
-    return sum(verdicts.supported) / len(verdicts.supported)
+    supported: tuple[bool, ...] = verdicts.supported
+    return sum(supported) / len(supported)
 
 
 def perturbed(samples: Sequence[Sample]) -> None:

@@ -11,6 +11,7 @@ import pytest
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
 from benchmarks import offline_judge as benchmark
+from benchmarks import perturbations
 
 
 @pytest.fixture(scope="module")
@@ -91,3 +92,33 @@ def test_the_page_prints_the_figures_of_this_version(row: str, llm: list[benchma
     assert int(cells[0]) == len(kept)
     for at, aspect in enumerate(benchmark.ASPECTS):
         assert float(cells[1 + 2 * at]) == pytest.approx(rho(kept, ROWS[row], aspect), abs=0.0006)
+
+
+SUPPORTED_AT_MOST = {
+    "not": 0.02, "n't": 0.02, "number": 0.02, "unit": 0.02, "opposite": 0.02, "name": 0.10,
+    "exchanged names": 0.12,
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def shares(records: list[benchmark.Record]) -> dict[str, list[float]]:
+    found: dict[str, list[float]] = {}
+    for case in perturbations.cases([record.sample for record in records]):
+        share = perturbations.share_supported(case)
+        if share is not None:
+            found.setdefault(case.kind, []).append(share)
+    return found
+
+
+@pytest.mark.parametrize("kind", SUPPORTED_AT_MOST)
+def test_false_copies_of_true_sentences_are_not_supported(
+    kind: str, shares: dict[str, list[float]]
+) -> None:
+    assert len(shares[kind]) >= 50
+    wholly = sum(share == 1.0 for share in shares[kind]) / len(shares[kind])
+    assert wholly <= SUPPORTED_AT_MOST[kind]
+
+
+def test_true_sentences_stay_supported(shares: dict[str, list[float]]) -> None:
+    true = shares["nothing"]
+    assert sum(share == 1.0 for share in true) / len(true) >= 0.985

@@ -35,10 +35,12 @@ class Nearness:
     Attributes:
         own: share of the sentence's weight that must match.
         other: share of the other one's weight, between its first and its last match, that must.
+        spread: the same where only a negation differs: words put in between take none back.
     """
 
     own: float = 0.9
     other: float = 0.9
+    spread: float = 0.5
 
 
 COPY = Nearness()
@@ -195,7 +197,7 @@ def compared(one: Said, other: Said, near: Nearness = COPY) -> Kind | Literal["s
         return None
     held = sum(own.weights[a] for a, _ in pairs), sum(its.weights[b] for _, b in pairs)
     within = sum(its.weights[pairs[0][1] : pairs[-1][1] + 1])
-    if held[0] < near.own * sum(own.weights) or held[1] < near.other * within:
+    if held[0] < near.own * sum(own.weights) or held[1] < near.spread * within:
         return None
     wrong = _wrong(own, its, pairs)
     exchanged = own.filling(a for a, _ in wrong) == its.filling(b for _, b in wrong)
@@ -206,6 +208,8 @@ def compared(one: Said, other: Said, near: Nearness = COPY) -> Kind | Literal["s
         for a, b in pairs
     )
     if agreed < _LEAST or (wrong and exchanged and one.passive != other.passive):
+        return None
+    if wrong and held[1] < near.other * within:
         return None
     if wrong:
         return own.places[wrong[0][0]] or None
@@ -225,9 +229,14 @@ def _turned(own: _Row, its: _Row) -> bool:
 def _threes(row: _Row) -> Iterable[tuple[str, ...]]:
     """Each three neighbouring words that "and" and "or" do not list."""
     for at in range(1, len(row.marks) - 1):
-        ends = row.places[at - 1], row.places[at + 1]
-        if not (row.listed[at] or row.listed[at + 1] or "opposite" in ends):
+        moves = _small(row, at - 1) or _small(row, at + 1)
+        if not (row.listed[at] or row.listed[at + 1] or moves):
             yield tuple(row.marks[at - 1 : at + 2])
+
+
+def _small(row: _Row, at: int) -> bool:
+    """Whether a mark is a small word that has an opposite: those may stand anywhere."""
+    return row.places[at] == "opposite" and not any(map(stem, row.fillers[at]))
 
 
 def _fit(own: _Row, its: _Row, pair: tuple[int, int]) -> bool:

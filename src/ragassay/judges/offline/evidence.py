@@ -79,7 +79,8 @@ def piece(text: str) -> Piece:
     """What a text says, for looking it up."""
     each = content(text)
     stems = tuple(dict.fromkeys(each))
-    strict = {*filter(is_number, stems), *names(text)}
+    # A short form of a month is a name by itself, and beside a number no word of the text.
+    strict = {*filter(is_number, stems), *names(text).intersection(stems)}
     units = frozenset(pair for pair in measured(each, UNIT_STEMS) if pair[1])
     return Piece(stems, frozenset(strict), units)
 
@@ -176,7 +177,7 @@ class Evidence:
         return share > least and (not lens.exact or self.exact(wanted))
 
     def exact(self, wanted: Piece) -> bool:
-        """Whether each of its numbers and names stands somewhere, no number with other units only."""
+        """Whether its numbers and names stand somewhere, and no number with other units only."""
         return self.holds(wanted.strict) and self.measures(wanted)
 
     def measures(self, wanted: Piece) -> bool:

@@ -26,7 +26,7 @@ from ragassay.judges.questions.nuggets import (
 SAME = 0.6
 """Share of common stems among all of two nuggets', from which they are one."""
 
-HELD, PARTLY_HELD = 0.7, 0.4
+HELD, PARTLY_HELD = 0.7, 0.45
 """Share of a nugget's weight that two neighbouring sentences of an answer must hold."""
 
 

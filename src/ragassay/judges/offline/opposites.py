@@ -1,4 +1,4 @@
-"""Words that exclude each other in the same place of a sentence, as ``data/opposites.txt`` has them.
+"""Words that exclude each other in the same place of a sentence: ``data/opposites.txt``.
 
 A word may stand on several lines ("short" is the opposite of "long" and of "tall"). Lines that
 share a word make a class: its words may fill the same place.

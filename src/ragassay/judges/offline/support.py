@@ -17,7 +17,7 @@ from ragassay.judges.questions.support import CitationSupport, Support
 FULL, PARTIAL = 0.75, 0.4
 """Share of the statement's weight that one window must hold."""
 
-FREE = Nearness(own=0.7, other=0.0)
+FREE = Nearness(own=0.6, other=0.0, spread=0.0)
 """From where a citation and the sentence that it cites speak of the same thing."""
 
 

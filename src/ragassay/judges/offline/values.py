@@ -29,11 +29,13 @@ _LONGEST = 30
 """Digits of a number that is computed with; longer ones are compared as they stand."""
 
 _NUMERALS = {word: int(value) for value, *words in lists.groups("numerals") for word in words}
-_MONTHS = {form: line[0].replace("may", "mai") for line in lists.groups("months") for form in line}
-"""Short and long forms; the month of May is not spelt like the small word."""
+_MAY = "maymonth"
+"""The month, unlike the small word."""
+_MONTHS = {form: line[0] for line in lists.groups("months") for form in line} | {"may": _MAY}
+"""Short and long forms."""
 _KEPT = {"first", "second", "third"}
 """Ordinal words that stay: "second" is a time, too, and all three say more than a number does."""
-_NTH = {digits: word for digits, word in lists.groups("ordinals")}
+_NTH = {digits: word for digits, *words in lists.groups("ordinals") for word in words}
 _ORDINAL_WORDS = {word: digits for digits, word in _NTH.items()}
 UNITS = {form: line[0] for line in lists.groups("units") for form in line}
 """Each form of a unit, with the form that stands for all of them."""
@@ -75,6 +77,14 @@ def in_one_form(words: Sequence[str]) -> list[str]:
     return _Reading(words).read()
 
 
+_PARTS = {"first", "second", "latter", "last", "other", "final", "top", "bottom", "upper", "lower"}
+"""Behind these "half" is a part of something, no share of it."""
+
+_HEAT = {form: unit for form, unit in UNITS.items() if unit in ("celsius", "fahrenheit")}
+_HEAT |= {"c": "celsius", "f": "fahrenheit"}
+_DEGREES = {"degree", "degrees", "°"}
+
+
 class _Reading:
     """One pass over the words of a text."""
 
@@ -93,7 +103,7 @@ class _Reading:
                 self._numeral()
             elif word == "half":
                 self._half()
-            elif word in _MONTHS and self._beside_number():
+            elif word in _MONTHS and self._dated():
                 self._month(_MONTHS[word])
             elif word in ("minus", "negative") and self._next()[:1].isdigit() and not self._after():
                 self._at += 1
@@ -117,10 +127,16 @@ class _Reading:
         """Whether a number was read last."""
         return bool(self._found) and is_number(self._found[-1])
 
-    def _beside_number(self) -> bool:
-        return self._next()[:1].isdigit() or self._after() or (
-            self._found[-1:] == ["of"] and len(self._found) > 1 and is_number(self._found[-2])
-        )
+    def _dated(self) -> bool:
+        """Whether a month's name stands in a date; "may" is a month before a number, or at the end
+        of the text behind one."""
+        before = [*self._found[-2:]]
+        if before[-1:] == ["of"]:
+            before.pop()
+        behind = before[-1:] != [] and is_number(before[-1])
+        if self._word() == "may":
+            behind = behind and not self._next()
+        return behind or self._next()[:1].isdigit()
 
     def _digits(self, word: str, currency: str = "") -> None:
         self._at += 1
@@ -138,12 +154,17 @@ class _Reading:
         if ending and ending != "%":
             self._nth(value, ending)
             return
-        self._value(("-" if sign and value != "0" else "") + value, UNITS.get(symbol, currency), ending == "%")
+        self._value(
+            ("-" if sign and value != "0" else "") + value,
+            UNITS.get(symbol, currency),
+            ending == "%",
+        )
 
     def _nth(self, value: str, ending: str) -> None:
-        """"4th" in a date is a number, elsewhere "fourth"."""
+        """ "4th" in a date is a number, elsewhere "fourth"."""
         of = self._word() == "of"
-        if self._word(of) in _MONTHS or self._found[-1:] and self._found[-1] in _MONTHS.values():
+        dated = bool(self._found) and self._found[-1] in _MONTHS.values()
+        if dated or self._word(of) in _MONTHS:
             self._at += of
             self._day(value)
         else:
@@ -250,10 +271,10 @@ class _Reading:
             if UNITS.get(self._word()) == currency:
                 self._at += 1
             return
-        if self._word() in ("degree", "degrees", "°") and self._next() in _SCALES_OF_HEAT:
+        if self._word() in ("degree", "degrees", "°") and self._next() in _HEAT:
             self._at += 1
         word = self._word()
-        unit = _SCALES_OF_HEAT.get(word, "") if self._words[self._at - 1] in _DEGREES else ""
+        unit = _HEAT.get(word, "") if self._words[self._at - 1] in _DEGREES else ""
         unit = unit or UNITS.get(word, "")
         if unit:
             self._found.append(unit)
@@ -287,11 +308,6 @@ class _Reading:
         if at >= 0 and found[at].isdigit() and len(found[at]) < 3:
             found[at] += "%"
         found.append(value + "%")
-
-
-_PARTS = {"first", "second", "latter", "last", "other", "final", "top", "bottom", "upper", "lower"}
-_SCALES_OF_HEAT = {"c": "celsius", "f": "fahrenheit", "celsius": "celsius", "fahrenheit": "fahrenheit"}
-_DEGREES = {"degree", "degrees", "°"}
 
 
 def _plain(value: Decimal) -> str:

@@ -36,9 +36,7 @@ _WORD = re.compile(
     rf"|(?:[^\W\d_{_UNSPACED}]\.){{2,}}"
     rf"|[^\W\d_{_UNSPACED}](?:[^\W_{_UNSPACED}]|['’](?=[^\W\d_]))*"
 )
-_ASCII_WORD = re.compile(
-    rf"{DIGITS}|(?:[a-z]\.){{2,}}|[a-z](?:[a-z0-9]+|'(?=[a-z]))*", re.ASCII
-)
+_ASCII_WORD = re.compile(rf"{DIGITS}|(?:[a-z]\.){{2,}}|[a-z](?:[a-z0-9]+|'(?=[a-z]))*", re.ASCII)
 """The same for lower-case ASCII, in which most texts are, and faster."""
 _IS_UNSPACED = re.compile(f"[{_UNSPACED}]")
 _INVISIBLE = re.compile(
@@ -77,7 +75,7 @@ def single_spaced(text: str) -> str:
 
 
 def tokens(text: str) -> list[str]:
-    """Case-folded words in their order, small ones too; values in one form, as `in_one_form` says."""
+    """Case-folded words in their order, small ones too; values in one form (`in_one_form`)."""
     text = visible(text).casefold()
     if text.isascii():
         words = _ASCII_WORD.findall(text)
