@@ -22,7 +22,7 @@ from ragassay.judges.offline.evidence import UNIT_STEMS, names, negates, stems_o
 from ragassay.judges.offline.hostile import evidence_sentences
 from ragassay.judges.offline.opposites import class_of, opposed
 from ragassay.judges.offline.values import is_number
-from ragassay.judges.offline.words import LITTLE, WHOLE, content, stem, tokens, weight
+from ragassay.judges.offline.words import LITTLE, WHOLE, content, stem, tokens, weigh, weight
 
 Kind = Literal["negation", "number", "unit", "name", "opposite", "roles"]
 Place = Literal["number", "unit", "name", "opposite", ""]
@@ -33,14 +33,16 @@ class Nearness:
     """From where two sentences speak of the same thing.
 
     Attributes:
-        own: share of the sentence's weight that must match.
-        other: share of the other one's weight, between its first and its last match, that must.
+        held: share of the sentence's weight that must match.
+        within: share of the other one's weight, between its first and its last match, that must.
         spread: the same where only a negation differs: words put in between take none back.
+        either: whether the sentence may also hold the other one, with more words around it.
     """
 
-    own: float = 0.9
-    other: float = 0.9
+    held: float = 0.9
+    within: float = 0.9
     spread: float = 0.5
+    either: bool = False
 
 
 COPY = Nearness()
@@ -51,6 +53,13 @@ _CLOSE = 0.5
 
 _LEAST = 2
 """Words that must match and agree."""
+
+_LONG_ENOUGH = 4
+"""Words in a sentence of the passages that is looked for inside a longer one: few words are held
+by chance."""
+
+_SEEN = 100
+"""Sentences of a passage that are looked at for a sentence."""
 
 _MOST = 3
 """Sentences of the passages that a sentence is laid beside, those with most of its words."""
@@ -106,7 +115,7 @@ class Said(NamedTuple):
 def said(sentence: str) -> Said:
     """What a sentence says, for laying it beside another one."""
     sentence = _INTERJECTION.sub("", sentence, count=1)
-    each = tokens(sentence)[:_LONGEST]
+    each = tokens(sentence)
     words: list[_Word] = []
     denied: list[int] = []
     follows = listed = False
@@ -190,14 +199,15 @@ def compared(one: Said, other: Said, near: Nearness = COPY) -> Kind | Literal["s
     own, its = _row(one, known), _row(other, known)
     if one.passive == other.passive and _turned(own, its):
         return "roles"
-    blocks = SequenceMatcher(None, own.marks, its.marks, autojunk=False).get_matching_blocks()
-    pairs = [(block.a + k, block.b + k) for block in blocks for k in range(block.size)]
-    pairs = [pair for pair in pairs if _fit(own, its, pair)]
+    pairs = [pair for pair in _matched(own.marks, its.marks) if _fit(own, its, pair)]
     if not pairs:
         return None
-    held = sum(own.weights[a] for a, _ in pairs), sum(its.weights[b] for _, b in pairs)
-    within = sum(its.weights[pairs[0][1] : pairs[-1][1] + 1])
-    if held[0] < near.own * sum(own.weights) or held[1] < near.spread * within:
+    (first, its_first), (last, its_last) = pairs[0], pairs[-1]
+    whole, within = _shares(own, [a for a, _ in pairs])
+    its_whole, its_within = _shares(its, [b for _, b in pairs])
+    if near.either and its_whole > whole and len(its.marks) >= _LONG_ENOUGH:
+        whole, its_within = its_whole, within
+    if whole < near.held or its_within < near.spread:
         return None
     wrong = _wrong(own, its, pairs)
     exchanged = own.filling(a for a, _ in wrong) == its.filling(b for _, b in wrong)
@@ -209,13 +219,28 @@ def compared(one: Said, other: Said, near: Nearness = COPY) -> Kind | Literal["s
     )
     if agreed < _LEAST or (wrong and exchanged and one.passive != other.passive):
         return None
-    if wrong and held[1] < near.other * within:
+    if wrong and its_within < near.within:
         return None
     if wrong:
         return own.places[wrong[0][0]] or None
-    denied = _denials(one, own, pairs[0][0], pairs[-1][0])
-    denied += _denials(other, its, pairs[0][1], pairs[-1][1])
+    denied = _denials(one, own, first, last) + _denials(other, its, its_first, its_last)
     return "negation" if denied % 2 else "same"
+
+
+def _matched(own: list[str], its: list[str]) -> list[tuple[int, int]]:
+    """The places of marks that match, in their order; marks of one sentence alone are passed by."""
+    common = set(own).intersection(its)
+    ones = [at for at, mark in enumerate(own) if mark in common][:_LONGEST]
+    others = [at for at, mark in enumerate(its) if mark in common][:_LONGEST]
+    one, other = [own[at] for at in ones], [its[at] for at in others]
+    blocks = SequenceMatcher(None, one, other, autojunk=False).get_matching_blocks()
+    return [(ones[a + k], others[b + k]) for a, b, size in blocks for k in range(size)]
+
+
+def _shares(row: _Row, matched: list[int]) -> tuple[float, float]:
+    """Share of the weight that matches, of all and of what is between the first and the last."""
+    held = sum(row.weights[at] for at in matched)
+    return held / sum(row.weights), held / sum(row.weights[matched[0] : matched[-1] + 1])
 
 
 def _turned(own: _Row, its: _Row) -> bool:
@@ -270,29 +295,51 @@ def _denials(sentence: Said, row: _Row, first: int, last: int) -> int:
     return sum(row.starts[first] <= at <= row.starts[last] for at in sentence.denied)
 
 
+class _Told(NamedTuple):
+    """The different stems of each sentence of a passage, and in which of them each one stands."""
+
+    stems: list[dict[str, None]]
+    places: dict[str, list[int]]
+
+
 @lru_cache(maxsize=1024)
-def _places(passage: str) -> dict[str, list[int]]:
-    """In which sentences of a passage each stem stands."""
-    places: dict[str, list[int]] = {}
-    for at, stems in enumerate(stems_of(passage)):
-        for word in dict.fromkeys(stems):
-            places.setdefault(word, []).append(at)
-    return places
+def _told(passage: str) -> _Told:
+    told = _Told([dict.fromkeys(stems) for stems in stems_of(passage)], {})
+    for at, stems in enumerate(told.stems):
+        for word in stems:
+            told.places.setdefault(word, []).append(at)
+    return told
 
 
-def nearest(sentence: str, passages: Iterable[str]) -> list[str]:
-    """The sentences of the passages that hold most of a sentence's words, best first."""
+def _candidates(words: Iterable[str], places: dict[str, list[int]]) -> list[int]:
+    """The sentences that hold any of some words, those with rare words first."""
+    found: dict[int, None] = {}
+    for word in sorted(words, key=lambda word: (len(places.get(word, ())), word)):
+        found.update(dict.fromkeys(places.get(word, ())[:_SEEN]))
+        if len(found) >= _SEEN:
+            break
+    return list(found)
+
+
+def nearest(sentence: str, passages: Iterable[str], either: bool = False) -> list[str]:
+    """The sentences of the passages that hold most of a sentence's words, best first.
+
+    Args:
+        sentence: what is looked for.
+        passages: the texts that are looked through.
+        either: whether sentences that it holds count, too.
+    """
     words = {stemmed: weight(stemmed) for stemmed in content(sentence)}
-    least = max(1, _CLOSE * sum(words.values()))
-    near: set[tuple[int, str]] = set()
+    whole = sum(words.values())
+    near: set[tuple[float, str]] = set()
     for passage in passages:
-        places = _places(passage)
-        held: dict[int, int] = {}
-        for word, heavy in words.items():
-            for at in places.get(word, ()):
-                held[at] = held.get(at, 0) + heavy
+        stems, places = _told(passage)
         told = evidence_sentences(passage)
-        near.update((-found, told[at]) for at, found in held.items() if found >= least)
+        for at in _candidates(words, places):
+            held = sum(heavy for word, heavy in words.items() if word in stems[at])
+            least = weigh(stems[at]) if either and len(stems[at]) >= _LONG_ENOUGH else whole
+            if held >= _CLOSE * min(whole, least):
+                near.add((-held / min(whole, least), told[at]))
     return [found for _, found in sorted(near)[:_MOST]]
 
 
@@ -305,7 +352,7 @@ def contradiction(sentence: str, passages: Iterable[str], near: Nearness = COPY)
 def _contradiction(sentence: str, passages: tuple[str, ...], near: Nearness) -> Kind | None:
     own = said(sentence)
     found: Kind | None = None
-    for other in nearest(sentence, passages):
+    for other in nearest(sentence, passages, near.either):
         how = compared(own, said(other), near)
         if how == "same":
             return None

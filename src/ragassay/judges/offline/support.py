@@ -17,7 +17,7 @@ from ragassay.judges.questions.support import CitationSupport, Support
 FULL, PARTIAL = 0.75, 0.4
 """Share of the statement's weight that one window must hold."""
 
-FREE = Nearness(own=0.6, other=0.0, spread=0.0)
+FREE = Nearness(held=0.6, within=0.0, spread=0.0, either=True)
 """From where a citation and the sentence that it cites speak of the same thing."""
 
 
@@ -63,9 +63,10 @@ def contradicts(question: Contradiction) -> Stars:
     context speaks of, that does. Sentences about something else count for nothing."""
     spoken = 0
     against: list[str] = []
+    evidence = Evidence(question.chunks, Lens(window=1))
     for sentence in sentences(plain(question.answer)):
         wanted = piece(sentence)
-        if Evidence(question.chunks, Lens(window=1)).coverage(wanted) < PARTIAL:
+        if evidence.coverage(wanted) < PARTIAL:
             continue
         spoken += 1
         if against_it(sentence, question.chunks):
