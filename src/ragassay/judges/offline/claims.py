@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from ragassay.judges.offline import lists
 from ragassay.judges.offline.answers import rule_for
-from ragassay.judges.offline.contradictions import contradiction
+from ragassay.judges.offline.contradictions import COPY, Nearness, contradiction
 from ragassay.judges.offline.evidence import LENS, Evidence, Lens, piece
 from ragassay.judges.offline.hostile import is_hostile
 from ragassay.judges.offline.refusals import claims_nothing
@@ -50,11 +50,11 @@ def support(question: ClaimSupport) -> ClaimVerdicts:
 
 
 def supported(
-    claims: Sequence[str], passages: Sequence[str], lens: Lens = LENS
+    claims: Sequence[str], passages: Sequence[str], lens: Lens = LENS, near: Nearness = COPY
 ) -> tuple[bool, ...]:
     """Whether the passages support each claim. What speaks to the judge is never supported."""
     evidence = Evidence(passages, lens)
-    against = _against(claims, passages)
+    against = _against(claims, passages, near)
     return tuple(
         not wrong
         and bool(content(claim))
@@ -68,7 +68,7 @@ _END = re.compile(r"[.!?…。！？｡][\"'”’)\]]*$")
 _GOES_ON = re.compile(r"[,;:，、；：—]$")
 
 
-def _against(claims: Sequence[str], passages: Sequence[str]) -> list[bool]:
+def _against(claims: Sequence[str], passages: Sequence[str], near: Nearness) -> list[bool]:
     """Of each claim, whether the passages contradict the sentence that it stands in.
 
     A phrase is too short to tell, so those that follow each other are put together again: up to a
@@ -79,7 +79,7 @@ def _against(claims: Sequence[str], passages: Sequence[str]) -> list[bool]:
         start = 0
         for at in range(1, len(claims) + 1):
             if at == len(claims) or ends(claims[at - 1], claims[at]):
-                if contradiction(" ".join(claims[start:at]), passages) is not None:
+                if contradiction(" ".join(claims[start:at]), passages, near) is not None:
                     found[start:at] = [True] * (at - start)
                 start = at
     return found
