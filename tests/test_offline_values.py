@@ -94,6 +94,7 @@ def test_a_word_for_one_is_no_number_that_is_asked_for() -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
+        ("the 1990s", ["the", "1990", "s"]),
         ("3-5 days", ["3", "5", "day"]),
         ("10 -15", ["10", "15"]),
         ("50-60%", ["50%", "60%"]),
