@@ -32,9 +32,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks import offline_idk, offline_report
+from benchmarks.perturbations import perturbed
 from ragassay import load
 from ragassay.judges.offline.answers import answer_to
 from ragassay.judges.offline.claims import extract, supported
+from ragassay.judges.offline.contradictions import COPY, Nearness
 from ragassay.judges.offline.evidence import Lens
 from ragassay.judges.questions.answering import SaysIdk
 from ragassay.judges.questions.support import ClaimSupport, ExtractClaims
@@ -92,6 +94,7 @@ def main() -> None:
         cross_validated(llm)
     idk(records)
     offline_report.report(quick)
+    perturbed([record.sample for record in records])
     speed(records)
 
 
@@ -286,17 +289,21 @@ def cross_validated(records: Sequence[Record]) -> None:
     print(
         f"  every setting: rho {min(each):.3f} to {max(each):.3f}; the one that ships {shipped:.3f}"
     )
+    for held in (0.7, 0.8, 0.9, 1.0, math.inf):
+        near = Nearness(held, held)
+        scores = np.array([share(record.sample, Lens(), near) for record in kept])
+        print(f"  near copies from {held:g} (inf: not compared): rho {rho(scores, everything):.3f}")
     print(
         f"  settings chosen on nine folds, scored on the tenth: rho {rho(held_out, everything):.3f}"
     )
 
 
-def share(sample: Sample, lens: Lens) -> float:
-    """rl_f under another lens."""
+def share(sample: Sample, lens: Lens, near: Nearness = COPY) -> float:
+    """rl_f under another lens, or with another measure of a near copy."""
     assert sample.answer is not None
     claims = extract(ExtractClaims("", sample.answer.text)).claims
     texts = tuple(passage.text or "" for passage in sample.passages or ())
-    found = supported(claims, texts, lens)
+    found = supported(claims, texts, lens, near)
     return sum(found) / len(found)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
-from benchmarks import agreement
+from benchmarks import agreement, perturbations
 from benchmarks import offline_judge as benchmark
 
 from ragassay.judges.offline.agreement import Agreement, figures
@@ -120,3 +120,33 @@ def test_auc_is_the_share_of_pairs_in_the_right_order() -> None:
     assert agreement.auc([3, 2, 1, 0], [True, True, False, False]) == 1.0
     assert agreement.auc([1, 1, 1], [True, False, False]) == 0.5
     assert agreement.auc([2, 1, 1], [False, True, False]) == pytest.approx(0.25)
+
+
+SUPPORTED_AT_MOST = {
+    "not": 0.02, "n't": 0.02, "number": 0.02, "unit": 0.02, "opposite": 0.02, "name": 0.10,
+    "exchanged names": 0.12,
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def shares(records: list[benchmark.Record]) -> dict[str, list[float]]:
+    found: dict[str, list[float]] = {}
+    for case in perturbations.cases([record.sample for record in records]):
+        share = perturbations.share_supported(case)
+        if share is not None:
+            found.setdefault(case.kind, []).append(share)
+    return found
+
+
+@pytest.mark.parametrize("kind", SUPPORTED_AT_MOST)
+def test_false_copies_of_true_sentences_are_not_supported(
+    kind: str, shares: dict[str, list[float]]
+) -> None:
+    assert len(shares[kind]) >= 50
+    wholly = sum(share == 1.0 for share in shares[kind]) / len(shares[kind])
+    assert wholly <= SUPPORTED_AT_MOST[kind]
+
+
+def test_true_sentences_stay_supported(shares: dict[str, list[float]]) -> None:
+    true = shares["nothing"]
+    assert sum(share == 1.0 for share in true) / len(true) >= 0.985

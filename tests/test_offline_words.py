@@ -38,7 +38,7 @@ def test_different_words_keep_different_stems(pair: str) -> None:
 
 def test_numbers_are_compared_by_value_as_written() -> None:
     assert tokens("1,000.50 and 1000.5") == ["1000.5", "and", "1000.5"]
-    assert tokens("12,5 %") == ["12.5"]
+    assert tokens("12,5 %") == ["12.5%"]
     assert tokens("1968") == ["1968"]
 
 
@@ -76,6 +76,17 @@ def test_phrases_hold_the_words_of_their_sentence(text: str) -> None:
     for sentence in sentences(plain(text)):
         found = " ".join(phrases(sentence))
         assert content(found) == content(sentence)
+
+
+def test_a_separator_of_thousands_cuts_no_phrase() -> None:
+    assert phrases("The river is 2,341 miles long, and it is cold.")[0] == (
+        "The river is 2,341 miles long,"
+    )
+
+
+@pytest.mark.parametrize("word", ["wasn't", "couldn’t", "they're", "we'll"])
+def test_contractions_weigh_nothing(word: str) -> None:
+    assert content(word) == []
 
 
 def test_sentences_end_where_people_end_them() -> None:

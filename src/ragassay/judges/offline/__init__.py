@@ -17,7 +17,7 @@ from ragassay.judges.question import Question, R_co
 from ragassay.judges.verdict import Failure, Provenance, Verdict
 from ragassay.scores import Reason
 
-VERSION = 1
+VERSION = 2
 """Raised when any of its answers changes."""
 
 LABEL = f"offline-lexical/{VERSION}"

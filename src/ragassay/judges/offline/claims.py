@@ -8,10 +8,12 @@ greetings, refusals, offers of more help; and so is talk about the documents ("a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from ragassay.judges.offline import lists
 from ragassay.judges.offline.answers import rule_for
+from ragassay.judges.offline.contradictions import COPY, Nearness, contradiction
 from ragassay.judges.offline.evidence import LENS, Evidence, Lens, piece
 from ragassay.judges.offline.hostile import is_hostile
 from ragassay.judges.offline.refusals import claims_nothing
@@ -22,14 +24,20 @@ from ragassay.judges.questions.support import Claims, ClaimSupport, ClaimVerdict
 _TALK = lists.patterns("talk")
 """What an answer says about its documents and about itself."""
 
+_COUNTER = re.compile(r"\(?\d{1,2}[.)]")
+"""The number of an item in a list that runs on in one line."""
+
 
 @rule_for(ExtractClaims)
 def extract(question: ExtractClaims) -> Claims:
     """The phrases of what the answer says. Words for the judge stay whole, as claims to support."""
     found: list[str] = []
-    for sentence in sentences(plain(question.answer)):
+    each = sentences(plain(question.answer))
+    for sentence in each:
         if is_hostile(sentence):
             found.append(sentence)
+        elif len(each) > 1 and _COUNTER.fullmatch(sentence):
+            continue
         elif not claims_nothing(sentence):
             found.extend(phrases(_TALK.sub("", sentence).strip()))
     return Claims(claims=tuple(found))
@@ -42,14 +50,47 @@ def support(question: ClaimSupport) -> ClaimVerdicts:
 
 
 def supported(
-    claims: Sequence[str], passages: Sequence[str], lens: Lens = LENS
+    claims: Sequence[str], passages: Sequence[str], lens: Lens = LENS, near: Nearness = COPY
 ) -> tuple[bool, ...]:
     """Whether the passages support each claim. What speaks to the judge is never supported."""
     evidence = Evidence(passages, lens)
+    against = _against(claims, passages, near)
     return tuple(
-        bool(content(claim)) and not is_hostile(claim) and evidence.supports(piece(claim))
-        for claim in claims
+        not wrong
+        and bool(content(claim))
+        and not is_hostile(claim)
+        and evidence.supports(piece(claim))
+        for claim, wrong in zip(claims, against, strict=True)
     )
+
+
+_END = re.compile(r"[.!?…。！？｡][\"'”’)\]]*$")
+_GOES_ON = re.compile(r"[,;:，、；：—]$")
+
+
+def _against(claims: Sequence[str], passages: Sequence[str], near: Nearness) -> list[bool]:
+    """Of each claim, whether the passages contradict the sentence that it stands in.
+
+    A phrase is too short to tell, so those that follow each other are put together again: up to a
+    full stop, and where none stands (items of a list), up to one that begins like a sentence.
+    """
+    found = [False] * len(claims)
+    for ends in (_ends, _ends_or_begins):
+        start = 0
+        for at in range(1, len(claims) + 1):
+            if at == len(claims) or ends(claims[at - 1], claims[at]):
+                if contradiction(" ".join(claims[start:at]), passages, near) is not None:
+                    found[start:at] = [True] * (at - start)
+                start = at
+    return found
+
+
+def _ends(claim: str, _: str) -> bool:
+    return _END.search(claim) is not None
+
+
+def _ends_or_begins(claim: str, after: str) -> bool:
+    return _ends(claim, after) or (after[:1].isupper() and not _GOES_ON.search(claim))
 
 
 def supported_share(answer: str, passages: tuple[str, ...]) -> float | None:

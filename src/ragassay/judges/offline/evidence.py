@@ -13,7 +13,10 @@ from functools import lru_cache
 
 from ragassay.judges.offline import lists
 from ragassay.judges.offline.hostile import evidence_sentences
+from ragassay.judges.offline.values import UNITS, is_number, measured
 from ragassay.judges.offline.words import content, stem, tokens, visible, weigh, weight
+
+UNIT_STEMS = frozenset(map(stem, UNITS.values()))
 
 Window = frozenset[str]
 """Stems of a few sentences that stand together."""
@@ -58,10 +61,12 @@ class Piece:
     Attributes:
         stems: of its content words, each once, in order of first use.
         strict: its numbers and names, as stems.
+        measured: its numbers that have a unit, each with the unit's stem.
     """
 
     stems: tuple[str, ...]
     strict: frozenset[str]
+    measured: frozenset[tuple[str, str]] = frozenset()
 
     @property
     def weight(self) -> int:
@@ -72,15 +77,22 @@ class Piece:
 @lru_cache(maxsize=4096)
 def piece(text: str) -> Piece:
     """What a text says, for looking it up."""
-    stems = tuple(dict.fromkeys(content(text)))
-    strict = {found for found in stems if found[0].isdigit()}
-    strict.update(names(text))
-    return Piece(stems, frozenset(strict))
+    each = content(text)
+    stems = tuple(dict.fromkeys(each))
+    # A short form of a month is a name by itself, and beside a number no word of the text.
+    strict = {*filter(is_number, stems), *names(text).intersection(stems)}
+    units = frozenset(pair for pair in measured(each, UNIT_STEMS) if pair[1])
+    return Piece(stems, frozenset(strict), units)
 
 
 def names(text: str) -> set[str]:
     """Stems of capitalised words inside sentences, and of words all in capitals."""
     return {found for name in _NAME.findall(visible(text)) for found in content(name)}
+
+
+def negates(token: str) -> bool:
+    """Whether a token is a negation, or ends with one."""
+    return token in _NEGATIONS or bool(_NEGATING.search(token))
 
 
 def negated(text: str, words: Set[str]) -> bool:
@@ -95,13 +107,28 @@ def negated(text: str, words: Set[str]) -> bool:
     if not at:
         return False
     near = each[max(0, at[0] - _BEFORE) : at[-1] + 1]
-    return sum(token in _NEGATIONS or bool(_NEGATING.search(token)) for token in near) % 2 == 1
+    return sum(map(negates, near)) % 2 == 1
 
 
 @lru_cache(maxsize=1024)
 def stems_of(text: str) -> tuple[tuple[str, ...], ...]:
-    """Stems of each sentence of a text that may be used as evidence."""
-    return tuple(tuple(content(sentence)) for sentence in evidence_sentences(text))
+    """Stems of each sentence of a text that may be used as evidence.
+
+    The word "one" asks for nothing, but is evidence for the number.
+    """
+    return tuple(
+        (*content(sentence), "1") if _ONE.search(sentence) else tuple(content(sentence))
+        for sentence in evidence_sentences(text)
+    )
+
+
+_ONE = re.compile(r"\bone\b", re.IGNORECASE)
+
+
+@lru_cache(maxsize=1024)
+def _units_of(text: str) -> frozenset[tuple[str, str]]:
+    """Each number of a text with its unit, empty where it has none."""
+    return frozenset(pair for each in stems_of(text) for pair in measured(each, UNIT_STEMS))
 
 
 @lru_cache(maxsize=1024)
@@ -133,6 +160,9 @@ class Evidence:
         for at, window in enumerate(self._windows):
             for word in window:
                 self._places.setdefault(word, []).append(at)
+        self._units: dict[str, set[str]] = {}
+        for number, unit in frozenset[tuple[str, str]]().union(*map(_units_of, texts)):
+            self._units.setdefault(number, set()).add(unit)
         self._known: dict[Piece, tuple[float, int | None]] = {}
 
     def coverage(self, wanted: Piece) -> float:
@@ -144,7 +174,17 @@ class Evidence:
         lens = self._lens
         share, _ = self._best(wanted)
         least = lens.share if len(wanted.stems) <= lens.phrase else lens.whole
-        return share > least and (not lens.exact or self.holds(wanted.strict))
+        return share > least and (not lens.exact or self.exact(wanted))
+
+    def exact(self, wanted: Piece) -> bool:
+        """Whether its numbers and names stand somewhere, and no number with other units only."""
+        return self.holds(wanted.strict) and self.measures(wanted)
+
+    def measures(self, wanted: Piece) -> bool:
+        """Whether each of its numbers with a unit stands with this unit, or without any, or
+        nowhere."""
+        known = ((self._units.get(number), unit) for number, unit in wanted.measured)
+        return all(units is None or unit in units or "" in units for units, unit in known)
 
     def holds(self, stems: Iterable[str]) -> bool:
         """Whether each of the stems stands somewhere."""

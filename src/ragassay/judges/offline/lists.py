@@ -80,3 +80,9 @@ def _lines(name: str) -> list[str]:
     source = resources.files("ragassay.judges.offline") / "data" / f"{name}.txt"
     text = source.read_text(encoding="utf-8")
     return [line for line in text.splitlines() if line and not line.startswith("#")]
+
+
+@cache
+def groups(name: str) -> tuple[tuple[str, ...], ...]:
+    """The words of each line of ``data/NAME.txt``, in their order."""
+    return tuple(tuple(line.split()) for line in _lines(name))

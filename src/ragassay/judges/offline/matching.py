@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 
 from ragassay.judges.offline.answers import rule_for
-from ragassay.judges.offline.evidence import Evidence, negated, piece, share_of
+from ragassay.judges.offline.contradictions import contradiction
+from ragassay.judges.offline.evidence import Evidence, Piece, negated, piece, share_of
 from ragassay.judges.offline.hostile import evidence_sentences
 from ragassay.judges.offline.refusals import says_idk
 from ragassay.judges.offline.texts import plain
+from ragassay.judges.offline.values import is_number
 from ragassay.judges.offline.words import content, tokens
 from ragassay.judges.questions.matching import AnswerMatch, Match
 
@@ -59,7 +61,8 @@ def _said(query: str, answer: str, reference: str) -> float:
     stand, wanted_stand = _stand(answer), _stand(wanted_text)
     if stand is not None and wanted_stand is not None and stand != wanted_stand:
         return 0.0
-    stems = content(wanted_text)
+    # A reference of the word "one" alone is the number.
+    stems = content(wanted_text) or ["1"] * (tokens(wanted_text) == ["one"])
     asked = set(content(query))
     new = [stem for stem in stems if stem not in asked] or stems
     if not new:
@@ -70,14 +73,16 @@ def _said(query: str, answer: str, reference: str) -> float:
 def _found(answer: str, reference: str, new: list[str]) -> float:
     evidence = Evidence((answer,))
     wanted = piece(reference)
-    numbers = {stem for stem in wanted.strict if stem[0].isdigit()}
-    if not evidence.holds(numbers & set(new)):
+    wanted = wanted if wanted.stems else Piece(tuple(new), frozenset(new))
+    numbers = {stem for stem in wanted.strict if is_number(stem)}
+    if not evidence.holds(numbers & set(new)) or not evidence.measures(wanted):
         return 0.0
     held = evidence.window(wanted) if len(new) <= SHORT else set(content(answer))
     share = share_of(new, set(held))
     if share < (1.0 if len(new) <= SHORT else SAID):
         return 0.0
-    return 0.0 if _opposed(answer, reference, set(new)) else share
+    against = _opposed(answer, reference, set(new)) or contradiction(reference, (answer,))
+    return 0.0 if against else share
 
 
 def _opposed(answer: str, reference: str, new: set[str]) -> bool:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from ragassay.judges.offline.answers import rule_for
-from ragassay.judges.offline.evidence import Evidence, Piece, Window, piece, share_of
+from ragassay.judges.offline.contradictions import contradiction
+from ragassay.judges.offline.evidence import Evidence, Window, piece, share_of
 from ragassay.judges.offline.hostile import evidence_sentences
 from ragassay.judges.offline.relevance import RELATED
 from ragassay.judges.offline.texts import phrases
@@ -25,7 +26,7 @@ from ragassay.judges.questions.nuggets import (
 SAME = 0.6
 """Share of common stems among all of two nuggets', from which they are one."""
 
-HELD, PARTLY_HELD = 0.7, 0.4
+HELD, PARTLY_HELD = 0.7, 0.45
 """Share of a nugget's weight that two neighbouring sentences of an answer must hold."""
 
 
@@ -100,12 +101,16 @@ def assign(question: AssignNuggets) -> NuggetAssignments:
     """Held where two neighbouring sentences of the answer hold its words, numbers and names."""
     evidence = Evidence((question.answer,))
     return NuggetAssignments(
-        labels=tuple(_held(piece(nugget), evidence) for nugget in question.nuggets)
+        labels=tuple(_held(nugget, question.answer, evidence) for nugget in question.nuggets)
     )
 
 
-def _held(nugget: Piece, evidence: Evidence) -> Assignment:
-    share = evidence.coverage(nugget)
-    if share >= HELD and evidence.holds(nugget.strict):
+def _held(nugget: str, answer: str, evidence: Evidence) -> Assignment:
+    wanted = piece(nugget)
+    share = evidence.coverage(wanted)
+    against = contradiction(nugget, (answer,))
+    if against in ("negation", "opposite", "roles"):
+        return "not_support"
+    if share >= HELD and evidence.exact(wanted) and not against:
         return "support"
     return "partial_support" if share >= PARTLY_HELD else "not_support"

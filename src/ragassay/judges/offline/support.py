@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import Literal, NamedTuple
+from collections.abc import Sequence
 
 from ragassay.judges.offline.answers import rule_for
-from ragassay.judges.offline.evidence import Evidence, Piece, negated, piece
-from ragassay.judges.offline.hostile import evidence_sentences, is_hostile
+from ragassay.judges.offline.contradictions import Kind, Nearness, contradiction
+from ragassay.judges.offline.evidence import Evidence, piece
+from ragassay.judges.offline.hostile import is_hostile
 from ragassay.judges.offline.texts import plain
-from ragassay.judges.offline.words import content, weigh, weight
+from ragassay.judges.offline.values import is_number
+from ragassay.judges.offline.words import content
 from ragassay.judges.questions.support import CitationSupport, Support
 
 FULL, PARTIAL = 0.75, 0.4
 """Share of the statement's weight that one window must hold."""
 
-SAME = 0.7
-"""Share of a sentence's weight in a single sentence of the context, from which the two speak of
-the same thing, so that a different number or a negation contradicts."""
+FREE = Nearness(held=0.6, within=0.0, spread=0.0, either=True)
+"""From where a citation and the sentence that it cites speak of the same thing."""
 
 
 @rule_for(CitationSupport)
@@ -31,82 +31,26 @@ def citation(question: CitationSupport) -> Support:
     share = evidence.coverage(wanted)
     if share < PARTIAL:
         return Support(support="none")
-    against = contradiction(wanted, statement, question.passage)
-    if against == "negation":
+    against = against_it(statement, (question.passage,))
+    if against in ("negation", "opposite", "roles"):
         return Support(support="none")
-    if share < FULL or not evidence.holds(wanted.strict) or against:
+    if share < FULL or not evidence.exact(wanted) or against:
         return Support(support="partial")
     return Support(support="full")
 
 
-def contradiction(wanted: Piece, said: str, passage: str) -> Literal["number", "negation"] | None:
-    """How the most similar sentence of a passage contradicts a sentence, if it does.
+def against_it(sentence: str, passages: Sequence[str]) -> Kind | None:
+    """How passages contradict a sentence that they need not hold nearly word by word.
 
-    ``negation``: one of the two is negated and the other is not. ``number``: the sentence has a
-    number that the passage has nowhere, where the similar sentence has another one.
+    Near copies first, as for claims. In a freer wording only a negation or another number in place
+    of one that the passages lack tell.
     """
-    closest, share, numbers = _closest(wanted, passage)
-    if share < SAME:
-        return None
-    stems = set(content(closest))
-    common = stems & set(wanted.stems)
-    if negated(closest, common) != negated(said, common):
-        return "negation"
-    others = {stem for stem in stems if stem[0].isdigit()}
-    return "number" if numbers and others - wanted.strict else None
-
-
-@lru_cache(maxsize=4096)
-def _closest(wanted: Piece, passage: str) -> tuple[str, float, frozenset[str]]:
-    """The most similar sentence, how similar it is, and the numbers that the passage lacks.
-
-    Similar is what holds the words of the other, whichever holds the other: words around one of
-    them make no difference.
-    """
-    numbers = frozenset(stem for stem in wanted.strict if stem[0].isdigit())
-    words = sorted(stem for stem in wanted.stems if stem not in numbers)
-    if len(words) < _FEW:
-        return "", 0.0, numbers
-    told = _told(passage)
-    missing = frozenset(stem for stem in numbers if stem not in told.places)
-    held: dict[int, int] = {}
-    for stem in words:
-        heavy = weight(stem)
-        for at in told.places.get(stem, ()):
-            held[at] = held.get(at, 0) + heavy
-    whole, best, closest = weigh(words), 0.0, ""
-    for at in sorted(held):
-        one = told.sentences[at]
-        share = held[at] / (min(whole, one.weight) if one.long else whole)
-        if share > best:
-            best, closest = share, one.text
-    return closest, best, missing
-
-
-class _Sentence(NamedTuple):
-    text: str
-    weight: int
-    long: bool
-
-
-class _Told(NamedTuple):
-    """A passage's different sentences, and in which of them each stem stands."""
-
-    sentences: list[_Sentence]
-    places: dict[str, list[int]]
-
-
-@lru_cache(maxsize=1024)
-def _told(passage: str) -> _Told:
-    told = _Told([], {})
-    for sentence in dict.fromkeys(evidence_sentences(passage)):
-        stems = set(content(sentence))
-        for stem in stems:
-            told.places.setdefault(stem, []).append(len(told.sentences))
-        told.sentences.append(_Sentence(sentence, weigh(sorted(stems)), len(stems) >= 2 * _FEW))
-    return told
-
-
-_FEW = 2
-"""Content words below which sentences are too short to be compared; twice as many where one is
-looked for inside the other."""
+    found = contradiction(sentence, passages)
+    if found is None:
+        free = contradiction(sentence, passages, FREE)
+        if free == "negation":
+            return free
+        numbers = set(filter(is_number, content(sentence)))
+        if free == "number" and not Evidence(passages).holds(numbers):
+            return free
+    return found

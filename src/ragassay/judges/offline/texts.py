@@ -26,7 +26,7 @@ _ABBREVIATION = re.compile(
 _TAIL = 20
 """Characters before an end that are looked at for an abbreviation, which all are shorter."""
 _CUT = re.compile(
-    r"(?<=[,;:，、；：—])\s*|\s+[–—-]+\s+|\s*[()（）]\s*|\s+(?=(?:"
+    r"(?<=[,;:，、；：—])(?<!\d[,:](?=\d))\s*|\s+[–—-]+\s+|\s*[()（）]\s*|\s+(?=(?:"
     "and|or|but|because|although|though|while|whereas|which|where|when|if|unless|that|who|whose|by"
     "|for|with|without|in|on|to|from|of|as|at|into|than|through|such|during|before|after|between"
     "|under|over|about"

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from ragassay.judges.offline import lists
+from ragassay.judges.offline.values import DIGITS, LONG_UNITS, in_one_form
 
 STEM = 8
 """Letters of a word that are compared: long words that differ only at their end are forms of one
@@ -31,13 +32,11 @@ _UNSPACED = (
 )
 _WORD = re.compile(
     rf"[{_UNSPACED}]+"
-    r"|\d+(?:[.,]\d+)*"
+    rf"|{DIGITS}|°[cf]?\b|°"
     rf"|(?:[^\W\d_{_UNSPACED}]\.){{2,}}"
     rf"|[^\W\d_{_UNSPACED}](?:[^\W_{_UNSPACED}]|['’](?=[^\W\d_]))*"
 )
-_ASCII_WORD = re.compile(
-    r"\d+(?:[.,]\d+)*|(?:[a-z]\.){2,}|[a-z](?:[a-z0-9]+|'(?=[a-z]))*", re.ASCII
-)
+_ASCII_WORD = re.compile(rf"{DIGITS}|(?:[a-z]\.){{2,}}|[a-z](?:[a-z0-9]+|'(?=[a-z]))*", re.ASCII)
 """The same for lower-case ASCII, in which most texts are, and faster."""
 _IS_UNSPACED = re.compile(f"[{_UNSPACED}]")
 _INVISIBLE = re.compile(
@@ -57,6 +56,7 @@ _ENDINGS = (
 """Ending, what takes its place, and the letters that must stand before it."""
 _VOWEL = re.compile("[aeiouy]")
 _SMALL = lists.words("small")
+_SMALL_ENDINGS = ("n't", "'re", "'ve", "'ll", "'m")
 
 
 def visible(text: str) -> str:
@@ -75,44 +75,41 @@ def single_spaced(text: str) -> str:
 
 
 def tokens(text: str) -> list[str]:
-    """Case-folded words in their order, small ones too; numbers without separators of thousands."""
+    """Case-folded words in their order, small ones too; values in one form (`in_one_form`)."""
     text = visible(text).casefold()
     if text.isascii():
-        return [word if word.isalpha() else _plain(word) for word in _ASCII_WORD.findall(text)]
+        words = _ASCII_WORD.findall(text)
+        return in_one_form([word if word.isalpha() else _plain(word) for word in words])
+    text = text.replace(_MINUS, "-")
     found: list[str] = []
     for word in _WORD.findall(text):
         if _IS_UNSPACED.match(word):
             found.extend(word[at : at + 2] for at in range(max(1, len(word) - 1)))
         else:
             found.append(word if word.isalpha() else _plain(word))
-    return found
+    return in_one_form(found)
+
+
+_MINUS = "\u2212"
 
 
 def _plain(word: str) -> str:
-    if word[0].isdigit():
-        return number(word)
+    if not word[0].isalpha():
+        return word
     if "." in word:
         return word.replace(".", "")
     word = word.replace("’", "'")
     return word.removesuffix("'s") or word
 
 
-def number(written: str) -> str:
-    """A number as written (``1,000.50``) in one form (``1000.5``)."""
-    plain = re.sub(r",(?=\d{3}(?!\d))", "", written).replace(",", ".")
-    if plain.count(".") == 1:
-        plain = plain.rstrip("0").rstrip(".")
-    return plain.lstrip("0") or "0"
-
-
 @lru_cache(maxsize=1 << 16)
 def stem(token: str) -> str:
     """What is left of a token for comparing it; empty for a small word."""
-    if token in _SMALL:
+    if token in _SMALL or token.endswith(_SMALL_ENDINGS):
         return ""
     if not token[0].isalpha() or _IS_UNSPACED.match(token):
         return token
-    return _stem(token)
+    return _stem(LONG_UNITS.get(token, token))
 
 
 def _stem(token: str) -> str:

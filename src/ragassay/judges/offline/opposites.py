@@ -1,0 +1,50 @@
+"""Words that exclude each other in the same place of a sentence: ``data/opposites.txt``.
+
+A word may stand on several lines ("short" is the opposite of "long" and of "tall"). Lines that
+share a word make a class: its words may fill the same place.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+from ragassay.judges.offline import lists
+
+
+class _Table(NamedTuple):
+    """Of each word its class, and the lines that it stands on with its side (0 or 1)."""
+
+    classes: dict[str, int]
+    sides: dict[str, dict[int, int]]
+
+
+@cache
+def _table() -> _Table:
+    table = _Table({}, {})
+    for at, line in enumerate(lists.groups("opposites")):
+        cut = line.index("|")
+        known = {table.classes[word] for word in line if word in table.classes}
+        for word, found in table.classes.items():
+            if found in known:
+                table.classes[word] = at
+        for side, forms in enumerate((line[:cut], line[cut + 1 :])):
+            for form in forms:
+                table.classes[form] = at
+                table.sides.setdefault(form, {})[at] = side
+    return table
+
+
+def class_of(word: str) -> int | None:
+    """The number of the word's class; ``None`` for a word without an opposite."""
+    return _table().classes.get(word)
+
+
+def opposed(one: str, other: str) -> bool | None:
+    """True for opposites, False for words that stand on one side, ``None`` for others."""
+    if one == other:
+        return False
+    sides = _table().sides
+    ones, others = sides.get(one, {}), sides.get(other, {})
+    differ = [ones[line] != others[line] for line in ones.keys() & others.keys()]
+    return any(differ) if differ else None

@@ -1,0 +1,325 @@
+"""Values in one form: numbers, amounts of money, percentages, dates and units, however written.
+
+`in_one_form` works on the words of a text. "eleven" becomes ``11``, "1.2 million" ``1200000``,
+"fifty per cent" and "half" ``50%``, "$5" ``5 dollar``, "1776-07-04" and "July 4th, 1776" ``4 july
+1776``, "330 ft" ``330 foot``; a minus stays with its number (``-5``).
+
+The word "one" alone stays a word: more often than not it is a pronoun.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+
+from ragassay.judges.offline import lists
+
+DIGITS = (
+    r"(?:(?<![\w.,%)\]])(?<!\d )-)?[$€£¥]?"
+    r"(?:(?<![\d-])\d{4}-\d\d-\d\d(?![\d-])|\d+(?:[.,]\d+)*(?: ?%|(?:st|nd|rd|th)\b)?)"
+)
+"""A number in digits with what belongs to it, as a pattern: sign, currency, percent, "th"."""
+
+_NUMBER = re.compile(r"(-?)([$€£¥]?)(\d[\d.,]*)(%|st|nd|rd|th)?")
+_DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
+_THOUSANDS = re.compile(r",(?=\d{3}(?!\d))")
+_POINTS = re.compile(r"\d{1,3}(?:\.\d{3})+")
+_LONGEST = 30
+"""Digits of a number that is computed with; longer ones are compared as they stand."""
+
+_NUMERALS = {word: int(value) for value, *words in lists.groups("numerals") for word in words}
+_MAY = "maymonth"
+"""The month, unlike the small word."""
+_MONTHS = {form: line[0] for line in lists.groups("months") for form in line} | {"may": _MAY}
+"""Short and long forms."""
+_KEPT = {"first", "second", "third"}
+"""Ordinal words that stay: "second" is a time, too, and all three say more than a number does."""
+_NTH = {digits: word for digits, *words in lists.groups("ordinals") for word in words}
+_ORDINAL_WORDS = {word: digits for digits, word in _NTH.items()}
+UNITS = {form: line[0] for line in lists.groups("units") for form in line}
+"""Each form of a unit, with the form that stands for all of them."""
+
+LONG_UNITS = {form: unit for form, unit in UNITS.items() if len(form) > 3}
+"""The same without short forms, which mean something else where no number stands before them."""
+
+_PERCENT = (("percent",), ("per", "cent"), ("pct",), ("prozent",), ("pour", "cent"))
+_CURRENCIES = {"$", "€", "£", "¥", "usd", "eur", "gbp", "jpy", "chf", "inr"}
+_SHORT_SCALES = {"k": 1_000, "m": 1_000_000, "b": 1_000_000_000}
+"""Scales in money only: elsewhere they are units."""
+
+_WORDS = {*_NUMERALS, *_ORDINAL_WORDS, *_MONTHS, "half", "dozen"} - {"may", *_KEPT}
+
+
+def is_number(word: str) -> bool:
+    """Whether a word in one form, or its stem, is a number or a percentage."""
+    return word[:1].isdigit() or (word[:1] == "-" and word[1:2].isdigit())
+
+
+def number(written: str) -> str:
+    """A number as written (``1,000.50``) in one form (``1000.5``)."""
+    plain = _THOUSANDS.sub("", written).replace(",", ".")
+    if plain.count(".") > 1 and _POINTS.fullmatch(plain):
+        plain = plain.replace(".", "")
+    if plain.count(".") == 1:
+        plain = plain.rstrip("0").rstrip(".")
+    return plain.lstrip("0") or "0"
+
+
+def in_one_form(words: Sequence[str]) -> list[str]:
+    """The words of a text with its values in one form.
+
+    Args:
+        words: case-folded, in their order; numbers as `DIGITS` finds them.
+    """
+    if _WORDS.isdisjoint(words) and all(word.isalpha() for word in words):
+        return list(words)
+    return _Reading(words).read()
+
+
+_PARTS = {"first", "second", "latter", "last", "other", "final", "top", "bottom", "upper", "lower"}
+"""Behind these "half" is a part of something, no share of it."""
+
+_HEAT = {form: unit for form, unit in UNITS.items() if unit in ("celsius", "fahrenheit")}
+_HEAT |= {"c": "celsius", "f": "fahrenheit"}
+_DEGREES = {"degree", "degrees", "°"}
+
+
+class _Reading:
+    """One pass over the words of a text."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self._words = words
+        self._at = 0
+        self._found: list[str] = []
+
+    def read(self) -> list[str]:
+        words, found = self._words, self._found
+        while self._at < len(words):
+            word = words[self._at]
+            if word[0].isdigit() or word[0] in "-$€£¥°":
+                self._digits(word)
+            elif word in _NUMERALS or word == "dozen":
+                self._numeral()
+            elif word == "half":
+                self._half()
+            elif word in _MONTHS and self._dated():
+                self._month(_MONTHS[word])
+            elif word in ("minus", "negative") and self._next()[:1].isdigit() and not self._after():
+                self._at += 1
+                self._digits("-" + self._word())
+            elif word in _CURRENCIES and self._next()[:1].isdigit():
+                self._at += 1
+                self._digits(self._word(), UNITS.get(word, ""))
+            else:
+                found.append(_ORDINAL_WORDS.get(word, word) if word not in _KEPT else word)
+                self._at += 1
+        return found
+
+    def _word(self, ahead: int = 0) -> str:
+        at = self._at + ahead
+        return self._words[at] if at < len(self._words) else ""
+
+    def _next(self) -> str:
+        return self._word(1)
+
+    def _after(self) -> bool:
+        """Whether a number was read last."""
+        return bool(self._found) and is_number(self._found[-1])
+
+    def _dated(self) -> bool:
+        """Whether a month's name stands in a date; "may" is a month before a number, or at the end
+        of the text behind one."""
+        before = [*self._found[-2:]]
+        if before[-1:] == ["of"]:
+            before.pop()
+        behind = before[-1:] != [] and is_number(before[-1])
+        if self._word() == "may":
+            behind = behind and not self._next()
+        return behind or self._next()[:1].isdigit()
+
+    def _digits(self, word: str, currency: str = "") -> None:
+        self._at += 1
+        date = _DATE.fullmatch(word)
+        if date and 1 <= int(date[2]) <= 12:
+            month = _MONTHS[lists.groups("months")[int(date[2]) - 1][0]]
+            self._found += [number(date[3]), month, number(date[1])]
+            return
+        match = _NUMBER.fullmatch(word.replace(" ", ""))
+        if match is None:
+            self._found.append(UNITS.get(word, word))
+            return
+        sign, symbol, digits, ending = match.groups()
+        value = number(digits)
+        if ending and ending != "%":
+            self._nth(value, ending)
+            return
+        self._value(
+            ("-" if sign and value != "0" else "") + value,
+            UNITS.get(symbol, currency),
+            ending == "%",
+        )
+
+    def _nth(self, value: str, ending: str) -> None:
+        """ "4th" in a date is a number, elsewhere "fourth"."""
+        of = self._word() == "of"
+        dated = bool(self._found) and self._found[-1] in _MONTHS.values()
+        if dated or self._word(of) in _MONTHS:
+            self._at += of
+            self._day(value)
+        else:
+            word = value + ending
+            self._found.append(_NTH[word] if word in ("1st", "2nd", "3rd") else word)
+
+    def _day(self, value: str) -> None:
+        """A day behind its month goes before it, as days are written most often."""
+        found = self._found
+        month = bool(found) and found[-1] in _MONTHS.values()
+        if month and value.isdigit() and len(value) < 3 and not any(map(is_number, found[-2:-1])):
+            found.insert(-1, value)
+        else:
+            found.append(value)
+
+    def _month(self, month: str) -> None:
+        if self._found[-1:] == ["of"]:
+            self._found.pop()
+        self._found.append(month)
+        self._at += 1
+        day = _NUMBER.fullmatch(self._word())
+        dated = len(self._found) > 1 and is_number(self._found[-2])
+        if day and not day[1] and not day[2] and len(day[3]) < 3 and day[4] != "%" and not dated:
+            self._day(number(day[3]))
+            self._at += 1
+
+    def _numeral(self) -> None:
+        """A number in words, as far as it goes."""
+        start = self._at
+        total = part = 0
+        last = 0
+        if self._word() == "dozen" or _NUMERALS[self._word()] >= 100:
+            # "a million" is a number, "several million" none.
+            if self._found[-1:] != ["a"]:
+                self._found.append(self._word())
+                self._at += 1
+                return
+            self._found.pop()
+            part, last = 1, 1
+        while True:
+            word = self._word()
+            more = word == "and" and last >= 100 and 0 < _NUMERALS.get(self._next(), 0) < 100
+            value = _NUMERALS.get(self._next() if more else word)
+            if value is None:
+                break
+            if value >= 1000:
+                if last == 0 or (total and value >= total):
+                    break
+                total, part = total + part * value, 0
+            elif value == 100:
+                if not 0 < part < 100:
+                    break
+                part *= 100
+            elif last and not (last >= 100 or (20 <= last <= 90 and 0 < value < 10)):
+                break
+            else:
+                part += value
+            last = value
+            self._at += 1 + more
+        if self._at == start + 1 and self._words[start] == "one" and not self._measured():
+            self._found.append("one")
+            return
+        self._value(str(total + part))
+
+    def _measured(self) -> bool:
+        word = self._word()
+        halved = (word, self._next(), self._word(2)) == ("and", "a", "half")
+        return halved or word == "dozen" or word in LONG_UNITS or self._percent() > 0
+
+    def _half(self) -> None:
+        """Half of something is 50 %; "the second half" is a part, half a million a number."""
+        self._at += 1
+        before = self._found[-1] if self._found else ""
+        if before in _PARTS:
+            self._found.append("half")
+            return
+        if before in ("a", "one"):
+            self._found.pop()
+        if self._word() == "a" and _NUMERALS.get(self._next(), 0) >= 100:
+            value = _NUMERALS[self._next()] // 2
+            self._at += 2
+            self._value(str(value))
+            return
+        self._found.append("50%")
+
+    def _percent(self) -> int:
+        """How many words of "per cent" stand here."""
+        for words in _PERCENT:
+            if all(self._word(k) == word for k, word in enumerate(words)):
+                return len(words)
+        return 0
+
+    def _value(self, value: str, currency: str = "", percent: bool = False) -> None:
+        """A number with what stands behind it: its scale, "and a half", percent, its unit."""
+        value = self._scaled(value, bool(currency))
+        words = self._percent()
+        self._at += words
+        if percent or words:
+            self._found_percent(value)
+            return
+        self._day(value)
+        if currency:
+            self._found.append(currency)
+            if UNITS.get(self._word()) == currency:
+                self._at += 1
+            return
+        if self._word() in ("degree", "degrees", "°") and self._next() in _HEAT:
+            self._at += 1
+        word = self._word()
+        unit = _HEAT.get(word, "") if self._words[self._at - 1] in _DEGREES else ""
+        unit = unit or UNITS.get(word, "")
+        if unit:
+            self._found.append(unit)
+            self._at += 1
+
+    def _scaled(self, value: str, money: bool) -> str:
+        """The number with its scale and its half."""
+        while len(value) <= _LONGEST and value.count(".") < 2:
+            word = self._word()
+            scale = 12 if word == "dozen" else _NUMERALS.get(word, 0)
+            if money:
+                scale = scale or _SHORT_SCALES.get(word, 0)
+            halved = word == "and" and (self._word(1), self._word(2)) == ("a", "half")
+            if halved:
+                value = _plain(Decimal(value) + Decimal("0.5"))
+                self._at += 3
+            elif scale >= 12 and (scale >= 100 or word == "dozen"):
+                value = _plain(Decimal(value) * scale)
+                self._at += 1
+            else:
+                break
+        return value
+
+    def _found_percent(self, value: str) -> None:
+        found = self._found
+        # In "50 to 60 %" and "50-60 %" both are percentages.
+        at = len(found) - 1
+        between = at >= 2 and found[at] == "and" and found[at - 2] == "between"
+        if at >= 1 and (found[at] in ("to", "or") or between):
+            at -= 1
+        if at >= 0 and found[at].isdigit() and len(found[at]) < 3:
+            found[at] += "%"
+        found.append(value + "%")
+
+
+def _plain(value: Decimal) -> str:
+    return number(format(value, "f")) if value >= 0 else "-" + number(format(-value, "f"))
+
+
+def measured(stems: Iterable[str], units: frozenset[str]) -> Iterable[tuple[str, str]]:
+    """Each number among the stems of a text with the unit behind it, empty where none is."""
+    before = ""
+    for stemmed in stems:
+        if before:
+            yield before, stemmed if stemmed in units else ""
+        before = stemmed if is_number(stemmed) else ""
+    if before:
+        yield before, ""

@@ -1,0 +1,131 @@
+"""A near copy that says otherwise supports nothing: claims, citations, nuggets, answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ragassay.judges.offline.answers import answer_to
+from ragassay.judges.offline.claims import supported_share
+from ragassay.judges.offline.contradictions import compared, contradiction, said
+from ragassay.judges.offline.opposites import class_of, opposed
+from ragassay.judges.question import Question
+from ragassay.judges.questions.matching import AnswerMatch
+from ragassay.judges.questions.nuggets import AssignNuggets
+from ragassay.judges.questions.rating import ReferenceRating
+from ragassay.judges.questions.support import CitationSupport, ClaimSupport
+
+
+def ask(question: Question[Any]) -> Any:
+    found = answer_to(question)
+    assert found is not None
+    return question.check(found)
+
+
+FALSE = [
+    ("The Eiffel Tower was not completed in 1889.", "The Eiffel Tower was completed in 1889."),
+    ("The Eiffel Tower wasn't completed in 1889.", "The Eiffel Tower was completed in 1889."),
+    ("The Eiffel Tower was never completed.", "The Eiffel Tower was completed."),
+    ("The Eiffel Tower was completed in 1889.", "The Eiffel Tower was not completed in 1889."),
+    (
+        "The Eiffel Tower was not completed in 1889.",
+        "The Eiffel Tower, which a company built for a fair, was completed in 1889 in Paris.",
+    ),
+    ("The Eiffel Tower was completed in 1887.", "The Eiffel Tower was completed in 1889."),
+    ("The tower is 330 feet tall.", "The tower is 330 metres tall."),
+    ("The lake is -5 degrees in winter.", "The lake is 5 degrees in winter."),
+    ("The tower stands in central Berlin.", "The tower stands in central Paris."),
+    ("Liverpool beat Madrid in the final.", "Madrid beat Liverpool in the final."),
+    ("Real Madrid beat Liverpool.", "Liverpool beat Real Madrid."),
+    ("The dog bit the man.", "The man bit the dog."),
+    ("Sales of bread increased last year.", "Sales of bread decreased last year."),
+    ("The bridge opened before the war.", "The bridge opened after the war."),
+    ("Aarwyk lies north of the river.", "Aarwyk lies south of the river."),
+    ("The team won the cup twice.", "The team lost the cup twice."),
+]
+
+
+@pytest.mark.parametrize(("false", "true"), FALSE)
+def test_a_near_copy_that_says_otherwise_is_never_supported(false: str, true: str) -> None:
+    assert supported_share(false, (true,)) == 0.0
+    assert supported_share(true, (true,)) == 1.0
+    assert ask(CitationSupport(false, true)).support != "full"
+    assert ask(CitationSupport(true, true)).support == "full"
+    assert ask(AssignNuggets("", false, (true,))).labels != ("support",)
+    assert ask(AssignNuggets("", true, (true,))).labels == ("support",)
+    assert not ask(AnswerMatch("", false, (true,))).match
+    assert ask(AnswerMatch("", true, (true,))).match
+
+
+def test_a_rating_counts_contradicted_sentences_as_unsupported() -> None:
+    true = "The Eiffel Tower was completed in 1889."
+    false = "The Eiffel Tower was not completed in 1889."
+    good, bad = (ask(ReferenceRating("", "When?", true, said, (true,))) for said in (true, false))
+    assert good.rating == 10 and bad.rating <= 6
+
+
+@pytest.mark.parametrize(
+    ("claim", "passage"),
+    [
+        ("YouTube was acquired by Google in 2006.", "Google acquired YouTube in 2006."),
+        ("Paris and London are large cities.", "London and Paris are large cities."),
+        ("Cats and dogs eat meat.", "Dogs and cats eat meat."),
+        ("Smith opened the bridge in 1968.", "John Smith opened the bridge in 1968."),
+        ("No, images are not scanned by default.", "Images aren't scanned by default."),
+        ("Yes. The river is thirteenth in length.", "The river is thirteenth in length."),
+        ("The show won in June of 2013.", "The show won on June 10, 2013."),
+        ("In 1889, the tower was completed.", "The tower was completed in 1889."),
+    ],
+)
+def test_other_wordings_of_the_same_contradict_nothing(claim: str, passage: str) -> None:
+    assert contradiction(claim, (passage,)) is None
+
+
+def test_a_sentence_that_agrees_goes_before_one_that_differs() -> None:
+    passage = "Sales increased in Oslo in 2019. Sales decreased in Oslo in 2020."
+    for claim in ("Sales increased in Oslo in 2019.", "Sales decreased in Oslo in 2020."):
+        assert supported_share(claim, (passage,)) == 1.0
+    assert supported_share("Sales increased in Oslo in 2020.", (passage,)) == 0.0
+
+
+def test_only_the_sentence_that_is_contradicted_falls() -> None:
+    passage = "The bridge was opened by the mayor in 1968. Trams cross it every ten minutes."
+    claims = ("The bridge was not opened by the mayor", "in 1968.", "Trams cross it", "every day")
+    found = ask(ClaimSupport(claims, (passage,))).supported
+    assert found == (False, False, True, False)
+
+
+def test_items_of_a_list_without_full_stops_are_sentences() -> None:
+    passage = "The bridge was opened in 1968. Trams cross the harbour every ten minutes."
+    claims = ("The bridge was not opened in 1968", "Trams cross the harbour every ten minutes")
+    assert ask(ClaimSupport(claims, (passage,))).supported == (False, True)
+    alone = ("Trams cross the harbour every ten minutes", "The bridge was opened in 1968")
+    assert ask(ClaimSupport(alone, (passage,))).supported == (True, True)
+
+
+def test_what_differs_is_named() -> None:
+    true = said("Liverpool beat Madrid in 2018 before 40 guests.")
+
+    def kind(false: str) -> str | None:
+        return compared(said(false), true)
+
+    assert kind("Liverpool never beat Madrid in 2018 before 40 guests.") == "negation"
+    assert kind("Liverpool beat Madrid in 2019 before 40 guests.") == "number"
+    assert kind("Liverpool beat Arsenal in 2018 before 40 guests.") == "name"
+    assert kind("Liverpool beat Madrid in 2018 after 40 guests.") == "opposite"
+    assert kind("Liverpool beat Madrid in 2018 before 40 guests.") == "same"
+    assert kind("Bread needs flour, salt, water and much patience.") is None
+    assert compared(said("The dog bit the man."), said("The man bit the dog.")) == "roles"
+    assert compared(said("It is 5 feet long there."), said("It is 5 metres long there.")) == "unit"
+
+
+def test_a_word_may_have_several_opposites() -> None:
+    assert opposed("short", "long") and opposed("short", "tall") and opposed("lost", "won")
+    assert opposed("increase", "rise") is False and opposed("tall", "won") is None
+    assert class_of("bridge") is None
+
+
+def test_long_sentences_take_no_long_time() -> None:
+    one, other = "a1 b1 " * 20_000, "b1 a1 c1 " * 15_000
+    assert contradiction(one, (other,)) is None
