@@ -33,7 +33,7 @@ def outputs(data: Path, url: str, capsys: pytest.CaptureFixture[str]) -> tuple[s
     """Terminal, HTML and Markdown as one text of one line, and the summary, of a run in which one
     metric needs the judge and one does not."""
     words = ["run", str(data), "--metrics", "em,answered", "--judge", f"{url}#m2", "-o", "out"]
-    assert call([*words, "--timeout", "1"]) == 3
+    assert call([*words, "--timeout", "5"]) == 3
     terminal = " ".join(capsys.readouterr().out.split())
     summary = json.loads(Path("out/summary.json").read_text())
     assert summary["metrics"]["em"]["n_scored"] == 3
@@ -54,7 +54,7 @@ def outputs(data: Path, url: str, capsys: pytest.CaptureFixture[str]) -> tuple[s
         ({"faults": {"error_503": 1.0}}, "server error", "failed (503)"),
         ({"faults": {"html_200": 1.0}}, "server error", "no chat completion"),
         ({"faults": {"rate_limit": 1.0}}, "rate limited", "for its rate (429)"),
-        ({"faults": {"hang": 1.0}}, "timeout", "did not answer within 1 seconds"),
+        ({"faults": {"hang": 1.0}}, "timeout", "did not answer within 5 seconds"),
         ({"faults": {"refusal": 1.0}}, "refused", "the model declined"),
         ({"faults": {"context_too_long": 1.0}}, "context too long", "maximum context length"),
     ],
@@ -103,7 +103,7 @@ def test_what_never_left_is_no_call_and_takes_nothing_of_the_budget(data: Path, 
     terminal, summary = outputs(data, url, capsys)
     assert "cannot be reached" in terminal and AGAIN in terminal
     assert summary["judging"]["calls"] == 0 and " calls" not in terminal
-    words = ["--metrics", "answered", "--judge", f"{url}#m2", "--timeout", "1"]
+    words = ["--metrics", "answered", "--judge", f"{url}#m2", "--timeout", "5"]
     assert call(["run", str(data), *words, "--budget", "1 calls", "--json"]) == 3
     assert json.loads(capsys.readouterr().out)["judging"]["failures"] == {"connection": 1}
 

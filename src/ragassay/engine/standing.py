@@ -8,7 +8,7 @@ from typing import Literal
 from ragassay import suites
 from ragassay.engine.summary import MetricSummary
 from ragassay.errors import UsageError
-from ragassay.judges.offline.agreement import NOT_MEASURED, Agreement, agreement_of
+from ragassay.judges.offline.agreement import Agreement, agreement_of
 from ragassay.metrics import naming
 from ragassay.metrics.judged import kinds_of
 
@@ -26,21 +26,27 @@ def offline_reason(metric: MetricSummary) -> str:
     judgments are known to agree with people well enough, or nobody was asked offline.
 
     Returns:
-        As in "offline judge, AUC .71 against people's yes or no on relevance (n = 1,674 passages)",
-        for the kind of question with the least known agreement.
+        As in "offline judge, AUC .71 against people's yes or no on relevance (n = 1,674 passages)".
+    """
+    found = offline_agreement(metric)
+    if found is None or found.sufficient:
+        return ""
+    return ", ".join(filter(None, ("offline judge", str(found), found.caveat)))
+
+
+def offline_agreement(metric: MetricSummary) -> Agreement | None:
+    """The known agreement of the offline judgments that a metric rests on; ``None`` where nobody
+    was asked offline.
+
+    Of several kinds of question the weakest: one that nobody measured, else the smallest figure
+    among those that are not sufficient, else the smallest.
     """
     if not judged_offline(metric):
-        return ""
-    kinds = _kinds(metric.metric)
-    known = [agreement_of(kind) or Agreement(kind) for kind in sorted(kinds)]
-    lacking = [one for one in known if not one.sufficient]
-    if not kinds:
-        return f"offline judge, {NOT_MEASURED}"
-    if not lacking:
-        return ""
-    # What nobody measured is the weakest; among figures, the smallest.
-    weakest = min(lacking, key=lambda one: (one.value is not None, one.value or 0.0))
-    return ", ".join(filter(None, ("offline judge", str(weakest), weakest.caveat)))
+        return None
+    known = [agreement_of(kind) or Agreement(kind) for kind in sorted(_kinds(metric.metric))]
+    if not known:
+        return Agreement("")
+    return min(known, key=lambda one: (one.sufficient, one.value is not None, one.value or 0.0))
 
 
 def judged_offline(metric: MetricSummary) -> bool:

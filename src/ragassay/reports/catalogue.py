@@ -49,7 +49,7 @@ def one(name: str, suite: str | None = None) -> Entry:
     Raises:
         UsageError: there is none.
     """
-    local = suites.get(suite).aliases if suite is not None else _every_alias()
+    local = suites.get(suite).aliases if suite is not None else suites.every_alias()
     cls, text = naming.find(name, local)
     return _entry(cls, name, text)
 
@@ -194,7 +194,7 @@ def _example(cls: type[Metric], canonical: str | None) -> Metric:
 def _agreement(metric: Metric) -> dict[str, dict[str, Any]]:
     """How far the offline judge agrees with labels, by the kinds that the metric rests on."""
     found: dict[str, dict[str, Any]] = {}
-    for kind in sorted(kinds_of(metric, _every_alias())):
+    for kind in sorted(kinds_of(metric, suites.every_alias())):
         known = agreement_of(kind)
         found[kind] = {
             "said": NO_ANSWER if known is None else str(known),
@@ -236,15 +236,6 @@ def _suites_of(cls: type[Metric], canonical: str | None) -> dict[str, str]:
                 if str(metric) == canonical:
                     exact[suite.name] = suite.steps.get(label, "")
     return exact or any_parameters
-
-
-def _every_alias() -> dict[str, str]:
-    return {
-        alias: target
-        for suite in suites.known().values()
-        for alias, target in suite.aliases.items()
-        if alias not in naming.known() and alias not in naming.aliases()
-    }
 
 
 def _bound(value: float | None, unbounded: str) -> str:

@@ -13,6 +13,8 @@ from rich.table import Table
 from rich.text import Text
 
 from ragassay.engine.evidence import Evidence, Explained
+from ragassay.engine.standing import OFFLINE
+from ragassay.judges.offline.agreement import agreement_of
 from ragassay.reports import verdicts, wording
 from ragassay.reports.spans import PIECES, Span, spans
 from ragassay.samples import Sample
@@ -234,6 +236,8 @@ class _Pages:
         votes = record.get("votes", ())
         who = f"panel of {len(votes)}" if len(votes) > 1 else record.get("judge", "")
         yield line.append(f"  {who}", "dim")
+        if who.startswith(OFFLINE) and (known := agreement_of(record["question"])) is not None:
+            yield Padding(Text(str(known), "dim"), (0, 0, 0, 4))
         if about := verdicts.about(record, self._ranks):
             yield Padding(Text(f"on {wording.one_line(about)}", "italic"), (0, 0, 0, 4))
         if self._limit is None and not record.get("messages"):

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from ragassay.engine.behind import names_in
+from ragassay.engine.standing import offline_agreement
 from ragassay.engine.summary import Comparison, Spending, Summary
 from ragassay.engine.totals import is_whole, plain
 from ragassay.reports.wording import (
@@ -48,6 +49,7 @@ def summary_notes(summary: Summary, *, judged_marked: bool = True) -> list[str]:
     if summary.failures:
         notes.append(f"The system failed: {counts(summary.failures)}.")
     notes += judge_notes(summary, judged_marked)
+    notes += agreement_notes(summary)
     notes += _total_notes(summary)
     for metric in summary.metrics.values():
         if metric.n_assumed:
@@ -66,6 +68,17 @@ def judge_notes(summary: Summary, judged_marked: bool) -> list[str]:
         *_asked_notes(summary, judged_marked),
         *_embedded_notes(summary),
     ]
+
+
+def agreement_notes(summary: Summary) -> list[str]:
+    """How far the offline judgments behind the metrics are known to agree with people."""
+    said: dict[str, list[str]] = {}
+    for metric in summary.metrics.values():
+        found = offline_agreement(metric) if metric.n_scored else None
+        if found is not None:
+            told = ", ".join(filter(None, (str(found), found.caveat)))
+            said.setdefault(told, []).append(metric.name)
+    return [f"Offline judge, {told}: {', '.join(names)}." for told, names in said.items()]
 
 
 def _total_notes(summary: Summary) -> list[str]:
@@ -266,7 +279,9 @@ def comparison_notes(comparison: Comparison) -> list[str]:
         "* marks a raw p below 0.05.",
         f"p ({correction_name(comparison.correction)}) and the verdict: {_corrected(comparison)} "
         f"the {plural(n_tested, 'metric')} tested between these two runs, at the "
-        f"{percent(1 - comparison.level)} level.",
+        f"{percent(1 - comparison.level)} level."
+        if n_tested
+        else "No metric is tested, so none has a corrected p.",
         f"Interval of the difference: {percent(comparison.level)}, "
         f"{interval_name(comparison.interval)}. Detectable: the smallest true difference that n "
         "queries with this spread find with 80 % power.",

@@ -1,0 +1,118 @@
+"""Turns of one conversation belong together, also where only the ids tell which they are."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import ragassay
+from ragassay.cli import call
+from ragassay.engine.slicing import conversation_of_id, conversations_of_ids
+
+
+def records(ids: list[str]) -> list[dict]:
+    """Answers that are right in every second conversation, all its turns alike."""
+    return [
+        {
+            "id": name,
+            "query": "Who?",
+            "answer": "Ann"
+            if int(name.strip("c").partition(":")[0].strip("<") or 0) % 2
+            else "Bob",
+            "references": ["Ann"],
+        }
+        for name in ids
+    ]
+
+
+TURNS = [f"c{at}<::>{turn}" for at in range(20) for turn in range(1, 6)]
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("a<::>1", "a"),
+        ("a::12", "a"),
+        ("a::b::3", "a::b"),
+        ("a<::>x", None),
+        ("a::", None),
+        ("::3", None),
+        ("a:3", None),
+        ("plain", None),
+    ],
+)
+def test_an_id_holds_a_conversation_and_a_turn(name: str, found: str | None) -> None:
+    assert conversation_of_id(name) == found
+
+
+def test_all_ids_must_hold_one_and_there_must_be_two_or_more() -> None:
+    assert conversations_of_ids(["a::1", "a::2", "b::1"]) == ["a", "a", "b"]
+    assert conversations_of_ids(["a::1", "a::2"]) is None
+    assert (
+        conversations_of_ids(["a::1", "b::1"]) is None
+    )  # each by itself: nothing to keep together
+    assert conversations_of_ids(["a::1", "a::2", "b"]) is None
+
+
+@pytest.mark.parametrize("separator", ["<::>", "::"])
+def test_intervals_keep_the_turns_of_a_conversation_together(separator: str) -> None:
+    ids = [name.replace("<::>", separator) for name in TURNS]
+    run = ragassay.evaluate(records(ids), ["em"])
+    em = run.summary.metrics["em"]
+    assert em.n_clusters == 20
+    assert "clustered by conversation_id (the ids hold it)" in run.summary.averaged_over
+    alone = [{**one, "id": f"q{at}"} for at, one in enumerate(records(ids))]
+    plain = ragassay.evaluate(alone, ["em"]).summary.metrics["em"]
+    assert plain.n_clusters is None
+    assert em.high - em.low > 1.9 * (plain.high - plain.low)  # five turns that are all alike
+
+
+def test_one_conversation_or_other_ids_are_not_clustered() -> None:
+    for ids in (["c1::1", "c1::2", "c1::3"], ["c1::1", "c1::2", "c2::1", "plain3"]):
+        found = [{"id": i, "answer": "a", "references": ["a"]} for i in ids]
+        run = ragassay.evaluate(found, ["em"])
+        assert run.summary.metrics["em"].n_clusters is None
+        assert "clustered" not in run.summary.averaged_over
+
+
+def test_metadata_wins_over_ids() -> None:
+    found = [{**one, "conversation": f"m{at % 4}"} for at, one in enumerate(records(TURNS))]
+    run = ragassay.evaluate(found, ["em"])
+    assert run.summary.metrics["em"].n_clusters == 4
+    assert "the ids hold it" not in run.summary.averaged_over
+
+
+def test_the_flag_and_the_run_folder_know_the_conversations_of_ids(tmp_path: Path, capsys) -> None:
+    data = tmp_path / "data.jsonl"
+    data.write_text("".join(json.dumps(one) + "\n" for one in records(TURNS)))
+    words = ["run", str(data), "-m", "em", "-o", f"{tmp_path}/run"]
+    for extra in ([], ["--cluster-by", "conversation_id"]):
+        assert call([*words, *extra]) == 0
+        assert "clustered by conversation_id (the ids hold it)" in " ".join(
+            capsys.readouterr().out.split()
+        )
+        kept = ragassay.open_run(tmp_path / "run")
+        assert kept.summary.metrics["em"].n_clusters == 20
+        assert len(set(kept.columns.clusters)) == 20
+        found = ragassay.compare(kept, kept)
+        assert (found.n_clusters, found.clustered_by) == (20, "conversation_id")
+
+
+def test_runs_of_rankings_are_compared_by_conversation(tmp_path: Path, capsys) -> None:
+    (tmp_path / "qrels").write_text("".join(f"{name} 0 d1 1\n" for name in TURNS))
+    for run, other in (("a", 0.5), ("b", 2.0)):
+        (tmp_path / run).write_text(
+            "".join(f"{name} Q0 d1 1 1.0 {run}\n{name} Q0 d2 2 {other} {run}\n" for name in TURNS)
+        )
+    files = [str(tmp_path / name) for name in ("qrels", "a", "b")]
+    assert call(["trec", *files, "-m", "RR", "--json"]) == 0
+    (found,) = json.loads(capsys.readouterr().out)["comparisons"]
+    assert (found["n_clusters"], found["clustered_by"]) == (20, "conversation_id")
+
+
+def test_mtrag_tasks_are_clustered_by_conversation(shared: Path) -> None:
+    run = ragassay.evaluate(shared / "data" / "mtrag" / "human_evaluations_half.json", ["rougeL.f"])
+    metric = next(iter(run.summary.metrics.values()))
+    assert metric.n_clusters is not None and metric.n_clusters < 93
