@@ -48,6 +48,9 @@ MAX_BARS = 2_000
 VERDICT_COLORS = {"better": PALETTE[0], "worse": PALETTE[1], "different": PALETTE[3]}
 """What a verdict looks like; the others are muted."""
 
+_UNSETTLED = ("indicative", "not comparable")
+"""Standings whose intervals are dashed: nothing may be concluded from them."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Line:
@@ -206,7 +209,8 @@ def _forest(line: _Line, height: float, first: bool, last: bool) -> Spec:
         layers.append(marks.mark("text", ticks, place, baseline="top", fontSize=SMALL, color=MUTED))
     if d.low is not None:
         ends = {"x": x("low"), "x2": marks.to("high"), "y": middle}
-        layers.append(marks.mark("rule", drawn, ends, size=4, color=color))
+        style = {"strokeDash": [6, 5]} if d.standing in _UNSETTLED else {}
+        layers.append(marks.mark("rule", drawn, ends, size=4, color=color, **style))
     layers.append(marks.diamond(drawn, {"x": x("diff"), "y": middle}, color))
     if first:
         layers += [
