@@ -72,8 +72,24 @@ def clustered(size: int, icc: float, mean: float, sizes: tuple[int, ...]) -> Sha
     )
 
 
-FREE: Span = (None, None)
+def unequal(icc: float, mean: float) -> Shape:
+    """0/1 scores in clusters of which a fifth holds 25 scores each, the others 2."""
+
+    def draw(g: np.random.Generator, n: int) -> Floats:
+        total = 1 / icc - 1 if icc else 0.0
+        chance = g.beta(total * mean, total * (1 - mean), (n, 1)) if icc else np.full((n, 1), mean)
+        found = (g.random((n, 25)) < chance) * 1.0
+        found[n // 5 :, 2:] = np.nan  # no score
+        return found
+
+    name = f"clusters of 25 and 2, icc {icc:g}, mean {mean:g}"
+    return Shape("unequal clusters", name, draw, mean, UNIT, CLUSTERS)
+
+
 CLUSTERS = (10, 20, 50)
+"""How many."""
+
+FREE: Span = (None, None)
 SHAPES = (
     *(zero_one(p) for p in (0.05, 0.1, 0.3, 0.5, 0.7, 0.9, 0.95, 0.99)),
     *(beta(total, mean) for total in (2, 5, 20) for mean in (0.2, 0.5, 0.8)),
@@ -84,6 +100,8 @@ SHAPES = (
         for icc in (0, 0.3, 0.7)
         for mean in (0.5, 0.8, 0.95)
     ),
+    *(unequal(icc, mean) for icc in (0, 0.3, 0.7) for mean in (0.5, 0.8, 0.95)),
+    *(clustered(40, icc, 0.95, CLUSTERS) for icc in (0.3, 0.7)),
     *(clustered(5, icc, mean, (5,)) for icc in (0.3, 0.7) for mean in (0.5, 0.95)),
     Shape("other", "lognormal, no range", lambda g, n: g.lognormal(size=(n, 1)), np.exp(0.5), FREE),
     Shape("other", "exponential, no range", lambda g, n: g.exponential(size=(n, 1)), 1.0, FREE),
@@ -115,7 +133,9 @@ def measure(shape: Shape, n: int, samples: int) -> Cell:
     for _ in range(samples):
         values = shape.draw(generator, n)
         clusters = np.repeat(np.arange(n), values.shape[1]) if values.shape[1] > 1 else None
-        flat = values.ravel()
+        there = ~np.isnan(values.ravel())
+        flat = values.ravel()[there]
+        clusters = None if clusters is None else clusters[there]
 
         def bounds(
             method: str,

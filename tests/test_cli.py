@@ -98,7 +98,7 @@ def test_gates_decide_the_exit_code(data: Path, capsys) -> None:
     assert run("run", data, "-m", "em", "--fail-under", "em>=0.7") == 1
     assert "em>=0.7: FAILED" in capsys.readouterr().out
     assert run("run", data, "-m", "em", "--fail-under", "low(em)>=0.3") == 3
-    assert "low(em)>=0.3: undecided, one-sided 95 % lower bound" in capsys.readouterr().out
+    assert "low(em)>=0.3: undecided, one-sided 95 % bounds" in capsys.readouterr().out
     assert "is no value of em" in complaint(
         capsys, "run", data, "-m", "em", "--fail-under", "low(em)>=1.5"
     )

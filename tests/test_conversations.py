@@ -47,13 +47,14 @@ def test_an_id_holds_a_conversation_and_a_turn(name: str, found: str | None) -> 
     assert conversation_of_id(name) == found
 
 
-def test_all_ids_must_hold_one_and_there_must_be_two_or_more() -> None:
+def test_there_must_be_two_conversations_and_one_with_two_turns() -> None:
     assert conversations_of_ids(["a::1", "a::2", "b::1"]) == ["a", "a", "b"]
     assert conversations_of_ids(["a::1", "a::2"]) is None
     assert (
         conversations_of_ids(["a::1", "b::1"]) is None
     )  # each by itself: nothing to keep together
     assert conversations_of_ids(["a::1", "a::2", "b"]) is None
+    assert conversations_of_ids(["a::1", "a::2", "b::1", "x"]) == ["a", "a", "b", "id x"]
 
 
 @pytest.mark.parametrize("separator", ["<::>", "::"])
@@ -70,7 +71,7 @@ def test_intervals_keep_the_turns_of_a_conversation_together(separator: str) -> 
 
 
 def test_one_conversation_or_other_ids_are_not_clustered() -> None:
-    for ids in (["c1::1", "c1::2", "c1::3"], ["c1::1", "c1::2", "c2::1", "plain3"]):
+    for ids in (["c1::1", "c1::2", "c1::3"], ["c1::1", "c2::1", "c3::1", "plain3"]):
         found = [{"id": i, "answer": "a", "references": ["a"]} for i in ids]
         run = ragassay.evaluate(found, ["em"])
         assert run.summary.metrics["em"].n_clusters is None

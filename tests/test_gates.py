@@ -110,8 +110,11 @@ def test_a_gate_is_passed_failed_or_undecided(
 def test_a_gate_prints_the_bound_that_it_looks_at() -> None:
     found = decided("low(f1)>=0.9", [1.0] * 29)
     assert found.value == pytest.approx(0.05 ** (1 / 29))
-    said = "gate low(f1)>=0.9: passed, one-sided 95 % lower bound 0.9019"
-    assert found.sentence == said
+    assert found.sentence == "gate low(f1)>=0.9: passed, one-sided 95 % bounds 0.9019 and 1.0000"
+    failed = decided("low(f1)>=0.99", [0.0] * 30)
+    assert failed.sentence.endswith("FAILED, one-sided 95 % bounds 0.0000 and 0.0950")
+    owed = decided("f1>=0.6", [0.65] * 10, 1)
+    assert "mean 0.6500, between 0.5909 and 0.6818 with the missing scores" in owed.sentence
     assert "n is too small to tell" in decided("low(f1)>=0.99", [1.0] * 3).sentence
     assert "one sample has no interval" in decided("low(f1)>=0.5", [1.0]).sentence
     assert "nothing was scored" in decided("f1>=0.5", []).sentence

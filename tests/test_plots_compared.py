@@ -11,7 +11,7 @@ import pytest
 import plot_files
 from plot_reading import TREC, labels, overlaps, rows, words
 from ragassay.cli import call
-from ragassay.engine.comparison import query_differences
+from ragassay.engine.pairs import query_differences
 from ragassay.engine.summary import MetricSummary
 from ragassay.reports import drawing, html
 from ragassay.reports.folder import write_comparison

@@ -88,6 +88,36 @@ def test_equal_scores_without_a_range_have_no_interval() -> None:
     assert (found.mean, found.low, found.high) == (3.0, None, None)
 
 
+UNEQUAL = np.where(np.arange(20) < 4, 25, 2)
+"""A fifth of the clusters holds most of the values."""
+
+
+def unequal(generator: np.random.Generator, icc: float, mean: float) -> np.ndarray:
+    """0/1 scores of clusters of unequal size."""
+    total = 1 / icc - 1
+    chance = generator.beta(total * mean, total * (1 - mean), UNEQUAL.size)
+    return (generator.random(UNEQUAL.sum()) < np.repeat(chance, UNEQUAL)) * 1.0
+
+
+@pytest.mark.parametrize(("icc", "mean"), [(0.3, 0.8), (0.7, 0.5), (0.7, 0.8)])
+def test_clusters_of_unequal_size_are_covered(icc: float, mean: float) -> None:
+    generator = np.random.default_rng(5)
+    clusters = np.repeat(np.arange(UNEQUAL.size), UNEQUAL)
+    held = {"auto": 0, "t": 0}
+    for _ in range(1_000):
+        values = unequal(generator, icc, mean)
+        for method in held:
+            found = mean_interval(values, span=UNIT, clusters=clusters, method=method)
+            held[method] += found.low is not None and found.low <= mean <= found.high
+    assert held["auto"] / 1_000 > 0.94 - 0.015
+    assert held["t"] / 1_000 < 0.9
+
+
+def test_a_mean_lies_within_its_bounds_however_small() -> None:
+    found = mean_interval([0.0, 0.0, 1e-100], span=UNIT)
+    assert found.low <= found.mean <= found.high
+
+
 CELLS = [
     (20, lambda g, n: (g.random((n, 1)) < 0.95) * 1.0, 0.95, 0.94),
     (20, lambda g, n: g.beta(1, 4, (n, 1)), 0.2, 0.94),

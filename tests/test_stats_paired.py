@@ -207,7 +207,6 @@ def test_without_spread_or_pairs_nothing_is_known_to_be_detectable() -> None:
         ({"correction": "bonferroni"}, "maxt, holm, bh, none"),
         ({"level": 0.0}, "level"),
         ({"n_resamples": 0}, "resamples"),
-        ({"level": 0.1}, "power"),
         ({"power": 1.0}, "power"),
     ],
 )
@@ -238,6 +237,30 @@ def test_equal_differences_are_no_certainty() -> None:
     assert (ties.low, ties.high) == pytest.approx((-missed, missed), abs=0.001)
     [unknown] = compare_pairs(np.zeros(20), np.zeros(20))  # no range: nothing to widen by
     assert (unknown.low, unknown.high) == (None, None)
+
+
+def test_few_kinds_of_differences_are_found_as_the_test_finds_them() -> None:
+    # Precision at 5 with one relevant passage moves by 0.2 or not at all.
+    values = np.array([0.2] * 12 + [0.0] * 48)
+    [found] = compare_pairs(values, np.zeros(60), spans=[(0, 1)])
+    assert found.p_value == pytest.approx(2 / 2**12, abs=0.001)
+    assert found.p_adjusted < 0.05 and found.low > 0
+    [one] = compare_pairs(values[10:], np.zeros(50), spans=[(0, 1)])  # two of fifty
+    assert one.low < 0 < one.high
+
+
+def test_the_p_value_is_the_tests_and_the_adjusted_one_allows_for_ties() -> None:
+    [found] = compare_pairs(np.ones(7), np.zeros(7), spans=[(0, 1)], level=0.99)
+    assert found.p_value == 2 / 2**7
+    assert found.p_adjusted >= found.p_value
+
+
+def test_twins_have_one_interval_whatever_their_order() -> None:
+    values = np.vstack([np.ones(14)] * 4)
+    found = compare_pairs(values, np.zeros(values.shape), spans=[(0, 1)] * 4)
+    assert len({(one.low, one.high, one.p_adjusted) for one in found}) == 1
+    [alone] = compare_pairs(values[0], np.zeros(14), spans=[(0, 1)])
+    assert found[0].low == pytest.approx(alone.low, abs=0.01)
 
 
 def test_a_metric_that_is_not_tested_weakens_no_other() -> None:

@@ -72,7 +72,8 @@ def compare(
         output: File to write: .html (everything, query by query), .md (for a pull request), .json,
             .svg or .png. With more than two runs: one file each, numbered.
         fail_if_worse: Exit with 1 when any tested metric is significantly worse after correction;
-            with 3 when only one without a verdict, because it was judged offline, may be worse.
+            with 3 when only one without a verdict, because it was judged offline, may be worse, or
+            when no metric has a verdict.
         fail_if_drop: METRIC>SIZE: exit with 1 when a drop by more than SIZE is shown, with 0 when
             it is excluded, else with 3. Other metrics do not weaken it. Repeatable.
         trust_offline: Give verdicts on what was judged offline, whatever its agreement with people.
@@ -119,7 +120,9 @@ def compare(
             show.warn(comparison.warnings)
     gates = [gate.passed for comparison in found for gate in comparison.gates]
     if fail_if_worse:
-        gates += [_not_worse(d) for comparison in found for d in comparison.differences]
+        every = [d for comparison in found for d in comparison.differences]
+        gates += [_not_worse(d) for d in every]
+        gates += [None] * (not any(d.p_adjusted is not None for d in every))
     if False in gates:
         return GATE_FAILED
     nothing = not any(d.n for comparison in found for d in comparison.differences)

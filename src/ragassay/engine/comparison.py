@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -12,29 +11,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ragassay.engine import drops, fingerprint
+from ragassay.engine import drops
 from ragassay.engine.alignment import aligned
-from ragassay.engine.behind import names_in
+from ragassay.engine.drops import Bounds
 from ragassay.engine.folder import open_run
 from ragassay.engine.gates import OWED
+from ragassay.engine.likeness import own_nuggets, unlike_metrics, unlike_queries, warnings_of
 from ragassay.engine.names import shown
+from ragassay.engine.pairs import Mask, Matrix, Pairs, clusters_of, query_matrix, rows_by_query
 from ragassay.engine.results import Result
-from ragassay.engine.standing import Standing, offline_reason, unmeasured_judge
-from ragassay.engine.summary import Comparison, Difference
+from ragassay.engine.standing import offline_reason, unmeasured_judge
+from ragassay.engine.summary import Comparison, Difference, Standing
 from ragassay.engine.systems import systems_of
 from ragassay.errors import UsageError
 from ragassay.judges.offline.agreement import NOT_MEASURED
 from ragassay.stats import compare_pairs
-from ragassay.stats.paired import apart
+from ragassay.stats.intervals import one_sided
 
 RAW_ALPHA = 0.05
 """Level of ``significant``, which UltraRAG fixes."""
-
-Matrix = NDArray[np.float64]
-Mask = NDArray[np.bool_]
-Bounds = tuple[float | None, float | None]
-Pairs = tuple[Matrix, Mask]
-"""A value for each metric and query, and where there is one."""
 
 
 def compare(
@@ -92,17 +87,17 @@ def compare(
         raise UsageError(
             f"{a.name} and {b.name} have no query in common (by id), so they cannot be compared."
         )
-    by_metric, by_query = _unlike_metrics(a, b, names), _unlike_queries(a, b, common)
+    by_metric, by_query = unlike_metrics(a, b, names), unlike_queries(a, b, common)
     unlike = [*dict.fromkeys(by_metric.values()), *by_query]
     if unlike and not force:
         raise UsageError(
             f"{a.name} and {b.name} cannot be compared: {' '.join(unlike)} "
             "Compare them nevertheless with --force (force=True)."
         )
-    own = _own_nuggets(a, b, names)
+    own = own_nuggets(a, b, names)
     not_comparable = dict.fromkeys(names, by_query[0]) if by_query else {}
     not_comparable |= dict.fromkeys(own, "each run has nuggets of its own") | by_metric
-    clusters = _clusters(a, rows_a, common)
+    clusters = clusters_of(a, rows_a, common)
     first, second = (
         query_matrix(run, names, rows, common) for run, rows in ((a, rows_a), (b, rows_b))
     )
@@ -129,11 +124,13 @@ def compare(
         standings=standings,
         only_a=len(rows_a) - len(common),
         only_b=len(rows_b) - len(common),
-        warnings=[*unlike, *_warnings(a, b, names, common, first[1], second[1])],
+        warnings=[*unlike, *warnings_of(a, b, names, common, first[1], second[1])],
         clustered_by=a.config.get("cluster_by"),
         **options,
     )
     alone = [()] * 2 if metrics is not None else [_only(a, b), _only(b, a)]
+    if fail_if_drop:
+        one_sided(level)
     margins = drops.resolve(fail_if_drop, lambda name: _named(name, a, b, names), shown_as)
 
     def owed_at(margin: drops.Margin, end_a: float, end_b: float) -> Bounds:
@@ -337,7 +334,7 @@ def compare_arrays(
 
 def _without_interval(differences: Sequence[Difference]) -> list[str]:
     """What is to be known of differences that have no interval."""
-    few = [d.name for d in differences if d.n > 1 and d.low is None]
+    few = [d.name for d in differences if d.n and d.low is None]
     if not few:
         return []
     return [
@@ -384,155 +381,3 @@ def _common_metrics(a: Result, b: Result, wanted: str | Sequence[str] | None) ->
 def _first(run: Result) -> str:
     names = list(run.summary.metrics)
     return ", ".join(names[:6]) + (" ..." if len(names) > 6 else "")
-
-
-def rows_by_query(result: Result) -> Mapping[str, list[int]]:
-    """Row numbers of each query id, in order of first appearance."""
-    rows: dict[str, list[int]] = defaultdict(list)
-    for at, (query, _, _) in enumerate(result.columns.identities):
-        rows[query].append(at)
-    return rows
-
-
-def query_matrix(
-    result: Result,
-    names: Sequence[str],
-    rows: Mapping[str, list[int]],
-    queries: Sequence[str],
-    owed: float | None = None,
-) -> Pairs:
-    """Each metric's mean over the repeats of each query, and where there is one.
-
-    ``owed`` takes the place of each score that is missing by accident.
-    """
-    index = np.concatenate([rows[query] for query in queries]).astype(np.int64)
-    sizes = np.array([len(rows[query]) for query in queries])
-    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-    values = np.zeros((len(names), len(queries)))
-    mask = np.zeros(values.shape, dtype=np.bool_)
-    for at, name in enumerate(names):
-        scored = result.columns.scored(name)[index]
-        known = np.where(scored, result.columns.values(name)[index], 0.0 if owed is None else owed)
-        if owed is not None:
-            scored = scored | result.columns.unscored(name, OWED)[index]
-        total = np.add.reduceat(np.where(scored, known, 0.0), starts)
-        count = np.add.reduceat(scored.astype(np.int64), starts)
-        mask[at] = count > 0
-        values[at] = total / np.maximum(count, 1)
-    return values, mask
-
-
-def query_differences(a: Result, b: Result, names: Sequence[str]) -> list[Matrix]:
-    """For each metric the difference A - B of each query that both runs scored, in A's order; 0
-    where they are equal up to rounding.
-
-    Both runs show the metrics under these names (`ragassay.engine.alignment.aligned`).
-    """
-    rows_a, rows_b = rows_by_query(a), rows_by_query(b)
-    common = [query for query in rows_a if query in rows_b]
-    if not names or not common:
-        return [np.zeros(0) for _ in names]
-    values_a, mask_a = query_matrix(a, names, rows_a, common)
-    values_b, mask_b = query_matrix(b, names, rows_b, common)
-    both = mask_a & mask_b
-    found = apart(np.where(both, values_a, 0.0), np.where(both, values_b, 0.0))
-    return [row[scored] for row, scored in zip(found, both, strict=True)]
-
-
-def _clusters(
-    result: Result, rows: Mapping[str, list[int]], queries: Sequence[str]
-) -> NDArray[np.int64] | None:
-    keys = result.columns.clusters
-    if keys is None:
-        return None
-    codes: dict[str, int] = {}
-    return np.array([codes.setdefault(keys[rows[q][0]], len(codes)) for q in queries])
-
-
-def _warnings(
-    a: Result,
-    b: Result,
-    names: Sequence[str],
-    common: Sequence[str],
-    mask_a: Mask,
-    mask_b: Mask,
-) -> list[str]:
-    found = []
-    if _own_nuggets(a, b, names):
-        found.append(
-            "The nuggets are each run's own, so the two systems were not measured against the same "
-            "facts and have no verdict; --nuggets pooled, or --nuggets FILE, measures both by one "
-            "bank."
-        )
-    one_sided = int((mask_a != mask_b).sum())
-    if one_sided:
-        worst = int(np.argmax((mask_a != mask_b).sum(axis=1)))
-        found.append(
-            f"{one_sided} scores exist in one run only and were left out "
-            f"(most of them: {names[worst]}). Unscored answers can make a run look better."
-        )
-    for run, other in ((a, b), (b, a)):
-        lacking = len(rows_by_query(run)) - len(common)
-        if lacking:
-            found.append(f"{lacking} queries are in {run.name} only; {other.name} lacks them.")
-    for result in (a, b):
-        if result.summary.incomplete:
-            found.append(f"{result.name} is incomplete: {result.summary.incomplete} scores failed.")
-    return found
-
-
-def _own_nuggets(a: Result, b: Result, names: Sequence[str]) -> list[str]:
-    """Metrics that measure each run by nuggets of its own."""
-    return [
-        name
-        for name in names
-        if any("|nuggets=own" in run.summary.metrics[name].signature for run in (a, b))
-    ]
-
-
-def _unlike_metrics(a: Result, b: Result, names: Sequence[str]) -> dict[str, str]:
-    """For each metric that was not computed alike, a sentence about all that differ so."""
-    found: dict[str, list[str]] = defaultdict(list)
-    for name in names:
-        if not (a.summary.metrics[name].n_scored and b.summary.metrics[name].n_scored):
-            continue  # there is nothing to compare; a model that was not there has no identity
-        first, second = a.summary.metrics[name].signature, b.summary.metrics[name].signature
-        judges_a, judges_b = (names_in(run.summary.metrics[name].judges) for run in (a, b))
-        if first == second and judges_a and judges_b and judges_a != judges_b:
-            # Two systems of one run have its signature, whoever judged the one and the other.
-            how = f"(judge={'+'.join(judges_a)} against judge={'+'.join(judges_b)})"
-            found[how].append(name)
-        if first != second:
-            ours, theirs = first.split("|"), second.split("|")
-            only_a = [part for part in ours if part not in theirs]
-            only_b = [part for part in theirs if part not in ours]
-            found[f"({' '.join(only_a)} against {' '.join(only_b)})"].append(name)
-    return {
-        name: f"{', '.join(which)} {'was' if len(which) == 1 else 'were'} not computed alike {how}."
-        for how, which in found.items()
-        for name in which
-    }
-
-
-def _unlike_queries(a: Result, b: Result, common: Sequence[str]) -> list[str]:
-    """A sentence where common queries do not ask or expect the same in both runs."""
-    if a.summary.fingerprint and a.summary.fingerprint == b.summary.fingerprint:
-        return []
-    asked_a, asked_b = _asked(a), _asked(b)
-    different = [query for query in common if asked_a.get(query) != asked_b.get(query)]
-    if not different or not asked_a or not asked_b:
-        return []
-    example = different[0]
-    first, second = (next((s for s in run.samples if s.id == example), None) for run in (a, b))
-    facts = fingerprint.differing(first, second) if first and second else []
-    return [
-        f"{len(different)} of {len(common)} common queries do not ask or expect the same "
-        f"(for example {example!r}: {', '.join(facts) or 'its facts'})."
-    ]
-
-
-def _asked(run: Result) -> dict[str, set[int]]:
-    found: dict[str, set[int]] = defaultdict(set)
-    for identity, number in zip(run.columns.identities, run.columns.asked, strict=False):
-        found[identity[0]].add(number)
-    return dict(found)

@@ -114,30 +114,31 @@ def judge(
     which = "low" if up else "high"
     value = difference.least if up else difference.most
 
+    ways = [(difference.least, difference.most)]
+
     def found(passed: bool | None, why: str = "") -> GateResult:
-        return GateResult(gate, value, passed, n_owed, why, which, level)
+        lows, highs = ([end for end in side if end is not None] for side in zip(*ways, strict=True))
+        ends = (min(lows, default=None), max(highs, default=None))
+        return GateResult(gate, value, passed, n_owed, why, which, level, *ends)
 
     if difference.standing in ("indicative", "not comparable"):
         hint = "; --trust-offline lets it decide" if difference.standing == "indicative" else ""
         return found(None, f"{difference.why.rstrip('.')}{hint}")
     if difference.n < 2:
         return found(None, "fewer than two common queries have a score")
-    ways = [(difference.least, difference.most)]
     if n_owed:
         low, high = metric.bounds
         if low is None or high is None:
             return found(None, f"{n_owed:,} scores are missing, and may be anything")
         ways = [filled(low, high), filled(high, low)]
-    said = {_verdict(margin.size, *(way if up else _mirrored(way))) for way in ways}
-    passed = said.pop() if len(said) == 1 else None
-    if passed is None and n_owed and _verdict(margin.size, *_seen(difference, up)) is not None:
+    seen, *said = (
+        _verdict(margin.size, *(way if up else _mirrored(way)))
+        for way in ((difference.least, difference.most), *ways)
+    )
+    passed = said[0] if len({*said}) == 1 else None
+    if passed is None and n_owed and seen is not None:
         return found(None, f"{n_owed:,} scores that should be there are missing")
     return found(passed, "" if passed is not None else "n is too small to tell")
-
-
-def _seen(difference: Difference, up: bool) -> Bounds:
-    way = (difference.least, difference.most)
-    return way if up else _mirrored(way)
 
 
 def _mirrored(way: Bounds) -> Bounds:

@@ -54,7 +54,7 @@ class Gate:
 
     def __str__(self) -> str:
         left = self.metric if self.which == "mean" else f"{self.which}({self.metric})"
-        return f"{left}{self.op}{self.bound:g}"
+        return f"{left}{self.op}{_number(self.bound)}"
 
 
 def parse(text: str) -> Gate:
@@ -77,7 +77,8 @@ def parse(text: str) -> Gate:
     except ValueError as error:
         raise UsageError(f"--fail-under {text!r}: {found['bound']} is not a number.") from error
     if gate.which != "mean" and gate.at_least != (gate.which == "low"):
-        right = f"low({name})>={gate.bound:g}" if gate.at_least else f"high({name})<={gate.bound:g}"
+        asked = _number(gate.bound)
+        right = f"low({name})>={asked}" if gate.at_least else f"high({name})<={asked}"
         raise UsageError(
             f"--fail-under {text!r}: a gate on a bound asks for low(METRIC)>=VALUE or "
             f"high(METRIC)<=VALUE. Write {right!r}."
@@ -116,6 +117,11 @@ def resolve(
                 )
             gates.append(replace(gate, metric=name))
     return gates
+
+
+def _number(value: float) -> str:
+    """A number in all its digits, without a needless ".0"."""
+    return f"{value:.0f}" if value.is_integer() else repr(value)
 
 
 def _end(value: float | None) -> str:
@@ -199,7 +205,15 @@ def _decide(
     distrust = "" if trust_offline else offline_reason(metric)
     if distrust:
         passed, why = None, f"{distrust}; --trust-offline lets it decide"
-    return GateResult(str(gate), value, passed, n_owed, why, gate.which, options.level)
+    lows = [way[0 if gate.which == "mean" else 1] for way in ways]
+    highs = [way[0 if gate.which == "mean" else 2] for way in ways]
+    ends: tuple[float | None, float | None] = (None, None)
+    if gate.which != "mean" or n_owed:
+        ends = (
+            min((end for end in lows if end is not None), default=None),
+            max((end for end in highs if end is not None), default=None),
+        )
+    return GateResult(str(gate), value, passed, n_owed, why, gate.which, options.level, *ends)
 
 
 def _verdict(gate: Gate, mean: float | None, low: float | None, high: float | None) -> bool | None:

@@ -126,10 +126,12 @@ def conversation_of_id(name: str) -> str | None:
 
 
 def conversations_of_ids(names: Sequence[str]) -> list[str] | None:
-    """Each id's conversation; ``None`` unless all ids hold one and there are at least two of them,
-    fewer than ids."""
-    found = [one for name in names if (one := conversation_of_id(name)) is not None]
-    return found if len(found) == len(names) and 1 < len({*found}) < len({*names}) else None
+    """Each id's conversation, or an id that holds none itself; ``None`` unless there are two
+    conversations or more, and one of them has two turns."""
+    turns = {name: one for name in names if (one := conversation_of_id(name)) is not None}
+    if not 1 < len({*turns.values()}) < len(turns):
+        return None
+    return [turns.get(name, f"id {name}") for name in names]
 
 
 def _label(value: object) -> str | None:

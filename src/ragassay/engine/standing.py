@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Literal
 
 from ragassay import suites
 from ragassay.engine.summary import MetricSummary
 from ragassay.errors import UsageError
+from ragassay.judges.offline import LABEL
 from ragassay.judges.offline.agreement import Agreement, agreement_of
 from ragassay.metrics import naming
 from ragassay.metrics.judged import kinds_of
-
-Standing = Literal["tested", "exploratory", "indicative", "not comparable"]
-"""``tested``: its verdict counts. ``exploratory``: not among the primary metrics. ``indicative``:
-judged offline, and nobody showed that these judgments agree with people. ``not comparable``: the
-two runs did not compute it alike."""
+from ragassay.scores import RECORD
 
 OFFLINE = "offline-lexical/"
 """How the offline judge's label begins."""
@@ -43,6 +39,8 @@ def offline_agreement(metric: MetricSummary) -> Agreement | None:
     """
     if not judged_offline(metric):
         return None
+    if any(OFFLINE in said and LABEL not in said for said in (metric.judge, *metric.judges)):
+        return Agreement("")  # another version of the rules: its figures are not ours
     known = [agreement_of(kind) or Agreement(kind) for kind in sorted(_kinds(metric.metric))]
     if not known:
         return Agreement("")
@@ -55,10 +53,12 @@ def judged_offline(metric: MetricSummary) -> bool:
 
 
 def unmeasured_judge(metric: MetricSummary) -> bool:
-    """Whether its values rest on a judge (an LLM, say) whose agreement with people is not known."""
-    return (
-        bool(metric.judge) and not judged_offline(metric) and not metric.judge.startswith("record")
-    )
+    """Whether its values rest on a judge (an LLM, say) whose agreement with people is not known.
+
+    Of recorded answers the file alone is known, which may well be people's.
+    """
+    asked = bool(metric.judge) and not metric.judge.startswith((RECORD, "replay:"))
+    return asked and not judged_offline(metric)
 
 
 @cache

@@ -175,10 +175,12 @@ class Summary:
 class GateResult:
     """What a gate found.
 
-    ``value`` is the mean or the one-sided bound that the gate looks at. ``passed`` is ``None`` when
-    it cannot be decided, and ``why`` says why not: n is too small, nothing was scored, ``unscored``
+    ``value`` is the mean or the one-sided bound that the gate asks about. ``passed`` is ``None``
+    when it cannot be decided, and ``why`` says why not: n is too small, nothing was scored, ``unscored``
     samples lack a score that they should have. ``which`` is ``mean``, or the bound: ``low`` or
-    ``high``, at the confidence level ``level``.
+    ``high``, at the confidence level ``level``. ``low`` and ``high`` are the ends between which the
+    gate was decided: both one-sided bounds, and what they and the mean are with the worst and the
+    best values for missing scores.
     """
 
     gate: str
@@ -188,16 +190,22 @@ class GateResult:
     why: str = ""
     which: str = "mean"
     level: float = 0.95
+    low: float | None = None
+    high: float | None = None
 
     @property
     def sentence(self) -> str:
         """One line for the terminal."""
         state = {True: "passed", False: "FAILED", None: "undecided"}[self.passed]
         found = []
-        if self.value is not None:
-            what = {"low": "lower", "high": "upper"}.get(self.which)
-            bound = "mean" if what is None else f"one-sided {100 * self.level:.4g} % {what} bound"
-            found.append(f"{bound} {self.value:.4f}")
+        ends = (
+            "" if self.low is None or self.high is None else f"{self.low:.4f} and {self.high:.4f}"
+        )
+        if self.which == "mean" and self.value is not None:
+            between = f", between {ends} with the missing scores" if ends else ""
+            found.append(f"mean {self.value:.4f}{between}")
+        elif ends:
+            found.append(f"one-sided {100 * self.level:.4g} % bounds {ends}")
         found += [self.why] * bool(self.why)
         return f"gate {self.gate}: {state}, {'; '.join(found)}"
 
@@ -205,6 +213,11 @@ class GateResult:
         """A mapping of plain values."""
         return asdict(self)
 
+
+Standing = Literal["tested", "exploratory", "indicative", "not comparable"]
+"""``tested``: its verdict counts. ``exploratory``: not among the primary metrics. ``indicative``:
+judged offline, and nobody showed that these judgments agree with people. ``not comparable``: the
+two runs did not compute it alike."""
 
 Verdict = Literal[
     "better",
@@ -258,15 +271,17 @@ class Difference:
     interval: str = ""
     least: float | None = None
     most: float | None = None
-    standing: Literal["tested", "exploratory", "indicative", "not comparable"] = "tested"
+    standing: Standing = "tested"
     why: str = ""
 
     @property
     def verdict(self) -> Verdict:
         """The corrected test in words, seen from A; where it does not count, why not."""
+        if self.diff is None:
+            return "unknown"
         if self.standing != "tested":
             return self.standing
-        if self.significant_adjusted is None or self.diff is None:
+        if self.significant_adjusted is None:
             return "unknown"
         if not self.significant_adjusted:
             return "no difference shown"

@@ -275,8 +275,8 @@ def comparison_notes(comparison: Comparison) -> list[str]:
         f"A (new) = {comparison.a}; B (old) = {comparison.b}. Each mean runs over the queries that "
         f"both runs scored: n, of {comparison.n_common:,} in common.",
         f"p_value: two-sided paired sign-flip test, {comparison.n_resamples:,} random patterns, "
-        f"seed {comparison.seed} (all patterns with at most {EXACT_UP_TO} queries or clusters). "
-        "* marks a raw p below 0.05.",
+        f"seed {comparison.seed} (all patterns with at most {EXACT_UP_TO} queries or clusters in "
+        "common). * marks a raw p below 0.05.",
         f"p ({correction_name(comparison.correction)}) and the verdict: {_corrected(comparison)} "
         f"the {plural(n_tested, 'metric')} tested between these two runs, at the "
         f"{percent(1 - comparison.level)} level."

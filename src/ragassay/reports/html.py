@@ -19,7 +19,7 @@ import numpy as np
 import ragassay
 from ragassay import files
 from ragassay.engine.alignment import aligned
-from ragassay.engine.comparison import query_differences, query_matrix, rows_by_query
+from ragassay.engine.pairs import query_differences, query_matrix, rows_by_query
 from ragassay.engine.results import Result
 from ragassay.engine.summary import Comparison, Difference, MetricSummary, Slice
 from ragassay.reports import consistency_table, figures, footnotes, grouping, wording

@@ -6,13 +6,19 @@ samples. The bounds are beta quantiles, as Clopper and Pearson's for such trials
 that the simulation in ``benchmarks/coverage.py`` led to:
 
 - n* is divided by (t / z)^2, because the standard error itself is estimated (Korn and Graubard).
-- Where half of the clusters or more lie at one end of the range and only k do not, a sample tells
-  little of what rare clusters elsewhere are like, and its standard error is often too small: what
-  n* exceeds the number of clusters by is multiplied with 1 - exp(-k / 6). Where fewer lie there,
-  the change is smaller in proportion.
+- Where half of the values or more lie in clusters at one end of the range and only k clusters lie
+  elsewhere, a sample tells little of what rare clusters elsewhere are like, and its standard error
+  is often too small: what n* exceeds the number of clusters by is multiplied with
+  1 - exp(-k / 10). Where fewer lie there, the change is smaller in proportion.
 - The shape parameters stand a quarter inside Clopper and Pearson's, which cover too often.
 
 Where all clusters are equal, the bounds are Clopper and Pearson's for one trial a cluster.
+
+Clusters of unequal size count as fewer. Their number is ``sum(s)^2 / sum(s^2)`` for the sizes s
+(Kish); the degrees of freedom of t are one less than the same of ``s^1.5``, between what
+independent values and fully dependent ones in a cluster ask for; and the standard error allows for
+the pull of a large cluster on the mean (each squared residual over 1 - s / n, known as CR2). With
+equal sizes all three are the usual ones.
 
 Sources: C. Clopper and E. Pearson, Biometrika 26 (1934); E. Korn and B. Graubard, "Confidence
 intervals for proportions with small expected number of positive counts estimated from survey data",
@@ -23,14 +29,19 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from ragassay.stats.distributions import beta_ppf, normal_ppf, t_ppf
 from ragassay.stats.units import ROUNDING, FloatArray, Units
 
 _INSIDE = 0.25
 """How far the shape parameters stand inside Clopper and Pearson's."""
 
-_FEW = 6.0
+_FEW = 10.0
 """So many clusters away from an end of the range make the standard error known to two thirds."""
+
+_DEPENDENT = 1.5
+"""Power of the sizes in the degrees of freedom."""
 
 _NORMAL_FROM = 1e4
 """Effective successes and failures from which a beta quantile and Student's t bound agree to a
@@ -48,28 +59,53 @@ def range_bounds(
         low, high: the range of single values, low < high; all values lie in it.
         level: confidence level of the two bounds together, in (0, 1).
     """
-    n_units, width = units.n_units, high - low
+    width = high - low
+    n_units = _count(units.counts)
     mean = min(max((float(units.means[row]) - low) / width, 0.0), 1.0)
-    error = float(units.standard_errors[row]) / width
+    error = _error(units, row) / width
     squared = error * error
     if squared == 0.0 or mean in (0.0, 1.0):
         return _scaled(_beta_bounds(mean, n_units, 0.0, level), low, width)
-    t = t_ppf((1.0 + level) / 2.0, n_units - 1)
+    t = _quantile(units, level)
     n = mean * (1.0 - mean) / squared
     elsewhere = _elsewhere(units, row, low, high)
-    known = 1.0 - min(1.0, 2.0 - 2.0 * elsewhere / n_units) * math.exp(-elsewhere / _FEW)
-    n = min(n, n_units) + max(n - n_units, 0.0) * known
+    unknown = min(1.0, 2.0 - 2.0 * elsewhere) * math.exp(-elsewhere * n_units / _FEW)
+    n = min(n, n_units) + max(n - n_units, 0.0) * (1.0 - unknown)
     n *= (normal_ppf((1.0 + level) / 2.0) / t) ** 2
     if n * min(mean, 1.0 - mean) > _NORMAL_FROM:
-        return _scaled((mean - t * error, mean + t * error), low, width)
-    return _scaled(_beta_bounds(mean, n, _INSIDE, level), low, width)
+        found = (mean - t * error, mean + t * error)
+    else:
+        found = _beta_bounds(mean, n, _INSIDE, level)
+    return _scaled((min(found[0], mean), max(found[1], mean)), low, width)
 
 
-def _elsewhere(units: Units, row: int, low: float, high: float) -> int:
-    """How many units do not have all their values at that end of the range where most units are."""
+def _count(sizes: FloatArray, power: float = 1.0) -> float:
+    """How many clusters of equal size are worth as much as these (Kish)."""
+    weights = sizes**power
+    return float(weights.sum() ** 2 / (weights**2).sum())
+
+
+def _quantile(units: Units, level: float) -> float:
+    """Student's t for two-sided bounds at this level."""
+    return t_ppf((1.0 + level) / 2.0, max(_count(units.counts, _DEPENDENT) - 1.0, 1.0))
+
+
+def _error(units: Units, row: int) -> float:
+    """Standard error of one row's mean, allowing for the pull of large clusters on it (CR2)."""
+    pull = units.residuals[row] / np.sqrt(1.0 - units.counts / units.n_values) / units.n_values
+    largest = float(np.abs(pull).max())
+    return largest * math.sqrt(float(((pull / largest) ** 2).sum())) if largest else 0.0
+
+
+def _elsewhere(units: Units, row: int, low: float, high: float) -> float:
+    """Share of the values that lie in units whose values are not all at that end of the range where
+    most are."""
     means: FloatArray = units.sums[row] / units.counts
     slack = ROUNDING * max(abs(low), abs(high))
-    return int(min((means > low + slack).sum(), (means < high - slack).sum()))
+    above, below = (
+        float(units.counts[aside].sum()) for aside in (means > low + slack, means < high - slack)
+    )
+    return min(above, below) / units.n_values
 
 
 def _beta_bounds(mean: float, n: float, inside: float, level: float) -> tuple[float, float]:
@@ -97,13 +133,14 @@ def skewed_bounds(units: Units, row: int, level: float) -> tuple[float, float] |
     Returns:
         The bounds; ``None`` where all units are equal, which says nothing about the spread.
     """
-    mean, error = float(units.means[row]), float(units.standard_errors[row])
-    if error == 0.0:
+    mean, plain = float(units.means[row]), float(units.standard_errors[row])
+    if plain == 0.0:
         return None
     t = t_ppf((1.0 + level) / 2.0, units.n_units - 1)
+    reach = max(t * plain, _quantile(units, level) * _error(units, row))
     pull = units.residuals[row] / units.n_values
     largest = float(abs(pull).max())
     pull = pull / largest
     move = largest * (1.0 + 2.0 * t * t) * float((pull**3).sum() / (pull**2).sum()) / 6.0
-    low, high = mean - t * error + min(move, 0.0), mean + t * error + max(move, 0.0)
+    low, high = mean - reach + min(move, 0.0), mean + reach + max(move, 0.0)
     return (low, high) if math.isfinite(low) and math.isfinite(high) else None

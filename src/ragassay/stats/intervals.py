@@ -31,8 +31,8 @@ class Interval:
 
     Attributes:
         mean: arithmetic mean of all values; ``None`` without values.
-        low, high: bounds; ``None`` with fewer than two independent units, and for scores without a
-            range that are all equal. Those of ``t`` are not cut at the range.
+        low, high: bounds; ``None`` with fewer than two independent units, and for scores that are
+            all equal unless the method is ``effective-n``. Those of ``t`` are not cut at the range.
         level: confidence level in (0, 1).
         method: ``effective-n`` or ``skew-t`` (what ``auto`` chose), ``t``, ``percentile``, ``bca``.
         n: number of values.
@@ -106,7 +106,8 @@ def used(method: str, values: FloatArray, span: Span) -> str:
 def bounds(
     units: Units, method: str, level: float, n_resamples: int, seed: int, spans: Sequence[Span] = ()
 ) -> list[tuple[float | None, float | None]]:
-    """Lower and upper bound of the mean of each row; ``None`` with fewer than two units.
+    """Lower and upper bound of the mean of each row; ``None`` with fewer than two units, and where
+    all are equal, which shows no spread (``effective-n`` needs none).
 
     Args:
         units: rows of values by unit.
@@ -125,14 +126,17 @@ def bounds(
     means, errors = units.means, units.standard_errors
     if method == "t":
         reach = t_ppf((1.0 + level) / 2.0, units.n_units - 1) * errors
-        return [(float(m - r), float(m + r)) for m, r in zip(means, reach, strict=True)]
+        return [
+            (float(m - r), float(m + r)) if r else (None, None)
+            for m, r in zip(means, reach, strict=True)
+        ]
     resampled = resampled_means(units, n_resamples, seed)
     left_out = units.leave_one_out
     found: list[tuple[float | None, float | None]] = []
     for at, mean in enumerate(means):
         drawn: FloatArray = resampled[:, at]
         if errors[at] == 0.0:
-            found.append((float(mean), float(mean)))
+            found.append((None, None))
         elif method == "percentile":
             found.append(percentile_bounds(drawn, level))
         else:

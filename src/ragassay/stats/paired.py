@@ -21,7 +21,7 @@ from ragassay.stats.corrections import (
 from ragassay.stats.distributions import t_sf
 from ragassay.stats.intervals import Span, bounds, check_options, one_sided
 from ragassay.stats.power import check_power, noncentrality
-from ragassay.stats.sign_flip import SignFlips, sign_flips
+from ragassay.stats.sign_flip import SignFlips, distinct_rows, sign_flips
 from ragassay.stats.step_down import max_t
 from ragassay.stats.ties import Ties, mostly_ties
 from ragassay.stats.units import ROUNDING, FloatArray, IntArray, Units, cluster_codes
@@ -57,7 +57,8 @@ class PairedResult:
         least, most: one-sided bounds of the true difference at the family's level, uncorrected.
         p_value: two-sided paired sign-flip test, in (0, 1], before any correction.
         p_exact: whether that test enumerated all sign patterns.
-        p_adjusted: after the correction; ``None`` for a metric that is not tested.
+        p_adjusted: after the correction, and not smaller than what ties may hide allows; ``None``
+            for a metric that is not tested.
         t_p_value: two-sided paired t-test (cluster-robust where clusters were given).
         cohens_d: mean of the differences over their standard deviation (the paired d, d_z).
         detectable: the smallest true difference that this many pairs with this spread would have
@@ -131,11 +132,15 @@ def compare_pairs(
     """
     check_options(interval, level, n_resamples)
     alpha = round(1.0 - level, 12)
-    check_power(alpha, power)
+    if alpha < power:
+        check_power(alpha, power)
     if correction not in CORRECTIONS:
         raise UsageError(f"correction must be one of {', '.join(CORRECTIONS)}, not {correction!r}.")
     first, second, scored = _matrices(a, b, mask)
     n_rows = len(first)
+    for name, given in (("spans", spans), ("tested", tested)):
+        if given is not None and len(given) != n_rows:
+            raise ValueError(f"{name} must have one entry for each of {n_rows} metrics")
     codes = None if clusters is None else cluster_codes(clusters, first.shape[1])
     scale = _largest(first, second)
     differences = apart(first, second)
@@ -144,11 +149,12 @@ def compare_pairs(
     family = [row for row in family if scored[row].any()]
     tied = _tied(differences, scored, codes, spans or [(None, None)] * n_rows)
     p_values = flips.p_values
+    limited = p_values.copy()  # by what ties may hide
     for row, ties in tied.items():
         hidden = ties.p_value()
         if hidden > p_values[row] * _SAME_P:
-            p_values[row] = hidden
-    adjusted, tails = _corrected(flips, p_values, tied, family, correction, alpha)
+            limited[row] = hidden
+    adjusted, tails = _corrected(flips, limited, family, correction, alpha)
     results: dict[int, PairedResult] = {}
     for rows, columns in _rows_with_the_same_pairs(scored):
         chosen = differences[np.ix_(rows, columns)]
@@ -180,7 +186,7 @@ def compare_pairs(
                 p_adjusted=adjusted.get(row),
                 t_p_value=min(1.0, 2.0 * t_sf(abs(diff) / se, df)) if se else None,
                 cohens_d=diff / sd if sd else None,
-                detectable=noncentrality(df, alpha, power) * se if se else None,
+                detectable=noncentrality(df, alpha, power) * se if se and alpha < power else None,
                 wins=int((d > 0).sum()),
                 losses=int((d < 0).sum()),
                 ties=int((d == 0).sum()),
@@ -241,26 +247,33 @@ def _tied(
 
 
 def _corrected(
-    flips: SignFlips,
-    p_values: FloatArray,
-    tied: dict[int, Ties],
-    family: list[int],
-    correction: str,
-    alpha: float,
+    flips: SignFlips, p_values: FloatArray, family: list[int], correction: str, alpha: float
 ) -> tuple[dict[int, float], list[float]]:
-    """Adjusted p-values of the rows of the family, and the level at which each row is decided."""
+    """Adjusted p-values of the rows of the family, and the level at which each row is decided.
+
+    Args:
+        flips: all rows under the same sign patterns.
+        p_values: raw p-values of all rows, at least those of ``flips``: larger where most
+            differences are equal.
+        family: the rows that are tested.
+        correction: one of `CORRECTIONS`.
+        alpha: level of the family.
+    """
     tails = [alpha] * flips.sums.shape[1]
     if not family:
         return {}, tails
     raw: list[float | None] = [float(p_values[row]) for row in family]
     if correction == "maxt":
         found, levels = max_t(flips, family, alpha)
+        flipped = flips.p_values
         for at, row in enumerate(family):
-            found[at] = max(found[at], float(p_values[row]))
-            if found[at] <= alpha and p_values[row] > levels[at]:
-                # A discovery only where what ties may hide is excluded at this level as well.
-                scaled = float(p_values[row]) * alpha / levels[at]
-                found[at] = min(1.0, max(found[at], scaled, math.nextafter(alpha, 1.0)))
+            plain, limited = float(flipped[row]), float(p_values[row])
+            if limited > plain:
+                scaled = min(1.0, max(found[at], limited * found[at] / plain))
+                if found[at] <= alpha and limited <= levels[at]:
+                    found[at] = min(scaled, alpha)
+                else:  # no discovery where the interval at this level holds 0
+                    found[at] = max(scaled, math.nextafter(alpha, 1.0))
     else:
         correct: Correction = {"holm": holm, "bh": benjamini_hochberg, "none": uncorrected}[
             correction
@@ -334,6 +347,6 @@ def _standard_deviations(differences: FloatArray, scale: FloatArray) -> FloatArr
 
 def _rows_with_the_same_pairs(scored: BoolArray) -> Iterator[tuple[IntArray, IntArray]]:
     """Rows grouped by their mask, each group with the columns that the mask lets through."""
-    patterns, group = np.unique(scored, axis=0, return_inverse=True)
+    patterns, group = distinct_rows(scored)
     for at, pattern in enumerate(patterns):
-        yield np.flatnonzero(group.ravel() == at), np.flatnonzero(pattern)
+        yield np.flatnonzero(group == at), np.flatnonzero(pattern)

@@ -20,12 +20,15 @@ intervals from randomization tests", Biometrics 52 (1996).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ragassay.errors import UsageError
 from ragassay.stats.units import ROUNDING, FloatArray, IntArray
+
+Scalar = TypeVar("Scalar", bound=np.generic)
 
 EXACT_UP_TO = 16
 """With so many clusters all patterns are enumerated: 2^16, half of them by symmetry."""
@@ -132,7 +135,7 @@ def sign_flips(
     if counts.shape != given.shape:
         raise ValueError(f"sizes have the shape {counts.shape}, differences {given.shape}")
     n_rows, n_clusters = given.shape
-    distinct, sized = np.unique(counts, axis=0, return_inverse=True)
+    distinct, sized = distinct_rows(counts)
     table = np.vstack([given, distinct]).T
     exact = n_clusters <= EXACT_UP_TO
     drawn = _all_patterns(table) if exact else _random_patterns(table, n_resamples, seed)
@@ -142,11 +145,20 @@ def sign_flips(
     return SignFlips(
         sums=drawn[:, :n_rows],
         sizes=drawn[:, n_rows:],
-        sized=sized.ravel(),
+        sized=sized,
         spread=np.sqrt((given**2).sum(axis=1)),
         slack=slack,
         exact=exact,
     )
+
+
+def distinct_rows(rows: NDArray[Scalar]) -> tuple[NDArray[Scalar], IntArray]:
+    """The different rows, and for each row which of them it is. (numpy's ``unique`` along an axis
+    takes a multiple of the memory.)"""
+    places: dict[bytes, int] = {}
+    which = [places.setdefault(row.tobytes(), len(places)) for row in rows]
+    first = [which.index(at) for at in range(len(places))]
+    return rows[first], np.array(which, dtype=np.int64)
 
 
 def _all_patterns(table: FloatArray) -> FloatArray:

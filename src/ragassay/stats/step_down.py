@@ -57,7 +57,12 @@ def max_t(
         running = max(running, p)
         adjusted[at] = running
         # Where a statistic takes few values, its threshold says little: Bonferroni's level is safe.
-        level = max(float((statistic[:, at] > threshold).sum()), allowed / together)
+        level = max(float((statistic[:, at] > threshold).sum()), alpha * n / together)
         own = int(reached[:, at].sum())
         levels[at] = (max(level, own) if running <= alpha else min(level, own - 1)) / n
+    for at, twin in zip(order[-2::-1], order[:0:-1], strict=True):
+        # Twins are decided in one step, whichever of them comes first.
+        alike = statistic[0, at] - statistic[0, twin] <= 1e-9 * statistic[0, at]
+        if alike and adjusted[at] == adjusted[twin] <= alpha:
+            levels[at] = max(levels[at], levels[twin])
     return adjusted, levels

@@ -30,13 +30,18 @@ class Ties:
     Args:
         sums: of the differences in each cluster, shape ``(n_clusters,)``.
         sizes: pairs in each cluster, at least 1, same shape.
-        reach: the largest possible size of a difference.
+        reach: the largest possible size of a difference. Of the k differences that are not the
+            common one, the next is larger than all with a chance of 1 / (k + 1); so what was seen
+            counts, and this share of what is possible beyond it.
     """
 
     def __init__(self, sums: FloatArray, sizes: FloatArray, reach: float) -> None:
-        self._reach = reach
         means = sums / sizes
         self._common = _most_common(means, reach)
+        seen = float(np.abs(means).max())
+        n_others = int((np.abs(means - self._common) > ROUNDING * max(reach, 1.0)).sum())
+        reach = seen + (reach - seen) / (n_others + 1)
+        self._reach = reach
         above = np.maximum(means - self._common, 0.0)
         below = np.maximum(self._common - means, 0.0)
         noise = ROUNDING * max(reach, 1.0)
@@ -60,8 +65,7 @@ class Ties:
         room, mean = float(self._room[row]), float(self._units.means[row])
         if room <= 0.0:
             return 0.0, 0.0, 0.0
-        low, high = range_bounds(self._units, row, 0.0, room, level)
-        return mean, min(low, mean), max(high, mean)
+        return mean, *range_bounds(self._units, row, 0.0, room, level)
 
     def p_value(self) -> float:
         """The smallest level at which the interval does not hold 0; 1 where it always does."""

@@ -15,7 +15,7 @@ from functools import partial
 import numpy as np
 
 from ragassay.engine.alignment import aligned
-from ragassay.engine.comparison import query_differences
+from ragassay.engine.pairs import query_differences
 from ragassay.engine.results import Result
 from ragassay.engine.summary import Comparison, Difference, MetricSummary
 from ragassay.errors import UsageError
