@@ -173,9 +173,8 @@ def _notes(comparison: Comparison, lines: Sequence[_Line]) -> list[str]:
     notes = [
         f"{wording.plural(comparison.n_common, 'query')} in common, compared query by query. "
         f"{wording.percent(comparison.level)} intervals "
-        f"({wording.interval_name(comparison.interval)}). Verdicts: paired sign-flip test, "
-        f"{wording.correction_name(comparison.correction)} across the metrics tested, "
-        f"{wording.percent(1 - comparison.level)} level.",
+        f"({wording.interval_name(comparison.interval)}; dashed: nothing may be concluded from it). "
+        f"{_tested(comparison)}",
         *footnotes.cluster_notes(comparison),
         *footnotes.standing_notes(comparison),
     ]
@@ -185,6 +184,17 @@ def _notes(comparison: Comparison, lines: Sequence[_Line]) -> list[str]:
     if most > MAX_BARS:
         notes.append(f"{MAX_BARS:,} of up to {most:,} queries drawn, evenly spaced by rank.")
     return notes
+
+
+def _tested(comparison: Comparison) -> str:
+    """How verdicts were come to."""
+    if not any(d.p_adjusted is not None for d in comparison.differences):
+        return "No metric is tested."
+    return (
+        "Verdicts: paired sign-flip test, "
+        f"{wording.correction_name(comparison.correction)} across the metrics tested, "
+        f"{wording.percent(1 - comparison.level)} level."
+    )
 
 
 def _forest(line: _Line, height: float, first: bool, last: bool) -> Spec:
