@@ -173,8 +173,8 @@ def _notes(comparison: Comparison, lines: Sequence[_Line]) -> list[str]:
     notes = [
         f"{wording.plural(comparison.n_common, 'query')} in common, compared query by query. "
         f"{wording.percent(comparison.level)} intervals "
-        f"({wording.interval_name(comparison.interval)}; dashed: nothing may be concluded from it). "
-        f"{_tested(comparison)}",
+        f"({wording.interval_name(comparison.interval)}; nothing may be concluded from a dashed "
+        f"one). {_tested(comparison)}",
         *footnotes.cluster_notes(comparison),
         *footnotes.standing_notes(comparison),
     ]
