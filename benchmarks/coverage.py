@@ -147,6 +147,8 @@ def measure(shape: Shape, n: int, samples: int) -> Cell:
                 flat, span=shape.span, method=method, level=level, clusters=clusters
             )
             low, high = found.low, found.high
+            if method == "t" and low is None:  # equal values: the formula's point
+                low = high = found.mean
             return (-np.inf if low is None else low, np.inf if high is None else high)
 
         t, auto, single = bounds("t"), bounds("auto"), bounds("auto", one_sided(LEVEL))
