@@ -129,3 +129,28 @@ def test_a_word_may_have_several_opposites() -> None:
 def test_long_sentences_take_no_long_time() -> None:
     one, other = "a1 b1 " * 20_000, "b1 a1 c1 " * 15_000
     assert contradiction(one, (other,)) is None
+
+
+FREE = "It is not free for adults. It is free for children under six."
+
+
+@pytest.mark.parametrize(
+    ("answer", "reference", "says"),
+    [
+        (f"{FREE} Ask the office.", FREE, True),
+        ("It is free for adults. It is free for children under six. Ask there.", FREE, False),
+        ("It is free for adults. Ask the office.", FREE.split(". ")[0], False),
+    ],
+)
+def test_a_reference_of_several_sentences_is_compared_one_by_one(
+    answer: str, reference: str, says: bool
+) -> None:
+    assert ask(AnswerMatch("Is the museum free?", answer, (reference,))).match is says
+
+
+def test_each_sentence_of_a_statement_is_compared() -> None:
+    passage = "The bridge was opened by the mayor in 1968. Trams cross it every ten minutes."
+    false = "Trams cross it every ten minutes. The bridge was not opened by the mayor in 1968."
+    assert contradiction(false, (passage,)) == "negation"
+    assert contradiction(passage, (passage,)) is None
+    assert ask(CitationSupport(false, passage)).support == "none"
