@@ -154,3 +154,29 @@ def test_each_sentence_of_a_statement_is_compared() -> None:
     assert contradiction(false, (passage,)) == "negation"
     assert contradiction(passage, (passage,)) is None
     assert ask(CitationSupport(false, passage)).support == "none"
+
+
+@pytest.mark.parametrize(
+    ("passage", "false"),
+    [
+        ("The hotel has a pool and a gym.", "The hotel has neither a pool nor a gym."),
+        ("Few students passed the exam.", "Many students passed the exam."),
+        ("The museum is free on Mondays.", "The museum is rarely free on Mondays."),
+        ("The runner failed to finish the race.", "The runner managed to finish the race."),
+        (
+            "The shop opens at 9 am and closes at 5 pm.",
+            "The shop opens at 5 pm and closes at 9 am.",
+        ),
+        ("The price rose by 5 percent last year.", "The price rose by 5 dollars last year."),
+        ("The soldiers march 4 kilometres daily.", "The soldiers march 4 miles daily."),
+    ],
+)
+def test_more_near_copies_that_say_otherwise(passage: str, false: str) -> None:
+    assert supported_share(false, (passage,)) == 0.0
+    assert supported_share(passage, (passage,)) == 1.0
+
+
+def test_three_quarters_of_something_are_a_percentage() -> None:
+    told = ("Three quarters of the students passed.", "75 % of the students passed.")
+    assert supported_share(told[0], (told[1],)) == supported_share(told[1], (told[0],)) == 1.0
+    assert contradiction("It fell for three quarters.", ("It fell for 3 quarters.",)) is None

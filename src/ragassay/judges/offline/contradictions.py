@@ -18,7 +18,7 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from ragassay.judges.offline.evidence import UNIT_STEMS, names, negates, stems_of
+from ragassay.judges.offline.evidence import UNIT_STEMS, denials, names, stems_of
 from ragassay.judges.offline.hostile import evidence_sentences
 from ragassay.judges.offline.opposites import class_of, opposed
 from ragassay.judges.offline.texts import sentences
@@ -73,6 +73,9 @@ _INTERJECTION = re.compile(r"^\W*(?:yes|no|true|false)\s*[.,:;!–—]\s*", re.I
 _INSIDE = {"and", "or", "of", "the", "de", "von", "van", "du", "der", "la"}
 """Small words inside a name, or between names that are named together."""
 
+_HALVES_OF_DAY = {"am", "pm"}
+"""Behind the number of an hour: they are left out, since many texts do."""
+
 _LISTING = {"and", "or"}
 
 
@@ -121,13 +124,21 @@ def said(sentence: str) -> Said:
     words: list[_Word] = []
     denied: list[int] = []
     follows = listed = False
-    for token in each:
+    for token, denies in zip(each, denials(each), strict=True):
         if len(words) == _LONGEST:
             break
         stemmed = stem(token)
-        if negates(token):
+        if denies:
             denied.append(len(words))
             follows = False
+        elif token in _HALVES_OF_DAY and words and words[-1].place == "number":
+            continue
+        elif token.endswith("%") and is_number(token):
+            # A percentage differs from an amount by its unit.
+            share = token.removesuffix("%")
+            words.append(_Word(share, "number", share, weight(token), follows, listed))
+            words.append(_Word("%", "unit", "%", weight("%"), True, False))
+            follows, listed = True, False
         elif stemmed or class_of(token) is not None:
             words.append(_word(token, stemmed, words[-1:], follows)._replace(listed=listed))
             follows, listed = True, False

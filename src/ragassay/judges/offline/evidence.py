@@ -95,6 +95,19 @@ def negates(token: str) -> bool:
     return token in _NEGATIONS or bool(_NEGATING.search(token))
 
 
+def denials(each: Sequence[str]) -> list[bool]:
+    """Of each token of a sentence, whether it denies; "nor" goes on with a negation before it."""
+    found: list[bool] = []
+    denied = False
+    for token in each:
+        found.append(negates(token) and not (token in _GOES_ON and denied))
+        denied = denied or found[-1]
+    return found
+
+
+_GOES_ON = {"nor", "ni", "né", "noch"}
+
+
 def negated(text: str, words: Set[str]) -> bool:
     """Whether an odd number of negations stands among some words of a text.
 
@@ -113,7 +126,7 @@ def negated(text: str, words: Set[str]) -> bool:
 def _denials(text: str) -> tuple[tuple[str, ...], tuple[bool, ...]]:
     """The stem of each word of a text, empty for a small one, and whether it denies."""
     each = tokens(text)
-    return tuple(map(stem, each)), tuple(map(negates, each))
+    return tuple(map(stem, each)), tuple(denials(each))
 
 
 @lru_cache(maxsize=1024)

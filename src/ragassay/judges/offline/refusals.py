@@ -244,7 +244,7 @@ def _courteous(sentence: str) -> bool:
     greeted = _SALUTATION.match(sentence)
     if greeted is not None:
         rest = sentence[greeted.end() :]
-        # "Sorry, the museum is closed" states something; "sorry, I can do no more for you" does not.
+        # "Sorry, the museum is closed" states something; "sorry, I can do no more" does not.
         if len(content(rest)) >= _STATES and not _PERSONAL.search(rest) and not _courteous(rest):
             return False
     if _FILLER.search(sentence):
