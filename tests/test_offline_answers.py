@@ -8,6 +8,7 @@ import pytest
 
 from injections import HOSTILE
 from ragassay.judges.offline.answers import answer_to
+from ragassay.judges.offline.claims import supported_share
 from ragassay.judges.question import Question
 from ragassay.judges.questions.answering import AnswerAttempted, SaysIdk, SaysUnderspecified
 from ragassay.judges.questions.matching import AnswerMatch
@@ -346,3 +347,8 @@ def test_asking_back_is_told_from_offering_help(answer: str, asks: str) -> None:
 
 def test_a_rubric_is_not_answered() -> None:
     assert answer_to(RubricGrade("Is it kind?", 1, 5, (), (("answer", "Yes."),))) is None
+
+
+def test_a_courtesy_before_a_statement_is_no_claim() -> None:
+    passage = "The museum is closed on Mondays."
+    assert supported_share("Sorry, the museum is closed on Mondays.", (passage,)) == 1.0

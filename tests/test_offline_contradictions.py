@@ -76,6 +76,7 @@ def test_a_rating_counts_contradicted_sentences_as_unsupported() -> None:
         ("Yes. The river is thirteenth in length.", "The river is thirteenth in length."),
         ("The show won in June of 2013.", "The show won on June 10, 2013."),
         ("In 1889, the tower was completed.", "The tower was completed in 1889."),
+        ("It has 30 rooms in 3 houses.", "There are 3 houses with 30 rooms."),
     ],
 )
 def test_other_wordings_of_the_same_contradict_nothing(claim: str, passage: str) -> None:
@@ -129,3 +130,54 @@ def test_a_word_may_have_several_opposites() -> None:
 def test_long_sentences_take_no_long_time() -> None:
     one, other = "a1 b1 " * 20_000, "b1 a1 c1 " * 15_000
     assert contradiction(one, (other,)) is None
+
+
+FREE = "It is not free for adults. It is free for children under six."
+
+
+@pytest.mark.parametrize(
+    ("answer", "reference", "says"),
+    [
+        (f"{FREE} Ask the office.", FREE, True),
+        ("It is free for adults. It is free for children under six. Ask there.", FREE, False),
+        ("It is free for adults. Ask the office.", FREE.split(". ")[0], False),
+    ],
+)
+def test_a_reference_of_several_sentences_is_compared_one_by_one(
+    answer: str, reference: str, says: bool
+) -> None:
+    assert ask(AnswerMatch("Is the museum free?", answer, (reference,))).match is says
+
+
+def test_each_sentence_of_a_statement_is_compared() -> None:
+    passage = "The bridge was opened by the mayor in 1968. Trams cross it every ten minutes."
+    false = "Trams cross it every ten minutes. The bridge was not opened by the mayor in 1968."
+    assert contradiction(false, (passage,)) == "negation"
+    assert contradiction(passage, (passage,)) is None
+    assert ask(CitationSupport(false, passage)).support == "none"
+
+
+@pytest.mark.parametrize(
+    ("passage", "false"),
+    [
+        ("The hotel has a pool and a gym.", "The hotel has neither a pool nor a gym."),
+        ("Few students passed the exam.", "Many students passed the exam."),
+        ("The museum is free on Mondays.", "The museum is rarely free on Mondays."),
+        ("The runner failed to finish the race.", "The runner managed to finish the race."),
+        (
+            "The shop opens at 9 am and closes at 5 pm.",
+            "The shop opens at 5 pm and closes at 9 am.",
+        ),
+        ("The price rose by 5 percent last year.", "The price rose by 5 dollars last year."),
+        ("The soldiers march 4 kilometres daily.", "The soldiers march 4 miles daily."),
+    ],
+)
+def test_more_near_copies_that_say_otherwise(passage: str, false: str) -> None:
+    assert supported_share(false, (passage,)) == 0.0
+    assert supported_share(passage, (passage,)) == 1.0
+
+
+def test_three_quarters_of_something_are_a_percentage() -> None:
+    told = ("Three quarters of the students passed.", "75 % of the students passed.")
+    assert supported_share(told[0], (told[1],)) == supported_share(told[1], (told[0],)) == 1.0
+    assert contradiction("It fell for three quarters.", ("It fell for 3 quarters.",)) is None

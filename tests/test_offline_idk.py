@@ -232,3 +232,24 @@ def test_the_prompt_says_how_small_talk_negations_and_hedges_are_read() -> None:
 
 def test_a_refusal_that_is_only_supposed_is_none() -> None:
     read("If I don't know an answer I ask the harbour office of Aarwyk.", "no")
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("Sorry, the museum is closed on Mondays.", "no"),
+        ("Hello, the museum is closed.", "no"),
+        ("Thanks, the museum opens at 9.", "no"),
+        ("There is no information desk at this station.", "no"),
+        ("He said 'I don't know' and left the room.", "no"),
+        ("The clerk said “I don’t know” and left the room.", "no"),
+        ("Hmm, no idea.", "yes"),
+        ("Sorry, no idea.", "yes"),
+        ("Sorry for the inconvenience.", "yes"),
+        ("There is no information on this.", "yes"),
+        ('The answer is "I don\'t know".', "yes"),
+        ("'I don't know.'", "yes"),
+    ],
+)
+def test_courtesies_and_quotations_do_not_make_a_refusal(answer: str, expected: str) -> None:
+    assert says_idk(answer) == expected

@@ -19,6 +19,8 @@ from ragassay.judges import tokens
 from ragassay.judges.asking import Asker
 from ragassay.judges.offline import OfflineJudge
 from ragassay.judges.offline.relevance import grade, look
+from ragassay.judges.offline.report import worth
+from ragassay.judges.offline.wanted import kind_of
 from ragassay.judges.question import Question
 from ragassay.judges.questions.relevance import RelevanceGrade
 from ragassay.judges.verdict import Failure, Verdict
@@ -140,3 +142,19 @@ def test_metrics_tell_the_users_earlier_turns(name: str) -> None:
             Window([sample], asker).outcomes(naming.parse(name))
     told = [one.earlier for one in judge.asked if isinstance(one, RelevanceGrade)]
     assert told == [(FIRST, "Thanks")] * 2 + [()] * 2
+
+
+@pytest.mark.parametrize(
+    ("query", "chunk"),
+    [
+        ("How long does the flight take?", "The flight does take off on time and is long."),
+        ("What does a permit cost?", "A permit does cost money; the office issues the permit."),
+        ("How expensive is the ticket?", "The ticket is expensive, say most of the visitors."),
+        ("What is the price of a ticket?", "The price of a ticket is on the sign at the gate."),
+    ],
+)
+def test_a_query_for_a_number_finds_a_chunk_without_one_of_little_use(
+    query: str, chunk: str
+) -> None:
+    assert kind_of(query) == "number"
+    assert worth(query, chunk).stars == 1

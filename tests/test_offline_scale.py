@@ -12,7 +12,12 @@ from typing import Any
 import pytest
 
 import ragassay
+from ragassay.judges.offline import lists
+from ragassay.judges.offline.claims import supported_share
+from ragassay.judges.offline.matching import match
+from ragassay.judges.offline.report import worth
 from ragassay.judges.offline.words import LONGEST
+from ragassay.judges.questions.matching import AnswerMatch
 from ragassay.reports.folder import write_reports
 
 
@@ -71,3 +76,49 @@ def test_a_text_that_is_not_read_to_its_end_is_told_once_a_run(beyond: int) -> N
     assert told == beyond * [
         "1 text was longer than 200,000 characters; the offline judge read no more of it."
     ]
+
+
+LONG: dict[str, Callable[[int], tuple[Any, ...]]] = {
+    "an answer of many claims": lambda n: (
+        supported_share,
+        said := " ".join(f"Tower{at} was built by Smith{at} in Aarwyk." for at in range(2 * n)),
+        (said,),
+    ),
+    "a sentence": lambda n: (
+        supported_share,
+        said := " ".join(f"Name{at}" for at in range(4 * n)),
+        (f"{said} x",),
+    ),
+    "a query": lambda n: (
+        worth,
+        " ".join(f"word{at}" for at in range(4 * n)),
+        " ".join(f"The word{at} is a word{at + 1} of the text." for at in range(n)),
+    ),
+    "a reference": lambda n: (
+        match,
+        AnswerMatch(
+            "How tall?",
+            said := " ".join(f"The tower {at} is {at} metres tall." for at in range(n)),
+            (f"{said} It is red.",),
+        ),
+    ),
+}
+"""The function that reads a text of a length, and what it gets."""
+
+
+def work_of(name: str, n: int) -> int:
+    """Function calls for a text, with no answer kept from before."""
+    for name_of, module in list(sys.modules.items()):
+        if name_of.startswith("ragassay.judges.offline"):
+            for cached in list(vars(module).values()):
+                if hasattr(cached, "cache_clear") and cached.__module__ != lists.__name__:
+                    cached.cache_clear()
+    function, *given = LONG[name](n)
+    return calls(lambda: function(*given))
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_four_times_the_length_takes_four_times_the_work(name: str) -> None:
+    work_of(name, 50)  # what is loaded and compiled once
+    once, four = (work_of(name, n) for n in (250, 1000))
+    assert four < 5 * once

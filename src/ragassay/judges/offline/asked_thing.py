@@ -12,7 +12,7 @@ _ASKS = lists.patterns("asks_thing")
 
 @lru_cache(maxsize=1024)
 def asked_thing(query: str) -> str:
-    """The word behind "how many", "which" or "what", and what stands in "what is the ... of".
+    """The word after "how many", "which" or "what", and what stands in "what is the ... of".
 
     Empty where the query names no such thing: "when was it opened?", "how much does it cost?".
     """
@@ -27,4 +27,4 @@ def asked_thing(query: str) -> str:
 
 
 _LONGEST = 60
-"""Characters behind the question word that are looked at."""
+"""Characters after the question word that are looked at."""

@@ -12,15 +12,16 @@ another one about something alike.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from ragassay.judges.offline.evidence import UNIT_STEMS, names, negates, stems_of
+from ragassay.judges.offline.evidence import UNIT_STEMS, denials, names, stems_of
 from ragassay.judges.offline.hostile import evidence_sentences
 from ragassay.judges.offline.opposites import class_of, opposed
+from ragassay.judges.offline.texts import sentences
 from ragassay.judges.offline.values import is_number
 from ragassay.judges.offline.words import LITTLE, WHOLE, content, stem, tokens, weigh, weight
 
@@ -65,11 +66,15 @@ _MOST = 3
 """Sentences of the passages that a sentence is laid beside, those with most of its words."""
 
 _LONGEST = 200
-"""Words of a sentence that are compared: the time is the square of their number."""
+"""Words of a sentence that are compared, from its first: the time is the square of their number,
+and each claim is compared anew."""
 
 _INTERJECTION = re.compile(r"^\W*(?:yes|no|true|false)\s*[.,:;!–—]\s*", re.IGNORECASE)
 _INSIDE = {"and", "or", "of", "the", "de", "von", "van", "du", "der", "la"}
 """Small words inside a name, or between names that are named together."""
+
+_HALVES_OF_DAY = {"am", "pm"}
+"""Behind the number of an hour: they are left out, since many texts do."""
 
 _LISTING = {"and", "or"}
 
@@ -119,18 +124,29 @@ def said(sentence: str) -> Said:
     words: list[_Word] = []
     denied: list[int] = []
     follows = listed = False
-    for token in each:
+    for token, denies in zip(each, denials(each), strict=True):
+        if len(words) == _LONGEST:
+            break
         stemmed = stem(token)
-        if negates(token):
+        if denies:
             denied.append(len(words))
             follows = False
+        elif token in _HALVES_OF_DAY and words and words[-1].place == "number":
+            continue
+        elif token.endswith("%") and is_number(token):
+            # A percentage differs from an amount by its unit.
+            share = token.removesuffix("%")
+            words.append(_Word(share, "number", share, weight(token), follows, listed))
+            words.append(_Word("%", "unit", "%", weight("%"), True, False))
+            follows, listed = True, False
         elif stemmed or class_of(token) is not None:
             words.append(_word(token, stemmed, words[-1:], follows)._replace(listed=listed))
             follows, listed = True, False
         else:
             follows = follows and token in _INSIDE
             listed = listed or token in _LISTING
-    return Said(tuple(words), tuple(denied), frozenset(names(sentence)), each.count("by"))
+    named = names(sentence).intersection(word.stem for word in words)
+    return Said(tuple(words), tuple(denied), frozenset(named), each.count("by"))
 
 
 def _word(token: str, stemmed: str, before: list[_Word], follows: bool) -> _Word:
@@ -230,8 +246,8 @@ def compared(one: Said, other: Said, near: Nearness = COPY) -> Kind | Literal["s
 def _matched(own: list[str], its: list[str]) -> list[tuple[int, int]]:
     """The places of marks that match, in their order; marks of one sentence alone are passed by."""
     common = set(own).intersection(its)
-    ones = [at for at, mark in enumerate(own) if mark in common][:_LONGEST]
-    others = [at for at, mark in enumerate(its) if mark in common][:_LONGEST]
+    ones = [at for at, mark in enumerate(own) if mark in common]
+    others = [at for at, mark in enumerate(its) if mark in common]
     one, other = [own[at] for at in ones], [its[at] for at in others]
     blocks = SequenceMatcher(None, one, other, autojunk=False).get_matching_blocks()
     return [(ones[a + k], others[b + k]) for a, b, size in blocks for k in range(size)]
@@ -252,10 +268,11 @@ def _turned(own: _Row, its: _Row) -> bool:
 
 
 def _threes(row: _Row) -> Iterable[tuple[str, ...]]:
-    """Each three neighbouring words that "and" and "or" do not list."""
+    """Each three neighbouring words that "and" and "or" do not list, the middle one no number or
+    unit: roles turn round a word that says what is done."""
     for at in range(1, len(row.marks) - 1):
         moves = _small(row, at - 1) or _small(row, at + 1)
-        if not (row.listed[at] or row.listed[at + 1] or moves):
+        if not (row.listed[at] or row.listed[at + 1] or moves or row.places[at] in ("number", "unit")):
             yield tuple(row.marks[at - 1 : at + 2])
 
 
@@ -296,15 +313,18 @@ def _denials(sentence: Said, row: _Row, first: int, last: int) -> int:
 
 
 class _Told(NamedTuple):
-    """The different stems of each sentence of a passage, and in which of them each one stands."""
+    """The different stems of each sentence of a passage, their weight, and in which of them each
+    one stands."""
 
     stems: list[dict[str, None]]
+    weights: list[int]
     places: dict[str, list[int]]
 
 
 @lru_cache(maxsize=1024)
 def _told(passage: str) -> _Told:
-    told = _Told([dict.fromkeys(stems) for stems in stems_of(passage)], {})
+    each = [dict.fromkeys(stems) for stems in stems_of(passage)]
+    told = _Told(each, list(map(weigh, each)), {})
     for at, stems in enumerate(told.stems):
         for word in stems:
             told.places.setdefault(word, []).append(at)
@@ -321,6 +341,18 @@ def _candidates(words: Iterable[str], places: dict[str, list[int]]) -> list[int]
     return list(found)
 
 
+def holding(words: Set[str], passage: str) -> list[str]:
+    """The sentences of a passage that hold more than half the weight of some words."""
+    stems, _, places = _told(passage)
+    told = evidence_sentences(passage)
+    whole = weigh(words)
+    return [
+        told[at]
+        for at in _candidates(words, places)
+        if 2 * weigh(word for word in words if word in stems[at]) > whole
+    ]
+
+
 def nearest(sentence: str, passages: Iterable[str], either: bool = False) -> list[str]:
     """The sentences of the passages that hold most of a sentence's words, best first.
 
@@ -333,19 +365,31 @@ def nearest(sentence: str, passages: Iterable[str], either: bool = False) -> lis
     whole = sum(words.values())
     near: set[tuple[float, str]] = set()
     for passage in passages:
-        stems, places = _told(passage)
+        stems, weights, places = _told(passage)
         told = evidence_sentences(passage)
         for at in _candidates(words, places):
             held = sum(heavy for word, heavy in words.items() if word in stems[at])
-            least = weigh(stems[at]) if either and len(stems[at]) >= _LONG_ENOUGH else whole
+            least = weights[at] if either and len(stems[at]) >= _LONG_ENOUGH else whole
             if held >= _CLOSE * min(whole, least):
                 near.add((-held / min(whole, least), told[at]))
     return [found for _, found in sorted(near)[:_MOST]]
 
 
-def contradiction(sentence: str, passages: Iterable[str], near: Nearness = COPY) -> Kind | None:
-    """How passages contradict a sentence; ``None`` where they do not, or where one agrees."""
-    return _contradiction(sentence, tuple(passages), near)
+def contradiction(text: str, passages: Iterable[str], near: Nearness = COPY) -> Kind | None:
+    """How passages contradict a text.
+
+    Args:
+        text: one sentence or more, each of which is compared by itself.
+        passages: what it is compared with.
+        near: from where two sentences speak of the same thing.
+
+    Returns:
+        What contradicts its first sentence that is contradicted; ``None`` where none is. A
+        sentence that one of the passages agrees with is not.
+    """
+    each = tuple(passages)
+    found = (_contradiction(sentence, each, near) for sentence in sentences(text))
+    return next(filter(None, found), None)
 
 
 @lru_cache(maxsize=4096)

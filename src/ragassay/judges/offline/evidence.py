@@ -95,6 +95,19 @@ def negates(token: str) -> bool:
     return token in _NEGATIONS or bool(_NEGATING.search(token))
 
 
+def denials(each: Sequence[str]) -> list[bool]:
+    """Of each token of a sentence, whether it denies; "nor" goes on with a negation before it."""
+    found: list[bool] = []
+    denied = False
+    for token in each:
+        found.append(negates(token) and not (token in _GOES_ON and denied))
+        denied = denied or found[-1]
+    return found
+
+
+_GOES_ON = {"nor", "ni", "né", "noch"}
+
+
 def negated(text: str, words: Set[str]) -> bool:
     """Whether an odd number of negations stands among some words of a text.
 
@@ -102,12 +115,18 @@ def negated(text: str, words: Set[str]) -> bool:
         text: a sentence.
         words: stems; what stands before the first and behind the last of them is not looked at.
     """
-    each = tokens(text)
-    at = [place for place, token in enumerate(each) if stem(token) in words]
+    stems, denied = _denials(text)
+    at = [place for place, stemmed in enumerate(stems) if stemmed in words]
     if not at:
         return False
-    near = each[max(0, at[0] - _BEFORE) : at[-1] + 1]
-    return sum(map(negates, near)) % 2 == 1
+    return sum(denied[max(0, at[0] - _BEFORE) : at[-1] + 1]) % 2 == 1
+
+
+@lru_cache(maxsize=4096)
+def _denials(text: str) -> tuple[tuple[str, ...], tuple[bool, ...]]:
+    """The stem of each word of a text, empty for a small one, and whether it denies."""
+    each = tokens(text)
+    return tuple(map(stem, each)), tuple(denials(each))
 
 
 @lru_cache(maxsize=1024)
@@ -215,7 +234,14 @@ class Evidence:
 
 
 def share_of(wanted: Iterable[str], found: Set[str]) -> float:
-    """Share of the weight of ``wanted`` that is in ``found``; 0 where nothing is wanted."""
-    wanted = set(wanted)
-    whole = weigh(sorted(wanted))
-    return weigh(sorted(wanted & found)) / whole if whole else 0.0
+    """Share of the weight of ``wanted`` that is in ``found``; 0 where nothing is wanted.
+
+    A frozen set is weighed once, however often it is looked for.
+    """
+    wanted = frozenset(wanted)
+    whole = _weight_of(wanted)
+    return weigh(wanted & found) / whole if whole else 0.0
+
+
+# One set is looked for in every sentence of a text: its weight is summed up once.
+_weight_of = lru_cache(maxsize=1024)(weigh)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 
 from ragassay.judges.offline.answers import rule_for
-from ragassay.judges.offline.contradictions import contradiction
+from ragassay.judges.offline.contradictions import contradiction, holding
 from ragassay.judges.offline.evidence import Evidence, Piece, negated, piece, share_of
 from ragassay.judges.offline.hostile import evidence_sentences
 from ragassay.judges.offline.refusals import says_idk
-from ragassay.judges.offline.texts import plain
+from ragassay.judges.offline.texts import plain, sentences
 from ragassay.judges.offline.values import is_number
 from ragassay.judges.offline.words import content, tokens
 from ragassay.judges.questions.matching import AnswerMatch, Match
@@ -86,11 +86,15 @@ def _found(answer: str, reference: str, new: list[str]) -> float:
 
 
 def _opposed(answer: str, reference: str, new: set[str]) -> bool:
-    """Whether the sentences that hold most of the reference are all negated otherwise than it."""
-    near = [
-        part for part in evidence_sentences(answer) if 2 * share_of(new, set(content(part))) > 1
-    ]
-    return bool(near) and all(negated(part, new) != negated(reference, new) for part in near)
+    """Whether all sentences that hold most of a sentence of the reference are negated otherwise
+    than it."""
+    for sentence in sentences(reference):
+        wanted = new.intersection(content(sentence))
+        near = holding(wanted, answer)
+        denied = negated(sentence, wanted)
+        if near and all(negated(part, wanted) != denied for part in near):
+            return True
+    return False
 
 
 def _stand(text: str) -> bool | None:

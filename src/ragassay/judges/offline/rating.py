@@ -7,7 +7,7 @@ from ragassay.judges.offline.claims import supported_share
 from ragassay.judges.offline.evidence import share_of
 from ragassay.judges.offline.hostile import evidence_sentences
 from ragassay.judges.offline.refusals import is_small_talk, says_idk
-from ragassay.judges.offline.wanted import Kind, holds, kind_of, subject
+from ragassay.judges.offline.wanted import KINDS, holds, kind_of, subject
 from ragassay.judges.offline.words import content
 from ragassay.judges.questions.rating import Rating, ReferenceRating
 from ragassay.judges.questions.report import Satisfaction, Stars
@@ -69,12 +69,11 @@ def satisfaction(question: Satisfaction) -> Stars:
     stars = 3 + fits + complete - (declines == "partial")
     words = "on the query"
     if kind != "any":
-        words += f", {'' if fits else 'not '}of the kind asked for ({_KINDS[kind]})"
+        words += f", {'' if fits else 'not '}of the kind asked for ({KINDS[kind]})"
     words += "; it declines in part" if declines == "partial" else ""
     return Stars(explanation=f"The response is {words}.", stars=stars)
 
 
-_KINDS: dict[Kind, str] = {"date": "a date", "number": "a number", "name": "a name"}
 _NEAR = 0.35
 _NAMED = 0.75
 """Share of the query's word weight from which an answer names what the query is about."""

@@ -51,12 +51,29 @@ _CONCEDES = re.compile(
     re.IGNORECASE,
 )
 _PRONOUN = re.compile(r"^\W*(?:it|they|he|she)\b", re.IGNORECASE)
+_QUOTED = re.compile(
+    r"(?<!\w)'[^'’]{1,3}(?:[^'’]|['’](?=\w)){0,200}'(?!\w)|\"[^\"]{1,200}\"|“[^“”]{1,200}”"
+    r"|‘(?:[^‘’]|’(?=\w)){1,200}’(?!\w)|«[^«»]{1,200}»|„[^„“”]{1,200}[“”]"
+)
+_SALUTATION = re.compile(
+    r"^\W{0,9}(?:sorry|(?:my )?apologies|thanks|thank you|hi|hello|hey|greetings"
+    r"|good (?:morning|afternoon|evening))\s*[,–—-]\s*(?=\w)",
+    re.IGNORECASE,
+)
+_INTERJECTION = re.compile(
+    r"^\W*(?:(?:h+m+|um+|uh+|oh|ah|well|sorry|apologies|honestly|frankly)\b\W*)+", re.IGNORECASE
+)
+_PERSONAL = re.compile(r"\b(?:i|we|me|us|you|my)\b|\?", re.IGNORECASE)
 _DIGIT = re.compile(r"\d")
 _NEAR = 40
 """Characters before a refusal in which an "if" is looked for."""
 _SAYS_SOMETHING = 3
 """Content words that a piece beside a refusal must hold to count as part of an answer; a number or
 a name will do instead."""
+
+
+_STATES = 2
+"""Content words of a statement behind a courtesy, or around a quotation, at least."""
 
 
 class Shape(NamedTuple):
@@ -163,7 +180,24 @@ def _unhedged(sentence: str) -> _Part:
 
 
 def _refusal(part: str) -> re.Match[str] | None:
-    """The first refusal in a part of a sentence."""
+    """The first refusal in a part of a sentence: behind interjections, outside quotations."""
+    part = _unquoted(part)
+    rest = _INTERJECTION.sub("", part)
+    # Spaces keep the places, for patterns that begin where the part does.
+    return _first_refusal(part) or (
+        _first_refusal(" " * (len(part) - len(rest)) + rest) if rest != part else None
+    )
+
+
+def _unquoted(text: str) -> str:
+    """The text with its quotations blotted out, unless hardly a word stands outside them: what
+    somebody in the text said is no refusal of the speaker's."""
+    blotted = _QUOTED.sub(lambda quoted: "_" * len(quoted.group()), text)
+    outside = blotted.replace("_", " ") if blotted != text else ""
+    return blotted if len(content(outside)) >= _STATES else text
+
+
+def _first_refusal(part: str) -> re.Match[str] | None:
     found = next((m for m in _REFUSAL.finditer(part) if _is_made(part, m)), None)
     if found is None and _AT_HAND.search(part):
         found = next((m for m in _OF_TEXTS.finditer(part) if _is_made(part, m)), None)
@@ -207,6 +241,12 @@ def _says(text: str, least: int = _SAYS_SOMETHING) -> bool:
 
 
 def _courteous(sentence: str) -> bool:
+    greeted = _SALUTATION.match(sentence)
+    if greeted is not None:
+        rest = sentence[greeted.end() :]
+        # "Sorry, the museum is closed" states something; "sorry, I can do no more" does not.
+        if len(content(rest)) >= _STATES and not _PERSONAL.search(rest) and not _courteous(rest):
+            return False
     if _FILLER.search(sentence):
         return True
     rest, n = _SMALL_TALK.subn(" ", sentence)

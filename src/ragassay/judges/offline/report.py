@@ -17,7 +17,7 @@ from ragassay.judges.offline.asked_thing import asked_thing
 from ragassay.judges.offline.evidence import share_of
 from ragassay.judges.offline.hostile import evidence_sentences
 from ragassay.judges.offline.relevance import grade
-from ragassay.judges.offline.wanted import Kind, answers_by_name, holds, kind_of, subject
+from ragassay.judges.offline.wanted import KINDS, Kind, answers_by_name, holds, kind_of, subject
 from ragassay.judges.offline.words import content, stem, tokens, weight
 from ragassay.judges.questions.report import ContextReport, ReportOnContext
 
@@ -33,8 +33,6 @@ effects ..."), where no date, number or name could answer in its place."""
 
 _NEAR = 0.3
 """Share of the query's word weight in a sentence from which it counts as utilized."""
-
-_KINDS: dict[Kind, str] = {"date": "a date", "number": "a number", "name": "a name"}
 
 
 class Worth(NamedTuple):
@@ -133,7 +131,7 @@ def _utilization(found: Sequence[Worth]) -> int:
 
 def _why(query: str, found: Sequence[Worth], best: Worth | None) -> str:
     """What the best chunk has, or what is missing in all of them."""
-    kind = _KINDS.get(kind_of(query))
+    kind = KINDS.get(kind_of(query))
     if best is None or not any(one.sentences for one in found):
         return "No chunk holds a sentence that can be used."
     if best.stars >= USED:

@@ -78,11 +78,15 @@ def in_one_form(words: Sequence[str]) -> list[str]:
 
 
 _PARTS = {"first", "second", "latter", "last", "other", "final", "top", "bottom", "upper", "lower"}
-"""Behind these "half" is a part of something, no share of it."""
+"""After these "half" is a part of something, no share of it."""
 
 _HEAT = {form: unit for form, unit in UNITS.items() if unit in ("celsius", "fahrenheit")}
 _HEAT |= {"c": "celsius", "f": "fahrenheit"}
 _DEGREES = {"degree", "degrees", "°"}
+
+
+_VERBS = {"march", "may"}
+"""Months that are verbs, too: before a number with a unit they are ("march 4 kilometres")."""
 
 
 class _Reading:
@@ -129,11 +133,13 @@ class _Reading:
 
     def _dated(self) -> bool:
         """Whether a month's name stands in a date; "may" is a month before a number, or at the end
-        of the text behind one."""
+        of the text after one."""
         before = [*self._found[-2:]]
         if before[-1:] == ["of"]:
             before.pop()
         behind = before[-1:] != [] and is_number(before[-1])
+        if self._word() in _VERBS and self._next()[:1].isdigit() and self._word(2) in UNITS:
+            return False
         if self._word() == "may":
             behind = behind and not self._next()
         return behind or self._next()[:1].isdigit()
@@ -172,9 +178,10 @@ class _Reading:
             self._found.append(_NTH[word] if word in ("1st", "2nd", "3rd") else word)
 
     def _day(self, value: str) -> None:
-        """A day behind its month goes before it, as days are written most often."""
+        """A day after its month goes before it, as days are written most often."""
         found = self._found
-        month = bool(found) and found[-1] in _MONTHS.values()
+        verb = found[-1:] != [] and found[-1] in _VERBS and self._word() in UNITS
+        month = bool(found) and found[-1] in _MONTHS.values() and not verb
         if month and value.isdigit() and len(value) < 3 and not any(map(is_number, found[-2:-1])):
             found.insert(-1, value)
         else:
@@ -258,9 +265,13 @@ class _Reading:
         return 0
 
     def _value(self, value: str, currency: str = "", percent: bool = False) -> None:
-        """A number with what stands behind it: its scale, "and a half", percent, its unit."""
+        """A number with what stands after it: its scale, "and a half", percent, its unit."""
         value = self._scaled(value, bool(currency))
         words = self._percent()
+        if value == "3" and self._word() == "quarters" and self._next() in ("of", ""):
+            # Before other words they are a time.
+            value, percent = "75", True
+            words = 1
         self._at += words
         if percent or words:
             self._found_percent(value)
@@ -315,7 +326,7 @@ def _plain(value: Decimal) -> str:
 
 
 def measured(stems: Iterable[str], units: frozenset[str]) -> Iterable[tuple[str, str]]:
-    """Each number among the stems of a text with the unit behind it, empty where none is."""
+    """Each number among the stems of a text with the unit after it, empty where none is."""
     before = ""
     for stemmed in stems:
         if before:

@@ -11,6 +11,8 @@ from ragassay.judges.offline import lists
 from ragassay.judges.offline.words import WHOLE, content, visible, weight
 
 Kind = Literal["date", "number", "name", "any"]
+KINDS: dict[Kind, str] = {"date": "a date", "number": "a number", "name": "a name"}
+"""Each kind that a text may lack, in words."""
 
 _ASKED: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ("date", lists.patterns("asks_date")),
