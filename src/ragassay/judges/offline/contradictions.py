@@ -272,7 +272,8 @@ def _threes(row: _Row) -> Iterable[tuple[str, ...]]:
     unit: roles turn round a word that says what is done."""
     for at in range(1, len(row.marks) - 1):
         moves = _small(row, at - 1) or _small(row, at + 1)
-        if not (row.listed[at] or row.listed[at + 1] or moves or row.places[at] in ("number", "unit")):
+        counts = row.places[at] in ("number", "unit")
+        if not (row.listed[at] or row.listed[at + 1] or moves or counts):
             yield tuple(row.marks[at - 1 : at + 2])
 
 
