@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -155,3 +156,15 @@ def test_a_rubric_rests_on_what_the_offline_judge_does_not_answer() -> None:
         entry = catalogue.one(name)
         assert entry["offline_agreement"]["rubric_grade"]["said"] == catalogue.NO_ANSWER
         assert not entry["offline_agreement"]["rubric_grade"]["sufficient"]
+
+
+def test_the_page_has_each_figure_of_the_file() -> None:
+    page = (Path(__file__).resolve().parents[1] / "docs" / "offline-judge.md").read_text()
+    for kind, listed in figures().items():
+        for one in listed:
+            said = (
+                f"| `{kind}` | {one.measure} {one.value:.3f} | {one.n:,} {one.of} | {one.against} |"
+            )
+            assert said in page
+        if not listed:
+            assert f"| `{kind}` | not measured" in page
