@@ -232,6 +232,34 @@ DIFFERENCES = (
         (20, 50, 100),
     ),
     Shape(
+        "graded",
+        "30 % gain .3 to 1, the rest within .02",
+        lambda g, n: np.where(
+            g.random((n, 1)) < 0.3, g.uniform(0.3, 1, (n, 1)), g.normal(0, 0.02, (n, 1))
+        ),
+        0.3 * 0.65,
+        UNIT,
+        (20, 50, 100),
+    ),
+    Shape(
+        "graded",
+        "15 % gain .3 to 1, the rest within .1",
+        lambda g, n: np.where(
+            g.random((n, 1)) < 0.15, g.uniform(0.3, 1, (n, 1)), g.normal(0, 0.1, (n, 1))
+        ),
+        0.15 * 0.65,
+        UNIT,
+        (20, 50, 100),
+    ),
+    Shape(
+        "graded",
+        "difference of two beta scores (a+b 2, means .6 and .5)",
+        lambda g, n: g.beta(1.2, 0.8, (n, 1)) - g.beta(1.0, 1.0, (n, 1)),
+        0.1,
+        UNIT,
+        (20, 50, 100),
+    ),
+    Shape(
         "clusters",
         "clusters of 5, half of the variance shared",
         lambda g, n: g.normal(0, 0.1, (n, 1)) + g.normal(0, 0.1, (n, 5)),

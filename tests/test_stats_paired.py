@@ -239,6 +239,29 @@ def test_equal_differences_are_no_certainty() -> None:
     assert (unknown.low, unknown.high) == (None, None)
 
 
+def test_skewed_differences_are_held_about_as_often_as_symmetrical_ones() -> None:
+    # Few gain much, most next to nothing: the sign-flip test by itself holds the mean too rarely.
+    generator, held, widened = np.random.default_rng(1), 0, 0
+    for _ in range(400):
+        large = generator.random(20) < 0.15
+        values = np.where(large, generator.uniform(0.3, 1, 20), generator.normal(0, 0.1, 20))
+        [found] = compare_pairs(values, np.zeros(20), spans=[(0, 1)], n_resamples=500)
+        [plain] = compare_pairs(values, np.zeros(20), spans=[(0, 1)], interval="t")
+        assert found.low is not None and found.high is not None and plain.high is not None
+        held += found.low <= 0.15 * 0.65 <= found.high
+        if found.interval == "sign flips and skewness":
+            widened += 1
+            assert found.high > plain.high  # the longer tail is that of the gains
+    assert held / 400 >= 0.92 and widened > 200
+
+
+def test_the_verdict_follows_the_interval_of_skewed_differences() -> None:
+    values = np.array([0.9, 0.8, 0.7] + [0.02, 0.01, -0.01, 0.0, 0.03, -0.02] * 3)
+    [found] = compare_pairs(values, np.zeros(values.size), spans=[(0, 1)])
+    assert found.interval == "sign flips and skewness"
+    assert found.p_value < 0.05 < found.p_adjusted and found.low <= 0 <= found.high
+
+
 def test_few_kinds_of_differences_are_found_as_the_test_finds_them() -> None:
     # Precision at 5 with one relevant passage moves by 0.2 or not at all.
     values = np.array([0.2] * 12 + [0.0] * 48)

@@ -9,7 +9,7 @@ that the simulation in ``benchmarks/coverage.py`` led to:
 - Where half of the values or more lie in clusters at one end of the range and only k clusters lie
   elsewhere, a sample tells little of what rare clusters elsewhere are like, and its standard error
   is often too small: what n* exceeds the number of clusters by is multiplied with
-  1 - exp(-k / 10). Where fewer lie there, the change is smaller in proportion.
+  1 - exp(-k / 10). Where only a share a < 1/2 lies at that end, the reduction is (2a)^3 of that.
 - The shape parameters stand a quarter inside Clopper and Pearson's, which cover too often.
 
 Where all clusters are equal, the bounds are Clopper and Pearson's for one trial a cluster.
@@ -69,7 +69,7 @@ def range_bounds(
     t = _quantile(units, level)
     n = mean * (1.0 - mean) / squared
     elsewhere = _elsewhere(units, row, low, high)
-    unknown = min(1.0, 2.0 - 2.0 * elsewhere) * math.exp(-elsewhere * n_units / _FEW)
+    unknown = min(1.0, 2.0 - 2.0 * elsewhere) ** 3 * math.exp(-elsewhere * n_units / _FEW)
     n = min(n, n_units) + max(n - n_units, 0.0) * (1.0 - unknown)
     n *= (normal_ppf((1.0 + level) / 2.0) / t) ** 2
     if n * min(mean, 1.0 - mean) > _NORMAL_FROM:

@@ -23,8 +23,8 @@ from ragassay.stats.intervals import Span, bounds, check_options, one_sided
 from ragassay.stats.power import check_power, noncentrality
 from ragassay.stats.sign_flip import SignFlips, distinct_rows, sign_flips
 from ragassay.stats.step_down import max_t
-from ragassay.stats.ties import Ties, mostly_ties
 from ragassay.stats.units import ROUNDING, FloatArray, IntArray, Units, cluster_codes
+from ragassay.stats.widening import Widening, smallest_level, widenings
 
 CORRECTIONS = ("maxt", "holm", "bh", "none")
 """Ways to correct for several metrics: step-down max-T, Holm, Benjamini-Hochberg, none at all."""
@@ -52,13 +52,13 @@ class PairedResult:
             not reject at ``level_used``.
         level_used: confidence level of that interval: the family's, made stricter as the correction
             asks for this metric, so that it excludes 0 exactly where the difference is a discovery.
-        interval: how it was made: ``sign flips``, ``sign flips and ties``, ``t``, ``percentile`` or
-            ``bca``.
+        interval: how it was made: ``sign flips``, ``sign flips and ties``, ``sign flips and
+            skewness``, ``t``, ``percentile`` or ``bca``.
         least, most: one-sided bounds of the true difference at the family's level, uncorrected.
         p_value: two-sided paired sign-flip test, in (0, 1], before any correction.
         p_exact: whether that test enumerated all sign patterns.
-        p_adjusted: after the correction, and not smaller than what ties may hide allows; ``None``
-            for a metric that is not tested.
+        p_adjusted: after the correction, and not smaller than what ties or skewness allow;
+            ``None`` for a metric that is not tested.
         t_p_value: two-sided paired t-test (cluster-robust where clusters were given).
         cohens_d: mean of the differences over their standard deviation (the paired d, d_z).
         detectable: the smallest true difference that this many pairs with this spread would have
@@ -147,13 +147,13 @@ def compare_pairs(
     flips = _flipped(first, second, differences, scored, codes, n_resamples, seed)
     family = [row for row in range(n_rows) if tested is None or tested[row]]
     family = [row for row in family if scored[row].any()]
-    tied = _tied(differences, scored, codes, spans or [(None, None)] * n_rows)
+    wider = widenings(differences, scored, codes, spans or [(None, None)] * n_rows)
     p_values = flips.p_values
-    limited = p_values.copy()  # by what ties may hide
-    for row, ties in tied.items():
-        hidden = ties.p_value()
-        if hidden > p_values[row] * _SAME_P:
-            limited[row] = hidden
+    limited = p_values.copy()
+    for row, widening in wider.items():
+        allowed = smallest_level(widening)
+        if allowed > p_values[row] * _SAME_P:
+            limited[row] = allowed
     adjusted, tails = _corrected(flips, limited, family, correction, alpha)
     results: dict[int, PairedResult] = {}
     for rows, columns in _rows_with_the_same_pairs(scored):
@@ -166,7 +166,7 @@ def compare_pairs(
             n, diff = d.size, float(d.sum()) / max(d.size, 1)
             df, se, sd = units.n_units - 1, float(errors[at]), float(spreads[at])
             one = Units(units.sums[[at]], units.counts, units.scale[[at]])
-            wide = _Bounds(flips, row, one, tied.get(row), interval, n_resamples, seed)
+            wide = _Bounds(flips, row, one, wider.get(row), interval, n_resamples, seed)
             low, high = wide.at(tails[row])
             least, most = wide.at(1.0 - one_sided(level)) if level > 0.5 else (None, None)
             results[row] = PairedResult(
@@ -201,7 +201,7 @@ class _Bounds:
     flips: SignFlips
     row: int
     units: Units
-    ties: Ties | None
+    widening: Widening | None
     kind: str
     n_resamples: int
     seed: int
@@ -210,7 +210,7 @@ class _Bounds:
     def name(self) -> str:
         if self.kind != "auto":
             return self.kind
-        return "sign flips" if self.ties is None else "sign flips and ties"
+        return f"sign flips and {self.widening.cause}" if self.widening else "sign flips"
 
     def at(self, tail: float) -> tuple[float | None, float | None]:
         """Bounds at the confidence level ``1 - tail``; ``None`` where there are none."""
@@ -219,31 +219,11 @@ class _Bounds:
         if self.kind != "auto":
             return bounds(self.units, self.kind, 1.0 - tail, self.n_resamples, self.seed)[0]
         low, high = self.flips.interval(self.row, tail)
-        if low is None or high is None or self.ties is None:
+        if low is None or high is None or self.widening is None:
             return low, high
-        wide = self.ties.interval(1.0 - tail * _SAME_P**2)
+        wide = self.widening.interval(1.0 - tail * _SAME_P**2)
         low, high = min(low, wide[0]), max(high, wide[1])
         return (low, high) if low < high else (None, None)
-
-
-def _tied(
-    differences: FloatArray, scored: BoolArray, codes: IntArray | None, spans: Sequence[Span]
-) -> dict[int, Ties]:
-    """The rows most of whose clusters have the same difference, by row number."""
-    found = {}
-    for row, (low, high) in enumerate(spans):
-        columns = np.flatnonzero(scored[row])
-        if columns.size < 2:
-            continue
-        values = differences[row, columns]
-        seen = float(np.abs(values).max())
-        units = Units.of(
-            values[None, :], None if codes is None else codes[columns], np.array([seen])
-        )
-        reach = seen if low is None or high is None else max(high - low, seen)
-        if units.n_units > 1 and mostly_ties(units.sums[0], units.counts, reach):
-            found[row] = Ties(units.sums[0], units.counts, reach)
-    return found
 
 
 def _corrected(
@@ -253,8 +233,8 @@ def _corrected(
 
     Args:
         flips: all rows under the same sign patterns.
-        p_values: raw p-values of all rows, at least those of ``flips``: larger where most
-            differences are equal.
+        p_values: raw p-values of all rows, at least those of ``flips``: larger where the interval
+            is widened.
         family: the rows that are tested.
         correction: one of `CORRECTIONS`.
         alpha: level of the family.
