@@ -176,12 +176,13 @@ def score_of(row: Mapping[str, Any]) -> float:
 
 
 def useful() -> Found:
-    """AUC of the usefulness of a context of one passage."""
-    rows = passages()
-    values = [
-        float(reply(ReportOnContext(row["query"], (row["passage"],))).usefulness) for row in rows
+    """AUC of the usefulness of a context of one passage, where it has one."""
+    told = [
+        (float(stars), bool(row["relevant"]))
+        for row in passages()
+        if (stars := reply(ReportOnContext(row["query"], (row["passage"],))).usefulness) is not None
     ]
-    return auc(values, [bool(row["relevant"]) for row in rows]), len(rows)
+    return auc([stars for stars, _ in told], [label for _, label in told]), len(told)
 
 
 def balanced(said: Sequence[bool], labels: Sequence[bool]) -> Found:

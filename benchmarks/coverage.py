@@ -289,6 +289,8 @@ def differences(samples: int) -> None:
                         interval=kind, correction=correction, n_resamples=1_000,
                     )  # fmt: skip
                     low, high = result.low, result.high
+                    if kind == "t" and low is None:  # equal differences: the formula's point
+                        low = high = result.diff
                     ends.append((-np.inf if low is None else low, np.inf if high is None else high))
                 held += [low <= shape.mean <= high for low, high in ends]
                 if np.isfinite(ends[1][0]):

@@ -31,7 +31,7 @@ def report(quick: bool = False) -> None:
         "\nML cube's report: area under the ROC curve for 'relevant', by kind of answer asked for"
     )
     lines = (DATA / "passage_relevance_half.jsonl").read_text(encoding="utf-8").splitlines()
-    rows: dict[str, list[tuple[float, float, bool]]] = defaultdict(list)
+    rows: dict[str, list[tuple[float, float | None, bool]]] = defaultdict(list)
     for line in lines[:: 5 if quick else 1]:
         record = json.loads(line)
         found = answer_to(ReportOnContext(record["query"], (record["passage"],)))
@@ -41,9 +41,10 @@ def report(quick: bool = False) -> None:
             rows[name].append((found.relevance, found.usefulness, bool(record["relevant"])))
     for name in ("all", "any", "date", "number", "name"):
         relevance, usefulness, relevant = np.array(rows[name], dtype=float).T
+        told = ~np.isnan(usefulness)
         print(
             f"  {name:<8}{len(relevant):>5} passages: relevance {auc(relevance, relevant):.3f}, "
-            f"usefulness {auc(usefulness, relevant):.3f}"
+            f"usefulness {auc(usefulness[told], relevant[told]):.3f} of {told.sum()} that have one"
         )
     stars, people = [], defaultdict(list)
     for sample in load(DATA / "human_evaluations_half.json"):

@@ -137,8 +137,8 @@ def test_the_labels_page_lists_every_kind_of_question_with_its_fields() -> None:
         if cls.__module__.startswith("ragassay."):
             data = {f.name: f.default is not MISSING for f in fields(cls)}
             answer = {
-                name: name in cls.reply.implied or field.annotation is str  # an explanation
-                for name, field in cls.reply.model_fields.items()
+                name: name in cls.reply.implied or kind is str  # an explanation
+                for name, kind in cls.reply.fields().items()
             }
             real[kind] = (data, answer)
     assert told == real

@@ -24,6 +24,7 @@ from ragassay.judges.prices import Price
 from ragassay.judges.question import Question
 from ragassay.judges.questions.matching import AnswerMatch
 from ragassay.judges.questions.relevance import RelevanceGrade
+from ragassay.judges.questions.report import ReportOnContext
 from ragassay.judges.questions.support import CitationSupport
 from ragassay.judges.verdict import Failure, Verdict
 from ragassay.scores import Reason
@@ -502,6 +503,36 @@ def test_a_repair_that_is_no_better_is_a_failure_with_both_problems(
     assert failure.provenance.reply == "I would say 2."
     assert failure.provenance.attempts == 2
     assert server.bodies[1]["messages"][-2] == {"role": "assistant", "content": "(no reply)"}
+
+
+def test_what_is_left_of_a_report_is_kept_and_asked_again_where_failures_are(
+    server: LLMServer, bench: Bench
+) -> None:
+    question = ReportOnContext("q", ("a", "b"))
+    whole = json.loads(question.largest().model_dump_json())
+
+    def rule(request: Request) -> Any:
+        return {**whole, "attribution": [2, 5]} if not good else whole
+
+    good: list[int] = []
+    server.settings.rule = rule
+    found = answered(ask_one(bench.judge(), question))
+    assert (found.answer.relevance, found.answer.attribution) == (5, None)
+    lost = found.answer.lost["attribution"]
+    assert (lost.reason, lost.detail) == (Reason.UNPARSABLE, "there is no chunk 5, there are 2")
+    assert found.provenance.attempts == 2 and server.stats()["requests"] == 2
+    assert (
+        server.bodies[0]["response_format"]["json_schema"]["schema"]["properties"]["attribution"][
+            "items"
+        ]["maximum"]
+        == 2
+    )
+    again = answered(ask_one(bench.judge(), question))
+    assert again.answer == found.answer and again.provenance.cached
+    good.append(1)
+    healed = answered(ask_one(bench.judge(reuse="answers"), question))
+    assert healed.answer == question.largest() and server.stats()["requests"] == 3
+    assert answered(ask_one(bench.judge(), question)).answer == question.largest()
 
 
 # --- order and ends ---

@@ -13,8 +13,8 @@ from ragassay.judges.asking import Asker, Usage
 from ragassay.judges.combining import combinable, combine
 from ragassay.judges.judge import Judge
 from ragassay.judges.offline import OfflineJudge
-from ragassay.judges.panel import Panel, rule_of
-from ragassay.judges.question import Question, R_co, Reply
+from ragassay.judges.panel import Panel, disagreed, rule_of
+from ragassay.judges.question import Lost, Question, R_co, Reply
 from ragassay.judges.questions.rating import Rating, ReferenceRating
 from ragassay.judges.questions.relevance import Relevance, RelevanceGrade
 from ragassay.judges.questions.report import ContextReport, ReportOnContext
@@ -312,6 +312,23 @@ def test_where_nobody_gave_the_whole_answer_the_votes_stand_for_words() -> None:
     )
     sets = [report(1, 1, "a"), report(1, 1, "b")]
     assert combine(sets, "median").attribution_explanation == "votes: [1], [2]"
+
+
+def test_a_part_that_most_members_lost_is_lost_and_the_others_are_voted_on() -> None:
+    question = ReportOnContext(QUERY, (PASSAGE, PASSAGE))
+    lost = {"attribution": Lost(reason=Reason.UNPARSABLE, detail="there is no chunk 9")}
+    whole = question.largest()
+    part = whole.model_copy(update={"relevance": 3, "attribution": None, "lost": lost})
+    found = combine([part, part, whole], "median")
+    assert (found.relevance, found.attribution, found.lost) == (3, None, lost)
+    assert found.attribution_explanation is None and question.check(found) is found
+    other = combine([part, whole, whole], "median")
+    assert (other.relevance, other.attribution, other.lost) == (5, (1, 2), {})
+    assert combine([part, whole], "median").attribution is None
+    same = whole.model_copy(update={"attribution": None, "lost": lost})
+    vote = Verdict(question, whole, Provenance("a"))
+    lesser = Verdict(question, same, Provenance("b"))
+    assert not disagreed(Verdict(question, whole, Provenance("p"), votes=(vote, lesser)))
 
 
 def test_disagreement_is_counted_by_answers_and_not_by_words() -> None:

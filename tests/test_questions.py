@@ -64,7 +64,7 @@ def test_each_field_of_the_reply_is_named_and_explained(
     question: Question[Any], model: str
 ) -> None:
     system = question.messages(model)[0]["content"]
-    for field in question.reply.model_fields:
+    for field in question.reply.fields():
         assert (
             f"{field}:" in system
             or f'"{field}":' in system
@@ -109,7 +109,7 @@ def test_smallest_and_largest_are_valid_answers(question: Question[Any]) -> None
 def test_the_schema_is_closed_and_says_the_range(question: Question[Any]) -> None:
     schema = question.schema()
     assert schema["additionalProperties"] is False
-    assert schema["required"] == list(question.reply.model_fields)
+    assert schema["required"] == list(question.reply.fields())
     assert "title" not in json.dumps(schema)
     for name, field in schema["properties"].items():
         if field.get("type") == "integer" and name != "score":
@@ -203,11 +203,19 @@ def test_the_number_of_labels_must_be_the_number_of_items() -> None:
         claims.check(ClaimVerdicts(supported=()))
 
 
+def test_the_schema_that_is_sent_knows_how_many_chunks_there_are() -> None:
+    asked = ReportOnContext(QUERY, (PASSAGE, OTHER)).bounded_schema()
+    assert asked["properties"]["attribution"]["items"]["maximum"] == 2
+    assert "lost" not in asked["properties"] and "null" not in str(asked)
+    one = ReportOnContext(QUERY, (PASSAGE,)).bounded_schema()
+    assert one["properties"]["attribution"]["items"]["maximum"] == 1
+
+
 def test_attribution_names_chunks_that_exist_and_each_once() -> None:
     question = ReportOnContext(QUERY, (PASSAGE, OTHER))
     report = question.largest()
     assert question.check(report).attribution == (1, 2)
-    with pytest.raises(ValueError, match="chunk 3 of 2"):
+    with pytest.raises(ValueError, match="attribution: there is no chunk 3, there are 2"):
         question.check(report.model_copy(update={"attribution": (3,)}))
     with pytest.raises(ValueError, match="twice"):
         question.check(report.model_copy(update={"attribution": (2, 2)}))

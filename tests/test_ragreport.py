@@ -481,6 +481,46 @@ def test_a_chunk_on_the_topic_without_the_answer_is_relevant_and_of_no_use(
     assert missing in rows["usefulness"].explanation
 
 
+@pytest.mark.parametrize(
+    ("query", "chunk"),
+    [
+        (
+            "Why did the Aarwyk bridge collapse?",
+            "The collapse of the Aarwyk bridge was in 1940. The Aarwyk bridge was 853 metres long.",
+        ),
+        (
+            "How does photosynthesis work?",
+            "Photosynthesis was first described in 1779 by a doctor.",
+        ),
+        ("What caused the fire at Aarwyk?", "The fire at Aarwyk was in March. A film shows it."),
+        ("Warum fiel die Brücke von Aarwyk?", "Die Brücke von Aarwyk fiel im Jahr 1940 am Morgen."),
+    ],
+)
+def test_where_words_do_not_tell_an_answer_from_its_topic_only_the_topic_has_a_value(
+    query: str, chunk: str
+) -> None:
+    sample = Sample(id="s", query=query, passages=(Passage(chunk),), answer=Answer("x"))
+    rows = {row.metric: row for row in ragassay.evaluate([sample], "ragreport").scores}
+    assert rows["relevance"].value >= 4
+    for name in ("usefulness", "utilization", "attribution"):
+        assert (rows[name].value, rows[name].reason) == (None, "unsupported")
+        assert "a reason or a way" in rows[name].explanation
+    beside = Sample(id="s", query=query, passages=(Passage("Cats sleep."),), answer=Answer("x"))
+    rows = {row.metric: row for row in ragassay.evaluate([beside], "ragreport").scores}
+    assert (rows["usefulness"].value, rows["attribution"].value) == (1, "[]")
+
+
+def test_an_index_of_no_chunk_costs_the_attribution_only() -> None:
+    report = context_report(4, 3, 40, [])
+    report |= {"attribution": None, "attribution_explanation": None}
+    report["lost"] = {"attribution": {"reason": "unparsable", "detail": "there is no chunk 7"}}
+    found = outcomes(SAMPLE, Told(report_on_context=report))
+    assert [getattr(found[name], "value", None) for name in SIX[:4]] == [4, 3, 40, None]
+    one = found["attribution"]
+    assert isinstance(one, Unscored) and one.reason is Reason.UNPARSABLE
+    assert one.detail == "the judge's report has no attribution: there is no chunk 7"
+
+
 def test_faithfulness_outside_its_suite_is_an_error_that_names_both_ways(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

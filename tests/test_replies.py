@@ -15,8 +15,10 @@ from ragassay.judges.question import Question
 from ragassay.judges.questions.nuggets import AssignNuggets
 from ragassay.judges.questions.rating import ReferenceRating
 from ragassay.judges.questions.relevance import Relevance, RelevanceGrade
+from ragassay.judges.questions.report import ReportOnContext
 from ragassay.judges.questions.support import CitationSupport
 from ragassay.judges.replies import Unreadable, declines, read
+from ragassay.scores import Reason
 
 GRADE = RelevanceGrade("how tall is the tower?", "The tower is 81 metres tall.")
 VALID = '{"match": 3, "trust": 2, "grade": 1}'
@@ -207,3 +209,57 @@ def test_refusals_in_words_are_known_as_such(text: str) -> None:
 )
 def test_other_replies_are_no_refusals(text: str | None) -> None:
     assert not declines(text)
+
+
+REPORT = ReportOnContext("how tall is the tower?", ("It is 81 metres tall.", "It is grey."))
+WHOLE = {
+    **dict.fromkeys(("relevance_explanation", "usefulness_explanation"), "so"),
+    **dict.fromkeys(("utilization_explanation", "attribution_explanation"), "so"),
+    "relevance": 5,
+    "usefulness": 4,
+    "utilization": 50,
+    "attribution": [1],
+}
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "problem"),
+    [
+        ("attribution", [3], "attribution: there is no chunk 3, there are 2"),
+        ("attribution", [1, 1], "attribution: a chunk is named twice"),
+        ("attribution", [0], "attribution: 0: input should be greater than or equal to 1"),
+        ("attribution", "chunk 1", "attribution: "),
+        ("relevance", 6, "relevance: input should be less than or equal to 5"),
+        ("usefulness", "high", "usefulness: "),
+        ("utilization", None, "utilization: no value"),
+        ("relevance_explanation", 7, "relevance_explanation: "),
+    ],
+)
+def test_an_invalid_part_of_a_report_costs_only_that_part(
+    field: str, value: Any, problem: str
+) -> None:
+    with pytest.raises(Unreadable, match=problem) as caught:
+        read(REPORT, json.dumps({**WHOLE, field: value}))
+    rest = caught.value.rest
+    assert rest is not None and REPORT.check(rest) is rest
+    assert rest.lost[field].reason is Reason.UNPARSABLE and list(rest.lost) == [field]
+    kept = {name: one for name, one in WHOLE.items() if name != field}
+    said = rest.model_dump(mode="json")
+    assert said == {**kept, "lost": said["lost"]}
+    assert type(rest).model_validate_json(rest.model_dump_json()) == rest
+
+
+def test_a_part_that_is_left_out_is_lost_and_a_judge_cannot_say_what_is() -> None:
+    given = {name: one for name, one in WHOLE.items() if name != "usefulness"}
+    with pytest.raises(Unreadable, match="usefulness: no value") as caught:
+        read(REPORT, json.dumps(given | {"lost": {"usefulness": {"reason": "refused"}}}))
+    assert caught.value.rest is not None
+    assert caught.value.rest.lost["usefulness"].reason is Reason.UNPARSABLE
+    assert read(REPORT, json.dumps(WHOLE | {"lost": {"relevance": 1}})).lost == {}
+
+
+def test_a_report_without_any_value_is_no_report() -> None:
+    values = dict.fromkeys(("relevance", "usefulness", "utilization", "attribution"), "?")
+    with pytest.raises(Unreadable) as caught:
+        read(REPORT, json.dumps(WHOLE | values))
+    assert caught.value.rest is None

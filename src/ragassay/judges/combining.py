@@ -17,6 +17,8 @@ text              the words of the first judge who voted for the whole outcome, 
                   that the text explains, else the votes themselves: ``votes: 4, 2``
 ================  ==============================================================================
 
+A field that half the replies or more have no valid value for (`ReplyInParts`) has none.
+
 A tie therefore never raises a score. A text ``usefulness_explanation`` explains the field
 ``usefulness``; any other text explains all the fields that are voted on.
 """
@@ -28,7 +30,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 
-from ragassay.judges.question import Reply
+from ragassay.judges.question import Lost, Reply, ReplyInParts, about
 
 RULES = ("median", "majority")
 R = TypeVar("R", bound=Reply)
@@ -54,21 +56,35 @@ def combine(replies: Sequence[R], rule: str) -> R:
         return first
     decided: dict[str, Any] = {}
     texts = []
-    for name, field in type(first).model_fields.items():
-        decide = _decider(field.annotation, rule)
+    lost: dict[str, Lost] = {}
+    for name, kind in type(first).fields().items():
+        decide = _decider(kind, rule)
         if decide is None:
             texts.append(name)
+            continue
+        votes = [vote for reply in replies if (vote := getattr(reply, name)) is not None]
+        if 2 * len(votes) > len(replies):
+            decided[name] = decide(votes)
         else:
-            decided[name] = decide([getattr(reply, name) for reply in replies])
+            lost[name] = next(
+                reply.lost[name]
+                for reply in replies
+                if isinstance(reply, ReplyInParts) and name in reply.lost
+            )
     whole = _voter(replies, decided)
     words: dict[str, Any] = {}
     for name in texts:
-        if isinstance(getattr(first, name), str):
-            about = _explained(name, decided)
-            speaker = whole or _voter(replies, {field: decided[field] for field in about})
-            words[name] = getattr(speaker, name) if speaker else _votes(replies, about)
+        if type(first).fields()[name] is str:
+            if about(name) in lost:
+                words[name] = None
+                continue
+            fields = _explained(name, decided)
+            speaker = whole or _voter(replies, {field: decided[field] for field in fields})
+            words[name] = getattr(speaker, name) if speaker else _votes(replies, fields)
         else:
             words[name] = getattr(first, name)
+    if isinstance(first, ReplyInParts):
+        words |= {**dict.fromkeys(lost), "lost": lost}
     return first.model_copy(update={**decided, **words})
 
 
@@ -77,14 +93,14 @@ def differ(replies: Sequence[Reply]) -> bool:
     nor do lists of texts, which nobody votes on."""
     if len(replies) < 2:
         return False
-    fields = type(replies[0]).model_fields.items()
-    voted = [name for name, field in fields if _decider(field.annotation, "median")]
-    return len({repr([getattr(reply, name) for name in voted]) for reply in replies}) > 1
+    voted = [name for name, kind in type(replies[0]).fields().items() if _decider(kind, "median")]
+    votes = ({repr(getattr(reply, name)) for reply in replies} - {"None"} for name in voted)
+    return any(len(different) > 1 for different in votes)
 
 
 def combinable(reply: type[Reply]) -> bool:
     """Whether several replies of a type say more than the first: not so where all is free text."""
-    return any(_decider(field.annotation, "median") for field in reply.model_fields.values())
+    return any(_decider(kind, "median") for kind in reply.fields().values())
 
 
 Decider = Callable[[Sequence[Any]], Any]
@@ -150,8 +166,7 @@ def _voter(replies: Sequence[R], outcome: Mapping[str, Any]) -> R | None:
 
 def _explained(text: str, decided: Mapping[str, Any]) -> list[str]:
     """The fields that a text explains."""
-    field = text.rpartition("_")[0]
-    return [field] if field in decided else list(decided)
+    return [about(text)] if about(text) in decided else list(decided)
 
 
 def _votes(replies: Sequence[Reply], names: Sequence[str]) -> str:

@@ -29,7 +29,7 @@ from ragassay.judges.judge import Judge
 from ragassay.judges.ledger import Entry, Ledger
 from ragassay.judges.limits import Limiter
 from ragassay.judges.prices import Price
-from ragassay.judges.question import Message, Question, R_co
+from ragassay.judges.question import Message, Question, R_co, Reply
 from ragassay.judges.recall import Recall, Reuse
 from ragassay.judges.replies import Unreadable, declines, read
 from ragassay.judges.requests import Request
@@ -228,8 +228,8 @@ class _Asking:
         try:
             try:
                 return await dialect.exchange(self._rebuilt, self._send, sender.open_road)
-            except Unreadable as problem:
-                return await self._repaired(str(problem))
+            except Unreadable as first:
+                return await self._repaired(first)
         except EndpointError as error:
             return await self._failed(error.reason, error.detail)
         finally:
@@ -269,9 +269,9 @@ class _Asking:
         most = given.get("max_tokens") or given.get("max_completion_tokens")
         return min(most, self.question.output_tokens) if most else self.question.output_tokens
 
-    async def _repaired(self, problem: str) -> Verdict[Any] | Failure:
-        """What comes of the repair turn."""
-        bad = self.completion.text
+    async def _repaired(self, first: Unreadable) -> Verdict[Any] | Failure:
+        """What comes of the repair turn, or what is left of the replies without it."""
+        bad, problem = self.completion.text, str(first)
         prompt = requests.repair(self.request, bad, problem)
         self.messages = list(prompt.messages)
         body = strict.dumps(self.judge.endpoint.body(prompt))
@@ -282,6 +282,9 @@ class _Asking:
                 Parcel(body, tokens, longest, self.tally, self._taken)
             )
         except Unreadable as second:
+            rest = second.rest or first.rest
+            if rest is not None:
+                return await self._answered(rest)
             if declines(self.completion.text):
                 said = " ".join((self.completion.text or "").split())[:200]
                 return await self._failed(Reason.REFUSED, f"the model declined: {said}")
@@ -292,6 +295,8 @@ class _Asking:
         except EndpointError as error:
             if error.reason is Reason.CONTEXT_TOO_LONG:
                 # The question did fit: what is kept is that its reply was no good.
+                if first.rest is not None:
+                    return await self._answered(first.rest)
                 return await self._failed(Reason.UNPARSABLE, f"no valid answer: {problem}")
             raise
         assert found is not None
@@ -309,7 +314,11 @@ class _Asking:
             return await self._failed(Reason.REFUSED, f"the model declined: {said}")
         if completion.finish == "filtered":
             return await self._failed(Reason.REFUSED, "the endpoint's filter withheld the reply")
-        answer = read(self.question, completion.text, cut=completion.finish == "length")
+        return await self._answered(
+            read(self.question, completion.text, cut=completion.finish == "length")
+        )
+
+    async def _answered(self, answer: Reply) -> Verdict[Any]:
         entry = self._entry(None, "", strict.dumps(answer.model_dump(mode="json")))
         await self._commit(entry)
         return Verdict(self.question, answer, self._provenance(), self.repeat)

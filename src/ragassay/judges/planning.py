@@ -12,7 +12,7 @@ import typing
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from ragassay.judges import requests, tokens
 from ragassay.judges.asking import Ask, Asker, Scope
@@ -166,7 +166,7 @@ class _PlanningAsk(Ask):
 @cache
 def _form(cls: type[Question[Any]]) -> float:
     """About how many tokens say in which form to answer."""
-    return tokens.estimate("\n\n" + requests.instruction(cls, "json_schema"))
+    return tokens.estimate("\n\n" + requests.keys_wanted(cls))
 
 
 def _own(answer: R, question: Question[R]) -> R:
@@ -192,9 +192,9 @@ def _marked(value: str | tuple[str, ...] | list[str], code: str) -> object:
 def _free_texts(reply: type[Reply]) -> tuple[str, ...]:
     """The fields of an answer that hold any text, or any number of texts."""
     found = []
-    for name, field in reply.model_fields.items():
-        inner = [one for one in typing.get_args(field.annotation) if one is not Ellipsis]
-        many = typing.get_origin(field.annotation) in (tuple, list) and inner == [str]
-        if many or cast(object, field.annotation) is str:
+    for name, kind in reply.fields().items():
+        inner = [one for one in typing.get_args(kind) if one is not Ellipsis]
+        many = typing.get_origin(kind) in (tuple, list) and inner == [str]
+        if many or kind is str:
             found.append(name)
     return tuple(found)

@@ -34,12 +34,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import resources
-from typing import Any, ClassVar, Generic, TypeVar, cast
+from types import NoneType, UnionType
+from typing import Annotated, Any, ClassVar, Generic, TypeVar, Union, cast, get_args, get_origin
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+)
 
 from ragassay.judges.extremes import extreme
 from ragassay.judges.fence import RULE, fenced, numbered
+from ragassay.scores import Reason
 
 Message = Mapping[str, str]
 """``{"role": "system" | "user" | "assistant", "content": ...}``."""
@@ -55,6 +64,56 @@ class Reply(BaseModel):
 
     implied: ClassVar[Mapping[str, str]] = {}
     model_config = ConfigDict(frozen=True, strict=True, extra="ignore")
+
+    @classmethod
+    def fields(cls) -> dict[str, Any]:
+        """The type of each field that a judge fills in, without bounds and conversions."""
+        return {name: _bare(field.annotation) for name, field in cls.model_fields.items()}
+
+
+class Lost(BaseModel):
+    """Why a field of a reply has no value."""
+
+    model_config = ConfigDict(frozen=True)
+    reason: Reason
+    detail: str
+
+
+class ReplyInParts(Reply):
+    """A reply whose fields stand by themselves: where one has no valid value, the others count.
+
+    All fields are ``TYPE | None = None``; the schema that is sent asks for each. A field is
+    ``None`` only where ``lost`` says why, of it or of the field that it explains: the judge's value
+    was invalid, even when asked again, or a rule that answers other fields cannot tell this one.
+    """
+
+    lost: Mapping[str, Lost] = {}
+
+    @classmethod
+    def fields(cls) -> dict[str, Any]:
+        """Without ``lost``, and without the ``None`` of the others."""
+        return {name: kind for name, kind in super().fields().items() if name != "lost"}
+
+    @model_serializer(mode="wrap")
+    def _plain(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """``lost`` is written where something is lost, and what is lost is not written."""
+        body: dict[str, Any] = handler(self)
+        lost = body.pop("lost")
+        kept = {name: value for name, value in body.items() if value is not None}
+        return {**kept, "lost": lost} if lost else kept
+
+
+def about(name: str) -> str:
+    """The field that a text explains: ``usefulness`` for ``usefulness_explanation``; none for other
+    names."""
+    return name.rpartition("_")[0]
+
+
+def _bare(kind: Any) -> Any:
+    """A type without its marks and without ``None`` beside it."""
+    if get_origin(kind) in (Union, UnionType):
+        (kind,) = (one for one in get_args(kind) if one is not NoneType)
+    return get_args(kind)[0] if get_origin(kind) is Annotated else kind
 
 
 R = TypeVar("R", bound=Reply)
@@ -130,7 +189,18 @@ class Question(ABC, Generic[R_co]):
         Raises:
             ValueError: it is not; the message is sent to the judge for its repair.
         """
+        faults = self.faults(reply)
+        if faults:
+            raise ValueError("; ".join(f"{name}: {what}" for name, what in faults.items()))
         return cast(R_co, reply)
+
+    def faults(self, reply: Any) -> dict[str, str]:
+        """What is wrong with single fields of a `ReplyInParts`, by field: no value and no reason
+        for that. Questions add what cannot be true of their material."""
+        if not isinstance(reply, ReplyInParts):
+            return {}
+        empty = (name for name in type(reply).fields() if getattr(reply, name) is None)
+        return {name: "no value" for name in empty if not reply.lost.keys() & {name, about(name)}}
 
     @classmethod
     def combine(cls, replies: Sequence[Any], rule: str) -> R_co:
@@ -182,6 +252,11 @@ class Question(ABC, Generic[R_co]):
     def schema(cls) -> dict[str, Any]:
         """The JSON schema of the answer, in the strict form that endpoints ask for."""
         return _schema(cls.reply)
+
+    def bounded_schema(self) -> dict[str, Any]:
+        """The schema with the bounds that the material of this very question sets, such as the
+        number of its items: what is sent."""
+        return self.schema()
 
     @property
     def data(self) -> dict[str, Any]:
@@ -237,6 +312,11 @@ def _prompt_hash(source: str, cls: type[Question[Any]]) -> str:
 @cache
 def _schema(reply: type[Reply]) -> dict[str, Any]:
     body = reply.model_json_schema()
+    if issubclass(reply, ReplyInParts):
+        del body["properties"]["lost"], body["$defs"]
+        for field in body["properties"].values():
+            (kind,) = (one for one in field.pop("anyOf") if one != {"type": "null"})
+            field.update(kind)
     _close(body)
     return body
 

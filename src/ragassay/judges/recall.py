@@ -7,7 +7,7 @@ from typing import Any, Literal, cast
 import orjson
 
 from ragassay.judges.ledger import Entry, Ledger
-from ragassay.judges.question import Message, Question
+from ragassay.judges.question import Message, Question, ReplyInParts
 from ragassay.judges.requests import Request
 from ragassay.judges.verdict import Failure, Provenance, Verdict
 from ragassay.scores import Reason
@@ -68,6 +68,8 @@ class Recall:
                 return None
             return Failure(question, Reason(entry.reason), entry.detail, made, repeat)
         answer = _valid(question, entry)
+        if self._reuse == "answers" and not renewed and _lost_by_the_judge(answer):
+            return None
         return None if answer is None else Verdict(question, answer, made, repeat)
 
     async def keep(self, question: Question[Any], entry: Entry) -> None:
@@ -95,3 +97,8 @@ def _valid(question: Question[Any], entry: Entry) -> Any:
         return question.check(question.reply.model_validate_json(entry.answer or b""))
     except ValueError:
         return None
+
+
+def _lost_by_the_judge(answer: Any) -> bool:
+    """Whether a field of the answer had no valid value: asking again may bring one."""
+    return isinstance(answer, ReplyInParts) and bool(answer.lost)

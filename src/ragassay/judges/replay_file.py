@@ -181,7 +181,7 @@ def reply_of(cls: type[Question[Any]], answer: Any) -> Reply:
         InputError: it is not an answer to such questions; names the field.
     """
     shape = cls.reply
-    needed = [name for name in shape.model_fields if not _can_be_left_out(shape, name)]
+    needed = [name for name in shape.fields() if not _can_be_left_out(shape, name)]
     if not isinstance(answer, dict):
         if len(needed) != 1:
             raise InputError(
@@ -191,10 +191,10 @@ def reply_of(cls: type[Question[Any]], answer: Any) -> Reply:
             )
         answer = {needed[0]: answer}
     whole = dict(answer)
-    for name in shape.model_fields:
+    for name, kind in shape.fields().items():
         if name in shape.implied and shape.implied[name] in whole:
             whole.setdefault(name, whole[shape.implied[name]])
-        elif shape.model_fields[name].annotation is str:
+        elif kind is str:
             whole.setdefault(name, "")
     try:
         return shape.model_validate_json(orjson.dumps(whole))
@@ -220,8 +220,8 @@ def example(cls: type[Question[Any]]) -> str:
         if _required(field)
     }
     answer: dict[str, Any] = {
-        name: _shown(field.annotation)
-        for name, field in cls.reply.model_fields.items()
+        name: _shown(kind)
+        for name, kind in cls.reply.fields().items()
         if not _can_be_left_out(cls.reply, name)
     }
     line = {"question": cls.kind, "data": data, "answer": answer}
@@ -305,7 +305,7 @@ def _required(field: Any) -> bool:
 
 
 def _can_be_left_out(shape: type[Reply], name: str) -> bool:
-    return name in shape.implied or shape.model_fields[name].annotation is str
+    return name in shape.implied or shape.fields()[name] is str
 
 
 def _digest(data: Mapping[str, Any]) -> bytes:

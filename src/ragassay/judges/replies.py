@@ -10,13 +10,14 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, cast
 
 from pydantic import ValidationError
 
 from ragassay.judges.fence import harmless
-from ragassay.judges.question import Question, R_co, Reply
+from ragassay.judges.question import Lost, Question, R_co, Reply, ReplyInParts
+from ragassay.scores import Reason
 
 _LONGEST = 200_000
 """Characters of a reply that are searched for an object in prose."""
@@ -40,7 +41,15 @@ _LONGEST_REFUSAL = 1_000
 
 
 class Unreadable(ValueError):  # noqa: N818 - said to the judge, not to the user
-    """A reply without a valid answer; the message says what is wrong with it."""
+    """A reply without a valid answer; the message says what is wrong with it.
+
+    Attributes:
+        rest: the reply without what is wrong with it, where the other fields stand by themselves.
+    """
+
+    def __init__(self, problem: str, rest: ReplyInParts | None = None) -> None:
+        super().__init__(problem)
+        self.rest = rest
 
 
 def read(question: Question[R_co], text: str | None, *, cut: bool = False) -> R_co:
@@ -101,6 +110,8 @@ def _valid(question: Question[R_co], text: str) -> R_co:
 
 
 def _checked(question: Question[R_co], source: str) -> R_co:
+    if issubclass(question.reply, ReplyInParts):
+        return cast(R_co, _in_parts(question, question.reply, source))
     reply: Reply
     try:
         reply = question.reply.model_validate_json(source.encode("utf-8", "replace"))
@@ -112,9 +123,43 @@ def _checked(question: Question[R_co], source: str) -> R_co:
         raise Unreadable(str(error)) from None
 
 
+def _in_parts(question: Question[Any], shape: type[ReplyInParts], source: str) -> ReplyInParts:
+    """A reply all of whose fields are valid.
+
+    Raises:
+        Unreadable: some are not; it holds the others where one of them is no explanation.
+    """
+    body = json.loads(source)
+    given = {name: body[name] for name in shape.fields() if name in body}
+    faults: dict[str, str] = {}
+    try:
+        reply = _read(shape, given)
+    except ValidationError as error:
+        for one in error.errors(include_url=False, include_context=False, include_input=False):
+            name, *place = one["loc"]
+            said = f"{one['msg'][:1].lower()}{one['msg'][1:]}"
+            faults.setdefault(str(name), f"{'.'.join(map(str, place))}: {said}" if place else said)
+        reply = _read(shape, {name: one for name, one in given.items() if name not in faults})
+    for name, fault in question.faults(reply).items():
+        faults.setdefault(name, fault)
+    if not faults:
+        return reply
+    problem = "; ".join(f"{name}: {fault}" for name, fault in faults.items())
+    values = {name for name, kind in shape.fields().items() if kind is not str}
+    if values <= faults.keys():
+        raise Unreadable(problem)
+    lost = {name: Lost(reason=Reason.UNPARSABLE, detail=fault) for name, fault in faults.items()}
+    rest = reply.model_copy(update={**dict.fromkeys(faults), "lost": lost})
+    raise Unreadable(problem, rest)
+
+
+def _read(shape: type[ReplyInParts], given: Mapping[str, Any]) -> ReplyInParts:
+    return shape.model_validate_json(json.dumps(given).encode("utf-8", "replace"))
+
+
 def _only_one(question: Question[R_co], text: str) -> R_co:
     """The answer, where the text holds exactly one object of the agreed form."""
-    fields = set(question.reply.model_fields)
+    fields = set(question.reply.fields())
     found = [one for one in _objects(text[:_LONGEST]) if fields & one[0].keys()]
     if not found:
         raise Unreadable("the reply holds no JSON object of the agreed form")

@@ -84,11 +84,11 @@ def build(
     mode: Mode = next((mode for mode in MODES[:-1] if mode not in dropped), "text")
     messages = question.messages(model)
     last = messages[-1]
-    told = f"{last['content']}\n\n{instruction(type(question), mode)}"
+    told = f"{last['content']}\n\n{instruction(question, mode)}"
     messages = [*messages[:-1], {"role": last["role"], "content": told}]
     kept = _kept(parameters, repeat, dropped)
     name = re.sub(r"[^A-Za-z0-9_-]", "_", question.kind)[:64]
-    prompt = Prompt(model, messages, kept, mode, name, question.schema())
+    prompt = Prompt(model, messages, kept, mode, name, question.bounded_schema())
     body = strict.dumps(endpoint.body(prompt))
     # Template and schema are in the body, word for word.
     asked = [question.kind, question.version, repeat]
@@ -145,13 +145,18 @@ def lost(dropped: Iterable[str]) -> tuple[str, ...]:
     )
 
 
-@cache
-def instruction(cls: type[Question[Any]], mode: Mode) -> str:
+def instruction(question: Question[Any], mode: Mode) -> str:
     """What the prompt says about the form of the answer."""
     if mode == "json_schema":
-        names = ", ".join(cls.schema()["properties"])
-        return f"Answer with one JSON object and nothing else. Its keys: {names}."
-    return _in_words(cls.schema())
+        return keys_wanted(type(question))
+    return _in_words(question.bounded_schema())
+
+
+@cache
+def keys_wanted(cls: type[Question[Any]]) -> str:
+    """The instruction for an endpoint that is sent the schema besides."""
+    names = ", ".join(cls.schema()["properties"])
+    return f"Answer with one JSON object and nothing else. Its keys: {names}."
 
 
 def _in_words(schema: Mapping[str, Any]) -> str:

@@ -97,19 +97,30 @@ class ReportMetric(JudgedMetric):
 
 @dataclass(frozen=True)
 class _OnContext(ReportMetric):
-    """One of the four about user input and context; they share their question."""
+    """One of the four about user input and context; they share their question.
 
+    Class attributes:
+        part: the field of the report that the value is.
+    """
+
+    part: ClassVar[str]
     components = ("user input", "context")
     needs = ("query", "passages")
     asks: ClassVar[tuple[type[Question[Any]], ...]] = (ReportOnContext,)
 
     async def report(self, sample: Sample, ask: Ask) -> Outcome:
         """What the report on the context says about this."""
-        return self.read(await ask(ReportOnContext(sample.query or "", _chunks(sample))), sample)
+        said = await ask(ReportOnContext(sample.query or "", _chunks(sample)))
+        value = getattr(said, self.part)
+        if value is None:
+            lost = said.lost[self.part]
+            return Unscored(lost.reason, f"the judge's report has no {self.part}: {lost.detail}")
+        return self.read(value, getattr(said, f"{self.part}_explanation") or "", said, sample)
 
-    @abstractmethod
-    def read(self, said: ContextReport, sample: Sample) -> Outcome:
-        """The outcome in a report."""
+    def read(self, value: Any, explanation: str, said: ContextReport, sample: Sample) -> Outcome:
+        """The outcome for a value in a report."""
+        del said, sample
+        return scored(value, explanation)
 
 
 @register
@@ -123,11 +134,8 @@ class ReportRelevance(_OnContext):
 
     name = "ragreport_relevance"
     title = "How far the context is about the user input's topic (ML cube)"
+    part = "relevance"
     recommended_for = "telling a retriever that misses the topic from one that misses the answer"
-
-    def read(self, said: ContextReport, sample: Sample) -> Outcome:
-        """Relevance."""
-        return scored(said.relevance, said.relevance_explanation)
 
 
 @register
@@ -141,15 +149,15 @@ class ReportUsefulness(_OnContext):
 
     name = "ragreport_usefulness"
     title = "How far the context holds what answers the user input (ML cube)"
+    part = "usefulness"
     recommended_for = "finding queries that the collection, or the retriever, has no answer to"
 
-    def read(self, said: ContextReport, sample: Sample) -> Outcome:
+    def read(self, value: Any, explanation: str, said: ContextReport, sample: Sample) -> Outcome:
         """Usefulness, with a note where the context is on the topic only."""
-        if said.relevance < HIGH or said.usefulness > LOW:
-            return scored(said.usefulness, said.usefulness_explanation)
-        explanation = f"{said.usefulness_explanation} {_ON_TOPIC_ONLY}".strip()
+        if said.relevance is None or said.relevance < HIGH or value > LOW:
+            return scored(value, explanation)
         parts = {ON_TOPIC_ONLY: True, "relevance": said.relevance}
-        return Score(said.usefulness, parts, explanation)
+        return Score(value, parts, f"{explanation} {_ON_TOPIC_ONLY}".strip())
 
     def remark(self, outcomes: Sequence[Outcome]) -> str:
         """How many samples are on the topic only."""
@@ -168,10 +176,7 @@ class ReportUtilization(_OnContext):
     lowest = 0
     low = 0.0
     high = 100.0
-
-    def read(self, said: ContextReport, sample: Sample) -> Outcome:
-        """Utilization."""
-        return scored(said.utilization, said.utilization_explanation)
+    part = "utilization"
 
 
 @register
@@ -190,12 +195,12 @@ class ReportAttribution(_OnContext):
     low = None
     high = None
     higher_is_better = None
+    part = "attribution"
 
-    def read(self, said: ContextReport, sample: Sample) -> Outcome:
+    def read(self, value: Any, explanation: str, said: ContextReport, sample: Sample) -> Outcome:
         """Attribution, in the order of the chunks."""
-        chunks = sorted(said.attribution)
-        label = f"[{', '.join(map(str, chunks))}]"
-        return Score(label, {"chunks": chunks}, said.attribution_explanation)
+        chunks = sorted(value)
+        return Score(f"[{', '.join(map(str, chunks))}]", {"chunks": chunks}, explanation)
 
     def lowest_parts(self, absent: Mapping[Component, str]) -> Mapping[str, Any]:
         """No chunks."""
@@ -216,11 +221,12 @@ class ReportAttributionShare(_OnContext):
     lowest = 0.0
     low = 0.0
     high = 1.0
+    part = "attribution"
 
-    def read(self, said: ContextReport, sample: Sample) -> Outcome:
+    def read(self, value: Any, explanation: str, said: ContextReport, sample: Sample) -> Outcome:
         """Attributed chunks over chunks."""
-        used, n = len(said.attribution), len(_texts(sample))
-        return scored(used / n, said.attribution_explanation, attributed=used, chunks=n)
+        used, n = len(value), len(_texts(sample))
+        return scored(used / n, explanation, attributed=used, chunks=n)
 
 
 @register

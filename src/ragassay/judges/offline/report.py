@@ -3,23 +3,30 @@
 On the topic and holding the answer are two things: the topic is what the query is about without
 the thing that it asks for ("ECTS" in "how many ECTS"). A chunk is of use where its grade says so
 and the kind of answer that is asked for (a date, a number, a name) stands beside the topic; where
-none is asked for by kind, the thing itself.
+none is asked for by kind, the thing itself ("which side effects ...").
+
+Words do not tell a reason ("why did the bridge fall?"), nor how something works whose name is all
+that the query says ("how does photosynthesis work?"): where a chunk is on the topic of such a
+query, usefulness, utilization and attribution have no value (unsupported).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from ragassay.judges.offline import lists
 from ragassay.judges.offline.answers import rule_for
 from ragassay.judges.offline.asked_thing import asked_thing
 from ragassay.judges.offline.evidence import share_of
 from ragassay.judges.offline.hostile import evidence_sentences
 from ragassay.judges.offline.relevance import grade
 from ragassay.judges.offline.wanted import KINDS, Kind, answers_by_name, holds, kind_of, subject
-from ragassay.judges.offline.words import content, stem, tokens, weight
+from ragassay.judges.offline.words import WHOLE, content, stem, tokens, visible, weight
+from ragassay.judges.question import Lost
 from ragassay.judges.questions.report import ContextReport, ReportOnContext
+from ragassay.scores import Reason
 
 USED = 4
 """Smallest usefulness of a chunk that the response can be made from."""
@@ -31,8 +38,26 @@ _UNNAMED = 2
 """Highest usefulness of a chunk without the thing that is asked for by its own word ("which side
 effects ..."), where no date, number or name could answer in its place."""
 
+_ON_TOPIC = 0.6
+"""Share of the topic's word weight from which a chunk is on the topic."""
+
 _NEAR = 0.3
 """Share of the query's word weight in a sentence from which it counts as utilized."""
+
+
+_FROM_THE_ANSWER = ("usefulness", "utilization", "attribution")
+"""The fields of a report that depend on whether a chunk holds the answer."""
+
+_UNTOLD = Lost(
+    reason=Reason.UNSUPPORTED,
+    detail=(
+        "the query asks for a reason or a way, and words do not tell a chunk that answers it from "
+        "one that only shares its subject; name an LLM with --judge"
+    ),
+)
+
+_REASON = lists.patterns("asks_reason")
+_WAY = lists.patterns("asks_way")
 
 
 class Worth(NamedTuple):
@@ -104,14 +129,19 @@ def report(question: ReportOnContext) -> ContextReport:
     found = [worth(question.query, chunk) for chunk in question.chunks]
     used = tuple(at for at, one in enumerate(found, 1) if one.stars >= USED)
     topic = sum(one.topic for one in found) / len(found) if found else 0.0
+    relevance: dict[str, Any] = {
+        "relevance_explanation": (
+            f"On average a chunk holds {topic:.0%} of the words that say what the query is about."
+        ),
+        "relevance": 1 + round(4 * topic),
+    }
+    if not tells(question.query) and any(one.topic >= _ON_TOPIC for one in found):
+        return ContextReport(**relevance, lost=dict.fromkeys(_FROM_THE_ANSWER, _UNTOLD))
     best = max(found, key=lambda one: (one.stars, one.topic), default=None)
     percent = _utilization(found)
     listed = ", ".join(map(str, used)) or "none"
     return ContextReport(
-        relevance_explanation=(
-            f"On average a chunk holds {topic:.0%} of the words that say what the query is about."
-        ),
-        relevance=1 + round(4 * topic),
+        **relevance,
         usefulness_explanation=_why(question.query, found, best),
         usefulness=best.stars if best else 1,
         utilization_explanation=f"{percent}% of the sentences speak of what the query asks.",
@@ -119,6 +149,19 @@ def report(question: ReportOnContext) -> ContextReport:
         attribution_explanation=f"Chunks that help to answer: {listed}.",
         attribution=used,
     )
+
+
+@lru_cache(maxsize=1024)
+def tells(query: str) -> bool:
+    """Whether words tell a chunk that answers a query from one that only shares its subject.
+
+    Not so for a reason, nor for a way or mechanism where a single word says what it is about.
+    """
+    text = visible(query)
+    if _REASON.search(text):
+        return False
+    telling = sum(weight(stem) == WHOLE for stem in topic_of(query))
+    return kind_of(query) != "any" or not _WAY.search(text) or telling > 1
 
 
 def _utilization(found: Sequence[Worth]) -> int:
@@ -146,7 +189,7 @@ def _why(query: str, found: Sequence[Worth], best: Worth | None) -> str:
     if words:
         said.append(f"no chunk speaks of {words}")
     if not said:
-        said.append("no chunk holds the words of the query close together")
+        said.append("what the query asks about is only mentioned")
     text = "; ".join(said)
     return f"{text[0].upper()}{text[1:]}."
 

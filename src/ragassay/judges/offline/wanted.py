@@ -21,6 +21,7 @@ _ASKED: tuple[tuple[Kind, re.Pattern[str]], ...] = (
 )
 _HOLDS = {"date": lists.patterns("dates"), "number": lists.patterns("numbers")}
 _CAPITAL = re.compile(r"\b[^\W\d_a-zß-öø-ÿ][\w’'-]*")
+_REQUESTS = lists.patterns("requests")
 _PLACE = lists.patterns("asks_place")
 _WORD = r"[A-ZÀ-ÖØ-Þ][\w’'-]{0,40}\.?"
 _PERSON = re.compile(
@@ -43,7 +44,8 @@ def kind_of(query: str) -> Kind:
 
 @lru_cache(maxsize=1024)
 def subject(query: str) -> frozenset[str]:
-    """Stems of what the query is about: all but its question words ("wer", "quand")."""
+    """Stems of what the query is about: all but its question words ("wer", "quand") and its words
+    of request ("tell me", "how does ... work")."""
     text = visible(query)
     asking = {
         stem
@@ -52,6 +54,8 @@ def subject(query: str) -> frozenset[str]:
         if " " not in match.group()
         for stem in content(match.group())
     }
+    for match in _REQUESTS.finditer(text):
+        asking.update(content(" ".join(filter(None, match.groups()))))
     stems = frozenset(content(query))
     return stems - asking or stems
 

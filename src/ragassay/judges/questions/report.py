@@ -5,24 +5,25 @@ What looks at the same evidence is asked together: one question a relationship.
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
-from ragassay.judges.question import Question, Reply, whole
+from ragassay.judges.question import Question, Reply, ReplyInParts, whole
 
 
-class ContextReport(Reply):
+class ContextReport(ReplyInParts):
     """Relevance and usefulness 1 to 5, utilization 0 to 100 (percent), attribution: 1-based chunks;
     each with an explanation."""
 
-    relevance_explanation: str
-    relevance: Annotated[int, *whole(1, 5)]
-    usefulness_explanation: str
-    usefulness: Annotated[int, *whole(1, 5)]
-    utilization_explanation: str
-    utilization: Annotated[int, *whole(0, 100)]
-    attribution_explanation: str
-    attribution: tuple[Annotated[int, *whole(1, 1_000_000)], ...]
+    relevance_explanation: str | None = None
+    relevance: Annotated[int, *whole(1, 5)] | None = None
+    usefulness_explanation: str | None = None
+    usefulness: Annotated[int, *whole(1, 5)] | None = None
+    utilization_explanation: str | None = None
+    utilization: Annotated[int, *whole(0, 100)] | None = None
+    attribution_explanation: str | None = None
+    attribution: tuple[Annotated[int, *whole(1, 1_000_000)], ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -36,14 +37,22 @@ class ReportOnContext(Question[ContextReport]):
     reply = ContextReport
     output_tokens = 400
 
-    def check(self, reply: ContextReport) -> ContextReport:
-        """Chunks that exist, each once."""
-        beyond = [index for index in reply.attribution if index > len(self.chunks)]
+    def faults(self, reply: ContextReport) -> dict[str, str]:
+        """Chunks that do not exist, or are named twice."""
+        found = super().faults(reply)
+        named = reply.attribution or ()
+        beyond = [index for index in named if index > len(self.chunks)]
         if beyond:
-            raise ValueError(f"attribution names chunk {beyond[0]} of {len(self.chunks)}")
-        if len(set(reply.attribution)) < len(reply.attribution):
-            raise ValueError("attribution names a chunk twice")
-        return reply
+            found["attribution"] = f"there is no chunk {beyond[0]}, there are {len(self.chunks)}"
+        elif len(set(named)) < len(named):
+            found["attribution"] = "a chunk is named twice"
+        return found
+
+    def bounded_schema(self) -> dict[str, Any]:
+        """No chunk beyond the last."""
+        schema = deepcopy(self.schema())
+        schema["properties"]["attribution"]["items"]["maximum"] = len(self.chunks)
+        return schema
 
     def smallest(self) -> ContextReport:
         """The lowest values."""
