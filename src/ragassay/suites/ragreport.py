@@ -45,7 +45,8 @@ SUITE = Suite(
         "context neither states nor denies has 5. The share of claims that the context supports, "
         "which others call faithfulness, is another metric: rl_f.",
         "The offline judge has no answer to faithfulness: words do not tell a contradiction. With "
-        "it the metric is unscored (unsupported), and the other five have their values.",
+        "it the metric is unscored (unsupported); so are usefulness, utilization and attribution "
+        "where the query asks for a reason or a way (why, how).",
         "A high relevance (4 or 5) with a low usefulness (1 or 2) is a context on the topic that "
         "lacks the answer; the explanation says so.",
     ),
