@@ -148,7 +148,10 @@ def _items(
     if items.get("type") == "string" and "enum" not in items:
         n = draw.randint(0, 4)
         return [f"fact {draw.randrange(1000)} of {draw.randrange(1000)}" for _ in range(n)]
-    return [value_for(items, name, request, draw, root) for _ in range(counted)]
+    found = [value_for(items, name, request, draw, root) for _ in range(counted)]
+    if "number" in items.get("properties", {}):
+        return [{**entry, "number": at} for at, entry in enumerate(found, start=1)]
+    return found
 
 
 def _count(name: str, request: Request) -> int:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from ragassay.judges.question import Question
+from ragassay.judges.question import Question, Reply
 from ragassay.judges.questions.answering import AnswerAttempted, SaysIdk, SaysUnderspecified
 from ragassay.judges.questions.matching import AnswerMatch
 from ragassay.judges.questions.nuggets import AssignNuggets, ExtractNuggets, NuggetImportance
@@ -51,6 +51,20 @@ MODELS = ("gpt-4o", "openai/gpt-oss-20b", "Qwen3-32B")
 
 TRUSTED = {"shots", "most", "words", "instructions", "temperature"} | {"criteria", "low", "high"}
 """Fields that come from whoever evaluates, never from what is evaluated."""
+
+
+def as_sent(question: Question[Any], reply: Reply) -> dict[str, Any]:
+    """A reply in the form in which a model gives it."""
+    body = reply.model_dump(mode="json")
+    if question.form is None:
+        return body
+    (values,) = body.values()
+    (name,) = question.schema()["properties"]["verdicts"]["items"]["properties"].keys() - {
+        "number",
+        "reason",
+    }
+    entries = enumerate(values, start=1)
+    return {"verdicts": [{"number": at, "reason": "so", name: one} for at, one in entries]}
 
 
 def name_of(question: Question[Any]) -> str:

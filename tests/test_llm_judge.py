@@ -58,7 +58,7 @@ def test_the_verdict_says_where_it_comes_from(server: LLMServer, bench: Bench) -
     assert made.judge == judge.label == f"{server.url}#model-a"
     assert made.model == "model-a-2026-01-01"
     assert made.prompt_hash == GRADE.prompt_hash("model-a")
-    assert json.loads(made.reply).keys() == {"match", "trust", "grade"}
+    assert json.loads(made.reply).keys() == {"intent", "match", "trust", "grade"}
     assert list(made.messages) == server.bodies[0]["messages"]
     assert made.attempts == 1 and made.latency > 0 and not made.cached
     assert made.cost == pytest.approx((made.input_tokens + 2 * made.output_tokens) / 1e6)

@@ -64,7 +64,8 @@ def test_each_field_of_the_reply_is_named_and_explained(
     question: Question[Any], model: str
 ) -> None:
     system = question.messages(model)[0]["content"]
-    for field in question.reply.fields():
+    fields = question.schema()["properties"]
+    for field in (*fields, *fields.get("verdicts", {}).get("items", {}).get("properties", ())):
         assert (
             f"{field}:" in system
             or f'"{field}":' in system
@@ -109,7 +110,10 @@ def test_smallest_and_largest_are_valid_answers(question: Question[Any]) -> None
 def test_the_schema_is_closed_and_says_the_range(question: Question[Any]) -> None:
     schema = question.schema()
     assert schema["additionalProperties"] is False
-    assert schema["required"] == list(question.reply.fields())
+    assert schema["required"] == list(
+        question.reply.fields() if question.form is None else ["verdicts"]
+    )
+    assert "$" not in json.dumps(schema), "a reference"
     assert "title" not in json.dumps(schema)
     for name, field in schema["properties"].items():
         if field.get("type") == "integer" and name != "score":
@@ -201,6 +205,16 @@ def test_the_number_of_labels_must_be_the_number_of_items() -> None:
     claims = ClaimSupport(("a",), ("p",))
     with pytest.raises(ValueError, match="must be 1 entries"):
         claims.check(ClaimVerdicts(supported=()))
+
+
+def test_the_schema_that_is_sent_knows_how_many_items_there_are() -> None:
+    asked = AssignNuggets(QUERY, ANSWER, ("a", "b", "c")).bounded_schema()
+    entry = asked["properties"]["verdicts"]["items"]
+    assert list(entry["properties"]) == ["number", "reason", "label"], "the reason comes first"
+    assert entry["required"] == ["number", "reason", "label"]
+    assert entry["properties"]["number"]["maximum"] == 3
+    claims = ClaimSupport(("a",), ("p",)).bounded_schema()["properties"]["verdicts"]["items"]
+    assert claims["properties"]["number"]["maximum"] == 1
 
 
 def test_the_schema_that_is_sent_knows_how_many_chunks_there_are() -> None:

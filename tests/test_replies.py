@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from question_examples import EXAMPLES, name_of
+from question_examples import EXAMPLES, as_sent, name_of
 from ragassay.judges.question import Question
 from ragassay.judges.questions.nuggets import AssignNuggets
 from ragassay.judges.questions.rating import ReferenceRating
 from ragassay.judges.questions.relevance import Relevance, RelevanceGrade
 from ragassay.judges.questions.report import ReportOnContext
-from ragassay.judges.questions.support import CitationSupport
+from ragassay.judges.questions.support import CitationSupport, ClaimSupport
 from ragassay.judges.replies import Unreadable, declines, read
 from ragassay.scores import Reason
 
@@ -98,14 +98,47 @@ def test_a_reply_that_was_cut_off_is_called_so_unless_the_object_is_whole() -> N
         read(GRADE, None)
 
 
-def test_labels_are_as_many_as_items() -> None:
-    question = AssignNuggets("q", "a", ("one", "two"))
-    assert read(question, '{"labels": ["support", "not_support"]}').labels[1] == "not_support"
-    for wrong in (["support"], ["support"] * 3, []):
-        with pytest.raises(Unreadable, match="there must be 2 entries"):
-            read(question, json.dumps({"labels": wrong}))
-    with pytest.raises(Unreadable, match=r"labels\.1: input should be 'support'"):
-        read(question, '{"labels": ["support", "perhaps"]}')
+NUGGETS = AssignNuggets("q", "a", ("one", "two", "three"))
+
+
+def entries(*labels: tuple[int, str]) -> str:
+    return json.dumps(
+        {"verdicts": [{"number": at, "reason": "so", "label": one} for at, one in labels]}
+    )
+
+
+def test_verdicts_on_a_list_belong_to_the_numbers_that_they_repeat() -> None:
+    shuffled = entries((3, "support"), (1, "not_support"), (2, "partial_support"))
+    assert read(NUGGETS, shuffled).labels == ("not_support", "partial_support", "support")
+    claims = ClaimSupport(("a", "b"), ("p",))
+    said = {"verdicts": [{"number": "2", "supported": True}, {"number": 1, "supported": False}]}
+    assert read(claims, json.dumps(said)).supported == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "problem"),
+    [
+        ((1, 2), "number 3 has no entry"),
+        ((2, 3), "number 1 has no entry"),
+        ((), "number 1 has no entry"),
+        ((1, 2, 2), "number 2 has several entries"),
+        ((1, 2, 3, 3), "number 3 has several entries"),
+        ((1, 2, 4), "number 4 is no item: the list has 3"),
+        ((0, 1, 2), "greater than or equal to 1"),
+    ],
+)
+def test_missing_doubled_and_foreign_numbers_are_never_shifted(
+    numbers: tuple[int, ...], problem: str
+) -> None:
+    with pytest.raises(Unreadable, match=problem):
+        read(NUGGETS, entries(*((at, "support") for at in numbers)))
+
+
+def test_bare_labels_are_no_verdicts_on_a_list() -> None:
+    with pytest.raises(Unreadable, match="no JSON object of the agreed form"):
+        read(NUGGETS, json.dumps({"labels": ["support"] * 3}))
+    with pytest.raises(Unreadable, match=r"verdicts\.1\.label: input should be 'support'"):
+        read(NUGGETS, entries((1, "support"), (2, "perhaps"), (3, "support")))
 
 
 def test_labels_are_taken_as_they_are_agreed_on_and_not_guessed() -> None:
@@ -143,7 +176,7 @@ def test_a_number_inside_an_explanation_is_not_the_rating() -> None:
 @each_question
 def test_the_smallest_and_largest_answers_read_back(question: Question[Any]) -> None:
     for answer in (question.smallest(), question.largest()):
-        text = answer.model_dump_json()
+        text = json.dumps(as_sent(question, answer))
         for shown in (text, f"```json\n{text}\n```", f"<think>so</think>{text}", f"So: {text}!"):
             assert read(question, shown) == answer
 

@@ -393,7 +393,7 @@ def test_a_model_with_its_key_is_asked_over_http_and_the_key_is_shown_nowhere(
         model = OpenAIModel("gpt-test", "sk-very-secret-key", server.url)
         evaluator = TRECEvaluator(model)
         result = evaluator.evaluate([sample()], save="run")
-        assert server.stats()["answered"] > 5
+        assert server.stats()["answered"] == result.summary.judging.calls > 3
         assert result.summary.metrics["umbrela"].n_scored == 1
         wrong = NoAnswerMetric(OpenAIModel("gpt-test", "sk-another-key-000", server.url))
         assert "auth" in wrong.compute(sample(answer="Another."))["unscored"]["no_answer"]

@@ -155,6 +155,8 @@ class Question(ABC, Generic[R_co]):
         kind: name, also of the template and in ledgers, files and reports.
         version: raised when template or schema change in a way that changes answers.
         reply: the type of the answer.
+        form: the form in which a model gives the answer, where that is not the reply itself; `read`
+            makes a reply of it.
         parameters: sampling parameters that the question asks for (``{"temperature": 0.0}``).
         output_tokens: about how long an answer is at most, for plans and budgets.
         prompt: the template itself, where it does not lie in ``prompts/``.
@@ -165,6 +167,7 @@ class Question(ABC, Generic[R_co]):
     kind: ClassVar[str]
     version: ClassVar[int] = 1
     reply: ClassVar[type[Reply]]
+    form: ClassVar[type[BaseModel] | None] = None
     parameters: ClassVar[Mapping[str, Any]] = {}
     output_tokens: ClassVar[int] = 300
     prompt: ClassVar[str] = ""
@@ -182,6 +185,14 @@ class Question(ABC, Generic[R_co]):
         """The valid answer that makes a metric ask this kind of question most often: where answers
         fill a list, one entry at a time. For most questions that is the largest."""
         return self.largest()
+
+    def read(self, form: Any) -> Reply:
+        """The reply that a filled-in `form` holds.
+
+        Raises:
+            ValueError: none; the message is sent to the judge for its repair.
+        """
+        raise TypeError(f"{self.kind} has no form besides its reply")
 
     def check(self, reply: Any) -> R_co:
         """The reply where it is a valid answer to this very question (as many labels as items).
@@ -251,7 +262,7 @@ class Question(ABC, Generic[R_co]):
     @classmethod
     def schema(cls) -> dict[str, Any]:
         """The JSON schema of the answer, in the strict form that endpoints ask for."""
-        return _schema(cls.reply)
+        return _schema(cls.form or cls.reply)
 
     def bounded_schema(self) -> dict[str, Any]:
         """The schema with the bounds that the material of this very question sets, such as the
@@ -310,15 +321,28 @@ def _prompt_hash(source: str, cls: type[Question[Any]]) -> str:
 
 
 @cache
-def _schema(reply: type[Reply]) -> dict[str, Any]:
-    body = reply.model_json_schema()
-    if issubclass(reply, ReplyInParts):
-        del body["properties"]["lost"], body["$defs"]
+def _schema(form: type[BaseModel]) -> dict[str, Any]:
+    body = form.model_json_schema()
+    if issubclass(form, ReplyInParts):
+        del body["properties"]["lost"]
         for field in body["properties"].values():
             (kind,) = (one for one in field.pop("anyOf") if one != {"type": "null"})
             field.update(kind)
-    _close(body)
-    return body
+    whole: dict[str, Any] = _inlined(body, body.pop("$defs", {}))
+    _close(whole)
+    return whole
+
+
+def _inlined(node: Any, definitions: Mapping[str, Any]) -> Any:
+    """The schema with each reference replaced by what it refers to: not all endpoints follow them.
+    No reply refers to itself."""
+    if isinstance(node, list):
+        return [_inlined(one, definitions) for one in node]
+    if not isinstance(node, dict):
+        return node
+    if "$ref" in node:
+        return _inlined(definitions[node["$ref"].rpartition("/")[2]], definitions)
+    return {name: _inlined(one, definitions) for name, one in node.items()}
 
 
 def _close(node: Any) -> None:

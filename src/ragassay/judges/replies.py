@@ -16,7 +16,7 @@ from typing import Any, cast
 from pydantic import ValidationError
 
 from ragassay.judges.fence import harmless
-from ragassay.judges.question import Lost, Question, R_co, Reply, ReplyInParts
+from ragassay.judges.question import Lost, Question, R_co, ReplyInParts
 from ragassay.scores import Reason
 
 _LONGEST = 200_000
@@ -112,13 +112,13 @@ def _valid(question: Question[R_co], text: str) -> R_co:
 def _checked(question: Question[R_co], source: str) -> R_co:
     if issubclass(question.reply, ReplyInParts):
         return cast(R_co, _in_parts(question, question.reply, source))
-    reply: Reply
+    form = question.form or question.reply
     try:
-        reply = question.reply.model_validate_json(source.encode("utf-8", "replace"))
+        given = form.model_validate_json(source.encode("utf-8", "replace"))
     except ValidationError as error:
         raise Unreadable(_problems(error)) from None
     try:
-        return question.check(reply)
+        return question.check(given if question.form is None else question.read(given))
     except ValueError as error:
         raise Unreadable(str(error)) from None
 
@@ -159,7 +159,7 @@ def _read(shape: type[ReplyInParts], given: Mapping[str, Any]) -> ReplyInParts:
 
 def _only_one(question: Question[R_co], text: str) -> R_co:
     """The answer, where the text holds exactly one object of the agreed form."""
-    fields = set(question.reply.fields())
+    fields = set(question.schema()["properties"])
     found = [one for one in _objects(text[:_LONGEST]) if fields & one[0].keys()]
     if not found:
         raise Unreadable("the reply holds no JSON object of the agreed form")

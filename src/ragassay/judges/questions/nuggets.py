@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from ragassay.judges.question import WORD, Question, Reply
+from ragassay.judges.questions.keyed import Entry, Form, bounded, in_order
 
 T = TypeVar("T")
 
@@ -31,6 +32,30 @@ class NuggetAssignments(Reply):
     """One label for each nugget asked about, in the same order."""
 
     labels: tuple[Annotated[Assignment, WORD], ...]
+
+
+class ImportanceEntry(Entry):
+    """How important one nugget is."""
+
+    label: Annotated[Importance, WORD]
+
+
+class ImportanceForm(Form):
+    """An entry for each nugget."""
+
+    verdicts: tuple[ImportanceEntry, ...]
+
+
+class AssignmentEntry(Entry):
+    """Whether the answer holds one nugget."""
+
+    label: Annotated[Assignment, WORD]
+
+
+class AssignmentForm(Form):
+    """An entry for each nugget."""
+
+    verdicts: tuple[AssignmentEntry, ...]
 
 
 @dataclass(frozen=True)
@@ -76,8 +101,19 @@ class NuggetImportance(Question[NuggetImportances]):
     nuggets: tuple[str, ...]
 
     kind = "nugget_importance"
+    version = 2
     reply = NuggetImportances
-    output_tokens = 100
+    form = ImportanceForm
+    output_tokens = 350
+
+    def read(self, form: ImportanceForm) -> NuggetImportances:
+        """The labels in the order of the nuggets."""
+        entries = in_order(form.verdicts, self.nuggets)
+        return NuggetImportances(labels=tuple(entry.label for entry in entries))
+
+    def bounded_schema(self) -> dict[str, Any]:
+        """No number beyond the last nugget."""
+        return bounded(self.schema(), self.nuggets)
 
     def check(self, reply: NuggetImportances) -> NuggetImportances:
         """As many labels as nuggets."""
@@ -102,8 +138,19 @@ class AssignNuggets(Question[NuggetAssignments]):
     nuggets: tuple[str, ...]
 
     kind = "assign_nuggets"
+    version = 2
     reply = NuggetAssignments
-    output_tokens = 120
+    form = AssignmentForm
+    output_tokens = 350
+
+    def read(self, form: AssignmentForm) -> NuggetAssignments:
+        """The labels in the order of the nuggets."""
+        entries = in_order(form.verdicts, self.nuggets)
+        return NuggetAssignments(labels=tuple(entry.label for entry in entries))
+
+    def bounded_schema(self) -> dict[str, Any]:
+        """No number beyond the last nugget."""
+        return bounded(self.schema(), self.nuggets)
 
     def check(self, reply: NuggetAssignments) -> NuggetAssignments:
         """As many labels as nuggets."""

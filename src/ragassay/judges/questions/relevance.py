@@ -10,9 +10,11 @@ from ragassay.judges.question import Question, Reply, whole
 
 
 class Relevance(Reply):
-    """UMBRELA's steps: content match, trustworthiness, final grade, each 0 to 3."""
+    """UMBRELA's steps: what the searcher wants, in a sentence; content match, trustworthiness and
+    final grade, each 0 to 3."""
 
     implied: ClassVar[Mapping[str, str]] = {"match": "grade", "trust": "grade"}
+    intent: str = ""
     match: Annotated[int, *whole(0, 3)]
     trust: Annotated[int, *whole(0, 3)]
     grade: Annotated[int, *whole(0, 3)]
@@ -34,6 +36,7 @@ class RelevanceGrade(Question[Relevance]):
     earlier: tuple[str, ...] = ()
 
     kind = "relevance_grade"
+    version = 2
     reply = Relevance
     parameters: ClassVar[Mapping[str, Any]] = {
         "temperature": 0.0,
@@ -42,7 +45,7 @@ class RelevanceGrade(Question[Relevance]):
         "frequency_penalty": 0.0,
         "seed": 42,
     }
-    output_tokens = 40
+    output_tokens = 80
     unsent = frozenset({"earlier"})
 
     def template(self, model: str) -> str:

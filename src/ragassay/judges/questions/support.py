@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from ragassay.judges.question import WORD, Question, Reply
+from ragassay.judges.questions.keyed import Entry, Form, bounded, in_order
 from ragassay.judges.questions.nuggets import as_many
 
 SupportLevel = Literal["full", "partial", "none"]
@@ -73,6 +74,18 @@ class ClaimVerdicts(Reply):
     supported: tuple[bool, ...]
 
 
+class ClaimEntry(Entry):
+    """Whether the passages support one claim."""
+
+    supported: bool
+
+
+class ClaimForm(Form):
+    """An entry for each claim."""
+
+    verdicts: tuple[ClaimEntry, ...]
+
+
 @dataclass(frozen=True)
 class ClaimSupport(Question[ClaimVerdicts]):
     """Which claims can be inferred from the passages (RAGAS, second step)?"""
@@ -81,8 +94,19 @@ class ClaimSupport(Question[ClaimVerdicts]):
     passages: tuple[str, ...]
 
     kind = "claim_support"
+    version = 2
     reply = ClaimVerdicts
-    output_tokens = 120
+    form = ClaimForm
+    output_tokens = 350
+
+    def read(self, form: ClaimForm) -> ClaimVerdicts:
+        """The verdicts in the order of the claims."""
+        entries = in_order(form.verdicts, self.claims)
+        return ClaimVerdicts(supported=tuple(entry.supported for entry in entries))
+
+    def bounded_schema(self) -> dict[str, Any]:
+        """No number beyond the last claim."""
+        return bounded(self.schema(), self.claims)
 
     def check(self, reply: ClaimVerdicts) -> ClaimVerdicts:
         """As many verdicts as claims."""
