@@ -104,7 +104,7 @@ def test_footers_name_test_resamples_seed_correction_and_population() -> None:
         "two-sided paired sign-flip test, 10,000 random patterns, seed 0",
         "p (Holm)",
         "Each mean runs over the queries that both runs scored: n, of 45 in common",
-        "95 %, percentile bootstrap",
+        "percentile bootstrap, at 95 %",
         "A_mean (new)",
         "B_mean (old)",
         "Diff(A-B)",

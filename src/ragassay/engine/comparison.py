@@ -63,8 +63,8 @@ def compare(
             `ragassay.engine.drops`); what was found is in `Comparison.gates`.
         n_resamples: sign patterns of the test (all of them up to 16 clusters).
         seed: seed of the sign patterns and the bootstrap.
-        level: confidence level of the interval of the difference; the rest to 1 is the level of the
-            tests together.
+        level: confidence level of the intervals before correction; the rest to 1 is the level of
+            the tests together.
         correction: ``maxt`` (step-down max-T), ``holm``, ``bh`` (Benjamini-Hochberg) or ``none``
             across the metrics that are tested.
         interval: ``auto`` (the sign-flip test inverted), ``t``, ``percentile`` or ``bca``.

@@ -172,9 +172,9 @@ def _blocks(lines: Sequence[_Line]) -> list[list[_Line]]:
 def _notes(comparison: Comparison, lines: Sequence[_Line]) -> list[str]:
     notes = [
         f"{wording.plural(comparison.n_common, 'query')} in common, compared query by query. "
-        f"{wording.percent(comparison.level)} intervals "
-        f"({wording.interval_name(comparison.interval)}; nothing may be concluded from a dashed "
-        f"one). {_tested(comparison)}",
+        f"{_tested(comparison)}",
+        f"Intervals: {wording.interval_name(comparison.interval)}, "
+        f"{footnotes.interval_levels(comparison)}. Nothing may be concluded from a dashed one.",
         *footnotes.cluster_notes(comparison),
         *footnotes.standing_notes(comparison),
     ]
