@@ -16,7 +16,14 @@ from ragassay.engine.alignment import aligned
 from ragassay.engine.drops import Bounds
 from ragassay.engine.folder import open_run
 from ragassay.engine.gates import OWED
-from ragassay.engine.likeness import own_nuggets, unlike_metrics, unlike_queries, warnings_of
+from ragassay.engine.likeness import (
+    SAME_NUGGETS,
+    differ_in_nuggets,
+    own_nuggets,
+    unlike_metrics,
+    unlike_queries,
+    warnings_of,
+)
 from ragassay.engine.names import shown
 from ragassay.engine.pairs import Mask, Matrix, Pairs, clusters_of, query_matrix, rows_by_query
 from ragassay.engine.results import Result
@@ -90,9 +97,11 @@ def compare(
     by_metric, by_query = unlike_metrics(a, b, names), unlike_queries(a, b, common)
     unlike = [*dict.fromkeys(by_metric.values()), *by_query]
     if unlike and not force:
+        advice = f"{SAME_NUGGETS} " if differ_in_nuggets(a, b, list(by_metric)) else ""
         raise UsageError(
-            f"{a.name} and {b.name} cannot be compared: {' '.join(unlike)} "
-            "Compare them nevertheless with --force (force=True)."
+            f"{a.name} and {b.name} cannot be compared: {' '.join(unlike)} {advice}"
+            "Compare them nevertheless, without a verdict on what differs, with --force "
+            "(force=True)."
         )
     own = own_nuggets(a, b, names)
     not_comparable = dict.fromkeys(names, by_query[0]) if by_query else {}
