@@ -28,12 +28,12 @@ def max_t(
     Args:
         flips: the sign patterns, shared by all rows.
         rows: the rows that are tested together.
-        alpha: level of the family.
+        alpha: level of the family, in (0, 1).
 
     Returns:
-        For each row its adjusted p-value (a discovery where it is at most ``alpha``), and the level
-        at which its own test decides alike: a row is a discovery exactly where its raw p-value is
-        at most that level.
+        Adjusted p-values, one for each of ``rows`` (a finding where at most ``alpha``), and the
+        levels of their own tests that decide alike: a row is a finding exactly where its raw
+        p-value is at most its level.
     """
     spread = np.where(flips.spread > 0, flips.spread, 1.0)[list(rows)]
     statistic = np.abs(flips.sums[:, list(rows)]) / spread
