@@ -23,13 +23,11 @@ _INTERVALS = {
     "t": "Student's t",
     "percentile": "percentile bootstrap",
     "bca": "BCa bootstrap",
-    "bootstrap": "bootstrap",
 }
 _CORRECTIONS = {
     "maxt": "max-T",
     "holm": "Holm",
     "bh": "Benjamini-Hochberg",
-    "benjamini-hochberg": "Benjamini-Hochberg",
     "none": "uncorrected",
 }
 _COUNTED = re.compile(r"(?P<label>.*?)(?P<count> \([\d,]+\))?", re.S)
