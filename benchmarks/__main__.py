@@ -8,7 +8,7 @@ import sys
 BENCHMARKS = (
     "retrieval",
     "rouge",
-    "permutation",
+    "sign_flip_speed",
     "coverage",
     "error_rates",
     "memory",

@@ -1,13 +1,15 @@
 """False and true findings over several metrics: step-down max-T beside Holm.
 
-``python -m benchmarks.error_rates [--quick]``: comparisons of two simulated systems by several
-metrics. A row is a family of metrics; its cells are how often any metric without a true difference
-was called different (the family-wise error, at most 5 %), and which share of the true differences
-was found (``--quick``: a tenth of the comparisons).
+``python -m benchmarks.error_rates [--quick] [--comparisons N]``: comparisons of two simulated
+systems by several metrics, N a cell (2,000 unless told; ``--quick``: a tenth). A row is a family of
+metrics; its cells are how often any metric without a true difference was called different (the
+family-wise error, at most 5 %), and which share of the true differences was found. All comparisons
+share their sign patterns.
 """
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Callable, Sequence
 
@@ -91,7 +93,11 @@ def found_by(
 
 def main(arguments: Sequence[str] = ()) -> None:
     """Prints the table; fails where max-T errs too often or finds less than Holm."""
-    comparisons = COMPARISONS // (10 if "--quick" in arguments else 1)
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--comparisons", type=int, default=COMPARISONS)
+    chosen = parser.parse_args(arguments)
+    comparisons = chosen.comparisons // (10 if chosen.quick else 1)
     print(f"{comparisons:,} comparisons of {QUERIES} queries; level 5 %; error / share found\n")
     print("| metrics | true differences | " + " | ".join(CORRECTIONS) + " |")
     print("|---|---|" + "---|" * len(CORRECTIONS))

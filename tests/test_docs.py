@@ -164,6 +164,15 @@ def test_links_between_pages_lead_somewhere(page: Path) -> None:
         assert (page.parent / target).exists(), target
 
 
+def test_every_benchmark_that_is_named_exists() -> None:
+    listed = (ROOT / "benchmarks" / "__main__.py").read_text(encoding="utf-8")
+    pages = "".join(page.read_text(encoding="utf-8") for page in PAGES)
+    named = re.findall(r'^    "(\w+)",$', listed, re.M)
+    named += re.findall(r"python -m benchmarks\.(\w+)", pages)
+    missing = {name for name in named if not (ROOT / "benchmarks" / f"{name}.py").is_file()}
+    assert not missing
+
+
 def test_the_configuration_page_lists_every_key_and_no_other() -> None:
     from ragassay.engine.config import RunConfig
 

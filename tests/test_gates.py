@@ -67,7 +67,7 @@ def scores(values: list[float], owed: int = 0) -> tuple[Summary, ScoreColumns]:
 def decided(text: str, values: list[float], owed: int = 0, **options: Any) -> GateResult:
     summary, columns = scores(values, owed)
     gate = gates.parse(text)
-    return gates.judge([gate], summary, columns, IntervalOptions(**options))[0]
+    return gates.decide([gate], summary, columns, IntervalOptions(**options))[0]
 
 
 @pytest.mark.parametrize(

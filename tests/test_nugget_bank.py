@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -346,3 +347,38 @@ def test_files_of_a_folder_that_is_no_runs_are_left_alone(tmp_path: Path) -> Non
     )
     for name in ("nuggets.jsonl", "verdicts.jsonl"):
         assert (tmp_path / name).read_text() == "mine"
+
+
+# --- comparing
+
+
+def test_runs_with_nuggets_of_their_own_are_told_how_to_share_them() -> None:
+    one, other = (
+        ragassay.evaluate([s for s in TWO if s.system == name], "nuggets.all",
+                          judge=Scripted(judge), nuggets="pooled")
+        for name in ("a", "b")
+    )  # fmt: skip
+    with pytest.raises(UsageError) as refused:
+        ragassay.compare(one, other)
+    said = str(refused.value)
+    assert "not computed alike (nuggets=" in said and "--force" in said
+    assert "put them into one file and run that with --nuggets pooled" in said
+    assert "run both with one nugget file (--nuggets FILE)" in said
+    own = [
+        ragassay.evaluate(
+            [s for s in TWO if s.system == name], "nuggets.all", judge=Scripted(judge)
+        )
+        for name in ("a", "b")
+    ]
+    warned = " ".join(ragassay.compare(*own).warnings)
+    assert "put them into one file" in warned and "one nugget file" in warned
+
+
+def test_only_different_nuggets_bring_advice_on_nuggets() -> None:
+    one = ragassay.evaluate(TWO[:1], "nuggets.all", judge=Scripted(judge), nuggets="pooled")
+    entry = one.summary.metrics["nuggets.all"]
+    changed = replace(entry, signature=f"{entry.signature}|model=other")
+    summary = replace(one.summary, metrics={"nuggets.all": changed})
+    with pytest.raises(UsageError, match="model=other") as refused:
+        ragassay.compare(replace(one, summary=summary), one)
+    assert "one file" not in str(refused.value)

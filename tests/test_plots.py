@@ -6,6 +6,7 @@ import json
 import struct
 import xml.etree.ElementTree as ET
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,11 +17,13 @@ import plot_files
 import ragassay
 from plot_reading import TREC, drawn, rows, walk, words
 from ragassay.cli import call
+from ragassay.engine.standing import offline_reason
 from ragassay.reports import charts
 from ragassay.reports.plots import consistency, names, picture, sheet, sources, trec
 from ragassay.stats import mean_interval
 from ragassay.stats.spread import spread
 from reports_examples import example
+from scripted_judge import Scripted
 
 
 @pytest.fixture
@@ -105,6 +108,43 @@ def test_our_own_file_and_its_run_folder_draw_the_same(tmp_path: Path) -> None:
     assert any("no file has a value: hhem" in text for text in words(spec))
     page = (folder / "report.html").read_text()
     assert page.count('class="points"') >= 5, "the report has the boxes with their points, too"
+
+
+def test_values_that_are_only_indicative_are_marked(tmp_path: Path) -> None:
+    answers = [("Ann wrote it." if at % 3 else "Nobody knows.") for at in range(12)]
+    data = [
+        {"id": f"q{at}", "query": "Who wrote it?", "answer": said, "references": ["Ann"],
+         "passages": ["Ann wrote it in May."]}
+        for at, said in enumerate(answers)
+    ]  # fmt: skip
+    folder = tmp_path / "run"
+    result = ragassay.evaluate(data, ["umbrela", "contains_answer", "answer_match"], save=folder)
+    entries = result.summary.metrics
+    assert offline_reason(entries["umbrela"]) and not offline_reason(entries["contains_answer"])
+
+    def dashed(spec: Any) -> list[float]:
+        layers = [part for part in walk(spec) if part.get("mark", {}).get("strokeDash")]
+        return [row["mean"] for layer in layers for row in layer["data"]["values"]]
+
+    spec = drawn(folder, metrics=["answer_match", "contains_answer"])
+    assert dashed(spec) == [entries["answer_match"].mean]
+    said = words(spec)
+    assert any(text.endswith("· indicative") or text == "indicative" for text in said)
+    why = offline_reason(entries["answer_match"])
+    notes = " ".join(spec["title"]["subtitle"])
+    assert f"answer_match: indicative: {why}." in notes
+    assert "Nothing may be concluded from a dashed interval." in notes
+    settled = drawn(folder, metrics=["contains_answer"])
+    assert not dashed(settled) and "indicative" not in " ".join(words(settled))
+
+
+def test_an_indicative_row_is_marked_beside_one_that_is_not(tmp_path: Path) -> None:
+    grade = {"match": 2, "trust": 2, "grade": 2}
+    for name, judge in (("rules", "offline"), ("people", Scripted({"relevance_grade": grade}))):
+        data = [{"id": f"q{at}", "query": "Who?", "passages": ["Ann."]} for at in range(4)]
+        ragassay.evaluate(data, ["umbrela"], judge=judge, save=tmp_path / name)
+    spec = drawn(tmp_path / "rules", tmp_path / "people", metrics=["umbrela"])
+    assert "umbrela in rules: indicative: offline judge" in " ".join(spec["title"]["subtitle"])
 
 
 def test_one_scale_a_metric_whatever_the_files_hold(tmp_path: Path) -> None:

@@ -104,7 +104,7 @@ def test_footers_name_test_resamples_seed_correction_and_population() -> None:
         "two-sided paired sign-flip test, 10,000 random patterns, seed 0",
         "p (Holm)",
         "Each mean runs over the queries that both runs scored: n, of 45 in common",
-        "95 %, percentile bootstrap",
+        "percentile bootstrap, at 95 %",
         "A_mean (new)",
         "B_mean (old)",
         "Diff(A-B)",
@@ -164,8 +164,8 @@ def test_slices_that_are_numbers_stand_in_their_order_and_others_as_they_come() 
 
 def test_no_difference_is_detectable_that_the_range_does_not_allow() -> None:
     a, b = np.array([[1.0, 0.0, 1.0], [9.0, 0.0, 9.0]]), np.array([[0.0, 1.0, 0.0]] * 2)
-    bounds = [(0.0, 1.0), (0.0, None)]
-    bounded, unbounded = compare_arrays(["em", "length"], a, b, bounds=bounds).differences
+    spans = [(0.0, 1.0), (0.0, None)]
+    bounded, unbounded = compare_arrays(["em", "length"], a, b, spans=spans).differences
     free = compare_arrays(["em", "length"], a, b).differences
     assert free[0].detectable is not None and free[0].detectable > 1
     assert bounded.detectable is None and unbounded.detectable == free[1].detectable

@@ -218,14 +218,14 @@ def test_a_drop_where_lower_is_better_is_a_rise(tmp_path: Path) -> None:
     from ragassay.engine import drops
 
     rows = np.array([[0.5] * 40]), np.array([[0.1] * 40])
-    found = compare_arrays(["m"], *rows, higher_is_better=[False], bounds=[(0.0, 1.0)])
+    found = compare_arrays(["m"], *rows, higher_is_better=[False], spans=[(0.0, 1.0)])
     entry = ragassay.evaluate(records(GOOD), ["em"]).summary.metrics["em"]
     lower = replace(entry, name="m", higher_is_better=False)
 
     def judged(size: float) -> bool | None:
         margin = drops.Margin("m", size)
         none = (None, None)
-        return drops.judge(margin, lower, found.differences[0], lambda a, b: none, 0, 0.95).passed
+        return drops.decide(margin, lower, found.differences[0], lambda a, b: none, 0, 0.95).passed
 
     assert (judged(0.1), judged(0.8), judged(0.4)) == (False, True, None)
 

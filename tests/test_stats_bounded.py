@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from ragassay.stats import beta_cdf, beta_ppf, mean_interval
+from ragassay.stats import beta_ppf, mean_interval
 
 UNIT = (0.0, 1.0)
 SHAPES = [0.3, 1.0, 2.5, 10.0, 100.0, 1e4, 1e6]
@@ -19,9 +19,8 @@ def test_beta_quantiles_are_scipys(a: float, b: float) -> None:
         found = beta_ppf(p, a, b)
         assert found == pytest.approx(stats.beta.ppf(p, a, b), rel=1e-7)
         if b >= 1:  # with b below 1 a float next to 1 stands for a range of probabilities
-            assert beta_cdf(found, a, b) == pytest.approx(p, abs=1e-7)
+            assert stats.beta.cdf(found, a, b) == pytest.approx(p, abs=1e-7)
     assert (beta_ppf(0.0, a, b), beta_ppf(1.0, a, b)) == (0.0, 1.0)
-    assert (beta_cdf(-1.0, a, b), beta_cdf(2.0, a, b)) == (0.0, 1.0)
 
 
 @pytest.mark.parametrize("a", [0.3, 1.0, 7.5, 100.0])

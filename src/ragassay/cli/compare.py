@@ -43,7 +43,8 @@ def compare(
 
     Prints for each metric the means of A (new) and B (old), their difference with its interval, the
     p-value of a two-sided paired sign-flip test, the p-value corrected for the number of metrics,
-    and the smallest difference that so many queries could have shown. With more than two runs, each
+    and the smallest difference that so many queries could have shown. The notes below tell the
+    level of each interval, which the correction makes stricter. With more than two runs, each
     is compared with the last. One folder that holds several systems compares those systems.
 
     A metric judged offline has a verdict only where these judgments are known to agree with people;
@@ -65,7 +66,8 @@ def compare(
             nothing (default: all).
         n_resamples: Random sign patterns of the test; all patterns up to 16 queries or clusters.
         seed: Seed of the test.
-        level: Confidence level of the intervals; the rest to 1 is the level of the tests together.
+        level: Confidence level of the intervals before correction; the rest to 1 is the level of
+            the tests together.
         correction: For several metrics: step-down max-T, Holm, Benjamini-Hochberg, or none.
         interval: Kind of interval of the difference: the test inverted (auto), Student's t, or a
             bootstrap.

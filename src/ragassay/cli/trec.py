@@ -164,7 +164,7 @@ def _compare(
             a_name=name,
             b_name=names[-1],
             higher_is_better=[m.metric.higher_is_better for m in measures if m.metric],
-            bounds=[(m.metric.low, m.metric.high) for m in measures if m.metric],
+            spans=[(m.metric.low, m.metric.high) for m in measures if m.metric],
             clusters=clusters,
             clustered_by=CONVERSATION_KEYS[1],
             n_resamples=n_resamples,

@@ -1,10 +1,9 @@
-"""Is the new system really better? Two runs on the same queries."""
+"""The comparison of two runs on the same queries, metric by metric."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,20 +12,25 @@ from numpy.typing import NDArray
 
 from ragassay.engine import drops
 from ragassay.engine.alignment import aligned
-from ragassay.engine.drops import Bounds
 from ragassay.engine.folder import open_run
-from ragassay.engine.gates import OWED
-from ragassay.engine.likeness import own_nuggets, unlike_metrics, unlike_queries, warnings_of
+from ragassay.engine.likeness import (
+    SAME_NUGGETS,
+    differ_in_nuggets,
+    own_nuggets,
+    unlike_metrics,
+    unlike_queries,
+    warnings_of,
+)
 from ragassay.engine.names import shown
-from ragassay.engine.pairs import Mask, Matrix, Pairs, clusters_of, query_matrix, rows_by_query
+from ragassay.engine.pairs import Mask, MatchedRuns, Matrix
 from ragassay.engine.results import Result
 from ragassay.engine.standing import offline_reason, unmeasured_judge
-from ragassay.engine.summary import Comparison, Difference, Standing
+from ragassay.engine.summary import Comparison, Difference, GateResult, Standing
 from ragassay.engine.systems import systems_of
 from ragassay.errors import UsageError
 from ragassay.judges.offline.agreement import NOT_MEASURED
 from ragassay.stats import compare_pairs
-from ragassay.stats.intervals import one_sided
+from ragassay.stats.intervals import Bounds, Span, check_one_sided
 
 RAW_ALPHA = 0.05
 """Level of ``significant``, which UltraRAG fixes."""
@@ -63,8 +67,8 @@ def compare(
             `ragassay.engine.drops`); what was found is in `Comparison.gates`.
         n_resamples: sign patterns of the test (all of them up to 16 clusters).
         seed: seed of the sign patterns and the bootstrap.
-        level: confidence level of the interval of the difference; the rest to 1 is the level of the
-            tests together.
+        level: confidence level of the intervals before correction; the rest to 1 is the level of
+            the tests together.
         correction: ``maxt`` (step-down max-T), ``holm``, ``bh`` (Benjamini-Hochberg) or ``none``
             across the metrics that are tested.
         interval: ``auto`` (the sign-flip test inverted), ``t``, ``percentile`` or ``bca``.
@@ -80,109 +84,108 @@ def compare(
     a, b = _one_system(new), _one_system(old)
     b = aligned(b, a)
     names = _common_metrics(a, b, metrics)
-    rows_a, rows_b = rows_by_query(a), rows_by_query(b)
-    # Sorted, because the random sign patterns belong to positions.
-    common = sorted(query for query in rows_a if query in rows_b)
-    if not common:
+    matched = MatchedRuns.of(a, b)
+    if not matched.queries:
         raise UsageError(
             f"{a.name} and {b.name} have no query in common (by id), so they cannot be compared."
         )
-    by_metric, by_query = unlike_metrics(a, b, names), unlike_queries(a, b, common)
-    unlike = [*dict.fromkeys(by_metric.values()), *by_query]
-    if unlike and not force:
-        raise UsageError(
-            f"{a.name} and {b.name} cannot be compared: {' '.join(unlike)} "
-            "Compare them nevertheless with --force (force=True)."
-        )
-    own = own_nuggets(a, b, names)
-    not_comparable = dict.fromkeys(names, by_query[0]) if by_query else {}
-    not_comparable |= dict.fromkeys(own, "each run has nuggets of its own") | by_metric
-    clusters = clusters_of(a, rows_a, common)
-    first, second = (
-        query_matrix(run, names, rows, common) for run, rows in ((a, rows_a), (b, rows_b))
-    )
+    not_comparable, unlike = _unlike(matched, names, force)
     shown_as = [a.summary.metrics[name] for name in names]
-    options: dict[str, Any] = {
-        "clusters": clusters,
-        "higher_is_better": [metric.higher_is_better for metric in shown_as],
-        "bounds": [metric.bounds for metric in shown_as],
-        "n_resamples": n_resamples,
-        "seed": seed,
-        "level": level,
-        "interval": interval,
-    }
     wanted = () if primary is None else tuple(_named(primary, a, b, names))
-    standings = _standings(a, b, names, not_comparable, wanted, trust_offline)
+    (values_a, mask_a), (values_b, mask_b) = matched.scores(names)
+    options = _TestOptions(matched.clusters, n_resamples, seed, level, interval)
     found = compare_arrays(
         names,
-        first[0],
-        second[0],
-        mask=first[1] & second[1],
+        values_a,
+        values_b,
+        mask=mask_a & mask_b,
         a_name=a.name,
         b_name=b.name if b.name != a.name else f"{b.name} (old)",
+        higher_is_better=[metric.higher_is_better for metric in shown_as],
+        spans=[metric.bounds for metric in shown_as],
         correction=correction,
-        standings=standings,
-        only_a=len(rows_a) - len(common),
-        only_b=len(rows_b) - len(common),
-        warnings=[*unlike, *warnings_of(a, b, names, common, first[1], second[1])],
+        standings=_standings(a, b, names, not_comparable, wanted, trust_offline),
+        only_a=len(matched.rows_a) - len(matched.queries),
+        only_b=len(matched.rows_b) - len(matched.queries),
+        warnings=[*unlike, *warnings_of(a, b, names, matched.queries, mask_a, mask_b)],
         clustered_by=a.config.get("cluster_by"),
-        **options,
+        **options.named,
     )
-    alone = [()] * 2 if metrics is not None else [_only(a, b), _only(b, a)]
     if fail_if_drop:
-        one_sided(level)
+        check_one_sided(level)
     margins = drops.resolve(fail_if_drop, lambda name: _named(name, a, b, names), shown_as)
-
-    def owed_at(margin: drops.Margin, end_a: float, end_b: float) -> Bounds:
-        """One-sided bounds of the difference with each owed score of A and B at these values."""
-        name = margin.metric
-        new_pairs = query_matrix(a, [name], rows_a, common, owed=end_a)
-        old_pairs = query_matrix(b, [name], rows_b, common, owed=end_b)
-        span = {"bounds": [a.summary.metrics[name].bounds], "higher_is_better": [True]}
-        return _bounds_of_pairs(new_pairs, old_pairs, {**options, **span})
-
-    gates = tuple(
-        drops.judge(
-            margin,
-            a.summary.metrics[margin.metric],
-            found.differences[names.index(margin.metric)],
-            partial(owed_at, margin),
-            _n_owed(a, b, margin.metric, rows_a, rows_b, common),
-            level,
-        )
-        for margin in margins
-    )
+    by_name = {difference.name: difference for difference in found.differences}
+    alone = [()] * 2 if metrics is not None else [_only(a, b), _only(b, a)]
     return replace(
         found,
         judged_by=_judged_by(a, b, names),
         metrics_only_a=alone[0],
         metrics_only_b=alone[1],
         primary=wanted,
-        gates=gates,
+        gates=tuple(_drop_gate(one, by_name[one.metric], matched, options) for one in margins),
     )
 
 
-def _bounds_of_pairs(
-    first: Pairs, second: Pairs, options: Mapping[str, Any]
-) -> tuple[float | None, float | None]:
-    """One-sided bounds of the difference of one metric."""
-    found = compare_arrays(["m"], first[0], second[0], mask=first[1] & second[1], **options)
-    return found.differences[0].least, found.differences[0].most
+@dataclass(frozen=True, slots=True)
+class _TestOptions:
+    """What all tests and intervals of a comparison share (see `compare`)."""
+
+    clusters: NDArray[np.int64] | None
+    n_resamples: int
+    seed: int
+    level: float
+    interval: str
+
+    @property
+    def named(self) -> dict[str, Any]:
+        """As keyword arguments of `compare_arrays` and `compare_pairs`."""
+        return {spec.name: getattr(self, spec.name) for spec in fields(self)}
 
 
-def _n_owed(
-    a: Result,
-    b: Result,
-    name: str,
-    rows_a: Mapping[str, list[int]],
-    rows_b: Mapping[str, list[int]],
-    queries: Sequence[str],
-) -> int:
-    """How many scores of a metric the two runs owe."""
-    return sum(
-        int(run.columns.unscored(name, OWED)[[at for query in queries for at in rows[query]]].sum())
-        for run, rows in ((a, rows_a), (b, rows_b))
-    )
+def _unlike(
+    matched: MatchedRuns, names: Sequence[str], force: bool
+) -> tuple[dict[str, str], list[str]]:
+    """The metrics that are not comparable, each with the reason, and a warning for each way in
+    which the runs differ.
+
+    Raises:
+        UsageError: there is such a way, and the comparison is not forced.
+    """
+    a, b = matched.a, matched.b
+    by_metric, by_query = unlike_metrics(a, b, names), unlike_queries(a, b, matched.queries)
+    unlike = [*dict.fromkeys(by_metric.values()), *by_query]
+    if unlike and not force:
+        advice = f"{SAME_NUGGETS} " if differ_in_nuggets(a, b, list(by_metric)) else ""
+        raise UsageError(
+            f"{a.name} and {b.name} cannot be compared: {' '.join(unlike)} {advice}"
+            "Compare them nevertheless, without a verdict on what differs, with --force "
+            "(force=True)."
+        )
+    reasons = dict.fromkeys(names, by_query[0]) if by_query else {}
+    reasons |= dict.fromkeys(own_nuggets(a, b, names), "each run has nuggets of its own")
+    return reasons | by_metric, unlike
+
+
+def _drop_gate(
+    margin: drops.Margin, difference: Difference, matched: MatchedRuns, options: _TestOptions
+) -> GateResult:
+    """What is found of the largest drop allowed of one metric."""
+    metric = matched.a.summary.metrics[margin.metric]
+
+    def bounds_with(owed_a: float, owed_b: float) -> Bounds:
+        """One-sided bounds of the difference with each owed score of A and B at these values."""
+        first, second = matched.scores([margin.metric], (owed_a, owed_b))
+        (found,) = compare_pairs(
+            first[0],
+            second[0],
+            mask=first[1] & second[1],
+            spans=[metric.bounds],
+            **options.named,
+        )
+        return found.least, found.most
+
+    n_owed = matched.n_owed(margin.metric)
+    return drops.decide(margin, metric, difference, bounds_with, n_owed, options.level)
 
 
 def _named(wanted: str | Sequence[str], a: Result, b: Result, names: Sequence[str]) -> list[str]:
@@ -248,7 +251,7 @@ def compare_arrays(
     a_name: str = "A",
     b_name: str = "B",
     higher_is_better: Sequence[bool | None] | None = None,
-    bounds: Sequence[Bounds] | None = None,
+    spans: Sequence[Span] | None = None,
     standings: Sequence[tuple[Standing, str]] | None = None,
     n_resamples: int = 10_000,
     seed: int = 0,
@@ -262,12 +265,12 @@ def compare_arrays(
 ) -> Comparison:
     """The comparison of two aligned score matrices, shape ``(n_metrics, n_queries)``.
 
-    ``mask`` tells where both runs have a score. ``bounds`` are each metric's lowest and highest
-    value: nothing is ``detectable`` where only a difference beyond them would be. ``standings`` say
-    which metrics are tested; all when left out. See `compare` for the rest.
+    ``mask`` tells where both runs have a score. ``spans`` are the ranges of the metrics: a
+    difference that is larger than a range allows is not ``detectable``. ``standings`` say which
+    metrics are tested; all when left out. See `compare` for the rest.
     """
     directions = higher_is_better or [True] * len(names)
-    ranges = bounds or [(None, None)] * len(names)
+    ranges = spans or [(None, None)] * len(names)
     roles: Sequence[tuple[Standing, str]] = standings or [("tested", "")] * len(names)
     tests = compare_pairs(
         a,
@@ -333,7 +336,7 @@ def compare_arrays(
 
 
 def _without_interval(differences: Sequence[Difference]) -> list[str]:
-    """What is to be known of differences that have no interval."""
+    """A warning that names the metrics whose difference has no interval."""
     few = [d.name for d in differences if d.n and d.low is None]
     if not few:
         return []

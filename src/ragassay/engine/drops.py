@@ -1,4 +1,5 @@
-"""``--fail-if-drop 'nDCG@10>0.03'``: is a drop of that size excluded (non-inferiority)?"""
+"""Gates on two runs: ``--fail-if-drop 'nDCG@10>0.03'``, and whether such a drop is excluded
+(non-inferiority)."""
 
 from __future__ import annotations
 
@@ -8,10 +9,9 @@ from dataclasses import dataclass
 
 from ragassay.engine.summary import Difference, GateResult, MetricSummary
 from ragassay.errors import UsageError
+from ragassay.stats.intervals import Bounds
 
 _FORM = re.compile(r"^(?P<metric>.+?)\s*>\s*(?P<margin>[\d.]+(?:[eE][-+]?\d+)?)$")
-
-Bounds = tuple[float | None, float | None]
 
 
 @dataclass(frozen=True)
@@ -88,11 +88,11 @@ def resolve(
     return found
 
 
-def judge(
+def decide(
     margin: Margin,
     metric: MetricSummary,
     difference: Difference,
-    filled: Callable[[float, float], Bounds],
+    bounds_with: Callable[[float, float], Bounds],
     n_owed: int,
     level: float,
 ) -> GateResult:
@@ -105,49 +105,52 @@ def judge(
         margin: of the metric.
         metric: the metric of the new run.
         difference: of the two runs.
-        filled: the bounds with all owed scores of A, and of B, at two values.
+        bounds_with: the one-sided bounds of the difference with all owed scores of A, and of B, at
+            two values.
         n_owed: how many scores both runs owe.
         level: confidence level of the bounds.
     """
-    up = metric.higher_is_better is not False
-    gate = f"no drop {margin}"
-    which = "low" if up else "high"
-    value = difference.least if up else difference.most
+    higher_is_better = metric.higher_is_better is not False
+    seen: Bounds = (difference.least, difference.most)
+    possible = [seen]
 
-    ways = [(difference.least, difference.most)]
+    def result(passed: bool | None, why: str = "") -> GateResult:
+        lows, highs = zip(*possible, strict=True)
+        low = min((end for end in lows if end is not None), default=None)
+        high = max((end for end in highs if end is not None), default=None)
+        which, value = ("low", seen[0]) if higher_is_better else ("high", seen[1])
+        return GateResult(f"no drop {margin}", value, passed, n_owed, why, which, level, low, high)
 
-    def found(passed: bool | None, why: str = "") -> GateResult:
-        lows, highs = ([end for end in side if end is not None] for side in zip(*ways, strict=True))
-        ends = (min(lows, default=None), max(highs, default=None))
-        return GateResult(gate, value, passed, n_owed, why, which, level, *ends)
+    def verdict(bounds: Bounds) -> bool | None:
+        return _verdict(margin.size, bounds if higher_is_better else _mirrored(bounds))
 
     if difference.standing in ("indicative", "not comparable"):
         hint = "; --trust-offline lets it decide" if difference.standing == "indicative" else ""
-        return found(None, f"{difference.why.rstrip('.')}{hint}")
+        return result(None, f"{difference.why.rstrip('.')}{hint}")
     if difference.n < 2:
-        return found(None, "fewer than two common queries have a score")
+        return result(None, "fewer than two common queries have a score")
     if n_owed:
         low, high = metric.bounds
         if low is None or high is None:
-            return found(None, f"{n_owed:,} scores are missing, and may be anything")
-        ways = [filled(low, high), filled(high, low)]
-    seen, *said = (
-        _verdict(margin.size, *(way if up else _mirrored(way)))
-        for way in ((difference.least, difference.most), *ways)
-    )
-    passed = said[0] if len({*said}) == 1 else None
-    if passed is None and n_owed and seen is not None:
-        return found(None, f"{n_owed:,} scores that should be there are missing")
-    return found(passed, "" if passed is not None else "n is too small to tell")
+            return result(None, f"{n_owed:,} scores are missing, and may be anything")
+        possible = [bounds_with(low, high), bounds_with(high, low)]
+    verdicts = {verdict(bounds) for bounds in possible}
+    passed = verdicts.pop() if len(verdicts) == 1 else None
+    if passed is None and n_owed and verdict(seen) is not None:
+        return result(None, f"{n_owed:,} scores that should be there are missing")
+    return result(passed, "" if passed is not None else "n is too small to tell")
 
 
-def _mirrored(way: Bounds) -> Bounds:
-    low, high = way
+def _mirrored(bounds: Bounds) -> Bounds:
+    """The bounds of the difference with the other sign."""
+    low, high = bounds
     return (None if high is None else -high, None if low is None else -low)
 
 
-def _verdict(size: float, low: float | None, high: float | None) -> bool | None:
-    """Of a metric for which higher is better."""
+def _verdict(size: float, bounds: Bounds) -> bool | None:
+    """Whether a drop by more than ``size`` is excluded, where higher is better; ``False`` where it
+    is shown."""
+    low, high = bounds
     if low is not None and low >= -size:
         return True
     return False if high is not None and high < -size else None

@@ -47,7 +47,7 @@ from ragassay.metrics import naming
 from ragassay.metrics.base import Metric
 from ragassay.metrics.whole import Whole
 from ragassay.samples import Sample
-from ragassay.stats.intervals import one_sided
+from ragassay.stats.intervals import check_one_sided
 from ragassay.suites import Suite
 
 if TYPE_CHECKING:
@@ -162,10 +162,10 @@ def prepare(
     own = own_metrics(config.model_dump())
     plan = make_plan(config, source.format, chosen, [*objects, *own])
     shown = {name: str(metric) for name, metric in plan.every.items()}
-    ranges = {name: (metric.low, metric.high) for name, metric in plan.every.items()}
-    checks = gates.resolve(config.fail_under, shown, [s.name for s in plan.suites], ranges)
+    spans = {name: (metric.low, metric.high) for name, metric in plan.every.items()}
+    checks = gates.resolve(config.fail_under, shown, [s.name for s in plan.suites], spans)
     if any(gate.which != "mean" for gate in checks):
-        one_sided(config.level)
+        check_one_sided(config.level)
     asks = bool(judged_among(plan.metrics.values())) or config.nuggets == POOLED
     bench = None
     if asks and config.nuggets not in (OWN, POOLED):
@@ -295,7 +295,7 @@ class Job:
         found = tuple(
             one
             for part in told
-            for one in gates.judge(self.gates, *part, options, trust_offline=config.trust_offline)
+            for one in gates.decide(self.gates, *part, options, trust_offline=config.trust_offline)
         )
         verdicts = kept if folder is None else VerdictFile(folder / VERDICTS)
         return Result(

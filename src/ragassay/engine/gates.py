@@ -1,4 +1,4 @@
-"""Gates: ``--fail-under 'f1>=0.6'`` and what they decide."""
+"""Gates on one run: ``--fail-under 'f1>=0.6'``, and whether they pass."""
 
 from __future__ import annotations
 
@@ -13,14 +13,16 @@ import numpy as np
 from ragassay.engine.names import shown
 from ragassay.engine.results import ScoreColumns
 from ragassay.engine.standing import offline_reason
-from ragassay.engine.summarise import IntervalOptions, cluster_codes, interval_of
+from ragassay.engine.summarise import IntervalOptions, interval_of, sample_clusters
 from ragassay.engine.summary import GateResult, MetricSummary, Summary
 from ragassay.errors import UsageError
 from ragassay.scores import Reason
-from ragassay.stats.intervals import one_sided
+from ragassay.stats.intervals import Bounds, Span, one_sided
 
 _OPERATORS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
-_FORM = re.compile(r"^(?P<left>.+?)\s*(?P<op>>=|<=|>|<)\s*(?P<bound>[-+]?[\d.]+(?:[eE][-+]?\d+)?)$")
+_FORM = re.compile(
+    r"^(?P<left>.+?)\s*(?P<op>>=|<=|>|<)\s*(?P<threshold>[-+]?[\d.]+(?:[eE][-+]?\d+)?)$"
+)
 _BOUND = re.compile(r"^(?P<which>mean|low|high)\((?P<name>.+)\)$")
 OWED = (Reason.MISSING_INPUT, Reason.FAILED)
 """Reasons that do not lie in the nature of the query: a score was owed."""
@@ -35,13 +37,13 @@ class Gate:
         which: ``mean`` (of the sample), ``low`` (the true mean is at least ...) or ``high`` (at
             most ...).
         op: ``>=``, ``>``, ``<=`` or ``<``.
-        bound: the value that is asked for.
+        threshold: the value that is asked for.
     """
 
     metric: str
     which: Literal["mean", "low", "high"]
     op: str
-    bound: float
+    threshold: float
 
     @property
     def at_least(self) -> bool:
@@ -50,11 +52,11 @@ class Gate:
 
     def holds(self, value: float) -> bool:
         """Whether a value fulfils the condition."""
-        return bool(_OPERATORS[self.op](value, self.bound))
+        return bool(_OPERATORS[self.op](value, self.threshold))
 
     def __str__(self) -> str:
         left = self.metric if self.which == "mean" else f"{self.which}({self.metric})"
-        return f"{left}{self.op}{_number(self.bound)}"
+        return f"{left}{self.op}{_number(self.threshold)}"
 
 
 def parse(text: str) -> Gate:
@@ -73,11 +75,11 @@ def parse(text: str) -> Gate:
     bounded = _BOUND.match(found["left"])
     which, name = (bounded["which"], bounded["name"]) if bounded else ("mean", found["left"])
     try:
-        gate = Gate(name, which, found["op"], float(found["bound"]))  # type: ignore[arg-type]
+        gate = Gate(name, which, found["op"], float(found["threshold"]))  # type: ignore[arg-type]
     except ValueError as error:
-        raise UsageError(f"--fail-under {text!r}: {found['bound']} is not a number.") from error
+        raise UsageError(f"--fail-under {text!r}: {found['threshold']} is not a number.") from error
     if gate.which != "mean" and gate.at_least != (gate.which == "low"):
-        asked = _number(gate.bound)
+        asked = _number(gate.threshold)
         right = f"low({name})>={asked}" if gate.at_least else f"high({name})<={asked}"
         raise UsageError(
             f"--fail-under {text!r}: a gate on a bound asks for low(METRIC)>=VALUE or "
@@ -90,7 +92,7 @@ def resolve(
     texts: Sequence[str],
     metrics: Mapping[str, str],
     used: Sequence[str],
-    ranges: Mapping[str, tuple[float | None, float | None]] | None = None,
+    spans: Mapping[str, Span] | None = None,
 ) -> list[Gate]:
     """The gates that texts describe, each metric under the name that the run shows it by.
 
@@ -98,7 +100,7 @@ def resolve(
         texts: conditions, see `parse`.
         metrics: shown name -> canonical name of what the run computes.
         used: names of the suites whose aliases hold.
-        ranges: shown name -> lowest and highest value of each metric.
+        spans: shown name -> range of each metric.
 
     Raises:
         UsageError: no condition, a metric that the run does not compute, or a value outside the
@@ -109,11 +111,13 @@ def resolve(
         gate = parse(text)
         where = "what this run computes", "--dry-run lists them"
         for name in shown([gate.metric], metrics, used, *where):
-            low, high = (ranges or {}).get(name, (None, None))
-            if (low is not None and gate.bound < low) or (high is not None and gate.bound > high):
+            low, high = (spans or {}).get(name, (None, None))
+            if (low is not None and gate.threshold < low) or (
+                high is not None and gate.threshold > high
+            ):
                 raise UsageError(
-                    f"--fail-under {text!r}: {gate.bound:g} is no value of {name}, which runs from "
-                    f"{_end(low)} to {_end(high)}."
+                    f"--fail-under {text!r}: {gate.threshold:g} is no value of {name}, which runs "
+                    f"from {_end(low)} to {_end(high)}."
                 )
             gates.append(replace(gate, metric=name))
     return gates
@@ -128,7 +132,7 @@ def _end(value: float | None) -> str:
     return "any value" if value is None else f"{value:g}"
 
 
-def judge(
+def decide(
     gates: Sequence[Gate],
     summary: Summary,
     columns: ScoreColumns,
@@ -136,7 +140,7 @@ def judge(
     *,
     trust_offline: bool = False,
 ) -> list[GateResult]:
-    """What each gate finds in a summary, for those that speak of its metrics.
+    """Whether each gate on a metric of a summary passes.
 
     A gate on a bound passes when the one-sided bound of the true mean (at the run's confidence
     level) reaches the value, fails when the other one-sided bound excludes it, and is undecided
@@ -158,6 +162,15 @@ def judge(
     ]
 
 
+@dataclass(frozen=True)
+class _Estimate:
+    """A mean, and the one-sided bounds of the true mean."""
+
+    mean: float | None
+    low: float | None
+    high: float | None
+
+
 def _decide(
     gate: Gate,
     metric: MetricSummary,
@@ -165,64 +178,81 @@ def _decide(
     options: IntervalOptions,
     trust_offline: bool,
 ) -> GateResult:
-    scored = columns.scored(metric.name)
-    owed = columns.unscored(metric.name, OWED)
-    clusters = cluster_codes(columns)
-    n_owed = int(owed.sum())
+    n_owed = int(columns.unscored(metric.name, OWED).sum())
 
-    def bounds(fill: float | None) -> tuple[float | None, float | None, float | None]:
-        """Mean and one-sided bounds with each owed score at one value; as they are without one."""
-        chosen = scored if fill is None else scored | owed
-        values = np.where(scored, columns.values(metric.name), 0.0 if fill is None else fill)
-        level = options.level if gate.which == "mean" else one_sided(options.level)
-        found = interval_of(
-            metric,
-            values[chosen],
-            None if clusters is None else clusters[chosen],
-            replace(options, level=level),
-        )
-        return found.mean, found.low, found.high
-
-    mean, low, high = bounds(None)
-    if mean is None:
-        return GateResult(str(gate), None, None, n_owed, "nothing was scored")
-    value = mean if gate.which == "mean" else low if gate.at_least else high
-    if value is None:
-        why = "one sample has no interval" if scored.sum() == 1 else "there is no interval"
+    def undecided(why: str) -> GateResult:
         return GateResult(str(gate), None, None, n_owed, why)
-    ways: list[tuple[float | None, float | None, float | None]] = [(mean, low, high)]
+
+    seen = _estimate(gate, metric, columns, options)
+    if seen.mean is None:
+        return undecided("nothing was scored")
+    value = seen.mean if gate.which == "mean" else seen.low if gate.at_least else seen.high
+    if value is None:
+        alone = columns.scored(metric.name).sum() == 1
+        return undecided("one sample has no interval" if alone else "there is no interval")
+    # With scores owed: what would have been found had they all been the lowest, and the highest.
+    possible = [seen]
     if n_owed:
-        ways = [bounds(end) for end in metric.bounds if end is not None]
-        if metric.aggregate != "mean" or len(ways) < 2:
-            ways = []  # a value may be anything, so nothing is certain
-    said = {_verdict(gate, *way) for way in ways}
-    passed = said.pop() if len(said) == 1 else None
+        ends = [end for end in metric.bounds if end is not None]
+        # Where a score may be anything, nothing is certain.
+        closed = metric.aggregate == "mean" and len(ends) == 2
+        possible = [_estimate(gate, metric, columns, options, end) for end in ends if closed]
+    verdicts = {_verdict(gate, estimate) for estimate in possible}
+    passed = verdicts.pop() if len(verdicts) == 1 else None
     why = ""
-    if passed is None and n_owed and _verdict(gate, mean, low, high) is not None:
+    if passed is None and n_owed and _verdict(gate, seen) is not None:
         why = f"{n_owed:,} samples that should have been scored were not"
     elif passed is None:
         why = "n is too small to tell"
     distrust = "" if trust_offline else offline_reason(metric)
     if distrust:
         passed, why = None, f"{distrust}; --trust-offline lets it decide"
-    lows = [way[0 if gate.which == "mean" else 1] for way in ways]
-    highs = [way[0 if gate.which == "mean" else 2] for way in ways]
-    ends: tuple[float | None, float | None] = (None, None)
-    if gate.which != "mean" or n_owed:
-        ends = (
-            min((end for end in lows if end is not None), default=None),
-            max((end for end in highs if end is not None), default=None),
-        )
-    return GateResult(str(gate), value, passed, n_owed, why, gate.which, options.level, *ends)
+    low, high = _outermost(gate, possible) if gate.which != "mean" or n_owed else (None, None)
+    return GateResult(str(gate), value, passed, n_owed, why, gate.which, options.level, low, high)
 
 
-def _verdict(gate: Gate, mean: float | None, low: float | None, high: float | None) -> bool | None:
+def _estimate(
+    gate: Gate,
+    metric: MetricSummary,
+    columns: ScoreColumns,
+    options: IntervalOptions,
+    owed: float | None = None,
+) -> _Estimate:
+    """What a gate looks at; ``owed`` takes the place of each score that is owed, where given."""
+    chosen = columns.scored(metric.name)
+    values = columns.values(metric.name)
+    if owed is not None:
+        values = np.where(chosen, values, owed)
+        chosen = chosen | columns.unscored(metric.name, OWED)
+    clusters = sample_clusters(columns)
+    level = options.level if gate.which == "mean" else one_sided(options.level)
+    found = interval_of(
+        metric,
+        values[chosen],
+        None if clusters is None else clusters[chosen],
+        replace(options, level=level),
+    )
+    return _Estimate(found.mean, found.low, found.high)
+
+
+def _outermost(gate: Gate, possible: Sequence[_Estimate]) -> Bounds:
+    """The lowest and the highest of what a gate was decided by: means, or bounds."""
+    on_mean = gate.which == "mean"
+    lows = [one.mean if on_mean else one.low for one in possible]
+    highs = [one.mean if on_mean else one.high for one in possible]
+    return (
+        min((end for end in lows if end is not None), default=None),
+        max((end for end in highs if end is not None), default=None),
+    )
+
+
+def _verdict(gate: Gate, found: _Estimate) -> bool | None:
     """Passed, failed, or undecided."""
     if gate.which == "mean":
-        return None if mean is None else gate.holds(mean)
-    if low is None or high is None:
+        return None if found.mean is None else gate.holds(found.mean)
+    if found.low is None or found.high is None:
         return None
-    near, far = (low, high) if gate.at_least else (high, low)
+    near, far = (found.low, found.high) if gate.at_least else (found.high, found.low)
     if gate.holds(near):
         return True
     return None if gate.holds(far) else False

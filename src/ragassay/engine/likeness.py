@@ -1,4 +1,4 @@
-"""Were two runs computed alike, and did they ask the same? A sentence for each way in which not."""
+"""Differences between two runs in what they asked and how it was scored, each as a sentence."""
 
 from __future__ import annotations
 
@@ -12,13 +12,32 @@ from ragassay.engine.behind import names_in
 from ragassay.engine.pairs import Mask, rows_by_query
 from ragassay.engine.results import Result
 
+SAME_NUGGETS = (
+    "To measure both systems by the same nuggets, put them into one file and run that with "
+    "--nuggets pooled, or run both with one nugget file (--nuggets FILE). Pooling each run by "
+    "itself gives two sets of nuggets."
+)
+"""What to do where two runs were measured by different nuggets."""
+
+_NUGGETS = "nuggets="
+"""How the part of a signature begins that names the nuggets."""
+
+
+def differ_in_nuggets(a: Result, b: Result, names: Sequence[str]) -> bool:
+    """Whether the two runs measured one of these metrics by different nuggets."""
+    return any(len({_nuggets(run, name) for run in (a, b)}) > 1 for name in names)
+
+
+def _nuggets(run: Result, name: str) -> str:
+    """The nuggets that a metric was measured by; empty for a metric without any."""
+    parts = run.summary.metrics[name].signature.split("|")
+    return next((part for part in parts if part.startswith(_NUGGETS)), "")
+
 
 def own_nuggets(a: Result, b: Result, names: Sequence[str]) -> list[str]:
     """Metrics that measure each run by nuggets of its own."""
     return [
-        name
-        for name in names
-        if any("|nuggets=own" in run.summary.metrics[name].signature for run in (a, b))
+        name for name in names if any(_nuggets(run, name) == f"{_NUGGETS}own" for run in (a, b))
     ]
 
 
@@ -91,8 +110,7 @@ def warnings_of(
     if own_nuggets(a, b, names):
         found.append(
             "The nuggets are each run's own, so the two systems were not measured against the same "
-            "facts and have no verdict; --nuggets pooled, or --nuggets FILE, measures both by one "
-            "bank."
+            f"facts and have no verdict. {SAME_NUGGETS}"
         )
     one_sided = int((mask_a != mask_b).sum())
     if one_sided:

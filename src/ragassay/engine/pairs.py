@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,53 @@ Matrix = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 Pairs = tuple[Matrix, Mask]
 """A value for each metric and query, and where there is one."""
+
+
+@dataclass(frozen=True, slots=True)
+class MatchedRuns:
+    """Two runs, query by query.
+
+    Attributes:
+        a, b: the new run and the old one, which show the metrics under the same names.
+        rows_a, rows_b: row numbers of each query id in either run.
+        queries: ids of the queries that both have, sorted.
+    """
+
+    a: Result
+    b: Result
+    rows_a: Mapping[str, list[int]]
+    rows_b: Mapping[str, list[int]]
+    queries: Sequence[str]
+
+    @classmethod
+    def of(cls, a: Result, b: Result) -> MatchedRuns:
+        """Matches the queries of two runs by id."""
+        rows_a, rows_b = rows_by_query(a), rows_by_query(b)
+        # Sorted, because the random sign patterns belong to positions.
+        return cls(a, b, rows_a, rows_b, sorted(query for query in rows_a if query in rows_b))
+
+    def scores(
+        self, names: Sequence[str], owed: tuple[float | None, float | None] = (None, None)
+    ) -> tuple[Pairs, Pairs]:
+        """What `query_matrix` gives for either run; ``owed`` are the values of A and of B that take
+        the place of scores that are owed."""
+        return (
+            query_matrix(self.a, names, self.rows_a, self.queries, owed[0]),
+            query_matrix(self.b, names, self.rows_b, self.queries, owed[1]),
+        )
+
+    def n_owed(self, name: str) -> int:
+        """How many scores of a metric the two runs owe."""
+        total = 0
+        for run, rows in ((self.a, self.rows_a), (self.b, self.rows_b)):
+            at = [row for query in self.queries for row in rows[query]]
+            total += int(run.columns.unscored(name, OWED)[at].sum())
+        return total
+
+    @property
+    def clusters(self) -> NDArray[np.int64] | None:
+        """A number for each query's cluster; ``None`` where the new run is not clustered."""
+        return query_clusters(self.a, self.rows_a, self.queries)
 
 
 def rows_by_query(result: Result) -> Mapping[str, list[int]]:
@@ -71,7 +119,7 @@ def query_differences(a: Result, b: Result, names: Sequence[str]) -> list[Matrix
     return [row[scored] for row, scored in zip(found, both, strict=True)]
 
 
-def clusters_of(
+def query_clusters(
     result: Result, rows: Mapping[str, list[int]], queries: Sequence[str]
 ) -> NDArray[np.int64] | None:
     """A number for each query's cluster; ``None`` where the run is not clustered."""

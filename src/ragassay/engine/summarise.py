@@ -66,7 +66,7 @@ def summarise(
 ) -> dict[str, MetricSummary]:
     """The described metrics with their numbers over all samples, by name."""
     everything = np.ones(len(columns), dtype=np.bool_)
-    clusters = cluster_codes(columns)
+    clusters = sample_clusters(columns)
     return {m.name: _over(columns, m, everything, clusters, options) for m in metrics}
 
 
@@ -77,7 +77,7 @@ def slice_summaries(
 
     A sample with several labels in a column (a list) is in the slice of each.
     """
-    clusters = cluster_codes(columns)
+    clusters = sample_clusters(columns)
     # Slices are many and small: no bootstrap there, whatever the headline uses.
     if options.method in ("percentile", "bca"):
         options = IntervalOptions("auto", options.level)
@@ -123,7 +123,7 @@ def averaged_over(
     return text
 
 
-def cluster_codes(columns: ScoreColumns) -> NDArray[np.int64] | None:
+def sample_clusters(columns: ScoreColumns) -> NDArray[np.int64] | None:
     """Each sample's cluster as a number, or ``None`` when samples are independent.
 
     Samples cluster by the column that was asked for; else by query, where a query occurs more than

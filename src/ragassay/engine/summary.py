@@ -240,8 +240,9 @@ class Difference:
     ``low`` and ``high`` bound the difference at ``level``, the one that the correction leaves this
     metric, so that they exclude 0 exactly where the difference is significant after it; ``least``
     and ``most`` are one-sided bounds at the comparison's own level, uncorrected.
-    ``detectable`` is the smallest true difference that ``n`` queries with this spread would have
-    found with 80 % power at the 5 % level. What could not be computed is ``None``.
+    ``detectable`` is the smallest true difference that a t-test of ``n`` queries with this spread
+    would have found with 80 % power at the comparison's own level (5 % where that is 95 %),
+    uncorrected. What could not be computed is ``None``.
 
     ``standing`` says whether the verdict counts: ``tested``, or ``exploratory`` (not among the
     primary metrics), ``indicative`` (judged offline, without known agreement with people) or ``not

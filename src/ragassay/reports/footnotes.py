@@ -10,6 +10,7 @@ from ragassay.engine.standing import offline_agreement
 from ragassay.engine.summary import Comparison, Spending, Summary
 from ragassay.engine.totals import is_whole, plain
 from ragassay.reports.wording import (
+    confidence,
     correction_name,
     cost,
     counts,
@@ -282,9 +283,10 @@ def comparison_notes(comparison: Comparison) -> list[str]:
         f"{percent(1 - comparison.level)} level."
         if n_tested
         else "No metric is tested, so none has a corrected p.",
-        f"Interval of the difference: {percent(comparison.level)}, "
-        f"{interval_name(comparison.interval)}. Detectable: the smallest true difference that n "
-        "queries with this spread find with 80 % power.",
+        f"Interval of the difference: {interval_name(comparison.interval)}, "
+        f"{interval_levels(comparison)}.",
+        "Detectable: the smallest true difference that n queries with this spread find with 80 % "
+        f"power, tested by itself at the {percent(1 - comparison.level)} level.",
     ]
     notes += cluster_notes(comparison)
     notes += standing_notes(comparison)
@@ -306,6 +308,24 @@ def comparison_notes(comparison: Comparison) -> list[str]:
     if missing:
         notes.append(f"Left out: {' and '.join(missing)}.")
     return notes
+
+
+def interval_levels(comparison: Comparison) -> str:
+    """The confidence levels of the intervals of the differences: ``at 95 %``, or, where the
+    correction asks for more, ``at 97.5 % for em, 95 % for f1``."""
+    metrics: dict[str, list[str]] = {}
+    for d in sorted(comparison.differences, key=lambda d: d.level, reverse=True):
+        if d.low is not None:
+            metrics.setdefault(confidence(d.level), []).append(d.name)
+    levels = list(metrics) or [confidence(comparison.level)]
+    if levels == [confidence(comparison.level)]:
+        return f"at {levels[0]}"
+    told = ", ".join(f"{level} for {', '.join(names)}" for level, names in metrics.items())
+    if len(levels) == 1:
+        told = levels[0]
+    elif len(levels) > MOST_LABELS:
+        told = f"{levels[-1]} to {levels[0]}"
+    return f"at {told} (each metric's is what the correction leaves it)"
 
 
 def _corrected(comparison: Comparison) -> str:

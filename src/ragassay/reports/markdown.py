@@ -33,12 +33,11 @@ def summary(found: Summary) -> str:
 
 def comparison(found: Comparison) -> str:
     """A comparison as Markdown (GitHub's dialect)."""
-    level = wording.percent(found.level).replace(" ", "")
     corrected = f"p ({wording.correction_name(found.correction)})"
     lines = [f"**{escape(footnotes.verdict_line(found))}**", ""]
     lines += _table(
         [
-            *("metric", "A_mean (new)", "B_mean (old)", "Diff(A-B)", f"{level} interval"),
+            *("metric", "A_mean (new)", "B_mean (old)", "Diff(A-B)", "interval"),
             *("p_value", corrected, "verdict", "n", "detectable"),
         ],
         "lrrrrrrlrr",

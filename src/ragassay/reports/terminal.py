@@ -117,25 +117,24 @@ class _ComparisonView:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         comparison, plain, width = self.comparison, options.ascii_only, options.max_width
         yield _heading([f"{comparison.a} (new) against {comparison.b} (old)"], "")
-        level = wording.percent(comparison.level).replace(" ", "")
         corrected = f"p ({wording.correction_name(comparison.correction)})"
         short = corrected.replace("Benjamini-Hochberg", "BH")
         if width >= _WIDE_COMPARISON:
             cells = _one_line_cells
-            heads = ["A_mean (new)", "B_mean (old)", "Diff(A-B)", f"{level} interval"]
+            heads = ["A_mean (new)", "B_mean (old)", "Diff(A-B)", "interval"]
             heads += ["p_value", corrected, "verdict", "n", "detectable"]
         elif width >= _TWO_LINE_COMPARISON:
             cells = _two_line_cells
-            heads = ["A_mean\n(new)", "B_mean\n(old)", f"Diff(A-B)\n{level} interval"]
+            heads = ["A_mean\n(new)", "B_mean\n(old)", "Diff(A-B)\ninterval"]
             heads += [f"p_value\n{short}", "verdict\nn, detectable"]
         elif width >= _NARROW_COMPARISON:
             cells = _narrow_cells
-            heads = ["A_mean (new)\nB_mean (old)", f"Diff(A-B)\n{level} interval"]
+            heads = ["A_mean (new)\nB_mean (old)", "Diff(A-B)\ninterval"]
             heads += [f"p_value\n{short}", "verdict"]
         else:
             cells = _stacked_cells
             heads = ["A_mean\n(new)\nB_mean\n(old)"]
-            heads += [f"Diff(A-B)\n{level} interval\np_value, {short}\nverdict"]
+            heads += [f"Diff(A-B)\ninterval\np_value, {short}\nverdict"]
         table = _table()
         table.add_column("metric" if cells is _one_line_cells else "metric\n", overflow="fold")
         for head in heads:

@@ -19,17 +19,15 @@ NOTHING = "–"
 _INTERVALS = {
     "effective-n": "beta bounds by the effective n",
     "skew-t": "Student's t, widened for skewness",
-    "auto": "the sign-flip test inverted, at the level that the correction leaves each metric",
+    "auto": "the sign-flip test inverted",
     "t": "Student's t",
     "percentile": "percentile bootstrap",
     "bca": "BCa bootstrap",
-    "bootstrap": "bootstrap",
 }
 _CORRECTIONS = {
     "maxt": "max-T",
     "holm": "Holm",
     "bh": "Benjamini-Hochberg",
-    "benjamini-hochberg": "Benjamini-Hochberg",
     "none": "uncorrected",
 }
 _COUNTED = re.compile(r"(?P<label>.*?)(?P<count> \([\d,]+\))?", re.S)
@@ -67,6 +65,11 @@ def p_value(value: float | None) -> str:
 def percent(share: float) -> str:
     """``0.95`` as ``95 %``."""
     return f"{share * 100:g} %"
+
+
+def confidence(level: float) -> str:
+    """A confidence level as ``97.5 %``; what it lacks of 100 % has up to three digits."""
+    return f"{100 - float(f'{100 * (1 - level):.3g}'):.10g} %"
 
 
 def reason(code: str) -> str:

@@ -1,9 +1,8 @@
-"""What the numbers mean: arrays in, results out. numpy and nothing above it."""
+"""Intervals, paired tests and corrections. Arrays in, results out; it needs numpy only."""
 
 from ragassay.stats.components import Components, icc1, variance_components
 from ragassay.stats.corrections import benjamini_hochberg, holm
 from ragassay.stats.distributions import (
-    beta_cdf,
     beta_ppf,
     normal_cdf,
     normal_ppf,
@@ -26,7 +25,6 @@ __all__ = [
     "SignFlips",
     "Spread",
     "benjamini_hochberg",
-    "beta_cdf",
     "beta_ppf",
     "compare_pairs",
     "detectable_difference",

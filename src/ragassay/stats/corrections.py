@@ -1,4 +1,4 @@
-"""What p-values are worth when several are looked at together.
+"""Corrections of the p-values of several tests that are looked at together.
 
 Each function takes the raw p-values of one family of tests and returns the adjusted ones in the
 same order: reject where the adjusted value is at most the chosen level. Entries without a p-value
@@ -71,17 +71,17 @@ def decision_levels(
     """
     order, ranked = _ranked(p_values)
     m = len(ranked)
-    found = sum(p is not None and p <= alpha for p in adjusted)
+    found = sum(p is not None and p <= alpha for p in adjusted)  # those of the lowest ranks
     levels = [alpha] * len(p_values)
     for rank, (at, p) in enumerate(zip(order, ranked, strict=True), start=1):
-        discovery = rank <= found
         level = {
             "holm": alpha / (m - min(rank, found + 1) + 1),
             "bh": alpha * max(found, 1) / m,
             "none": alpha,
         }[name]
-        # Rounding must not part the interval from the test.
-        levels[at] = max(level, p) if discovery else min(level, math.nextafter(p, 0.0))
+        # The interval must agree with the test, whatever the rounding of the level.
+        is_finding = rank <= found
+        levels[at] = max(level, p) if is_finding else min(level, math.nextafter(p, 0.0))
     return levels
 
 

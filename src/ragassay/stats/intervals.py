@@ -1,4 +1,4 @@
-"""How sure anyone can be of a mean."""
+"""Confidence intervals of a mean: which kinds there are, and one for values with clusters."""
 
 from __future__ import annotations
 
@@ -19,10 +19,13 @@ METHODS = ("auto", "t", "percentile", "bca")
 """Ways to bound a mean: by the range of the scores, Student's t, and two bootstraps."""
 
 EFFECTIVE_N, SKEW_T = "effective-n", "skew-t"
-"""What ``auto`` is for scores with a range and for scores without one."""
+"""The methods that ``auto`` stands for: with scores that have a range, and without."""
 
 Span = tuple[float | None, float | None]
-"""The lowest and the highest possible value; ``None`` where there is none."""
+"""The range of a metric: its lowest and highest possible value; ``None`` where there is none."""
+
+Bounds = tuple[float | None, float | None]
+"""Lower and upper confidence bound of a mean; ``None`` where there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +85,7 @@ def mean_interval(
     if row.ndim != 1 or not np.isfinite(row).all():
         raise ValueError("values must be a one-dimensional array of finite numbers")
     codes = None if clusters is None else cluster_codes(clusters, row.size)
-    kind = used(method, row, span)
+    kind = resolved_method(method, row, span)
     if not row.size:
         return Interval(None, None, None, level, kind, 0, None if codes is None else 0)
     units = Units.of(row[None, :], codes, np.array([np.abs(row).max()]))
@@ -91,8 +94,8 @@ def mean_interval(
     return Interval(float(units.means[0]), low, high, level, kind, row.size, n_clusters)
 
 
-def used(method: str, values: FloatArray, span: Span) -> str:
-    """What ``auto`` is for these values; any other method is itself."""
+def resolved_method(method: str, values: FloatArray, span: Span) -> str:
+    """The method that ``auto`` stands for with these values; any other method unchanged."""
     low, high = span
     if method != "auto":
         return method
@@ -105,9 +108,11 @@ def used(method: str, values: FloatArray, span: Span) -> str:
 
 def bounds(
     units: Units, method: str, level: float, n_resamples: int, seed: int, spans: Sequence[Span] = ()
-) -> list[tuple[float | None, float | None]]:
-    """Lower and upper bound of the mean of each row; ``None`` with fewer than two units, and where
-    all are equal, which shows no spread (``effective-n`` needs none).
+) -> list[Bounds]:
+    """Lower and upper bound of the mean of each row.
+
+    There are none with fewer than two units, nor, except with ``effective-n``, where all units are
+    equal: such values show no spread.
 
     Args:
         units: rows of values by unit.
@@ -132,7 +137,7 @@ def bounds(
         ]
     resampled = resampled_means(units, n_resamples, seed)
     left_out = units.leave_one_out
-    found: list[tuple[float | None, float | None]] = []
+    found: list[Bounds] = []
     for at, mean in enumerate(means):
         drawn: FloatArray = resampled[:, at]
         if errors[at] == 0.0:
@@ -155,11 +160,23 @@ def one_sided(level: float) -> float:
     """The level of the two-sided interval whose ends are one-sided bounds at ``level``.
 
     Raises:
-        UsageError: a level of 0.5 or below, at which a one-sided bound says nothing.
+        UsageError: a level out of range (see `check_one_sided`).
+    """
+    check_one_sided(level)
+    return 2.0 * level - 1.0
+
+
+def check_one_sided(level: float) -> None:
+    """Refuses a level at which a one-sided bound says nothing.
+
+    Raises:
+        UsageError: a level of 0.5 or below, or of 1.
     """
     if not 0.5 < level < 1.0:
-        raise UsageError(f"A gate on a bound needs a confidence level above 0.5, not {level}.")
-    return 2.0 * level - 1.0
+        raise UsageError(
+            "A gate on a bound needs a confidence level above 0.5 and below 1 (--level 0.95), "
+            f"not {level}."
+        )
 
 
 def check_options(method: str, level: float, n_resamples: int) -> None:

@@ -1,4 +1,4 @@
-"""What a test could have seen: the smallest true difference that it would probably find."""
+"""The power of a paired t-test, and the smallest true difference that it would probably find."""
 
 from __future__ import annotations
 

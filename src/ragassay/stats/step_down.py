@@ -1,10 +1,11 @@
 """Several tests on the same queries, corrected by their joint distribution.
 
-Near-twins (Recall@5 and P@5) rise and fall together: a correction that knows it hardly lowers the
-power for having both. Each sign pattern gives one statistic a row, the sum of its differences over
-the root of their sum of squares (so that a metric from 0 to 100 counts as one from 0 to 1), and the
-largest of them over the rows is what a row is measured by: step down, from the row with the largest
-statistic on, over the rows that are left. The chance of even one false discovery is at most alpha.
+Metrics that measure nearly the same (Recall@5 and P@5) rise and fall together: a correction that
+takes their dependence into account hardly loses power by testing both. Each sign pattern gives each
+row a statistic: the size of the sum of its differences over the root of their sum of squares, so
+that a metric from 0 to 100 counts as one from 0 to 1. The rows are tested one after another, that
+with the largest observed statistic first; each is compared with the largest statistic, pattern by
+pattern, of the rows not tested yet. The chance of even one false finding is at most alpha.
 
 Source: P. Westfall and S. Young, "Resampling-Based Multiple Testing" (1993), algorithm 2.8; J.
 Romano and M. Wolf, "Exact and approximate stepdown methods for multiple hypothesis testing",
@@ -18,6 +19,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ragassay.stats.sign_flip import SignFlips
+from ragassay.stats.units import FloatArray, IntArray
 
 
 def max_t(
@@ -28,41 +30,66 @@ def max_t(
     Args:
         flips: the sign patterns, shared by all rows.
         rows: the rows that are tested together.
-        alpha: level of the family.
+        alpha: level of the family, in (0, 1).
 
     Returns:
-        For each row its adjusted p-value (a discovery where it is at most ``alpha``), and the level
-        at which its own test decides alike: a row is a discovery exactly where its raw p-value is
-        at most that level.
+        Adjusted p-values, one for each of ``rows`` (a finding where at most ``alpha``), and the
+        levels of their own tests that decide alike: a row is a finding exactly where its raw
+        p-value is at most its level.
     """
-    spread = np.where(flips.spread > 0, flips.spread, 1.0)[list(rows)]
-    statistic = np.abs(flips.sums[:, list(rows)]) / spread
-    reached = statistic >= statistic[0] - flips.slack[list(rows)] / spread
+    chosen = list(rows)
+    spread = np.where(flips.spread > 0, flips.spread, 1.0)[chosen]
+    statistic = np.abs(flips.sums[:, chosen]) / spread
+    # A pattern with this statistic or more counts as one like the observation, despite rounding.
+    observed = statistic[0] - flips.slack[chosen] / spread
     order = np.argsort(-statistic[0], kind="stable")
-    n, allowed = flips.n_patterns, int(np.floor(alpha * flips.n_patterns + 1e-9))
-    # The largest statistic among a row and those after it, from the last row backwards.
+    p_values, thresholds = _steps(statistic, observed, order, alpha)
+    n = flips.n_patterns
+    adjusted, levels = [1.0] * len(chosen), [alpha] * len(chosen)
+    largest_p, threshold, n_left = 0.0, np.inf, len(chosen)
+    for step, at in enumerate(order):
+        if largest_p <= alpha:
+            # The first row that is no finding ends the tests: the rest has its threshold.
+            threshold, n_left = thresholds[step], len(chosen) - step
+        largest_p = max(largest_p, p_values[step])
+        adjusted[at] = largest_p
+        # Where a statistic takes few values, its threshold says little: Bonferroni's level is safe.
+        n_beyond = max(float((statistic[:, at] > threshold).sum()), alpha * n / n_left)
+        n_like_observed = int((statistic[:, at] >= observed[at]).sum())
+        if largest_p <= alpha:
+            levels[at] = max(n_beyond, n_like_observed) / n
+        else:
+            levels[at] = min(n_beyond, n_like_observed - 1) / n
+    for at, following in zip(order[-2::-1], order[:0:-1], strict=True):
+        # Rows with the same statistic are decided in one step, whichever of them comes first.
+        alike = statistic[0, at] - statistic[0, following] <= 1e-9 * statistic[0, at]
+        if alike and adjusted[at] == adjusted[following] <= alpha:
+            levels[at] = max(levels[at], levels[following])
+    return adjusted, levels
+
+
+def _steps(
+    statistic: FloatArray, observed: FloatArray, order: IntArray, alpha: float
+) -> tuple[list[float], list[float]]:
+    """The p-value and the threshold of each step, in ``order``.
+
+    Both go by the largest statistic among the row of a step and the rows after it: the share of
+    patterns in which that reaches the row's own observation, and the value that it exceeds in a
+    share of at most ``alpha`` of the patterns.
+
+    Args:
+        statistic: of each pattern and row, shape ``(n_patterns, n_rows)``, at least 0.
+        observed: from which value on a statistic counts as the observed one, shape ``(n_rows,)``.
+        order: the rows, that with the largest observed statistic first.
+        alpha: level of the family, in (0, 1).
+    """
+    n = len(statistic)
+    n_allowed = int(np.floor(alpha * n + 1e-9))
     largest = np.zeros(n)
-    steps: list[tuple[float, float]] = []
+    p_values, thresholds = [], []
     for at in order[::-1]:
         largest = np.maximum(largest, statistic[:, at])
-        p = float((largest >= statistic[0, at] - flips.slack[rows[at]] / spread[at]).mean())
-        critical = float(-np.partition(-largest, allowed)[allowed]) if allowed < n else -1.0
-        steps.append((p, critical))
-    adjusted, levels = [1.0] * len(rows), [alpha] * len(rows)
-    running, threshold, together = 0.0, np.inf, len(rows)
-    for done, (at, (p, critical)) in enumerate(zip(order, reversed(steps), strict=True)):
-        if running <= alpha:
-            # Once a row is no discovery, the others are held against its threshold.
-            threshold, together = critical, len(rows) - done
-        running = max(running, p)
-        adjusted[at] = running
-        # Where a statistic takes few values, its threshold says little: Bonferroni's level is safe.
-        level = max(float((statistic[:, at] > threshold).sum()), alpha * n / together)
-        own = int(reached[:, at].sum())
-        levels[at] = (max(level, own) if running <= alpha else min(level, own - 1)) / n
-    for at, twin in zip(order[-2::-1], order[:0:-1], strict=True):
-        # Twins are decided in one step, whichever of them comes first.
-        alike = statistic[0, at] - statistic[0, twin] <= 1e-9 * statistic[0, at]
-        if alike and adjusted[at] == adjusted[twin] <= alpha:
-            levels[at] = max(levels[at], levels[twin])
-    return adjusted, levels
+        p_values.append(float((largest >= observed[at]).mean()))
+        beyond = np.partition(-largest, n_allowed)[n_allowed] if n_allowed < n else 1.0
+        thresholds.append(-float(beyond))
+    return p_values[::-1], thresholds[::-1]

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ragassay.engine.standing import offline_reason
 from ragassay.errors import UsageError
 from ragassay.reports import distributions, wording
 from ragassay.reports.charts import MAX_POINTS
@@ -113,6 +114,7 @@ def _box_panel(series: Sequence[Series], panel: Panel, shape: Geometry, first: b
             | {"whisker_low": box.low, "q1": box.q1, "median": box.median}
             | {"q3": box.q3, "whisker_high": box.high, "n": int(values.size)}
             | {"mean": metric.mean, "low": metric.low, "high": metric.high}
+            | {"indicative": bool(offline_reason(metric))}
         )
         shown = distributions.thinned(values, MAX_POINTS)
         centre, reach = (at + 0.25, 0.36) if rain else (float(at), 0.78)
@@ -170,7 +172,7 @@ def _share_panel(series: Sequence[Series], panel: Panel, shape: Geometry, first:
     drawn = [
         {"file": one.name, "row": at, "y": at, "top": at - half, "bottom": at + half}
         | {"zero": 0.0, "one": 1.0, "mean": metric.mean, "low": metric.low, "high": metric.high}
-        | {"n": metric.n_scored}
+        | {"n": metric.n_scored, "indicative": bool(offline_reason(metric))}
         for at, one in enumerate(series)
         if (metric := one.metric(panel.metric)) is not None and metric.mean is not None
     ]
@@ -190,11 +192,14 @@ def _share_panel(series: Sequence[Series], panel: Panel, shape: Geometry, first:
 def _means(
     drawn: Sequence[Spec], x: Callable[[str], Channel], y: Callable[[str], Channel]
 ) -> list[Spec]:
-    """Each row's mean on its interval."""
+    """Each row's mean on its interval, which is dashed where the values are only indicative."""
     bounded = [one for one in drawn if one["low"] is not None]
+    plain = [one for one in bounded if not one["indicative"]]
+    dashed = [one for one in bounded if one["indicative"]]
     ends = {"x": x("low"), "x2": marks.to("high"), "y": y("y")}
     return [
-        mark("rule", bounded, ends, size=3.5, color=INK),
+        mark("rule", plain, ends, size=3.5, color=INK),
+        mark("rule", dashed, ends, size=3.5, color=INK, strokeDash=list(marks.DASHES)),
         marks.diamond(drawn, {"x": x("mean"), "y": y("y")}),
     ]
 

@@ -23,6 +23,7 @@ from ragassay.reports import distributions, footnotes, wording
 from ragassay.reports.distributions import Values
 from ragassay.reports.drawing import GRID, INK, MUTED, PALETTE, Spec
 from ragassay.reports.plots import marks, sheet
+from ragassay.reports.plots.marks import DASHED
 from ragassay.reports.plots.panels import Panel
 from ragassay.reports.plots.sheet import MARGIN, NORMAL, SMALL
 
@@ -172,12 +173,14 @@ def _blocks(lines: Sequence[_Line]) -> list[list[_Line]]:
 def _notes(comparison: Comparison, lines: Sequence[_Line]) -> list[str]:
     notes = [
         f"{wording.plural(comparison.n_common, 'query')} in common, compared query by query. "
-        f"{wording.percent(comparison.level)} intervals "
-        f"({wording.interval_name(comparison.interval)}; nothing may be concluded from a dashed "
-        f"one). {_tested(comparison)}",
+        f"{_test(comparison)}",
+        f"Intervals: {wording.interval_name(comparison.interval)}, "
+        f"{footnotes.interval_levels(comparison)}.",
         *footnotes.cluster_notes(comparison),
         *footnotes.standing_notes(comparison),
     ]
+    if any(line.difference.standing in _UNSETTLED for line in lines):
+        notes.append(DASHED)
     if comparison.judged_by:
         notes.append(f"Judged by {comparison.judged_by}.")
     most = max(line.n_all for line in lines)
@@ -186,8 +189,8 @@ def _notes(comparison: Comparison, lines: Sequence[_Line]) -> list[str]:
     return notes
 
 
-def _tested(comparison: Comparison) -> str:
-    """How verdicts were come to."""
+def _test(comparison: Comparison) -> str:
+    """The test, correction and level that the verdicts rest on."""
     if not any(d.p_adjusted is not None for d in comparison.differences):
         return "No metric is tested."
     return (
@@ -219,7 +222,7 @@ def _forest(line: _Line, height: float, first: bool, last: bool) -> Spec:
         layers.append(marks.mark("text", ticks, place, baseline="top", fontSize=SMALL, color=MUTED))
     if d.low is not None:
         ends = {"x": x("low"), "x2": marks.to("high"), "y": middle}
-        style = {"strokeDash": [6, 5]} if d.standing in _UNSETTLED else {}
+        style = {"strokeDash": list(marks.DASHES)} if d.standing in _UNSETTLED else {}
         layers.append(marks.mark("rule", drawn, ends, size=4, color=color, **style))
     layers.append(marks.diamond(drawn, {"x": x("diff"), "y": middle}, color))
     if first:

@@ -14,6 +14,12 @@ from ragassay.reports.drawing import INK, Spec
 
 Channel = Mapping[str, Any]
 
+DASHES = (6, 5)
+"""Dashes and gaps, in pixels, of an interval from which nothing may be concluded."""
+
+DASHED = "Nothing may be concluded from a dashed interval."
+"""The note of a picture that has such intervals."""
+
 
 def mark(kind: str, rows: Sequence[Spec], channels: Mapping[str, Channel], **style: Any) -> Spec:
     """One layer: a mark for each row."""

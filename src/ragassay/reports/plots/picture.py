@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ragassay.engine.comparison import compare
+from ragassay.engine.standing import offline_reason
 from ragassay.engine.summary import Comparison
 from ragassay.errors import UsageError
 from ragassay.reports import wording
@@ -13,6 +15,7 @@ from ragassay.reports.plots import consistency, trec
 from ragassay.reports.plots.boxes import boxes
 from ragassay.reports.plots.compared import overview
 from ragassay.reports.plots.consistency import TOLD, Statistic
+from ragassay.reports.plots.marks import DASHED
 from ragassay.reports.plots.panels import Panel
 from ragassay.reports.plots.series import Series
 from ragassay.reports.plots.sources import Evaluator, Sources, left_out, remarks
@@ -41,11 +44,12 @@ def draw(
         UsageError: no metric has a number.
     """
     series = sources.series
-    panels = [_panel(name, series, evaluator, statistic) for name in metrics]
+    panels = [_marked(_panel(name, series, evaluator, statistic), series) for name in metrics]
     notes = [
         _size_note(series, evaluator, statistic),
         *remarks(sources, metrics, evaluator, chosen=chosen),
         *_judged(series),
+        *_indicative(series, metrics),
     ]
     missing = [] if chosen else left_out(sources, metrics, evaluator)
     if missing:
@@ -71,6 +75,40 @@ def _panel(
     title = consistency.TITLES.get(plain, plain)
     below = arrow if title == plain else f"{plain}{scaled} {arrow}".strip()
     return Panel(name, title, below)
+
+
+def _marked(panel: Panel, series: Sequence[Series]) -> Panel:
+    """The panel, with the word "indicative" above it where the values of a file are only that."""
+    if not any(_reason(one, panel.metric) for one in series):
+        return panel
+    return replace(panel, below=f"{panel.below} · indicative".removeprefix(" · "))
+
+
+def _reason(one: Series, name: str) -> str:
+    """Why a metric's values in a file are only indicative; empty where they are not."""
+    metric = one.metric(name)
+    return offline_reason(metric) if metric is not None and metric.n_scored else ""
+
+
+def _indicative(series: Sequence[Series], metrics: Sequence[str]) -> list[str]:
+    """Which metrics are only indicative and why, a sentence for each reason; of which files, where
+    not of all."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for name in metrics:
+        there = [one for one in series if one.size(name)]
+        reasons: dict[str, list[str]] = {}
+        for one in there:
+            if why := _reason(one, name):
+                reasons.setdefault(why, []).append(one.name)
+        for why, files in reasons.items():
+            where = "" if len(files) == len(there) else f" in {', '.join(files)}"
+            found.setdefault((why, where), []).append(name)
+    if not found:
+        return []
+    told = [
+        f"{', '.join(names)}{where}: indicative: {why}." for (why, where), names in found.items()
+    ]
+    return [*told, DASHED]
 
 
 def _title(

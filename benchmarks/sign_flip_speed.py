@@ -1,9 +1,9 @@
-"""The paired sign-flip test against a plain Python loop over the same work.
+"""Speed of the paired sign-flip test beside that of a plain Python loop over the same work.
 
-``python -m benchmarks.permutation [--quick]``: 20 metrics on 1,000 queries, 10,000 resamples, both
-in this process. The loop draws one set of signs a resample for all metrics and sums with C-level
-``map`` and ``operator.mul``: as fast as Python without numpy gets. ``--quick`` runs a tenth of the
-loop's resamples and scales its time.
+``python -m benchmarks.sign_flip_speed [--quick]``: 20 metrics on 1,000 queries, 10,000 resamples,
+both in this process. The loop draws one set of signs a resample for all metrics and sums with
+C-level ``map`` and ``operator.mul``: as fast as Python without numpy gets. ``--quick`` runs a tenth
+of the loop's resamples and scales its time.
 """
 
 from __future__ import annotations
