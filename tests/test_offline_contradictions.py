@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 
+from ragassay.judges.offline.alignment import compared
 from ragassay.judges.offline.answers import answer_to
 from ragassay.judges.offline.claims import supported_share
-from ragassay.judges.offline.contradictions import compared, contradiction, said
+from ragassay.judges.offline.contradictions import contradiction
 from ragassay.judges.offline.opposites import class_of, opposed
+from ragassay.judges.offline.places import parsed
 from ragassay.judges.question import Question
 from ragassay.judges.questions.matching import AnswerMatch
 from ragassay.judges.questions.nuggets import AssignNuggets
@@ -106,10 +108,10 @@ def test_items_of_a_list_without_full_stops_are_sentences() -> None:
 
 
 def test_what_differs_is_named() -> None:
-    true = said("Liverpool beat Madrid in 2018 before 40 guests.")
+    true = parsed("Liverpool beat Madrid in 2018 before 40 guests.")
 
     def kind(false: str) -> str | None:
-        return compared(said(false), true)
+        return compared(parsed(false), true)
 
     assert kind("Liverpool never beat Madrid in 2018 before 40 guests.") == "negation"
     assert kind("Liverpool beat Madrid in 2019 before 40 guests.") == "number"
@@ -117,8 +119,10 @@ def test_what_differs_is_named() -> None:
     assert kind("Liverpool beat Madrid in 2018 after 40 guests.") == "opposite"
     assert kind("Liverpool beat Madrid in 2018 before 40 guests.") == "same"
     assert kind("Bread needs flour, salt, water and much patience.") is None
-    assert compared(said("The dog bit the man."), said("The man bit the dog.")) == "roles"
-    assert compared(said("It is 5 feet long there."), said("It is 5 metres long there.")) == "unit"
+    assert compared(parsed("The dog bit the man."), parsed("The man bit the dog.")) == "roles"
+    assert (
+        compared(parsed("It is 5 feet long there."), parsed("It is 5 metres long there.")) == "unit"
+    )
 
 
 def test_a_word_may_have_several_opposites() -> None:

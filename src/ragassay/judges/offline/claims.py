@@ -12,8 +12,9 @@ import re
 from collections.abc import Sequence
 
 from ragassay.judges.offline import lists
+from ragassay.judges.offline.alignment import COPY, Nearness
 from ragassay.judges.offline.answers import rule_for
-from ragassay.judges.offline.contradictions import COPY, Nearness, contradiction
+from ragassay.judges.offline.contradictions import contradiction
 from ragassay.judges.offline.evidence import LENS, Evidence, Lens, piece
 from ragassay.judges.offline.hostile import is_hostile
 from ragassay.judges.offline.refusals import claims_nothing

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 
 from ragassay.judges.offline.answers import rule_for
-from ragassay.judges.offline.contradictions import contradiction, holding
+from ragassay.judges.offline.contradictions import contradiction
 from ragassay.judges.offline.evidence import Evidence, Piece, negated, piece, share_of
 from ragassay.judges.offline.hostile import evidence_sentences
+from ragassay.judges.offline.nearest import holding
 from ragassay.judges.offline.refusals import says_idk
 from ragassay.judges.offline.texts import plain, sentences
 from ragassay.judges.offline.values import is_number

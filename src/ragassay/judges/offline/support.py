@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ragassay.judges.offline.alignment import Kind, Nearness
 from ragassay.judges.offline.answers import rule_for
-from ragassay.judges.offline.contradictions import Kind, Nearness, contradiction
+from ragassay.judges.offline.contradictions import contradiction
 from ragassay.judges.offline.evidence import Evidence, piece
 from ragassay.judges.offline.hostile import is_hostile
 from ragassay.judges.offline.texts import plain
