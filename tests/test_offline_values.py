@@ -45,6 +45,16 @@ SAME = [
     ("5 km", "five kilometres"),
     ("20th century", "twentieth century"),
     ("1.200.000", "1,200,000"),
+    ("9 am", "9:00 AM"),
+    ("9 a.m.", "09:00"),
+    ("21:00", "9 pm"),
+    ("9.30 p.m.", "21:30"),
+    ("12 am", "00:00"),
+    ("nine pm", "9 P.M."),
+    ("3.10", "3.1"),
+    ("$3.10", "3.1 dollars"),
+    ("3.10 metres", "3.1 m"),
+    ("version 2.0", "version 2"),
 ]
 OTHER = [
     ("-5", "5"),
@@ -57,6 +67,13 @@ OTHER = [
     ("4 May 1968", "4 June 1968"),
     ("first", "second"),
     ("20 °C", "20 °F"),
+    ("9 am", "9 pm"),
+    ("9:00 AM", "9 p.m."),
+    ("9 a.m.", "21:00"),
+    ("09:30", "9:30 pm"),
+    ("version 3.10", "version 3.1"),
+    ("Python 3.10", "Python 3.1"),
+    ("Section 2.20", "section 2.2"),
 ]
 
 
@@ -106,6 +123,10 @@ def test_a_word_for_one_is_no_number_that_is_asked_for() -> None:
         ("7 minus 2", ["7", "minus", "2"]),
         ("several million", ["several", "million"]),
         ("2001-13-45", ["2001-13-45"]),
+        ("9:05, 9:60 and 12:00", ["9:05", "9:60", "and", "12"]),
+        ("45:30 or 10:20:30", ["45", "30", "or", "10", "20", "30"]),
+        ("I am 9", ["i", "am", "9"]),
+        ("in 1990 am Rhein", ["in", "1990", "am", "rhein"]),
         ("they march in 5 rows", ["they", "march", "in", "5", "rows"]),
     ],
 )
@@ -192,3 +213,39 @@ def test_claims_citations_and_nuggets_read_values_alike(claim: str, held: bool) 
     assert all(ask(ClaimSupport((claim,), (PASSAGE,))).supported) is held
     assert (ask(CitationSupport(claim, PASSAGE)).support == "full") is held
     assert (ask(AssignNuggets("", PASSAGE, (claim,))).labels == ("support",)) is held
+
+
+@pytest.mark.parametrize(
+    ("claim", "passage", "held"),
+    [
+        ("The shop opens at 9 am.", "The shop opens at 9 pm.", False),
+        ("The shop opens at 9:00 AM.", "The shop opens at 9 p.m.", False),
+        ("The shop opens at 21:00.", "The shop opens at 9 a.m.", False),
+        ("The shop closes at 21:00.", "The shop closes at 9 pm.", True),
+        ("The shop opens at 9 am.", "The shop opens at 9.", True),
+        ("The shop opens at 9.", "The shop opens at 9 a.m.", True),
+        ("The module needs version 3.10.", "The module needs version 3.1.", False),
+        ("The module needs Python 3.1.", "The module needs Python 3.10.", False),
+        ("The module needs version 3.10.", "The module needs version 3.10.", True),
+        ("The rope measures 3.10 metres.", "The rope measures 3.1 metres.", True),
+        ("The mean of the marks is 3.10.", "The mean of the marks is 3.1.", True),
+    ],
+)
+def test_times_of_day_and_versions_are_compared_by_what_they_mean(
+    claim: str, passage: str, held: bool
+) -> None:
+    assert all(ask(ClaimSupport((claim,), (passage,))).supported) is held
+    assert (ask(CitationSupport(claim, passage)).support == "full") is held
+    assert (ask(AssignNuggets("", passage, (claim,))).labels == ("support",)) is held
+    assert ask(AnswerMatch("", passage, (claim,))).match is held
+
+
+def test_an_hour_of_the_query_does_not_decide_which_half_of_the_day() -> None:
+    for answer, held in (("It opens at 9 am.", True), ("It opens at 9 pm.", False)):
+        assert ask(AnswerMatch("Does it open at 9?", answer, ("9 am",))).match is held
+
+
+def test_another_version_contradicts_the_whole_sentence() -> None:
+    passage = "The module was added by the team in version 3.1 of the language."
+    claims = ("The module was added by the team", "in version 3.10 of the language.")
+    assert ask(ClaimSupport(claims, (passage,))).supported == (False, False)

@@ -14,6 +14,7 @@ from typing import Literal, NamedTuple
 
 from ragassay.judges.offline.opposites import class_of, opposed
 from ragassay.judges.offline.places import Parsed, Place
+from ragassay.judges.offline.versions import differ
 from ragassay.judges.offline.words import WHOLE, stem
 
 Kind = Literal["negation", "number", "unit", "name", "opposite", "roles"]
@@ -127,6 +128,8 @@ def compared(one: Parsed, other: Parsed, near: Nearness = COPY) -> Kind | Litera
         return None
     if wrong:
         return own.places[wrong[0][0]] or None
+    if differ(one.versions, other.versions):
+        return "number"
     denied = _denials(one, own, first, last) + _denials(other, its, its_first, its_last)
     return "negation" if denied % 2 else "same"
 

@@ -13,10 +13,11 @@ from functools import lru_cache
 
 from ragassay.judges.offline import lists
 from ragassay.judges.offline.hostile import evidence_sentences
-from ragassay.judges.offline.values import UNITS, is_number, measured
+from ragassay.judges.offline.values import HALVES_OF_DAY, UNITS, is_number, measured
+from ragassay.judges.offline.versions import Version, differ, versions
 from ragassay.judges.offline.words import content, stem, tokens, visible, weigh, weight
 
-UNIT_STEMS = frozenset(map(stem, UNITS.values()))
+UNIT_STEMS = frozenset(map(stem, [*UNITS.values(), *HALVES_OF_DAY.values()]))
 
 Window = frozenset[str]
 """Stems of a few sentences that stand together."""
@@ -62,11 +63,13 @@ class Piece:
         stems: of its content words, each once, in order of first use.
         strict: its numbers and names, as stems.
         measured: its numbers that have a unit, each with the unit's stem.
+        versions: its decimals that name something.
     """
 
     stems: tuple[str, ...]
     strict: frozenset[str]
     measured: frozenset[tuple[str, str]] = frozenset()
+    versions: frozenset[Version] = frozenset()
 
     @property
     def weight(self) -> int:
@@ -82,7 +85,7 @@ def piece(text: str) -> Piece:
     # A short form of a month is a name by itself, and beside a number no word of the text.
     strict = {*filter(is_number, stems), *names(text).intersection(stems)}
     units = frozenset(pair for pair in measured(each, UNIT_STEMS) if pair[1])
-    return Piece(stems, frozenset(strict), units)
+    return Piece(stems, frozenset(strict), units, versions(text))
 
 
 def names(text: str) -> set[str]:
@@ -151,6 +154,12 @@ def _units_of(text: str) -> frozenset[tuple[str, str]]:
 
 
 @lru_cache(maxsize=1024)
+def _versions_of(text: str) -> frozenset[Version]:
+    """The decimals of a text that name something."""
+    return versions("\n".join(evidence_sentences(text)))
+
+
+@lru_cache(maxsize=1024)
 def _windows(text: str, size: int) -> tuple[Window, ...]:
     each = stems_of(text)
     step = max(1, len(each) // _MANY)
@@ -182,6 +191,7 @@ class Evidence:
         self._units: dict[str, set[str]] = {}
         for number, unit in frozenset[tuple[str, str]]().union(*map(_units_of, texts)):
             self._units.setdefault(number, set()).add(unit)
+        self._versions = frozenset[Version]().union(*map(_versions_of, texts))
         self._known: dict[Piece, tuple[float, int | None]] = {}
 
     def coverage(self, wanted: Piece) -> float:
@@ -201,7 +211,9 @@ class Evidence:
 
     def measures(self, wanted: Piece) -> bool:
         """Whether each of its numbers with a unit stands with this unit, or without any, or
-        nowhere."""
+        nowhere; and none of its versions is another one here."""
+        if differ(wanted.versions, self._versions):
+            return False
         known = ((self._units.get(number), unit) for number, unit in wanted.measured)
         return all(units is None or unit in units or "" in units for units, unit in known)
 

@@ -12,7 +12,8 @@ from ragassay.judges.offline.nearest import holding
 from ragassay.judges.offline.refusals import says_idk
 from ragassay.judges.offline.texts import plain, sentences
 from ragassay.judges.offline.values import is_number
-from ragassay.judges.offline.words import content, tokens
+from ragassay.judges.offline.versions import differ, versions
+from ragassay.judges.offline.words import content, tokens, weight
 from ragassay.judges.questions.matching import AnswerMatch, Match
 
 SHORT = 5
@@ -53,7 +54,8 @@ def _said(query: str, answer: str, reference: str) -> float:
     wanted_text = plain(reference)
     if not tokens(answer) or not tokens(wanted_text):
         return 0.0
-    if tokens(answer) == tokens(wanted_text):
+    same = tokens(answer) == tokens(wanted_text)
+    if same and not differ(versions(wanted_text), versions(answer)):
         return 1.0
     if (says_idk(answer) == "yes") != (says_idk(wanted_text) == "yes"):
         return 0.0
@@ -65,7 +67,7 @@ def _said(query: str, answer: str, reference: str) -> float:
     # A reference of the word "one" alone is the number.
     stems = content(wanted_text) or ["1"] * (tokens(wanted_text) == ["one"])
     asked = set(content(query))
-    new = [stem for stem in stems if stem not in asked] or stems
+    new = [stem for stem in stems if stem not in asked and weight(stem)] or stems
     if not new:
         return 1.0 if wanted_stand is not None and stand == wanted_stand else 0.0
     return _found(answer, wanted_text, new)

@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple
 from ragassay.judges.offline.evidence import UNIT_STEMS, denials, names
 from ragassay.judges.offline.opposites import class_of
 from ragassay.judges.offline.values import is_number
+from ragassay.judges.offline.versions import Version, versions
 from ragassay.judges.offline.words import LITTLE, stem, tokens, weight
 
 Place = Literal["number", "unit", "name", "opposite", ""]
@@ -25,8 +26,8 @@ _INTERJECTION = re.compile(r"^\W*(?:yes|no|true|false)\s*[.,:;!–—]\s*", re.I
 _INSIDE = {"and", "or", "of", "the", "de", "von", "van", "du", "der", "la"}
 """Small words inside a name, or between names of one list."""
 
-_HALVES_OF_DAY = {"am", "pm"}
-"""Behind the number of an hour: they are left out, since many texts do."""
+_LIMITING = {"only", "just"}
+"""Words that make "a few" a small number again."""
 
 _LISTING = {"and", "or"}
 
@@ -60,12 +61,14 @@ class Parsed(NamedTuple):
         denied: for each negation, the number of ``words`` before it.
         names: stems of its names.
         passive: how often "by" stands in it.
+        versions: its decimals that name something.
     """
 
     words: tuple[Word, ...]
     denied: tuple[int, ...]
     names: frozenset[str]
     passive: int
+    versions: frozenset[Version]
 
 
 @lru_cache(maxsize=8192)
@@ -76,29 +79,34 @@ def parsed(sentence: str) -> Parsed:
     words: list[Word] = []
     denied: list[int] = []
     follows = listed = False
-    for token, denies in zip(each, denials(each), strict=True):
+    for at, (token, denies) in enumerate(zip(each, denials(each), strict=True)):
         if len(words) == _LONGEST:
             break
         stemmed = stem(token)
         if denies:
             denied.append(len(words))
             follows = False
-        elif token in _HALVES_OF_DAY and words and words[-1].place == "number":
-            continue
         elif token.endswith("%") and is_number(token):
             # A percentage differs from an amount by its unit.
             share = token.removesuffix("%")
             words.append(Word(share, "number", share, weight(token), follows, listed))
             words.append(Word("%", "unit", "%", weight("%"), True, False))
             follows, listed = True, False
-        elif stemmed or class_of(token) is not None:
+        elif stemmed or (class_of(token) is not None and not _is_some(each, at)):
             words.append(_word(token, stemmed, words[-1:], follows)._replace(listed=listed))
             follows, listed = True, False
         else:
             follows = follows and token in _INSIDE
             listed = listed or token in _LISTING
     named = names(sentence).intersection(word.stem for word in words)
-    return Parsed(tuple(words), tuple(denied), frozenset(named), each.count("by"))
+    by = each.count("by")
+    return Parsed(tuple(words), tuple(denied), frozenset(named), by, versions(sentence))
+
+
+def _is_some(each: list[str], at: int) -> bool:
+    """Whether a word is the "few" of "a few", which means some and is not the opposite of many."""
+    few = each[at] == "few" and at > 0 and each[at - 1] == "a"
+    return few and not (at > 1 and each[at - 2] in _LIMITING)
 
 
 def _word(token: str, stemmed: str, before: list[Word], follows: bool) -> Word:

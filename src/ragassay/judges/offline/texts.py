@@ -21,7 +21,7 @@ _STOP = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+|(?<=[。！？｡；])[”�
 _ABBREVIATION = re.compile(
     r"(?:^|[\s(])(?:[A-Za-z]|Mr|Mrs|Ms|Dr|Prof|Sr|Jr|St|Mt|Fig|Figs|Eq|No|Nos|Vol|pp|vs|cf|al|ca"
     r"|approx|est|Inc|Ltd|Co|Corp|e\.g|i\.e|z\.B|d\.h|bzw|Nr|Abs|Art|Sec|Jan|Feb|Mar|Apr|Jun|Jul"
-    r"|Aug|Sep|Sept|Oct|Nov|Dec|U\.S|U\.K|a\.m|p\.m)\.$"
+    r"|Aug|Sep|Sept|Oct|Nov|Dec|U\.S|U\.K|[aA]\.[mM]|[pP]\.[mM])\.$"
 )
 _TAIL = 20
 """Characters before an end that are looked at for an abbreviation, which all are shorter."""

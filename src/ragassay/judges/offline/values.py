@@ -2,7 +2,7 @@
 
 `in_one_form` works on the words of a text. "eleven" becomes ``11``, "1.2 million" ``1200000``,
 "fifty per cent" and "half" ``50%``, "$5" ``5 dollar``, "1776-07-04" and "July 4th, 1776" ``4 july
-1776``, "330 ft" ``330 foot``; a minus stays with its number (``-5``).
+1776``, "330 ft" ``330 foot``, "21:00" and "9 pm" ``9 p.m.``; a minus stays with its number (``-5``).
 
 The word "one" alone stays a word: more often than not it is a pronoun.
 """
@@ -17,11 +17,17 @@ from ragassay.judges.offline import lists
 
 DIGITS = (
     r"(?:(?<![\w.,%)\]])(?<!\d )-)?[$€£¥]?"
-    r"(?:(?<![\d-])\d{4}-\d\d-\d\d(?![\d-])|\d+(?:[.,]\d+)*(?: ?%|(?:st|nd|rd|th)\b)?)"
+    r"(?:(?<![\d-])\d{4}-\d\d-\d\d(?![\d-])"
+    r"|(?<![\d:.,])(?:[01]?\d|2[0-3]):\d\d(?![\d:])"
+    r"|\d+(?:[.,]\d+)*(?: ?%|(?:st|nd|rd|th)\b)?)"
 )
-"""A number in digits with what belongs to it, as a pattern: sign, currency, percent, "th"."""
+"""A time of day, or a number in digits with what belongs to it, as a pattern: sign, currency,
+percent, "th"."""
 
 _NUMBER = re.compile(r"(-?)([$€£¥]?)(\d[\d.,]*)(%|st|nd|rd|th)?")
+_TIME = re.compile(r"(\d{1,2}):(\d\d)")
+_HOUR = re.compile(r"(1[0-2]|[0-9])(?:\.(\d{1,2}))?")
+"""An hour before "am" or "pm", with its minutes after a point."""
 _DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
 _THOUSANDS = re.compile(r",(?=\d{3}(?!\d))")
 _POINTS = re.compile(r"\d{1,3}(?:\.\d{3})+")
@@ -43,6 +49,9 @@ UNITS = {form: line[0] for line in lists.groups("units") for form in line}
 LONG_UNITS = {form: unit for form, unit in UNITS.items() if len(form) > 3}
 """The same without short forms, which mean something else where no number stands before them."""
 
+HALVES_OF_DAY = {"am": "a.m.", "pm": "p.m."}
+"""The two halves of the day by their forms: after an hour they are its unit."""
+
 _PERCENT = (("percent",), ("per", "cent"), ("pct",), ("prozent",), ("pour", "cent"))
 _CURRENCIES = {"$", "€", "£", "¥", "usd", "eur", "gbp", "jpy", "chf", "inr"}
 _SHORT_SCALES = {"k": 1_000, "m": 1_000_000, "b": 1_000_000_000}
@@ -54,6 +63,11 @@ _WORDS = {*_NUMERALS, *_ORDINAL_WORDS, *_MONTHS, "half", "dozen"} - {"may", *_KE
 def is_number(word: str) -> bool:
     """Whether a word in one form, or its stem, is a number or a percentage."""
     return word[:1].isdigit() or (word[:1] == "-" and word[1:2].isdigit())
+
+
+def is_scale(word: str) -> bool:
+    """Whether a word multiplies the number before it ("million")."""
+    return _NUMERALS.get(word, 0) >= 100 or word == "dozen"
 
 
 def number(written: str) -> str:
@@ -151,6 +165,10 @@ class _Reading:
             month = _MONTHS[lists.groups("months")[int(date[2]) - 1][0]]
             self._found += [number(date[3]), month, number(date[1])]
             return
+        time = _TIME.fullmatch(word)
+        if time:
+            self._time(time[1], time[2])
+            return
         match = _NUMBER.fullmatch(word.replace(" ", ""))
         if match is None:
             self._found.append(UNITS.get(word, word))
@@ -165,6 +183,23 @@ class _Reading:
             UNITS.get(symbol, currency),
             ending == "%",
         )
+
+    def _time(self, hour: str, minutes: str) -> None:
+        """A time of day as on a clock of twelve hours, with its half of the day where that is
+        known: by "am" or "pm", or because the hour is written with 24 hours ("21:00", "09:00")."""
+        if int(minutes) > 59:
+            self._found.append(f"{hour}:{minutes}")
+            return
+        hours = int(hour)
+        half = HALVES_OF_DAY.get(self._word(), "")
+        self._at += bool(half)
+        if hours > 12:
+            half = "p.m."
+        elif not half and hour[0] == "0":
+            half = "a.m."
+        self._found.append(f"{hours % 12 or 12}" + (f":{minutes}" if minutes.strip("0") else ""))
+        if half:
+            self._found.append(half)
 
     def _nth(self, value: str, ending: str) -> None:
         """ "4th" in a date is a number, elsewhere "fourth"."""
@@ -275,6 +310,10 @@ class _Reading:
         self._at += words
         if percent or words:
             self._found_percent(value)
+            return
+        hour = _HOUR.fullmatch(value)
+        if hour and not currency and self._word() in HALVES_OF_DAY:
+            self._time(hour[1], (hour[2] or "").ljust(2, "0"))
             return
         self._day(value)
         if currency:

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from ragassay.judges.offline import lists
-from ragassay.judges.offline.values import DIGITS, LONG_UNITS, in_one_form
+from ragassay.judges.offline.values import DIGITS, HALVES_OF_DAY, LONG_UNITS, in_one_form
 
 STEM = 8
 """Letters of a word that are compared: long words that differ only at their end are forms of one
@@ -146,7 +146,12 @@ def content(text: str) -> list[str]:
 
 @lru_cache(maxsize=1 << 16)
 def weight(stemmed: str) -> int:
-    """How much a stem tells: `WHOLE`, or `LITTLE` where it is a common English word."""
+    """How much a stem tells: `WHOLE`, or `LITTLE` where it is a common English word.
+
+    Nothing for a half of the day: many texts leave it out after an hour.
+    """
+    if stemmed in _WEIGHTLESS:
+        return 0
     return LITTLE if stemmed in _COMMON_STEMS else WHOLE
 
 
@@ -155,4 +160,5 @@ def weigh(stems: Iterable[str]) -> int:
     return sum(map(weight, stems))
 
 
+_WEIGHTLESS = frozenset(HALVES_OF_DAY.values())
 _COMMON_STEMS = frozenset(map(_stem, lists.words("common")))
