@@ -2,7 +2,8 @@
 
 `in_one_form` works on the words of a text. "eleven" becomes ``11``, "1.2 million" ``1200000``,
 "fifty per cent" and "half" ``50%``, "$5" ``5 dollar``, "1776-07-04" and "July 4th, 1776" ``4 july
-1776``, "330 ft" ``330 foot``, "21:00" and "9 pm" ``9 p.m.``; a minus stays with its number (``-5``).
+1776``, "330 ft" ``330 foot``, "21:00" and "9 pm" ``9 p.m.``; a minus stays with its number
+(``-5``).
 
 The word "one" alone stays a word: more often than not it is a pronoun.
 """
