@@ -45,6 +45,14 @@ FALSE = [
     ("The bridge opened before the war.", "The bridge opened after the war."),
     ("Aarwyk lies north of the river.", "Aarwyk lies south of the river."),
     ("The team won the cup twice.", "The team lost the cup twice."),
+    ("The hotel has neither a pool nor a gym.", "The hotel has a pool and a gym."),
+    ("Many students passed the exam.", "Few students passed the exam."),
+    ("Many students passed the exam.", "Only a few students passed the exam."),
+    ("The museum is rarely free on Mondays.", "The museum is free on Mondays."),
+    ("The runner managed to finish the race.", "The runner failed to finish the race."),
+    ("The shop opens at 5 pm and closes at 9 am.", "The shop opens at 9 am and closes at 5 pm."),
+    ("The price rose by 5 dollars last year.", "The price rose by 5 percent last year."),
+    ("The soldiers march 4 miles daily.", "The soldiers march 4 kilometres daily."),
 ]
 
 
@@ -161,27 +169,6 @@ def test_each_sentence_of_a_statement_is_compared() -> None:
     assert contradiction(false, (passage,)) == "negation"
     assert contradiction(passage, (passage,)) is None
     assert ask(CitationSupport(false, passage)).support == "none"
-
-
-@pytest.mark.parametrize(
-    ("passage", "false"),
-    [
-        ("The hotel has a pool and a gym.", "The hotel has neither a pool nor a gym."),
-        ("Few students passed the exam.", "Many students passed the exam."),
-        ("Only a few students passed the exam.", "Many students passed the exam."),
-        ("The museum is free on Mondays.", "The museum is rarely free on Mondays."),
-        ("The runner failed to finish the race.", "The runner managed to finish the race."),
-        (
-            "The shop opens at 9 am and closes at 5 pm.",
-            "The shop opens at 5 pm and closes at 9 am.",
-        ),
-        ("The price rose by 5 percent last year.", "The price rose by 5 dollars last year."),
-        ("The soldiers march 4 kilometres daily.", "The soldiers march 4 miles daily."),
-    ],
-)
-def test_more_near_copies_that_say_otherwise(passage: str, false: str) -> None:
-    assert supported_share(false, (passage,)) == 0.0
-    assert supported_share(passage, (passage,)) == 1.0
 
 
 def test_three_quarters_of_something_are_a_percentage() -> None:

@@ -87,17 +87,14 @@ def both_ways(pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:
     return [*pairs, *((other, one) for one, other in pairs)]
 
 
-@pytest.mark.parametrize(("answer", "reference"), both_ways(SAME))
-def test_answers_match_by_value(answer: str, reference: str) -> None:
-    assert ask(AnswerMatch("", answer, (reference,))).match
+@pytest.mark.parametrize(
+    ("answer", "reference", "match"),
+    [(*pair, True) for pair in both_ways(SAME)] + [(*pair, False) for pair in both_ways(OTHER)],
+)
+def test_answers_match_by_value(answer: str, reference: str, match: bool) -> None:
+    assert ask(AnswerMatch("", answer, (reference,))).match is match
     sentence = f"According to the report it is {answer} in all."
-    assert ask(AnswerMatch("", sentence, (reference,))).match
-
-
-@pytest.mark.parametrize(("answer", "reference"), both_ways(OTHER))
-def test_other_values_do_not_match(answer: str, reference: str) -> None:
-    assert not ask(AnswerMatch("", answer, (reference,))).match
-    assert not ask(AnswerMatch("", f"The report says {answer} of it.", (reference,))).match
+    assert ask(AnswerMatch("", sentence, (reference,))).match is match
 
 
 def test_a_word_for_one_is_no_number_that_is_asked_for() -> None:
@@ -111,6 +108,8 @@ def test_a_word_for_one_is_no_number_that_is_asked_for() -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
+        ("1,000.50 and 1000.5", ["1000.5", "and", "1000.5"]),
+        ("12,5 %", ["12.5%"]),
         ("the 1990s", ["the", "1990", "s"]),
         ("3-5 days", ["3", "5", "day"]),
         ("10 -15", ["10", "15"]),
@@ -197,27 +196,16 @@ PASSAGE = "The tower is 330 metres tall. It opened on 31 March 1889 and half of 
 
 
 @pytest.mark.parametrize(
-    ("claim", "held"),
-    [
-        ("The tower is 330 m tall.", True),
-        ("It opened on 1889-03-31.", True),
-        ("50 % of it is steel.", True),
-        ("The tower is three hundred and thirty metres tall.", True),
-        ("The tower is 330 tall.", True),
-        ("The tower is 330 feet tall.", False),
-        ("The tower is -330 metres tall.", False),
-        ("It opened on 30 March 1889.", False),
-    ],
-)
-def test_claims_citations_and_nuggets_read_values_alike(claim: str, held: bool) -> None:
-    assert all(ask(ClaimSupport((claim,), (PASSAGE,))).supported) is held
-    assert (ask(CitationSupport(claim, PASSAGE)).support == "full") is held
-    assert (ask(AssignNuggets("", PASSAGE, (claim,))).labels == ("support",)) is held
-
-
-@pytest.mark.parametrize(
     ("claim", "passage", "held"),
     [
+        ("The tower is 330 m tall.", PASSAGE, True),
+        ("It opened on 1889-03-31.", PASSAGE, True),
+        ("50 % of it is steel.", PASSAGE, True),
+        ("The tower is three hundred and thirty metres tall.", PASSAGE, True),
+        ("The tower is 330 tall.", PASSAGE, True),
+        ("The tower is 330 feet tall.", PASSAGE, False),
+        ("The tower is -330 metres tall.", PASSAGE, False),
+        ("It opened on 30 March 1889.", PASSAGE, False),
         ("The shop opens at 9 am.", "The shop opens at 9 pm.", False),
         ("The shop opens at 9:00 AM.", "The shop opens at 9 p.m.", False),
         ("The shop opens at 21:00.", "The shop opens at 9 a.m.", False),
@@ -231,7 +219,7 @@ def test_claims_citations_and_nuggets_read_values_alike(claim: str, held: bool) 
         ("The mean of the marks is 3.10.", "The mean of the marks is 3.1.", True),
     ],
 )
-def test_times_of_day_and_versions_are_compared_by_what_they_mean(
+def test_claims_citations_nuggets_and_references_read_values_alike(
     claim: str, passage: str, held: bool
 ) -> None:
     assert all(ask(ClaimSupport((claim,), (passage,))).supported) is held
