@@ -33,7 +33,7 @@ _DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
 _THOUSANDS = re.compile(r",(?=\d{3}(?!\d))")
 _POINTS = re.compile(r"\d{1,3}(?:\.\d{3})+")
 _LONGEST = 30
-"""Digits of a number that is computed with; longer ones are compared as they stand."""
+"""Most digits of a number that is scaled ("million"); longer ones are compared as written."""
 
 _NUMERALS = {word: int(value) for value, *words in lists.groups("numerals") for word in words}
 _MAY = "maymonth"
@@ -41,7 +41,7 @@ _MAY = "maymonth"
 _MONTHS = {form: line[0] for line in lists.groups("months") for form in line} | {"may": _MAY}
 """Short and long forms."""
 _KEPT = {"first", "second", "third"}
-"""Ordinal words that stay: "second" is a time, too, and all three say more than a number does."""
+"""Ordinal words that stay words: "second" is also a time, and all three mean more than a number."""
 _NTH = {digits: word for digits, *words in lists.groups("ordinals") for word in words}
 _ORDINAL_WORDS = {word: digits for digits, word in _NTH.items()}
 UNITS = {form: line[0] for line in lists.groups("units") for form in line}
@@ -93,7 +93,7 @@ def in_one_form(words: Sequence[str]) -> list[str]:
 
 
 _PARTS = {"first", "second", "latter", "last", "other", "final", "top", "bottom", "upper", "lower"}
-"""After these "half" is a part of something, no share of it."""
+"""After these words "half" is one of two parts, not a share of 50 %."""
 
 _HEAT = {form: unit for form, unit in UNITS.items() if unit in ("celsius", "fahrenheit")}
 _HEAT |= {"c": "celsius", "f": "fahrenheit"}
@@ -101,7 +101,7 @@ _DEGREES = {"degree", "degrees", "°"}
 
 
 _VERBS = {"march", "may"}
-"""Months that are verbs, too: before a number with a unit they are ("march 4 kilometres")."""
+"""Months that are also verbs: before a number with a unit they are verbs ("march 4 kilometres")."""
 
 
 class _Reading:
@@ -147,17 +147,17 @@ class _Reading:
         return bool(self._found) and is_number(self._found[-1])
 
     def _dated(self) -> bool:
-        """Whether a month's name stands in a date; "may" is a month before a number, or at the end
-        of the text after one."""
+        """Whether a month's name is part of a date. "May" is one before a number, and after a
+        number at the end of the text."""
         before = [*self._found[-2:]]
         if before[-1:] == ["of"]:
             before.pop()
-        behind = before[-1:] != [] and is_number(before[-1])
+        after_number = before[-1:] != [] and is_number(before[-1])
         if self._word() in _VERBS and self._next()[:1].isdigit() and self._word(2) in UNITS:
             return False
         if self._word() == "may":
-            behind = behind and not self._next()
-        return behind or self._next()[:1].isdigit()
+            after_number = after_number and not self._next()
+        return after_number or self._next()[:1].isdigit()
 
     def _digits(self, word: str, currency: str = "") -> None:
         self._at += 1
@@ -214,7 +214,7 @@ class _Reading:
             self._found.append(_NTH[word] if word in ("1st", "2nd", "3rd") else word)
 
     def _day(self, value: str) -> None:
-        """A day after its month goes before it, as days are written most often."""
+        """Puts a day before its month, whichever comes first in the text."""
         found = self._found
         verb = found[-1:] != [] and found[-1] in _VERBS and self._word() in UNITS
         month = bool(found) and found[-1] in _MONTHS.values() and not verb
