@@ -34,9 +34,9 @@ from numpy.typing import NDArray
 from benchmarks import offline_idk, offline_report
 from benchmarks.perturbations import perturbed
 from ragassay import load
+from ragassay.judges.offline.alignment import COPY, Nearness
 from ragassay.judges.offline.answers import answer_to
 from ragassay.judges.offline.claims import extract, supported
-from ragassay.judges.offline.contradictions import COPY, Nearness
 from ragassay.judges.offline.evidence import Lens
 from ragassay.judges.questions.answering import SaysIdk
 from ragassay.judges.questions.support import ClaimSupport, ExtractClaims
@@ -91,7 +91,7 @@ def main() -> None:
     print("\nfaithfulness, LLM systems: differences of Spearman's rho")
     differences(llm, n_resamples)
     if not quick:
-        cross_validated(llm)
+        settings(llm)
     idk(records)
     offline_report.report(quick)
     perturbed([record.sample for record in records])
@@ -266,36 +266,63 @@ GRID = tuple(
 )
 
 
-def cross_validated(records: Sequence[Record]) -> None:
+@dataclass(frozen=True)
+class CrossValidation:
+    """Spearman's rho of rl_f with people's faithfulness.
+
+    Attributes:
+        each: of each setting of `GRID`, on all answers.
+        held_out: of the settings chosen on nine folds of tasks, each on the tenth, all together.
+        n: how many answers were scored.
+    """
+
+    each: tuple[float, ...]
+    held_out: float
+    n: int
+
+
+def cross_validated(records: Sequence[Record]) -> CrossValidation:
     """Ten folds of tasks: the best setting of nine folds scores the tenth; all tenths together."""
-    kept = [record for record in records if record.scores["rl_f"] is not None]
-    people = np.array([record.people["faithfulness"] for record in kept])
+    kept, people = faithfulness(records)
     values = np.array([[share(record.sample, lens) for record in kept] for lens in GRID])
     tasks = list(dict.fromkeys(record.sample.id for record in kept))
     folds = np.array([tasks.index(record.sample.id) % 10 for record in kept])
-    ones = np.ones((len(kept), 1))
-
-    def rho(scores: Floats, rows: NDArray[np.bool_]) -> float:
-        return float(correlations(scores[rows], people[rows], ones[rows])[0][0])
-
-    everything = np.ones(len(kept), dtype=bool)
-    each = [rho(row, everything) for row in values]
     held_out = np.empty(len(kept))
     for fold in range(10):
-        best = max(range(len(GRID)), key=lambda at: rho(values[at], folds != fold))
-        held_out[folds == fold] = values[best][folds == fold]
-    shipped = each[GRID.index(Lens())]
+        others = folds != fold
+        best = max(range(len(GRID)), key=lambda at: rho(values[at][others], people[others]))
+        held_out[~others] = values[best][~others]
+    return CrossValidation(
+        tuple(rho(row, people) for row in values), rho(held_out, people), len(kept)
+    )
+
+
+def faithfulness(records: Sequence[Record]) -> tuple[list[Record], Floats]:
+    """The records that rl_f scores, with people's faithfulness."""
+    kept = [record for record in records if record.scores["rl_f"] is not None]
+    people = np.array([record.people["faithfulness"] for record in kept])
+    return kept, people
+
+
+def rho(scores: Floats, people: Floats) -> float:
+    """Spearman's rho."""
+    return float(correlations(scores, people, np.ones((len(scores), 1)))[0][0])
+
+
+def settings(records: Sequence[Record]) -> None:
+    """Prints what the settings of the rules are worth."""
+    found = cross_validated(records)
+    each, shipped = found.each, found.each[GRID.index(Lens())]
     print(f"\ncross-validation over {len(GRID)} settings of the lens, 10 folds by task")
     print(
         f"  every setting: rho {min(each):.3f} to {max(each):.3f}; the one that ships {shipped:.3f}"
     )
+    kept, people = faithfulness(records)
     for held in (0.7, 0.8, 0.9, 1.0, math.inf):
         near = Nearness(held, held)
         scores = np.array([share(record.sample, Lens(), near) for record in kept])
-        print(f"  near copies from {held:g} (inf: not compared): rho {rho(scores, everything):.3f}")
-    print(
-        f"  settings chosen on nine folds, scored on the tenth: rho {rho(held_out, everything):.3f}"
-    )
+        print(f"  near copies from {held:g} (inf: not compared): rho {rho(scores, people):.3f}")
+    print(f"  settings chosen on nine folds, scored on the tenth: rho {found.held_out:.3f}")
 
 
 def share(sample: Sample, lens: Lens, near: Nearness = COPY) -> float:

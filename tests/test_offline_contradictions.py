@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 
+from ragassay.judges.offline.alignment import compared
 from ragassay.judges.offline.answers import answer_to
 from ragassay.judges.offline.claims import supported_share
-from ragassay.judges.offline.contradictions import compared, contradiction, said
+from ragassay.judges.offline.contradictions import contradiction
 from ragassay.judges.offline.opposites import class_of, opposed
+from ragassay.judges.offline.places import parsed
 from ragassay.judges.question import Question
 from ragassay.judges.questions.matching import AnswerMatch
 from ragassay.judges.questions.nuggets import AssignNuggets
@@ -43,6 +45,14 @@ FALSE = [
     ("The bridge opened before the war.", "The bridge opened after the war."),
     ("Aarwyk lies north of the river.", "Aarwyk lies south of the river."),
     ("The team won the cup twice.", "The team lost the cup twice."),
+    ("The hotel has neither a pool nor a gym.", "The hotel has a pool and a gym."),
+    ("Many students passed the exam.", "Few students passed the exam."),
+    ("Many students passed the exam.", "Only a few students passed the exam."),
+    ("The museum is rarely free on Mondays.", "The museum is free on Mondays."),
+    ("The runner managed to finish the race.", "The runner failed to finish the race."),
+    ("The shop opens at 5 pm and closes at 9 am.", "The shop opens at 9 am and closes at 5 pm."),
+    ("The price rose by 5 dollars last year.", "The price rose by 5 percent last year."),
+    ("The soldiers march 4 miles daily.", "The soldiers march 4 kilometres daily."),
 ]
 
 
@@ -77,6 +87,8 @@ def test_a_rating_counts_contradicted_sentences_as_unsupported() -> None:
         ("The show won in June of 2013.", "The show won on June 10, 2013."),
         ("In 1889, the tower was completed.", "The tower was completed in 1889."),
         ("It has 30 rooms in 3 houses.", "There are 3 houses with 30 rooms."),
+        ("Many students passed the exam.", "A few students passed the exam."),
+        ("A few students passed the exam.", "Many students passed the exam."),
     ],
 )
 def test_other_wordings_of_the_same_contradict_nothing(claim: str, passage: str) -> None:
@@ -106,10 +118,10 @@ def test_items_of_a_list_without_full_stops_are_sentences() -> None:
 
 
 def test_what_differs_is_named() -> None:
-    true = said("Liverpool beat Madrid in 2018 before 40 guests.")
+    true = parsed("Liverpool beat Madrid in 2018 before 40 guests.")
 
     def kind(false: str) -> str | None:
-        return compared(said(false), true)
+        return compared(parsed(false), true)
 
     assert kind("Liverpool never beat Madrid in 2018 before 40 guests.") == "negation"
     assert kind("Liverpool beat Madrid in 2019 before 40 guests.") == "number"
@@ -117,8 +129,10 @@ def test_what_differs_is_named() -> None:
     assert kind("Liverpool beat Madrid in 2018 after 40 guests.") == "opposite"
     assert kind("Liverpool beat Madrid in 2018 before 40 guests.") == "same"
     assert kind("Bread needs flour, salt, water and much patience.") is None
-    assert compared(said("The dog bit the man."), said("The man bit the dog.")) == "roles"
-    assert compared(said("It is 5 feet long there."), said("It is 5 metres long there.")) == "unit"
+    assert compared(parsed("The dog bit the man."), parsed("The man bit the dog.")) == "roles"
+    assert (
+        compared(parsed("It is 5 feet long there."), parsed("It is 5 metres long there.")) == "unit"
+    )
 
 
 def test_a_word_may_have_several_opposites() -> None:
@@ -155,26 +169,6 @@ def test_each_sentence_of_a_statement_is_compared() -> None:
     assert contradiction(false, (passage,)) == "negation"
     assert contradiction(passage, (passage,)) is None
     assert ask(CitationSupport(false, passage)).support == "none"
-
-
-@pytest.mark.parametrize(
-    ("passage", "false"),
-    [
-        ("The hotel has a pool and a gym.", "The hotel has neither a pool nor a gym."),
-        ("Few students passed the exam.", "Many students passed the exam."),
-        ("The museum is free on Mondays.", "The museum is rarely free on Mondays."),
-        ("The runner failed to finish the race.", "The runner managed to finish the race."),
-        (
-            "The shop opens at 9 am and closes at 5 pm.",
-            "The shop opens at 5 pm and closes at 9 am.",
-        ),
-        ("The price rose by 5 percent last year.", "The price rose by 5 dollars last year."),
-        ("The soldiers march 4 kilometres daily.", "The soldiers march 4 miles daily."),
-    ],
-)
-def test_more_near_copies_that_say_otherwise(passage: str, false: str) -> None:
-    assert supported_share(false, (passage,)) == 0.0
-    assert supported_share(passage, (passage,)) == 1.0
 
 
 def test_three_quarters_of_something_are_a_percentage() -> None:

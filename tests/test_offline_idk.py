@@ -122,6 +122,12 @@ I don't know exactly when, but it opened in the sixties, under mayor Brandt.
 """.strip().splitlines()
 
 REFUSALS = """
+Hmm, no idea.
+Sorry, no idea.
+Sorry for the inconvenience.
+There is no information on this.
+The answer is "I don't know".
+'I don't know.'
 There's nothing in the documents about the price.
 The information you are looking for is not in the documents.
 Based on the context, the price is unknown.
@@ -162,6 +168,15 @@ Het spijt me, ik heb daar geen informatie over.
 В документе нет информации об этом.
 """.strip().splitlines()
 
+COURTEOUS = """
+Sorry, the museum is closed on Mondays.
+Hello, the museum is closed.
+Thanks, the museum opens at 9.
+There is no information desk at this station.
+He said 'I don't know' and left the room.
+The clerk said “I don’t know” and left the room.
+""".strip().splitlines()
+
 SMALL_TALK = """
 You're welcome! Stay safe!
 Gern geschehen!
@@ -171,7 +186,19 @@ Goodbye! Have a great weekend!
 """.strip().splitlines()
 
 
-def read(answer: str, says: str) -> None:
+READ = [
+    *(("a negation about the world", answer, "no") for answer in NEGATIONS),
+    *(("a hedge before an answer", answer, "no") for answer in HEDGED),
+    *(("a courtesy or a quotation", answer, "no") for answer in COURTEOUS),
+    ("a refusal in a condition", "If I don't know an answer I ask the harbour office.", "no"),
+    *(("a refusal beside an answer", answer, "partial") for answer in BESIDE),
+    *(("a refusal", answer, "yes") for answer in REFUSALS),
+    *(("small talk alone", answer, "yes") for answer in SMALL_TALK),
+]
+
+
+@pytest.mark.parametrize(("kind", "answer", "says"), READ)
+def test_an_answer_is_a_refusal_in_full_in_part_or_not(kind: str, answer: str, says: str) -> None:
     assert says_idk(answer) == says
     reply = answer_to(SaysIdk(f"user: {QUERY}", answer))
     assert reply is not None and reply.says_idk == says
@@ -179,29 +206,8 @@ def read(answer: str, says: str) -> None:
     assert attempt is not None and attempt.answered == ("no" if says == "yes" else "yes")
 
 
-@pytest.mark.parametrize("answer", NEGATIONS)
-def test_a_negation_about_the_world_is_an_answer(answer: str) -> None:
-    read(answer, "no")
-
-
-@pytest.mark.parametrize("answer", HEDGED)
-def test_a_hedge_before_an_answer_is_no_refusal(answer: str) -> None:
-    read(answer, "no")
-
-
-@pytest.mark.parametrize("answer", BESIDE)
-def test_a_refusal_beside_an_answer_is_partial_and_an_attempt(answer: str) -> None:
-    read(answer, "partial")
-
-
-@pytest.mark.parametrize("answer", REFUSALS)
-def test_a_refusal_in_any_of_the_languages_is_one(answer: str) -> None:
-    read(answer, "yes")
-
-
 @pytest.mark.parametrize("answer", SMALL_TALK)
-def test_small_talk_alone_holds_no_part_of_an_answer(answer: str) -> None:
-    read(answer, "yes")
+def test_small_talk_answers_small_talk(answer: str) -> None:
     reply = answer_to(SaysIdk("user: Thank you!", answer))
     assert reply is not None and reply.says_idk == "yes"
     attempt = answer_to(AnswerAttempted("Thank you!", answer))
@@ -228,28 +234,3 @@ def test_the_prompt_says_how_small_talk_negations_and_hedges_are_read() -> None:
     assert "small talk" in yes and "small talk" not in no.partition("Examples:")[0]
     assert "negation about the world" in no and "hedge" in no
     assert "small talk" in source_of("answer_attempted")
-
-
-def test_a_refusal_that_is_only_supposed_is_none() -> None:
-    read("If I don't know an answer I ask the harbour office of Aarwyk.", "no")
-
-
-@pytest.mark.parametrize(
-    ("answer", "expected"),
-    [
-        ("Sorry, the museum is closed on Mondays.", "no"),
-        ("Hello, the museum is closed.", "no"),
-        ("Thanks, the museum opens at 9.", "no"),
-        ("There is no information desk at this station.", "no"),
-        ("He said 'I don't know' and left the room.", "no"),
-        ("The clerk said “I don’t know” and left the room.", "no"),
-        ("Hmm, no idea.", "yes"),
-        ("Sorry, no idea.", "yes"),
-        ("Sorry for the inconvenience.", "yes"),
-        ("There is no information on this.", "yes"),
-        ('The answer is "I don\'t know".', "yes"),
-        ("'I don't know.'", "yes"),
-    ],
-)
-def test_courtesies_and_quotations_do_not_make_a_refusal(answer: str, expected: str) -> None:
-    assert says_idk(answer) == expected

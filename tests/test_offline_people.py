@@ -96,13 +96,46 @@ def test_the_page_prints_the_figures_of_this_version(row: str, llm: list[benchma
         assert float(cells[1 + 2 * at]) == pytest.approx(rho(kept, ROWS[row], aspect), abs=0.0006)
 
 
+FIGURES = [one for listed in figures().values() for one in listed]
+
+
+def test_each_figure_is_computed_unless_its_data_is_not_here() -> None:
+    assert {one.computed for one in FIGURES} - {""} == set(agreement.COMPUTED)
+    for one in FIGURES:
+        assert one.computed or "measured by reviewers" in one.source
+
+
 @pytest.mark.parametrize(
     "said",
-    [one for listed in figures().values() for one in listed if one.computed],
+    [one for one in FIGURES if one.computed and one.computed not in agreement.SLOW],
     ids=lambda said: f"{said.kind}-{said.computed}",
 )
 def test_the_file_of_agreement_says_what_is_measured(said: Agreement, shared: Path) -> None:
     assert agreement.agrees(said, agreement.COMPUTED[said.computed]())
+
+
+def test_cross_validation_scores_each_fold_by_settings_chosen_without_it(
+    llm: list[benchmark.Record], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(benchmark, "GRID", (benchmark.Lens(),))
+    found = benchmark.cross_validated(llm)
+    scored = [record for record in llm if record.scores["rl_f"] is not None]
+    own = rho(scored, benchmark.raw("rl_f"), "faithfulness")
+    assert found.held_out == pytest.approx(own) and found.each == (found.held_out,)
+    assert found.n == len(scored)
+
+
+def test_quick_leaves_out_slow_figures(
+    shared: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = Agreement("k", "AUC", 0.5, 9, "answers", "x", "y", computed="slow")
+    monkeypatch.setattr(agreement, "figures", lambda: {"k": (said,)})
+    monkeypatch.setattr(agreement, "COMPUTED", {"slow": lambda: (0.9, 9)})
+    monkeypatch.setattr(agreement, "SLOW", frozenset({"slow"}))
+    for words, code in ((["agreement"], 1), (["agreement", "--quick"], 0)):
+        monkeypatch.setattr(sys, "argv", words)
+        assert agreement.main() == code
+        capsys.readouterr()
 
 
 def test_a_file_of_agreement_that_is_not_true_is_told(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import threading
 from collections.abc import Callable
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 
 import ragassay
+from ragassay.cli import call
 from ragassay.judges.offline import lists
 from ragassay.judges.offline.claims import supported_share
 from ragassay.judges.offline.matching import match
@@ -76,6 +78,26 @@ def test_a_text_that_is_not_read_to_its_end_is_told_once_a_run(beyond: int) -> N
     assert told == beyond * [
         "1 text was longer than 200,000 characters; the offline judge read no more of it."
     ]
+
+
+@pytest.mark.parametrize("beyond", [0, 1])
+def test_explain_names_the_texts_that_are_not_read_to_their_end(
+    beyond: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = sample(3)
+    data["passages"][1]["text"] = "The bridge is open. ".ljust(LONGEST + beyond, "x")
+    ragassay.evaluate([data], ["umbrela", "rl_f"]).save(tmp_path / "run")
+    cuts = []
+    for metric in ("umbrela", "rl_f"):
+        assert call(["explain", str(tmp_path / "run"), "1", metric, "--json"]) == 0
+        (score,) = json.loads(capsys.readouterr().out)["scores"]
+        cuts += [record["cut"] for record in score["verdicts"] if "cut" in record]
+    assert cuts == beyond * [["passage"], ["passages 2"]]
+    assert call(["explain", str(tmp_path / "run"), "1"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    told = "the offline judge read no more than 200,000 characters of: "
+    assert said.count(told) == 2 * beyond
+    assert (f"{told}passages 2" in said) is bool(beyond)
 
 
 LONG: dict[str, Callable[[int], tuple[Any, ...]]] = {

@@ -16,12 +16,14 @@ from ragassay.engine.names import shown
 from ragassay.engine.own_metrics import own_metrics
 from ragassay.engine.results import Result, ScoreRow
 from ragassay.engine.scoring import judged_among, score_stream
+from ragassay.engine.standing import OFFLINE
 from ragassay.engine.verdicts import Record, Verdicts
 from ragassay.errors import InputError, RagassayError, UsageError, did_you_mean
 from ragassay.judges.asking import Asker
 from ragassay.judges.combining import combinable
 from ragassay.judges.judge import Judge
 from ragassay.judges.ledger import Ledger
+from ragassay.judges.offline import too_long
 from ragassay.judges.panel import Vote, decided, rule_of
 from ragassay.judges.question import Question, R_co
 from ragassay.judges.records import about_of
@@ -41,7 +43,8 @@ class Evidence:
     """One score and what stands behind it.
 
     ``verdicts`` are records as in ``verdicts.jsonl``; those of a judge that was sent no prompt have
-    the question's ``data`` besides, where the metric that asked is known here.
+    the question's ``data`` besides, where the metric that asked is known here. ``cut`` names the
+    texts that the offline judge did not read to their end, where there are any.
     """
 
     row: ScoreRow
@@ -302,6 +305,10 @@ def _with_data(record: Record, data: Mapping[str, Any] | None) -> Record:
     if data is None:
         return record
     found = {**record, "about": record.get("about") or about_of(data)}
+    judges = [str(one.get("judge", "")) for one in (record, *record.get("votes", ()))]
+    cut = [name for name, _ in too_long(data)]
+    if cut and any(judge.startswith(OFFLINE) for judge in judges):
+        found["cut"] = cut
     prompted = any(one.get("messages") for one in (record, *record.get("votes", ())))
     return found if prompted else {**found, "data": data}
 

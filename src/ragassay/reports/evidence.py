@@ -14,6 +14,7 @@ from rich.text import Text
 
 from ragassay.engine.evidence import Evidence, Explained
 from ragassay.engine.standing import OFFLINE
+from ragassay.judges.offline import LONGEST
 from ragassay.judges.offline.agreement import agreement_of
 from ragassay.reports import verdicts, wording
 from ragassay.reports.spans import PIECES, Span, spans
@@ -240,6 +241,10 @@ class _Pages:
             yield Padding(Text(str(known), "dim"), (0, 0, 0, 4))
         if about := verdicts.about(record, self._ranks):
             yield Padding(Text(f"on {wording.one_line(about)}", "italic"), (0, 0, 0, 4))
+        if cut := record.get("cut"):
+            named = _clip(", ".join(cut), self._limit)
+            told = f"the offline judge read no more than {LONGEST:,} characters of: {named}"
+            yield Padding(Text(told, "yellow"), (0, 0, 0, 4))
         if self._limit is None and not record.get("messages"):
             for name, value in (record.get("data") or {}).items():
                 text = value if isinstance(value, str) else dumps(value).decode()

@@ -6,7 +6,7 @@ and says ``unsupported`` to the rest. One file a kind of evidence; `answers` hol
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ragassay.judges.asking import Asker
@@ -44,7 +44,7 @@ class OfflineJudge(Judge):
 
     async def answer(self, question: Question[R_co], repeat: int = 0) -> Verdict[R_co] | Failure:
         """The rules' answer, the same for every repeat; `UNSUPPORTED` where there are none."""
-        self._too_long.update(hash(text) for text in _texts(question) if len(text) > LONGEST)
+        self._too_long.update(hash(text) for _, text in too_long(question.data))
         return self._answer(question, repeat)
 
     def remarks(self) -> tuple[str, ...]:
@@ -67,13 +67,23 @@ class OfflineJudge(Judge):
         return Verdict(question, question.check(found), made, repeat)
 
 
-def _texts(question: Question[Any]) -> Iterator[str]:
-    """The texts that a question is about, those in lists as well."""
-    for value in question.data.values():
+def too_long(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The texts of a question's data that the offline judge does not read to their end.
+
+    Args:
+        data: of a question (`Question.data`).
+
+    Yields:
+        The field, for a text in a list with its number from 1 (``passages 2``); and the text.
+    """
+    for name, value in data.items():
         if isinstance(value, str):
-            yield value
-        elif isinstance(value, tuple):
-            yield from (one for one in value if isinstance(one, str))
+            named = [(name, value)]
+        elif isinstance(value, list | tuple):
+            named = [(f"{name} {at}", one) for at, one in enumerate(value, 1)]
+        else:
+            continue
+        yield from (one for one in named if isinstance(one[1], str) and len(one[1]) > LONGEST)
 
 
 def offline_asker() -> Asker:
@@ -81,4 +91,4 @@ def offline_asker() -> Asker:
     return Asker(OfflineJudge())
 
 
-__all__ = ["LABEL", "OfflineJudge", "offline_asker"]
+__all__ = ["LABEL", "LONGEST", "OfflineJudge", "offline_asker", "too_long"]

@@ -1,7 +1,7 @@
 """How far the offline judge agrees with labels, by kind of question: ``data/agreement.yaml``.
 
 A figure says how much the answers to one kind of question are worth, and so do those of every
-metric that rests on that kind. What nobody measured is never enough to decide on.
+metric that rests on that kind. Without a figure no decision rests on them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Did it answer, does it say that it does not know, does it ask back?"""
+"""Does an answer answer, say that it does not know, or ask back?"""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from ragassay.judges.questions.answering import (
 
 @rule_for(SaysIdk)
 def idk(question: SaysIdk) -> Idk:
-    """Nothing but refusals: yes; refusals beside an answer: partial.
+    """``yes`` for refusals alone, ``partial`` for refusals with an answer, else ``no``.
 
-    Nothing but small talk is yes as well, as the question's prompt says.
+    Small talk alone is ``yes`` as well, as the question's prompt says.
     """
     return Idk(says_idk=says_idk(question.answer, question.conversation))
 
 
 @rule_for(AnswerAttempted)
 def attempted(question: AnswerAttempted) -> Attempt:
-    """Yes for anything that says something; small talk answers small talk."""
+    """``yes`` for any answer that is no refusal; small talk is an answer to small talk."""
     if is_small_talk(question.answer) and is_small_talk(question.query):
         return Attempt(answered="yes")
     return Attempt(answered="no" if says_idk(question.answer, question.query) == "yes" else "yes")
@@ -33,5 +33,5 @@ def attempted(question: AnswerAttempted) -> Attempt:
 
 @rule_for(SaysUnderspecified)
 def underspecified(question: SaysUnderspecified) -> Clarification:
-    """Yes where it asks for what the query leaves open."""
+    """``yes`` where the answer asks for what the query leaves open."""
     return Clarification(asks="yes" if asks_back(question.answer) else "no")

@@ -1,4 +1,4 @@
-"""Who answers which question: a rule for each type."""
+"""The rule that answers each type of question."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ragassay import discovery
 from ragassay.judges.question import Question, Reply
 
 Rule = Callable[[Any], Reply | None]
-"""``None``: this very question is not for rules about words."""
+"""From a question to its answer; ``None`` where rules about words cannot answer this question."""
 
 F = TypeVar("F", bound=Rule)
 _RULES: dict[type[Question[Any]], Rule] = {}

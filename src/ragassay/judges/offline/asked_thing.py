@@ -1,4 +1,4 @@
-"""Which thing does a query ask for, by its own word? "ECTS" in "how many ECTS has the degree?"."""
+"""The thing that a query asks for, as it is named there: "ECTS" in "how many ECTS has it?"."""
 
 from __future__ import annotations
 
@@ -27,4 +27,4 @@ def asked_thing(query: str) -> str:
 
 
 _LONGEST = 60
-"""Characters after the question word that are looked at."""
+"""Characters after the question word that are searched."""

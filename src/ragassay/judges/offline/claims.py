@@ -3,7 +3,8 @@
 A claim here is a phrase: a sentence cut at punctuation, prepositions and conjunctions. The share
 of supported phrases then has the resolution of a weighted word precision, and each verdict can be
 read as a mark on the answer's own words. Sentences that claim nothing are left out: questions,
-greetings, refusals, offers of more help; and so is talk about the documents ("according to ...").
+greetings, refusals, offers of more help. Words about the documents ("according to ...") are left
+out as well.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ import re
 from collections.abc import Sequence
 
 from ragassay.judges.offline import lists
+from ragassay.judges.offline.alignment import COPY, Nearness
 from ragassay.judges.offline.answers import rule_for
-from ragassay.judges.offline.contradictions import COPY, Nearness, contradiction
+from ragassay.judges.offline.contradictions import contradiction
 from ragassay.judges.offline.evidence import LENS, Evidence, Lens, piece
 from ragassay.judges.offline.hostile import is_hostile
 from ragassay.judges.offline.refusals import claims_nothing
@@ -30,7 +32,7 @@ _COUNTER = re.compile(r"\(?\d{1,2}[.)]")
 
 @rule_for(ExtractClaims)
 def extract(question: ExtractClaims) -> Claims:
-    """The phrases of what the answer says. Words for the judge stay whole, as claims to support."""
+    """The phrases of the answer. A sentence that addresses the judge stays whole, as one claim."""
     found: list[str] = []
     each = sentences(plain(question.answer))
     for sentence in each:
@@ -45,14 +47,15 @@ def extract(question: ExtractClaims) -> Claims:
 
 @rule_for(ClaimSupport)
 def support(question: ClaimSupport) -> ClaimVerdicts:
-    """Each claim by itself: more than half its weight in one window, and its numbers and names."""
+    """Decides on each claim by itself: one window must hold more than half of its weight, and the
+    passages all its numbers and names."""
     return ClaimVerdicts(supported=supported(question.claims, question.passages))
 
 
 def supported(
     claims: Sequence[str], passages: Sequence[str], lens: Lens = LENS, near: Nearness = COPY
 ) -> tuple[bool, ...]:
-    """Whether the passages support each claim. What speaks to the judge is never supported."""
+    """Whether the passages support each claim. One that addresses the judge is not."""
     evidence = Evidence(passages, lens)
     against = _against(claims, passages, near)
     return tuple(
@@ -69,10 +72,11 @@ _GOES_ON = re.compile(r"[,;:，、；：—]$")
 
 
 def _against(claims: Sequence[str], passages: Sequence[str], near: Nearness) -> list[bool]:
-    """Of each claim, whether the passages contradict the sentence that it stands in.
+    """For each claim, whether the passages contradict its sentence.
 
-    A phrase is too short to tell, so those that follow each other are put together again: up to a
-    full stop, and where none stands (items of a list), up to one that begins like a sentence.
+    A phrase is too short to compare, so neighbouring claims are joined to sentences again: up to a
+    full stop, and also (for items of a list, which have none) up to a claim that begins like a
+    sentence.
     """
     found = [False] * len(claims)
     for ends in (_ends, _ends_or_begins):

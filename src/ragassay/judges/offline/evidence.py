@@ -1,7 +1,8 @@
-"""Is it said there? A piece of text against passages.
+"""Do passages support a piece of text?
 
-Evidence is looked for in windows: runs of `Lens.window` sentences of one passage. A piece is
-supported where one window holds more than a share of its weight, and all its numbers and names.
+Evidence is searched in windows: runs of `Lens.window` sentences of one passage. A piece is
+supported where one window holds more than a share of its weight, and the passages hold all its
+numbers and names.
 """
 
 from __future__ import annotations
@@ -13,34 +14,35 @@ from functools import lru_cache
 
 from ragassay.judges.offline import lists
 from ragassay.judges.offline.hostile import evidence_sentences
-from ragassay.judges.offline.values import UNITS, is_number, measured
+from ragassay.judges.offline.values import HALVES_OF_DAY, UNITS, is_number, measured
+from ragassay.judges.offline.versions import Version, differ, versions
 from ragassay.judges.offline.words import content, stem, tokens, visible, weigh, weight
 
-UNIT_STEMS = frozenset(map(stem, UNITS.values()))
+UNIT_STEMS = frozenset(map(stem, [*UNITS.values(), *HALVES_OF_DAY.values()]))
 
 Window = frozenset[str]
-"""Stems of a few sentences that stand together."""
+"""Stems of a few neighbouring sentences."""
 
 _MANY = 1_000
-"""Sentences of a passage that get windows of their own."""
+"""Most windows of a passage; of longer ones, windows hold more sentences."""
 
 _NAME = re.compile(r"(?<=[\w,;:)\"'’”] )[A-ZÀ-ÖØ-Þ][\w’'-]*|\b[A-Z]{2}[A-Z0-9]*\b")
 _NEGATIONS = lists.words("negations")
 _NEGATING = re.compile(r"n't$|[不没沒无無未非]")
 _BEFORE = 3
-"""Words before the first of some words in which a negation still is about them."""
+"""How many words before the first of some words are searched for a negation of them."""
 
 
 @dataclass(frozen=True)
 class Lens:
-    """How closely is looked.
+    """How closely passages must match a piece of text.
 
     Attributes:
-        window: sentences of a passage that are looked at together.
+        window: number of neighbouring sentences of a passage that are searched together.
         share: a phrase is supported where more than this share of its weight is found.
-        whole: the same for a piece of more than `phrase` content words, in which more is found by
-            chance.
-        phrase: content words in a phrase at most.
+        whole: the same for a piece of more than `phrase` content words, of which a larger share is
+            found by chance.
+        phrase: largest number of content words in a phrase.
         exact: whether all numbers and names must be found as well.
     """
 
@@ -56,17 +58,19 @@ LENS = Lens()
 
 @dataclass(frozen=True)
 class Piece:
-    """A piece of text as it is looked for.
+    """A piece of text, prepared for the search.
 
     Attributes:
         stems: of its content words, each once, in order of first use.
         strict: its numbers and names, as stems.
         measured: its numbers that have a unit, each with the unit's stem.
+        versions: its decimals that name something.
     """
 
     stems: tuple[str, ...]
     strict: frozenset[str]
     measured: frozenset[tuple[str, str]] = frozenset()
+    versions: frozenset[Version] = frozenset()
 
     @property
     def weight(self) -> int:
@@ -76,13 +80,13 @@ class Piece:
 
 @lru_cache(maxsize=4096)
 def piece(text: str) -> Piece:
-    """What a text says, for looking it up."""
+    """A text, prepared for the search in passages."""
     each = content(text)
     stems = tuple(dict.fromkeys(each))
-    # A short form of a month is a name by itself, and beside a number no word of the text.
+    # `names` reads a month's short form alone ("Jul"), which is another stem beside a number.
     strict = {*filter(is_number, stems), *names(text).intersection(stems)}
     units = frozenset(pair for pair in measured(each, UNIT_STEMS) if pair[1])
-    return Piece(stems, frozenset(strict), units)
+    return Piece(stems, frozenset(strict), units, versions(text))
 
 
 def names(text: str) -> set[str]:
@@ -96,16 +100,16 @@ def negates(token: str) -> bool:
 
 
 def denials(each: Sequence[str]) -> list[bool]:
-    """Of each token of a sentence, whether it denies; "nor" goes on with a negation before it."""
+    """For each token of a sentence, whether it is a negation; "nor" after one does not count."""
     found: list[bool] = []
     denied = False
     for token in each:
-        found.append(negates(token) and not (token in _GOES_ON and denied))
+        found.append(negates(token) and not (token in _CONTINUES and denied))
         denied = denied or found[-1]
     return found
 
 
-_GOES_ON = {"nor", "ni", "né", "noch"}
+_CONTINUES = {"nor", "ni", "né", "noch"}
 
 
 def negated(text: str, words: Set[str]) -> bool:
@@ -113,7 +117,7 @@ def negated(text: str, words: Set[str]) -> bool:
 
     Args:
         text: a sentence.
-        words: stems; what stands before the first and behind the last of them is not looked at.
+        words: stems. Negations count from `_BEFORE` words before the first of them to the last.
     """
     stems, denied = _denials(text)
     at = [place for place, stemmed in enumerate(stems) if stemmed in words]
@@ -133,7 +137,7 @@ def _denials(text: str) -> tuple[tuple[str, ...], tuple[bool, ...]]:
 def stems_of(text: str) -> tuple[tuple[str, ...], ...]:
     """Stems of each sentence of a text that may be used as evidence.
 
-    The word "one" asks for nothing, but is evidence for the number.
+    The word "one" is evidence for the number 1, though a claim with "one" needs no number.
     """
     return tuple(
         (*content(sentence), "1") if _ONE.search(sentence) else tuple(content(sentence))
@@ -151,6 +155,12 @@ def _units_of(text: str) -> frozenset[tuple[str, str]]:
 
 
 @lru_cache(maxsize=1024)
+def _versions_of(text: str) -> frozenset[Version]:
+    """The decimals of a text that name something."""
+    return versions("\n".join(evidence_sentences(text)))
+
+
+@lru_cache(maxsize=1024)
 def _windows(text: str, size: int) -> tuple[Window, ...]:
     each = stems_of(text)
     step = max(1, len(each) // _MANY)
@@ -165,11 +175,11 @@ def windows(texts: Iterable[str], size: int = LENS.window) -> list[Window]:
 
 
 class Evidence:
-    """Passages to look things up in.
+    """Passages, prepared for searching pieces of text in them.
 
     Args:
         texts: the passages.
-        lens: how closely is looked.
+        lens: how closely they must match a piece.
     """
 
     def __init__(self, texts: Sequence[str], lens: Lens = LENS) -> None:
@@ -182,6 +192,7 @@ class Evidence:
         self._units: dict[str, set[str]] = {}
         for number, unit in frozenset[tuple[str, str]]().union(*map(_units_of, texts)):
             self._units.setdefault(number, set()).add(unit)
+        self._versions = frozenset[Version]().union(*map(_versions_of, texts))
         self._known: dict[Piece, tuple[float, int | None]] = {}
 
     def coverage(self, wanted: Piece) -> float:
@@ -189,28 +200,30 @@ class Evidence:
         return self._best(wanted)[0]
 
     def supports(self, wanted: Piece) -> bool:
-        """Whether one window holds enough of it, and all its numbers and names."""
+        """Whether one window holds enough of its weight, and the passages its numbers and names."""
         lens = self._lens
         share, _ = self._best(wanted)
         least = lens.share if len(wanted.stems) <= lens.phrase else lens.whole
         return share > least and (not lens.exact or self.exact(wanted))
 
     def exact(self, wanted: Piece) -> bool:
-        """Whether its numbers and names stand somewhere, and no number with other units only."""
+        """Whether the passages hold its numbers and names, and no number with other units only."""
         return self.holds(wanted.strict) and self.measures(wanted)
 
     def measures(self, wanted: Piece) -> bool:
-        """Whether each of its numbers with a unit stands with this unit, or without any, or
-        nowhere."""
+        """Whether the passages give each of its numbers that has a unit with this unit, without a
+        unit, or not at all; and write each of its versions alike."""
+        if differ(wanted.versions, self._versions):
+            return False
         known = ((self._units.get(number), unit) for number, unit in wanted.measured)
         return all(units is None or unit in units or "" in units for units, unit in known)
 
     def holds(self, stems: Iterable[str]) -> bool:
-        """Whether each of the stems stands somewhere."""
+        """Whether the passages hold each of the stems."""
         return all(word in self._places for word in stems)
 
     def window(self, wanted: Piece) -> Window:
-        """The window that holds most of it; empty where none holds anything."""
+        """The window that holds most of its weight; empty where none holds any."""
         _, at = self._best(wanted)
         return frozenset() if at is None else self._windows[at]
 
@@ -228,7 +241,7 @@ class Evidence:
                 held[at] = held.get(at, 0) + heavy
         if not held:
             return 0.0, None
-        # The first of the best, so that the answer does not hang on an order of insertion.
+        # Of several best windows the first one: the order of insertion does not matter then.
         best = min(held, key=lambda at: (-held[at], at))
         return held[best] / wanted.weight, best
 
@@ -236,12 +249,12 @@ class Evidence:
 def share_of(wanted: Iterable[str], found: Set[str]) -> float:
     """Share of the weight of ``wanted`` that is in ``found``; 0 where nothing is wanted.
 
-    A frozen set is weighed once, however often it is looked for.
+    The weight of ``wanted`` is kept from one call to the next.
     """
     wanted = frozenset(wanted)
     whole = _weight_of(wanted)
     return weigh(wanted & found) / whole if whole else 0.0
 
 
-# One set is looked for in every sentence of a text: its weight is summed up once.
+# The same set is searched in every sentence of a text, so its weight is kept.
 _weight_of = lru_cache(maxsize=1024)(weigh)

@@ -1,13 +1,12 @@
-"""Text that speaks to the judge is no evidence.
+"""Text that addresses the judge is no evidence.
 
-A passage or an answer may carry words for whoever grades it: "ignore your instructions", a made-up
-system message, the JSON of a good grade, praise of itself. Where text is looked through *for*
-something (is the query's answer in it? does it support the statement?), these sentences are left
-out, and after an outright order to the judge the rest of the text with them. Where text is what
-has to be supported (the claims of an answer) nothing is left out, so that nothing unsupported can
-be hidden behind such words.
+A passage or an answer may address whoever grades it: "ignore your instructions", an invented system
+message, the JSON of a good grade, praise of itself. Where a text serves as evidence (does it hold
+the query's answer? does it support the statement?), these sentences are left out, and after an
+explicit order to the judge the rest of the text as well. Where a text needs evidence (the claims of
+an answer), nothing is left out, so that such words cannot hide an unsupported claim.
 
-An honest text about prompt injection loses sentences by this. That only ever lowers a grade.
+An honest text about prompt injection loses sentences by this rule. That can only lower a grade.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ _PRAISE = lists.Phrases("praise")
 
 @lru_cache(maxsize=4096)
 def is_hostile(sentence: str) -> bool:
-    """Whether a sentence speaks to the judge: an order, a role, a grade, praise of itself."""
+    """Whether a sentence addresses the judge: an order, a role, a grade, praise of itself."""
     return bool(_ORDERS.search(sentence) or _PRAISE.search(sentence))
 
 

@@ -25,8 +25,8 @@ def words(name: str) -> frozenset[str]:
 class Phrases:
     """The patterns of a list, as one; upper and lower case are alike.
 
-    A pattern that needs a word is only tried where the text holds it: most texts hold none, and
-    looking for a plain word takes a hundredth of the time.
+    A pattern that needs a word is tried only on texts with this word: most texts have none, and a
+    search for a plain word takes a hundredth of the time.
     """
 
     def __init__(self, name: str, flags: int = 0) -> None:

@@ -1,24 +1,26 @@
-"""Does an answer say what a reference says?"""
+"""Does an answer match a reference?"""
 
 from __future__ import annotations
 
 import re
 
 from ragassay.judges.offline.answers import rule_for
-from ragassay.judges.offline.contradictions import contradiction, holding
+from ragassay.judges.offline.contradictions import contradiction
 from ragassay.judges.offline.evidence import Evidence, Piece, negated, piece, share_of
 from ragassay.judges.offline.hostile import evidence_sentences
+from ragassay.judges.offline.nearest import holding
 from ragassay.judges.offline.refusals import says_idk
 from ragassay.judges.offline.texts import plain, sentences
 from ragassay.judges.offline.values import is_number
-from ragassay.judges.offline.words import content, tokens
+from ragassay.judges.offline.versions import differ, versions
+from ragassay.judges.offline.words import content, tokens, weight
 from ragassay.judges.questions.matching import AnswerMatch, Match
 
 SHORT = 5
-"""Content words of a reference at most that must all be found, and close together."""
+"""Largest number of content words of a reference that must all be found, and close together."""
 
-SAID = 0.6
-"""Share of a longer reference's weight beyond the query's words that must be found."""
+FOUND = 0.6
+"""Share of a longer reference's weight, without the query's words, that must be found."""
 
 _YES_NO = re.compile(
     r"\W*(yes|no|true|false|ja|nein|oui|non|s[ií]|sì|是的?|不是?|否|はい|いいえ)\b", re.IGNORECASE
@@ -28,45 +30,48 @@ _TRUE = {"yes", "true", "ja", "oui", "si", "sí", "sì", "是", "是的", "は�
 
 @rule_for(AnswerMatch)
 def match(question: AnswerMatch) -> Match | None:
-    """True where one of the references is said, and none of the wrong answers better than it.
+    """True where the answer matches one of the references, and no wrong answer as well as this one.
 
-    Nothing by instructions of the user's own: rules about words cannot follow them.
+    ``None`` where the question has instructions: rules about words cannot follow them.
     """
     if question.instructions:
         return None
     answer = " ".join(evidence_sentences(question.answer))
-    right = [_said(question.query, answer, reference) for reference in question.references]
-    wrong = [_said(question.query, answer, reference) for reference in question.wrong]
+    right = [_matched(question.query, answer, reference) for reference in question.references]
+    wrong = [_matched(question.query, answer, reference) for reference in question.wrong]
     best = max(right, default=0.0)
     worst = max(wrong, default=0.0)
     if not best:
-        return Match(reasoning="None of the references is said.", match=False)
+        return Match(reasoning="The answer matches no reference.", match=False)
     if worst >= best:
-        return Match(reasoning="A wrong answer is said as much as a reference.", match=False)
+        return Match(
+            reasoning="The answer matches a wrong answer as well as a reference.", match=False
+        )
     at = right.index(best)
-    return Match(reasoning=f"Reference {at + 1} is said.", match=True)
+    return Match(reasoning=f"The answer matches reference {at + 1}.", match=True)
 
 
-def _said(query: str, answer: str, reference: str) -> float:
-    """How far the answer says the reference: 0 where it does not match it, else up to 1."""
+def _matched(query: str, answer: str, reference: str) -> float:
+    """How well the answer matches the reference, from 0 (not at all) to 1."""
     wanted_text = plain(reference)
     if not tokens(answer) or not tokens(wanted_text):
         return 0.0
-    if tokens(answer) == tokens(wanted_text):
+    same = tokens(answer) == tokens(wanted_text)
+    if same and not differ(versions(wanted_text), versions(answer)):
         return 1.0
     if (says_idk(answer) == "yes") != (says_idk(wanted_text) == "yes"):
         return 0.0
     if says_idk(answer) == "yes":
         return 1.0
-    stand, wanted_stand = _stand(answer), _stand(wanted_text)
-    if stand is not None and wanted_stand is not None and stand != wanted_stand:
+    own, wanted = _yes_no(answer), _yes_no(wanted_text)
+    if own is not None and wanted is not None and own != wanted:
         return 0.0
     # A reference of the word "one" alone is the number.
     stems = content(wanted_text) or ["1"] * (tokens(wanted_text) == ["one"])
     asked = set(content(query))
-    new = [stem for stem in stems if stem not in asked] or stems
+    new = [stem for stem in stems if stem not in asked and weight(stem)] or stems
     if not new:
-        return 1.0 if wanted_stand is not None and stand == wanted_stand else 0.0
+        return 1.0 if wanted is not None and own == wanted else 0.0
     return _found(answer, wanted_text, new)
 
 
@@ -79,15 +84,15 @@ def _found(answer: str, reference: str, new: list[str]) -> float:
         return 0.0
     held = evidence.window(wanted) if len(new) <= SHORT else set(content(answer))
     share = share_of(new, set(held))
-    if share < (1.0 if len(new) <= SHORT else SAID):
+    if share < (1.0 if len(new) <= SHORT else FOUND):
         return 0.0
     against = _opposed(answer, reference, set(new)) or contradiction(reference, (answer,))
     return 0.0 if against else share
 
 
 def _opposed(answer: str, reference: str, new: set[str]) -> bool:
-    """Whether all sentences that hold most of a sentence of the reference are negated otherwise
-    than it."""
+    """Whether a sentence of the reference and all sentences that hold most of its words differ in
+    being negated."""
     for sentence in sentences(reference):
         wanted = new.intersection(content(sentence))
         near = holding(wanted, answer)
@@ -97,6 +102,7 @@ def _opposed(answer: str, reference: str, new: set[str]) -> bool:
     return False
 
 
-def _stand(text: str) -> bool | None:
+def _yes_no(text: str) -> bool | None:
+    """Whether a text begins with a yes or a no; ``None`` where with neither."""
     found = _YES_NO.match(text)
     return None if found is None else found.group(1).casefold() in _TRUE

@@ -1,4 +1,4 @@
-"""Nuggets by words: which clauses of the passages bear on the query, and which an answer holds."""
+"""Nuggets by words: the clauses of passages that are about the query, and those an answer holds."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ragassay.judges.questions.nuggets import (
 )
 
 SAME = 0.6
-"""Share of common stems among all of two nuggets', from which they are one."""
+"""Share of the stems of two nuggets that both hold, from which they are one nugget."""
 
 HELD, PARTLY_HELD = 0.7, 0.45
 """Share of a nugget's weight that two neighbouring sentences of an answer must hold."""
@@ -83,7 +83,7 @@ def _clauses(sentence: str, most: int) -> list[str]:
 
 @rule_for(NuggetImportance)
 def importance(question: NuggetImportance) -> NuggetImportances:
-    """Vital: near the query, or of the kind that the query asks for and with a word of it."""
+    """``vital`` where it is near the query, or has a word of it and the kind that it asks for."""
     return NuggetImportances(
         labels=tuple(_important(question.query, nugget) for nugget in question.nuggets)
     )
@@ -98,7 +98,7 @@ def _important(query: str, nugget: str) -> Importance:
 
 @rule_for(AssignNuggets)
 def assign(question: AssignNuggets) -> NuggetAssignments:
-    """Held where two neighbouring sentences of the answer hold its words, numbers and names."""
+    """``support`` where neighbouring sentences of the answer hold its words, numbers and names."""
     evidence = Evidence((question.answer,))
     return NuggetAssignments(
         labels=tuple(_held(nugget, question.answer, evidence) for nugget in question.nuggets)

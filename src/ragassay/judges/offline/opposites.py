@@ -13,7 +13,7 @@ from ragassay.judges.offline import lists
 
 
 class _Table(NamedTuple):
-    """Of each word its class, and the lines that it stands on with its side (0 or 1)."""
+    """For each word its class, and the lines that hold it, each with the word's side (0 or 1)."""
 
     classes: dict[str, int]
     sides: dict[str, dict[int, int]]
@@ -41,7 +41,7 @@ def class_of(word: str) -> int | None:
 
 
 def opposed(one: str, other: str) -> bool | None:
-    """True for opposites, False for words that stand on one side, ``None`` for others."""
+    """True for opposites, False for two words of one side, ``None`` for words of no common line."""
     if one == other:
         return False
     sides = _table().sides

@@ -1,4 +1,4 @@
-"""How good is an answer? Beside a reference and passages (RB_llm), and for its user."""
+"""How good is an answer, compared with a reference and passages (RB_llm), and for its user?"""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ragassay.judges.questions.report import Satisfaction, Stars
 
 @rule_for(ReferenceRating)
 def rating(question: ReferenceRating) -> Rating:
-    """Half of it is agreement with the reference, half is support by the passages.
+    """The mean of the agreement with the reference and the support by the passages, as 1 to 10.
 
     Agreement is the harmonic mean of weighted word precision and recall. Where only one of answer
     and reference declines, the rating is 1; where both do, 10.
@@ -28,9 +28,11 @@ def rating(question: ReferenceRating) -> Rating:
     agreement = _agreement(question.answer, question.reference)
     support = supported_share(question.answer, (*question.passages, question.reference))
     value = agreement if support is None else (agreement + support) / 2
-    said = "nothing to support" if support is None else f"{support:.0%} of its phrases supported"
+    supported = (
+        "nothing to support" if support is None else f"{support:.0%} of its phrases supported"
+    )
     return Rating(
-        explanation=f"Agreement with the reference {agreement:.0%}; {said}.",
+        explanation=f"Agreement with the reference {agreement:.0%}; {supported}.",
         rating=1 + round(9 * value),
     )
 
@@ -44,28 +46,28 @@ def _agreement(answer: str, reference: str) -> float:
 
 @rule_for(Satisfaction)
 def satisfaction(question: Satisfaction) -> Stars:
-    """1 declined, 2 beside the query, 3 on the query, one more for the kind that is asked for, and
-    one where it is complete; one less where it declines in part.
+    """1 for a refusal, 2 for an answer about something else, 3 for one about the query, one more
+    for the kind that is asked for, and one where it is complete; one less for a partial refusal.
 
-    Complete is what holds the kind that is asked for and names what the query is about, or what
-    goes into detail. Small talk satisfies small talk.
+    An answer is complete where it holds the kind that is asked for and names what the query is
+    about, or where it goes into detail. Small talk has 5 as an answer to small talk, 1 otherwise.
     """
     query, answer = question.query, question.answer
     if is_small_talk(query) and is_small_talk(answer):
-        return Stars(explanation="Small talk is met with small talk.", stars=5)
+        return Stars(explanation="Small talk is answered with small talk.", stars=5)
     declines = says_idk(answer, query)
     if declines == "yes":
         return Stars(explanation="The response declines to answer.", stars=1)
     kept = evidence_sentences(answer)
-    said = {stem for part in kept for stem in content(part)}
+    held = {stem for part in kept for stem in content(part)}
     asked = frozenset(content(query))
     kind = kind_of(query)
     fits = holds(" ".join(kept), kind, asked)
-    share = share_of(subject(query), said)
-    if not said or not (share >= _NEAR or (kind != "any" and fits)):
+    share = share_of(subject(query), held)
+    if not held or not (share >= _NEAR or (kind != "any" and fits)):
         return Stars(explanation="The response has little to do with the query.", stars=2)
     named = kind != "any" and fits and share >= _NAMED
-    complete = named or len(said - asked) >= _DETAILED
+    complete = named or len(held - asked) >= _DETAILED
     stars = 3 + fits + complete - (declines == "partial")
     words = "on the query"
     if kind != "any":
@@ -78,4 +80,4 @@ _NEAR = 0.35
 _NAMED = 0.75
 """Share of the query's word weight from which an answer names what the query is about."""
 _DETAILED = 8
-"""Content words beside the query's."""
+"""Content words without the query's, from which an answer goes into detail."""

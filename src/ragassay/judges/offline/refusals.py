@@ -1,12 +1,12 @@
-"""Does a response answer, decline, or ask back? By phrases, and by where they stand.
+"""Does a response answer, decline, or ask back: by phrases and their places in the sentences.
 
 Each sentence of the response is a refusal ("the documents do not mention ..."), filler (apologies,
-thanks, offers of more help, advice to look elsewhere), or says something. What stands in a sentence
-before the refusal, or after a "but" or "however" behind it, says something too.
+thanks, offers of more help, advice to look elsewhere), or a statement. The words of a sentence
+before its refusal, or after a "but" or "however" that follows it, are a statement as well.
 
 A negation about the world is no refusal: phrases that fit both ("is not covered by ...", "there is
 no evidence ...") count only where the same part of the sentence names the texts or the information
-at hand. A hedge ("I'm not sure, but ...") is a refusal only where nothing is said beside it.
+at hand. A hedge ("I'm not sure, but ...") is a refusal only in a response without statements.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ _CONDITION = lists.patterns("conditions")
 _FILLER = lists.patterns("fillers")
 _SMALL_TALK = lists.patterns("small_talk")
 _ADVICE = lists.patterns("advice")
-"""Where to look instead: no part of an answer beside a refusal, but a claim of its own."""
+"""Advice where to look instead: no answer where a refusal stands with it, but a claim."""
 _DESCRIBES = lists.patterns("describes_texts")
-"""What the texts are about: no part of an answer beside a refusal either."""
+"""Descriptions of the texts: no answer where a refusal stands with them."""
 _ASKS = lists.patterns("asks_back")
 _OFFER = lists.patterns("offers")
 _BARE = re.compile(
@@ -66,61 +66,64 @@ _INTERJECTION = re.compile(
 _PERSONAL = re.compile(r"\b(?:i|we|me|us|you|my)\b|\?", re.IGNORECASE)
 _DIGIT = re.compile(r"\d")
 _NEAR = 40
-"""Characters before a refusal in which an "if" is looked for."""
-_SAYS_SOMETHING = 3
-"""Content words that a piece beside a refusal must hold to count as part of an answer; a number or
-a name will do instead."""
+"""Characters before a refusal that are searched for an "if"."""
+_STATEMENT = 3
+"""Smallest number of content words in the rest of a sentence with a refusal for it to be a
+statement; a number or a name is enough as well."""
 
 
-_STATES = 2
-"""Content words of a statement behind a courtesy, or around a quotation, at least."""
+_SHORT_STATEMENT = 2
+"""Smallest number of content words of a statement after a courtesy or around a quotation."""
 
 
 class Shape(NamedTuple):
-    """How many sentences, or parts of one, decline, say something, are small talk, or send away."""
+    """How many sentences, or parts of one, are refusals, statements, small talk, or advice."""
 
-    refusing: int
-    saying: int
+    refusals: int
+    statements: int
     small_talk: int
-    advising: int
+    advice: int
 
 
 @lru_cache(maxsize=2048)
 def shape(answer: str, conversation: str = "") -> Shape:
-    """Counts the parts of a response. Hedges count as refusals where nothing is said at all.
+    """Counts the parts of a response. Hedges count as refusals where there are no statements.
 
     Args:
         answer: the response.
-        conversation: the query with its earlier turns. Beside a refusal only what is about it says
-            something; where none is given, everything does.
+        conversation: the query with its earlier turns. In a response with a refusal only what is
+            about it is a statement; where it is empty, everything is.
     """
     parts = [_part(sentence) for sentence in sentences(plain(answer))]
-    refusing = sum(part.refusing for part in parts)
-    said = [part for part in parts if part.said]
-    if refusing:
-        said = [part for part in said if not _DESCRIBES.search(part.said)]
-    if refusing and conversation:
-        stems = _telling(conversation)
-        said = [part for part in said if _is_about(part, stems)]
-    if not said:
-        refusing += sum(part.hedge for part in parts)
+    refusals = sum(part.refusals for part in parts)
+    statements = [part for part in parts if part.statement]
+    if refusals:
+        statements = [part for part in statements if not _DESCRIBES.search(part.statement)]
+    if refusals and conversation:
+        stems = _content_of(conversation)
+        statements = [part for part in statements if _is_about(part, stems)]
+    if not statements:
+        refusals += sum(part.hedge for part in parts)
     return Shape(
-        refusing, len(said), sum(part.talk for part in parts), sum(part.advice for part in parts)
+        refusals,
+        len(statements),
+        sum(part.talk for part in parts),
+        sum(part.advice for part in parts),
     )
 
 
 def _is_about(part: _Part, stems: frozenset[str]) -> bool:
-    """Whether it shares a telling word with the conversation or goes on about its subject: by a
-    pronoun, or by a number behind the refusal in the same sentence ("..., but in 1965")."""
+    """Whether it shares a content word with the conversation or continues its subject: with a
+    pronoun, or with a number after the refusal in the same sentence ("..., but in 1965")."""
     return bool(
-        stems & set(content(part.said))
-        or _PRONOUN.match(_LEAD.sub("", part.said))
-        or _DIGIT.search(part.behind)
+        stems & set(content(part.statement))
+        or _PRONOUN.match(_LEAD.sub("", part.statement))
+        or _DIGIT.search(part.after)
     )
 
 
 @lru_cache(maxsize=1024)
-def _telling(conversation: str) -> frozenset[str]:
+def _content_of(conversation: str) -> frozenset[str]:
     stems = content(conversation)
     return frozenset(stem for stem in stems if weight(stem) == WHOLE) or frozenset(stems)
 
@@ -129,17 +132,17 @@ class _Part(NamedTuple):
     """What a sentence is.
 
     Attributes:
-        refusing: refusals in it.
-        said: what it says, beside those.
-        behind: the share of ``said`` that stands behind the first of them.
+        refusals: the number of refusals in it.
+        statement: its words that are no refusal.
+        after: those of them that follow the first refusal.
         talk: whether it is small talk.
-        advice: whether it sends elsewhere.
+        advice: whether it advises to look elsewhere.
         hedge: whether it begins with a hedge.
     """
 
-    refusing: int = 0
-    said: str = ""
-    behind: str = ""
+    refusals: int = 0
+    statement: str = ""
+    after: str = ""
     talk: bool = False
     advice: bool = False
     hedge: bool = False
@@ -148,19 +151,20 @@ class _Part(NamedTuple):
 @lru_cache(maxsize=4096)
 def _part(sentence: str) -> _Part:
     if _BARE.fullmatch(sentence):
-        return _Part(refusing=1)
-    hedged = _behind_hedges(sentence)
+        return _Part(refusals=1)
+    hedged = _after_hedges(sentence)
     if hedged:
         rest = sentence[hedged:]
         found = _unhedged(rest) if content(rest) else _Part()
-        # "But you may ask the office" is no answer that the hedge could be about.
-        said = "" if found.said and not _says(found.said, least=1) else found.said
-        return found._replace(said=said, hedge=True)
+        # The hedge in "I'm not sure, but you may ask the office" is about no answer.
+        if found.statement and not _is_statement(found.statement, least=1):
+            found = found._replace(statement="")
+        return found._replace(hedge=True)
     return _unhedged(sentence)
 
 
-def _behind_hedges(sentence: str) -> int:
-    """Where a sentence goes on after the hedges that it begins with; 0 where it has none."""
+def _after_hedges(sentence: str) -> int:
+    """The position after the hedges that a sentence begins with; 0 where it has none."""
     at = 0
     while found := _HEDGE.match(sentence, at):
         at = found.end()
@@ -169,18 +173,18 @@ def _behind_hedges(sentence: str) -> int:
 
 def _unhedged(sentence: str) -> _Part:
     if _refusal(sentence):
-        return _beside(sentence)
+        return _around_refusal(sentence)
     if is_hostile(sentence):
         return _Part()
     if _courteous(sentence):
         return _Part(talk=bool(_SMALL_TALK.search(sentence)))
     if _ADVICE.search(sentence):
         return _Part(advice=True)
-    return _Part(said=sentence if tokens(sentence) else "")
+    return _Part(statement=sentence if tokens(sentence) else "")
 
 
 def _refusal(part: str) -> re.Match[str] | None:
-    """The first refusal in a part of a sentence: behind interjections, outside quotations."""
+    """The first refusal in a part of a sentence: after interjections, outside quotations."""
     part = _unquoted(part)
     rest = _INTERJECTION.sub("", part)
     # Spaces keep the places, for patterns that begin where the part does.
@@ -190,11 +194,11 @@ def _refusal(part: str) -> re.Match[str] | None:
 
 
 def _unquoted(text: str) -> str:
-    """The text with its quotations blotted out, unless hardly a word stands outside them: what
-    somebody in the text said is no refusal of the speaker's."""
-    blotted = _QUOTED.sub(lambda quoted: "_" * len(quoted.group()), text)
-    outside = blotted.replace("_", " ") if blotted != text else ""
-    return blotted if len(content(outside)) >= _STATES else text
+    """The text with its quotations masked: a quoted refusal is not the speaker's. Unchanged where
+    hardly a word stands outside them."""
+    masked = _QUOTED.sub(lambda quoted: "_" * len(quoted.group()), text)
+    outside = masked.replace("_", " ") if masked != text else ""
+    return masked if len(content(outside)) >= _SHORT_STATEMENT else text
 
 
 def _first_refusal(part: str) -> re.Match[str] | None:
@@ -208,33 +212,33 @@ def _is_made(part: str, found: re.Match[str]) -> bool:
     return not _CONDITION.search(part[max(0, found.start() - _NEAR) : found.start()])
 
 
-def _beside(sentence: str) -> _Part:
-    """A sentence that holds a refusal, with what it says before and behind it."""
+def _around_refusal(sentence: str) -> _Part:
+    """A sentence that holds a refusal, with its words before and after it."""
     refused = 0
     hedge = False
     before: list[str] = []
-    behind: list[str] = []
+    following: list[str] = []
     for part in _TURN.split(sentence):
-        hedged = _behind_hedges(part)
+        hedged = _after_hedges(part)
         if hedged and not content(part[hedged:]):
             hedge = True
             continue
         found = _refusal(part)
         if found is None:
-            (behind if refused else before).append(part)
+            (following if refused else before).append(part)
             continue
-        (behind if refused else before).append(_LEAD.sub("", part[: found.start()]))
+        (following if refused else before).append(_LEAD.sub("", part[: found.start()]))
         refused += 1
         conceded = _CONCEDES.match(part)
         if conceded and conceded.end() > found.end():
-            behind.append(part[conceded.end() :])
+            following.append(part[conceded.end() :])
     if is_hostile(sentence):
         return _Part(refused, hedge=hedge)
-    after = " ".join(filter(_says, behind))
-    return _Part(refused, " ".join(filter(_says, [*before, after])), after, hedge=hedge)
+    after = " ".join(filter(_is_statement, following))
+    return _Part(refused, " ".join(filter(_is_statement, [*before, after])), after, hedge=hedge)
 
 
-def _says(text: str, least: int = _SAYS_SOMETHING) -> bool:
+def _is_statement(text: str, least: int = _STATEMENT) -> bool:
     rest = _LEAD.sub("", text)
     enough = len(content(rest)) >= least or _DIGIT.search(rest) or names(rest)
     return bool(enough) and not (_FILLER.search(text) or _ADVICE.search(text))
@@ -245,7 +249,11 @@ def _courteous(sentence: str) -> bool:
     if greeted is not None:
         rest = sentence[greeted.end() :]
         # "Sorry, the museum is closed" states something; "sorry, I can do no more" does not.
-        if len(content(rest)) >= _STATES and not _PERSONAL.search(rest) and not _courteous(rest):
+        if (
+            len(content(rest)) >= _SHORT_STATEMENT
+            and not _PERSONAL.search(rest)
+            and not _courteous(rest)
+        ):
             return False
     if _FILLER.search(sentence):
         return True
@@ -254,31 +262,32 @@ def _courteous(sentence: str) -> bool:
 
 
 def says_idk(answer: str, conversation: str = "") -> Literal["yes", "partial", "no"]:
-    """Yes: only refusals, small talk or nothing at all; partial: refusals beside an answer.
+    """``yes`` for refusals or small talk alone, and for no words; ``partial`` for a refusal with an
+    answer; else ``no``.
 
-    Beside a refusal, only what is about the conversation is an answer. A hedge before an answer is
-    none of either.
+    Where there is a refusal, only words about the conversation are an answer. A hedge before an
+    answer is no refusal.
     """
     found = shape(answer, conversation)
-    if found.saying:
-        return "partial" if found.refusing else "no"
-    return "yes" if found.refusing or found.small_talk or not found.advising else "no"
+    if found.statements:
+        return "partial" if found.refusals else "no"
+    return "yes" if found.refusals or found.small_talk or not found.advice else "no"
 
 
 def claims_nothing(sentence: str) -> bool:
-    """Whether a sentence is a question, a refusal with nothing beside it, or filler."""
+    """Whether a sentence is a question, a refusal without a statement, or filler."""
     found = shape(sentence)
-    return sentence.endswith(("?", "？")) or not (found.saying or found.advising)
+    return sentence.endswith(("?", "？")) or not (found.statements or found.advice)
 
 
 def is_small_talk(text: str) -> bool:
-    """Whether it is nothing but greeting, thanks and the like."""
+    """Whether a text is small talk alone: greetings, thanks and the like."""
     found = shape(text)
-    return found.small_talk > 0 and not found.saying and not found.refusing
+    return found.small_talk > 0 and not found.statements and not found.refusals
 
 
 def asks_back(answer: str) -> bool:
-    """Whether it says that the query leaves something open, and asks for it.
+    """Whether an answer says that the query leaves something open, and asks for it.
 
     After an answer of several sentences only a plain request ("please specify") counts, not any
     question at the end; an offer of more help never does.

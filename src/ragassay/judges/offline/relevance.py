@@ -1,11 +1,11 @@
-"""How relevant is a passage to a query? By what of the query stands in it, how often and together.
+"""How relevant is a passage to a query: which words of the query it holds, how often, and together.
 
 The query's own words, however often, are no answer: sentences that hold little besides them are
-left out before anything is counted, and the higher grades ask for new words as well.
+left out before anything is counted, and the higher grades need new words as well.
 
-In a conversation, every passage speaks of what it is about. What the query adds to its earlier
-turns tells passages apart, so a word that an earlier turn of the user had weighs less. Where a
-query has no word that tells anything, the latest turn that has one stands in for it.
+In a conversation all passages are about its subject. They differ in what the query adds to its
+earlier turns, so a word that an earlier turn of the user had weighs less. A query without content
+words is replaced by the latest turn that has some.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from ragassay.judges.offline.words import content, weigh, weight
 from ragassay.judges.questions.relevance import Relevance, RelevanceGrade
 
 RELATED, PARTLY = 0.35, 0.4
-"""Share of a query's weight in one sentence that is near it, and in one that speaks of just what it
-asks: for nuggets and reports, which look at sentences."""
+"""Share of a query's weight from which one sentence is near it, and from which one is about exactly
+what it asks: for nuggets and reports, which examine sentences."""
 
 GRADES = (0.1, 0.2, 0.5)
 """Scores from which a passage has grade 1, 2 and 3 (see `Found.score`). A single sentence that
@@ -33,28 +33,29 @@ holds all of the query has two thirds."""
 
 NAMED = 0.15
 """The same for grade 2, where one sentence names what the query is about and holds something of
-the kind that it asks for: who wrote a book is told without the word "wrote"."""
+the kind that it asks for: a sentence can name a book's author without the word "wrote"."""
 
 NEW = 3
-"""Content words beside the query's that a window must hold for grades 2 and 3, unless one of them
+"""Content words, not the query's, that a window must hold for grades 2 and 3, unless one of them
 is of the kind that the query asks for (a date, a number, a name)."""
 
 FRESH = 1
-"""Content words beside the query's that a sentence must hold to be looked at at all. It must hold
-one of the query's as well, so that text about something else changes nothing."""
+"""Content words, not the query's, that a sentence must hold to be examined. It must also hold one
+of the query's, so that text about something else changes nothing."""
 
 VARIED = 0.25
-"""Share of different words among a passage's content words, below which it is stuffed: repeated
-words only. Long passages are judged by their first `_HEAD` words."""
+"""Share of different words among a passage's content words, below which it only repeats words.
+Long passages are judged by their first `_HEAD` words."""
 
 GIVEN = 0.3
-"""Weight of a word of the query that an earlier turn had, beside that of a new one."""
+"""Weight of a word of the query that an earlier turn had, as a share of a new word's."""
 
 MAIN = 0.5
-"""A sentence of the query counts where it weighs so much of the heaviest one: thanks do not."""
+"""Smallest weight of a sentence of the query that counts, as a share of the heaviest one's: thanks
+do not count."""
 
 _TOGETHER = 1 / 3
-"""Part of the score that is about words together; the rest is about words by themselves."""
+"""Part of the score for words that share a sentence; the rest is for each word by itself."""
 
 _REACH = 2
 """Words of the query after a word that should stand in one sentence with it."""
@@ -64,14 +65,14 @@ _WINDOW = 3
 
 
 class Found(NamedTuple):
-    """What of a query stands in a passage.
+    """How much of a query a passage holds.
 
     Attributes:
         score: 0 to 1. Two thirds of it: of a sentence of the query, the mean over its words, by
             their weights, of ``n / (n + 1)`` for a word in n sentences of the passage (its title is
             one). One third: the share of neighbouring words of the query that one sentence holds.
             Of several sentences of a query the best one counts.
-        new: content words beside the query's in the window of sentences that holds most of it.
+        new: content words, not the query's, in the window of sentences that holds most of it.
         kind: the kind of answer that the query wants.
         fits: whether that window holds one.
         named: whether one sentence of the window names what the query is about, and holds one.
@@ -106,21 +107,21 @@ def _parts(query: str, earlier: tuple[str, ...]) -> tuple[_Part, ...]:
     return tuple(part for part in found if sum(part.weights.values()) >= MAIN * most)
 
 
-def _telling(query: str, earlier: Sequence[str]) -> str:
-    """The query, or the latest turn with a word that tells anything where the query has none."""
+def _with_content(query: str, earlier: Sequence[str]) -> str:
+    """The query, or where it has no content words the latest turn that has some."""
     return next((turn for turn in (query, *reversed(earlier)) if subject(turn)), query)
 
 
 @lru_cache(maxsize=4096)
 def look(query: str, passage: str, earlier: tuple[str, ...] = ()) -> Found:
-    """What of the query stands in the passage.
+    """How much of the query the passage holds.
 
     Args:
         query: the query.
         passage: a passage.
         earlier: the user's earlier turns, oldest first.
     """
-    query = _telling(query, earlier)
+    query = _with_content(query, earlier)
     asked = subject(query)
     parts = [(part, set(content(part))) for part in evidence_sentences(passage)]
     if not asked or not parts or _stuffed(passage):
@@ -211,6 +212,6 @@ def _stuffed(passage: str) -> bool:
 
 @rule_for(RelevanceGrade)
 def relevance(question: RelevanceGrade) -> Relevance:
-    """All three steps are the one grade: words tell topic and answer apart, but not trust."""
+    """The grade stands for all three steps: words do not show how far a passage can be trusted."""
     found = grade(question.query, question.passage, question.earlier)
     return Relevance(match=found, trust=found, grade=found)

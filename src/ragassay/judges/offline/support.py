@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ragassay.judges.offline.alignment import Kind, Nearness
 from ragassay.judges.offline.answers import rule_for
-from ragassay.judges.offline.contradictions import Kind, Nearness, contradiction
+from ragassay.judges.offline.contradictions import contradiction
 from ragassay.judges.offline.evidence import Evidence, piece
 from ragassay.judges.offline.hostile import is_hostile
 from ragassay.judges.offline.texts import plain
@@ -14,15 +15,16 @@ from ragassay.judges.offline.words import content
 from ragassay.judges.questions.support import CitationSupport, Support
 
 FULL, PARTIAL = 0.75, 0.4
-"""Share of the statement's weight that one window must hold."""
+"""Smallest share of the statement's weight in one window for full and for partial support."""
 
 FREE = Nearness(held=0.6, within=0.0, spread=0.0, either=True)
-"""From where a citation and the sentence that it cites speak of the same thing."""
+"""How much of a statement and a sentence of its passage must match to speak of the same thing."""
 
 
 @rule_for(CitationSupport)
 def citation(question: CitationSupport) -> Support:
-    """Full where nearly all stands in one window, with its numbers and names; never against it."""
+    """Full where one window holds nearly all of it, with its numbers and names, and no sentence
+    contradicts it."""
     statement = plain(question.statement)
     wanted = piece(statement)
     if not wanted.stems or is_hostile(statement):
@@ -31,7 +33,7 @@ def citation(question: CitationSupport) -> Support:
     share = evidence.coverage(wanted)
     if share < PARTIAL:
         return Support(support="none")
-    against = against_it(statement, (question.passage,))
+    against = contradicted(statement, (question.passage,))
     if against in ("negation", "opposite", "roles"):
         return Support(support="none")
     if share < FULL or not evidence.exact(wanted) or against:
@@ -39,11 +41,11 @@ def citation(question: CitationSupport) -> Support:
     return Support(support="full")
 
 
-def against_it(sentence: str, passages: Sequence[str]) -> Kind | None:
-    """How passages contradict a sentence that they need not hold nearly word by word.
+def contradicted(sentence: str, passages: Sequence[str]) -> Kind | None:
+    """How passages contradict a sentence, in near copies (as for claims) or in a freer wording.
 
-    Near copies first, as for claims. In a freer wording only a negation or another number in place
-    of one that the passages lack tell.
+    In a freer wording only two differences count: a negation, and another number in place of one
+    that the passages lack.
     """
     found = contradiction(sentence, passages)
     if found is None:

@@ -1,4 +1,4 @@
-"""Cutting texts: sentences, phrases, and what is left when markup and citations are off."""
+"""Texts without markup and citations, and their sentences and phrases."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _STOP = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+|(?<=[。！？｡；])[”�
 _ABBREVIATION = re.compile(
     r"(?:^|[\s(])(?:[A-Za-z]|Mr|Mrs|Ms|Dr|Prof|Sr|Jr|St|Mt|Fig|Figs|Eq|No|Nos|Vol|pp|vs|cf|al|ca"
     r"|approx|est|Inc|Ltd|Co|Corp|e\.g|i\.e|z\.B|d\.h|bzw|Nr|Abs|Art|Sec|Jan|Feb|Mar|Apr|Jun|Jul"
-    r"|Aug|Sep|Sept|Oct|Nov|Dec|U\.S|U\.K|a\.m|p\.m)\.$"
+    r"|Aug|Sep|Sept|Oct|Nov|Dec|U\.S|U\.K|[aA]\.[mM]|[pP]\.[mM])\.$"
 )
 _TAIL = 20
-"""Characters before an end that are looked at for an abbreviation, which all are shorter."""
+"""Characters before an end that are searched for an abbreviation; all of them are shorter."""
 _CUT = re.compile(
     r"(?<=[,;:，、；：—])(?<!\d[,:](?=\d))\s*|\s+[–—-]+\s+|\s*[()（）]\s*|\s+(?=(?:"
     "and|or|but|because|although|though|while|whereas|which|where|when|if|unless|that|who|whose|by"
@@ -37,7 +37,7 @@ _CUT = re.compile(
     re.IGNORECASE,
 )
 _LONGEST_PHRASE = 6
-"""Content words in a phrase at most, for text that gives no place to cut."""
+"""Largest number of content words in a phrase; longer ones without a place to cut are halved."""
 
 
 def plain(text: str) -> str:
@@ -45,7 +45,7 @@ def plain(text: str) -> str:
     text = _LINK.sub(r"\1", visible(text))
     text = _CITATION.sub("", text)
     text = _FENCE.sub("", text)
-    # Where marks stood alone, spaces now stand side by side.
+    # Removing a mark between spaces leaves two spaces.
     return single_spaced(_MARKS.sub("", _BULLET.sub("", text)))
 
 
@@ -63,10 +63,10 @@ def sentences(text: str) -> list[str]:
 
 
 def phrases(sentence: str) -> list[str]:
-    """A sentence cut at punctuation, prepositions and conjunctions into pieces that say something.
+    """The phrases of a sentence, which is cut at punctuation, prepositions and conjunctions.
 
-    A piece that weighs less than two common words joins the one after it, the last one the one
-    before.
+    A piece that weighs less than two common words is joined to the next one, the last piece to the
+    one before it.
     """
     found: list[str] = []
     kept: list[str] = []

@@ -2,7 +2,8 @@
 
 `in_one_form` works on the words of a text. "eleven" becomes ``11``, "1.2 million" ``1200000``,
 "fifty per cent" and "half" ``50%``, "$5" ``5 dollar``, "1776-07-04" and "July 4th, 1776" ``4 july
-1776``, "330 ft" ``330 foot``; a minus stays with its number (``-5``).
+1776``, "330 ft" ``330 foot``, "21:00" and "9 pm" ``9 p.m.``; a minus stays with its number
+(``-5``).
 
 The word "one" alone stays a word: more often than not it is a pronoun.
 """
@@ -17,16 +18,22 @@ from ragassay.judges.offline import lists
 
 DIGITS = (
     r"(?:(?<![\w.,%)\]])(?<!\d )-)?[$€£¥]?"
-    r"(?:(?<![\d-])\d{4}-\d\d-\d\d(?![\d-])|\d+(?:[.,]\d+)*(?: ?%|(?:st|nd|rd|th)\b)?)"
+    r"(?:(?<![\d-])\d{4}-\d\d-\d\d(?![\d-])"
+    r"|(?<![\d:.,])(?:[01]?\d|2[0-3]):\d\d(?![\d:])"
+    r"|\d+(?:[.,]\d+)*(?: ?%|(?:st|nd|rd|th)\b)?)"
 )
-"""A number in digits with what belongs to it, as a pattern: sign, currency, percent, "th"."""
+"""A time of day, or a number in digits with what belongs to it, as a pattern: sign, currency,
+percent, "th"."""
 
 _NUMBER = re.compile(r"(-?)([$€£¥]?)(\d[\d.,]*)(%|st|nd|rd|th)?")
+_TIME = re.compile(r"(\d{1,2}):(\d\d)")
+_HOUR = re.compile(r"(1[0-2]|[0-9])(?:\.(\d{1,2}))?")
+"""An hour before "am" or "pm", with its minutes after a point."""
 _DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
 _THOUSANDS = re.compile(r",(?=\d{3}(?!\d))")
 _POINTS = re.compile(r"\d{1,3}(?:\.\d{3})+")
 _LONGEST = 30
-"""Digits of a number that is computed with; longer ones are compared as they stand."""
+"""Most digits of a number that is scaled ("million"); longer ones are compared as written."""
 
 _NUMERALS = {word: int(value) for value, *words in lists.groups("numerals") for word in words}
 _MAY = "maymonth"
@@ -34,7 +41,7 @@ _MAY = "maymonth"
 _MONTHS = {form: line[0] for line in lists.groups("months") for form in line} | {"may": _MAY}
 """Short and long forms."""
 _KEPT = {"first", "second", "third"}
-"""Ordinal words that stay: "second" is a time, too, and all three say more than a number does."""
+"""Ordinal words that stay words: "second" is also a time, and all three mean more than a number."""
 _NTH = {digits: word for digits, *words in lists.groups("ordinals") for word in words}
 _ORDINAL_WORDS = {word: digits for digits, word in _NTH.items()}
 UNITS = {form: line[0] for line in lists.groups("units") for form in line}
@@ -42,6 +49,9 @@ UNITS = {form: line[0] for line in lists.groups("units") for form in line}
 
 LONG_UNITS = {form: unit for form, unit in UNITS.items() if len(form) > 3}
 """The same without short forms, which mean something else where no number stands before them."""
+
+HALVES_OF_DAY = {"am": "a.m.", "pm": "p.m."}
+"""The two halves of the day by their forms: after an hour they are its unit."""
 
 _PERCENT = (("percent",), ("per", "cent"), ("pct",), ("prozent",), ("pour", "cent"))
 _CURRENCIES = {"$", "€", "£", "¥", "usd", "eur", "gbp", "jpy", "chf", "inr"}
@@ -54,6 +64,11 @@ _WORDS = {*_NUMERALS, *_ORDINAL_WORDS, *_MONTHS, "half", "dozen"} - {"may", *_KE
 def is_number(word: str) -> bool:
     """Whether a word in one form, or its stem, is a number or a percentage."""
     return word[:1].isdigit() or (word[:1] == "-" and word[1:2].isdigit())
+
+
+def is_scale(word: str) -> bool:
+    """Whether a word multiplies the number before it ("million")."""
+    return _NUMERALS.get(word, 0) >= 100 or word == "dozen"
 
 
 def number(written: str) -> str:
@@ -78,7 +93,7 @@ def in_one_form(words: Sequence[str]) -> list[str]:
 
 
 _PARTS = {"first", "second", "latter", "last", "other", "final", "top", "bottom", "upper", "lower"}
-"""After these "half" is a part of something, no share of it."""
+"""After these words "half" is one of two parts, not a share of 50 %."""
 
 _HEAT = {form: unit for form, unit in UNITS.items() if unit in ("celsius", "fahrenheit")}
 _HEAT |= {"c": "celsius", "f": "fahrenheit"}
@@ -86,7 +101,7 @@ _DEGREES = {"degree", "degrees", "°"}
 
 
 _VERBS = {"march", "may"}
-"""Months that are verbs, too: before a number with a unit they are ("march 4 kilometres")."""
+"""Months that are also verbs: before a number with a unit they are verbs ("march 4 kilometres")."""
 
 
 class _Reading:
@@ -132,17 +147,17 @@ class _Reading:
         return bool(self._found) and is_number(self._found[-1])
 
     def _dated(self) -> bool:
-        """Whether a month's name stands in a date; "may" is a month before a number, or at the end
-        of the text after one."""
+        """Whether a month's name is part of a date. "May" is one before a number, and after a
+        number at the end of the text."""
         before = [*self._found[-2:]]
         if before[-1:] == ["of"]:
             before.pop()
-        behind = before[-1:] != [] and is_number(before[-1])
+        after_number = before[-1:] != [] and is_number(before[-1])
         if self._word() in _VERBS and self._next()[:1].isdigit() and self._word(2) in UNITS:
             return False
         if self._word() == "may":
-            behind = behind and not self._next()
-        return behind or self._next()[:1].isdigit()
+            after_number = after_number and not self._next()
+        return after_number or self._next()[:1].isdigit()
 
     def _digits(self, word: str, currency: str = "") -> None:
         self._at += 1
@@ -150,6 +165,10 @@ class _Reading:
         if date and 1 <= int(date[2]) <= 12:
             month = _MONTHS[lists.groups("months")[int(date[2]) - 1][0]]
             self._found += [number(date[3]), month, number(date[1])]
+            return
+        time = _TIME.fullmatch(word)
+        if time:
+            self._time(time[1], time[2])
             return
         match = _NUMBER.fullmatch(word.replace(" ", ""))
         if match is None:
@@ -166,6 +185,23 @@ class _Reading:
             ending == "%",
         )
 
+    def _time(self, hour: str, minutes: str) -> None:
+        """A time of day as on a clock of twelve hours, with its half of the day where that is
+        known: by "am" or "pm", or because the hour is written with 24 hours ("21:00", "09:00")."""
+        if int(minutes) > 59:
+            self._found.append(f"{hour}:{minutes}")
+            return
+        hours = int(hour)
+        half = HALVES_OF_DAY.get(self._word(), "")
+        self._at += bool(half)
+        if hours > 12:
+            half = "p.m."
+        elif not half and hour[0] == "0":
+            half = "a.m."
+        self._found.append(f"{hours % 12 or 12}" + (f":{minutes}" if minutes.strip("0") else ""))
+        if half:
+            self._found.append(half)
+
     def _nth(self, value: str, ending: str) -> None:
         """ "4th" in a date is a number, elsewhere "fourth"."""
         of = self._word() == "of"
@@ -178,7 +214,7 @@ class _Reading:
             self._found.append(_NTH[word] if word in ("1st", "2nd", "3rd") else word)
 
     def _day(self, value: str) -> None:
-        """A day after its month goes before it, as days are written most often."""
+        """Puts a day before its month, whichever comes first in the text."""
         found = self._found
         verb = found[-1:] != [] and found[-1] in _VERBS and self._word() in UNITS
         month = bool(found) and found[-1] in _MONTHS.values() and not verb
@@ -275,6 +311,10 @@ class _Reading:
         self._at += words
         if percent or words:
             self._found_percent(value)
+            return
+        hour = _HOUR.fullmatch(value)
+        if hour and not currency and self._word() in HALVES_OF_DAY:
+            self._time(hour[1], (hour[2] or "").ljust(2, "0"))
             return
         self._day(value)
         if currency:

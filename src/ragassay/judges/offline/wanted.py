@@ -1,4 +1,4 @@
-"""What kind of answer a query wants: a date, a number, a name; and whether a text holds one."""
+"""The kind of answer that a query asks for (a date, a number, a name), and texts that have it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _REQUESTS = lists.patterns("requests")
 _PLACE = lists.patterns("asks_place")
 _WORD = r"[A-ZÀ-ÖØ-Þ][\w’'-]{0,40}\.?"
 _PERSON = re.compile(
-    rf"\b(?:by|von|par|por|da|di) (?P<behind>{_WORD}(?: {_WORD}){{0,3}})"
+    rf"\b(?:by|von|par|por|da|di) (?P<after>{_WORD}(?: {_WORD}){{0,3}})"
     rf"|\b(?P<full>{_WORD} (?:(?:de|van|von|di) )?{_WORD})"
 )
 _THERE = re.compile(
@@ -36,7 +36,7 @@ _THERE = re.compile(
 
 @lru_cache(maxsize=1024)
 def kind_of(query: str) -> Kind:
-    """What the query asks for; the last question word in it decides."""
+    """The kind that the query asks for, by the last question word in it."""
     text = visible(query)
     found = [(match.end(), kind) for kind, asked in _ASKED for match in asked.finditer(text)]
     return max(found)[1] if found else "any"
@@ -77,8 +77,8 @@ def holds(text: str, kind: Kind, asked: Set[str] = frozenset()) -> bool:
 
 
 def answers_by_name(sentence: str, kind: Kind, query: str) -> bool:
-    """Whether a sentence speaks of something in the query by its name, and holds what is asked for:
-    a date, a number, a person's full name or one behind "by", a place's name behind "in".
+    """Whether a sentence names something of the query and holds what is asked for: a date, a
+    number, a person's full name or one after "by", a place's name after "in".
 
     Stricter than `holds`, for sentences that share little else with the query.
     """
@@ -90,12 +90,12 @@ def answers_by_name(sentence: str, kind: Kind, query: str) -> bool:
     if _PLACE.search(query):
         return any(_new(found[1], asked) for found in _THERE.finditer(sentence))
     return any(
-        _new(found["behind"] or found["full"], asked, words=1 if found["behind"] else 2)
+        _new(found["after"] or found["full"], asked, words=1 if found["after"] else 2)
         for found in _PERSON.finditer(sentence)
     )
 
 
 def _new(name: str, asked: frozenset[str], words: int = 1) -> bool:
-    """Whether a name has so many words that tell, none of them the query's."""
+    """Whether a name has at least so many content words, none of them the query's."""
     stems = content(name)
     return len(stems) >= words and asked.isdisjoint(stems)

@@ -1,4 +1,4 @@
-"""Words of any script, and how much each tells.
+"""Words of any script, and their weights.
 
 A word is compared by its stem: NFKC, case folded, light English endings off, and no more than the
 first `STEM` letters, which also joins the forms of most European languages ("regulierung",
@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from ragassay.judges.offline import lists
-from ragassay.judges.offline.values import DIGITS, LONG_UNITS, in_one_form
+from ragassay.judges.offline.values import DIGITS, HALVES_OF_DAY, LONG_UNITS, in_one_form
 
 STEM = 8
 """Letters of a word that are compared: long words that differ only at their end are forms of one
@@ -24,7 +24,7 @@ WHOLE, LITTLE = 10, 3
 that sums are exact and a share on a threshold falls on the same side everywhere."""
 
 LONGEST = 200_000
-"""Characters of a text that are read; beyond that nobody reads either."""
+"""Characters of a text that are read, from the first on."""
 
 _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u2fdf\u3040-\u30ff\u3100-\u312f\u3400-\u4dbf"
@@ -53,7 +53,7 @@ _ENDINGS = (
     ("ing", "", 3), ("ion", "", 4), ("ity", "", 4), ("ied", "i", 2), ("est", "", 4),
     ("ise", "iz", 4), ("ed", "", 3), ("er", "", 3), ("or", "", 5), ("ly", "", 4), ("al", "", 5),
 )  # fmt: skip
-"""Ending, what takes its place, and the letters that must stand before it."""
+"""Ending, its replacement, and the smallest number of letters before it."""
 _VOWEL = re.compile("[aeiouy]")
 _SMALL = lists.words("small")
 _SMALL_ENDINGS = ("n't", "'re", "'ve", "'ll", "'m")
@@ -61,7 +61,7 @@ _SMALL_ENDINGS = ("n't", "'re", "'ve", "'ll", "'m")
 
 def visible(text: str) -> str:
     """The text in its compatibility form (NFKC), with single spaces and single line ends of one
-    kind, and without characters that nobody sees."""
+    kind, and without invisible characters."""
     text = _LINE_END.sub("\n", text[:LONGEST])
     if not text.isascii():
         text = _INVISIBLE.sub("", unicodedata.normalize("NFKC", text))
@@ -69,8 +69,8 @@ def visible(text: str) -> str:
 
 
 def single_spaced(text: str) -> str:
-    """One space for a run of spaces, one line end for blank lines: a pattern is tried again at each
-    place of a run, and so would take the square of its length."""
+    """The text with one space for each run of spaces and one line end for blank lines. Patterns
+    start anew at each place of a run, so their time would grow with the square of its length."""
     return _BLANK_LINES.sub("\n", _SPACES.sub(" ", text))
 
 
@@ -104,7 +104,7 @@ def _plain(word: str) -> str:
 
 @lru_cache(maxsize=1 << 16)
 def stem(token: str) -> str:
-    """What is left of a token for comparing it; empty for a small word."""
+    """The part of a token that is compared with others; empty for a small word."""
     if token in _SMALL or token.endswith(_SMALL_ENDINGS):
         return ""
     if not token[0].isalpha() or _IS_UNSPACED.match(token):
@@ -146,7 +146,12 @@ def content(text: str) -> list[str]:
 
 @lru_cache(maxsize=1 << 16)
 def weight(stemmed: str) -> int:
-    """How much a stem tells: `WHOLE`, or `LITTLE` where it is a common English word."""
+    """The weight of a stem: `WHOLE`, or `LITTLE` where it is a common English word.
+
+    0 for a half of the day ("p.m."): many texts leave it out after an hour.
+    """
+    if stemmed in _WEIGHTLESS:
+        return 0
     return LITTLE if stemmed in _COMMON_STEMS else WHOLE
 
 
@@ -155,4 +160,5 @@ def weigh(stems: Iterable[str]) -> int:
     return sum(map(weight, stems))
 
 
+_WEIGHTLESS = frozenset(HALVES_OF_DAY.values())
 _COMMON_STEMS = frozenset(map(_stem, lists.words("common")))
