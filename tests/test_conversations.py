@@ -117,3 +117,17 @@ def test_mtrag_tasks_are_clustered_by_conversation(shared: Path) -> None:
     run = ragassay.evaluate(shared / "data" / "mtrag" / "human_evaluations_half.json", ["rougeL.f"])
     metric = next(iter(run.summary.metrics.values()))
     assert metric.n_clusters is not None and metric.n_clusters < 93
+
+
+def test_either_run_may_know_the_conversations(tmp_path: Path) -> None:
+    rows = records([f"c{at}" for at in range(40)])
+    for at, row in enumerate(rows):
+        row["answer"] = "Ann" if (at // 4) % 2 else "Bob"
+    told = [{**row, "conversation_id": f"d{at // 4}"} for at, row in enumerate(rows)]
+    better = [{**row, "answer": "Ann"} for row in rows]
+    old, new = ragassay.evaluate(told, ["em"]), ragassay.evaluate(better, ["em"])
+    assert old.columns.clusters is not None and new.columns.clusters is None
+    one, other = ragassay.compare(new, old), ragassay.compare(old, new)
+    assert one.n_clusters == other.n_clusters == 10
+    assert one.clustered_by == other.clustered_by == "conversation"
+    assert one.differences[0].p_value == other.differences[0].p_value

@@ -135,7 +135,7 @@ def test_missing_doubled_and_foreign_numbers_are_never_shifted(
 
 
 def test_bare_labels_are_no_verdicts_on_a_list() -> None:
-    with pytest.raises(Unreadable, match="no JSON object of the agreed form"):
+    with pytest.raises(Unreadable, match="verdicts: field required"):
         read(NUGGETS, json.dumps({"labels": ["support"] * 3}))
     with pytest.raises(Unreadable, match=r"verdicts\.1\.label: input should be 'support'"):
         read(NUGGETS, entries((1, "support"), (2, "perhaps"), (3, "support")))

@@ -93,7 +93,8 @@ def compare(
     shown_as = [a.summary.metrics[name] for name in names]
     wanted = () if primary is None else tuple(_named(primary, a, b, names))
     (values_a, mask_a), (values_b, mask_b) = matched.scores(names)
-    options = _TestOptions(matched.clusters, n_resamples, seed, level, interval)
+    clusters, clustered_by = matched.clusters
+    options = _TestOptions(clusters, n_resamples, seed, level, interval)
     found = compare_arrays(
         names,
         values_a,
@@ -108,7 +109,7 @@ def compare(
         only_a=len(matched.rows_a) - len(matched.queries),
         only_b=len(matched.rows_b) - len(matched.queries),
         warnings=[*unlike, *warnings_of(a, b, names, matched.queries, mask_a, mask_b)],
-        clustered_by=a.config.get("cluster_by"),
+        clustered_by=clustered_by,
         **options.named,
     )
     if fail_if_drop:

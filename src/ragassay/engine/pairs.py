@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -61,9 +62,14 @@ class MatchedRuns:
         return total
 
     @property
-    def clusters(self) -> NDArray[np.int64] | None:
-        """A number for each query's cluster; ``None`` where the new run is not clustered."""
-        return query_clusters(self.a, self.rows_a, self.queries)
+    def clusters(self) -> tuple[NDArray[np.int64] | None, str | None]:
+        """A number for each query's cluster, and what the clusters are; ``None`` where neither run
+        is clustered. Where both are, the larger clusters count, whichever run has them."""
+        found = [
+            (query_clusters(run, rows, self.queries), run.config.get("cluster_by"))
+            for run, rows in ((self.a, self.rows_a), (self.b, self.rows_b))
+        ]
+        return min(found, key=lambda one: math.inf if one[0] is None else len(np.unique(one[0])))
 
 
 def rows_by_query(result: Result) -> Mapping[str, list[int]]:

@@ -166,7 +166,7 @@ def compare_pairs(
             n, diff = d.size, float(d.sum()) / max(d.size, 1)
             df, se, sd = units.n_units - 1, float(errors[at]), float(spreads[at])
             one = Units(units.sums[[at]], units.counts, units.scale[[at]])
-            wide = _Bounds(flips, row, one, wider.get(row), interval, n_resamples, seed)
+            wide = _DifferenceInterval(flips, row, one, wider.get(row), interval, n_resamples, seed)
             low, high = wide.at(tails[row])
             least, most = wide.at(1.0 - one_sided(level)) if level > 0.5 else (None, None)
             results[row] = PairedResult(
@@ -195,7 +195,7 @@ def compare_pairs(
 
 
 @dataclass(frozen=True)
-class _Bounds:
+class _DifferenceInterval:
     """The interval of one row's mean difference at any level."""
 
     flips: SignFlips
