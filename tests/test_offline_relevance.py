@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import sys
 from itertools import pairwise
 from pathlib import Path
@@ -102,9 +104,8 @@ def test_a_query_without_words_of_its_own_takes_those_of_the_latest_turn_with_so
 def test_earlier_turns_change_no_prompt_and_no_question_without_them() -> None:
     plain, with_earlier = RelevanceGrade("q", "p"), RelevanceGrade("q", "p", earlier=(FIRST,))
     assert plain.data == {"query": "q", "passage": "p", "shots": "zero"}
-    assert (
-        plain.key == "bbf700ced6622dcbae1a06e4a6ae4d75"
-    )  # of the question before it had the field
+    body = json.dumps(["relevance_grade", plain.version, plain.data], sort_keys=True)
+    assert plain.key == hashlib.sha256(body.encode()).hexdigest()[:32], "as without the field"
     assert with_earlier.key != plain.key
     for model in ("", "gpt-oss-20b"):
         assert with_earlier.messages(model) == plain.messages(model)

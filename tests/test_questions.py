@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from typing import Any
 
 import pytest
@@ -205,6 +206,21 @@ def test_the_number_of_labels_must_be_the_number_of_items() -> None:
     claims = ClaimSupport(("a",), ("p",))
     with pytest.raises(ValueError, match="must be 1 entries"):
         claims.check(ClaimVerdicts(supported=()))
+
+
+@each_model
+@pytest.mark.parametrize("shots", ["zero", "few"])
+def test_umbrelas_rule_for_the_grades_and_room_for_its_steps_are_in_the_prompt(
+    model: str, shots: Any
+) -> None:
+    question = RelevanceGrade(QUERY, PASSAGE, shots)
+    system = question.messages(model)[0]["content"]
+    (rule,) = re.findall(r"When to give which:?\n((?:- \d.*\n)+)", system)
+    said = dict(re.findall(r"- (\d):? (.*)", rule))
+    assert said.keys() == {"0", "1", "2", "3"}
+    assert "in part" in said["1"] and "other information" in said["2"] and "alone" in said["3"]
+    assert list(question.schema()["properties"]) == ["intent", "match", "trust", "grade"]
+    assert (system.count("intent") > 4) == (shots == "few"), "each example shows the step"
 
 
 def test_the_schema_that_is_sent_knows_how_many_items_there_are() -> None:
