@@ -500,11 +500,15 @@ def test_where_words_do_not_tell_an_answer_from_its_topic_only_the_topic_has_a_v
     query: str, chunk: str
 ) -> None:
     sample = Sample(id="s", query=query, passages=(Passage(chunk),), answer=Answer("x"))
-    rows = {row.metric: row for row in ragassay.evaluate([sample], "ragreport").scores}
+    found = ragassay.evaluate([sample], "ragreport")
+    rows = {row.metric: row for row in found.scores}
     assert rows["relevance"].value >= 4
     for name in ("usefulness", "utilization", "attribution"):
         assert (rows[name].value, rows[name].reason) == (None, "unsupported")
         assert "a reason or a way" in rows[name].explanation
+    (told,) = (one for one in found.summary.warnings if "without a part" in one)
+    assert told.startswith("1 answer without a part (unsupported): the query asks for a reason or")
+    assert found.summary.judging.in_part == {"unsupported": 1} and not found.summary.incomplete
     beside = Sample(id="s", query=query, passages=(Passage("Cats sleep."),), answer=Answer("x"))
     rows = {row.metric: row for row in ragassay.evaluate([beside], "ragreport").scores}
     assert (rows["usefulness"].value, rows["attribution"].value) == (1, "[]")

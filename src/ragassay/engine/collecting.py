@@ -30,6 +30,7 @@ from ragassay.engine.summarise import (
 from ragassay.engine.summary import MetricSummary, Spending, Summary
 from ragassay.engine.totals import totals
 from ragassay.errors import RagassayWarning, UsageError
+from ragassay.judges.asking import IN_PART
 from ragassay.metrics.base import Metric
 from ragassay.models.weights import BY_MODEL, Unavailable
 from ragassay.samples import Sample
@@ -235,6 +236,8 @@ class Collector:
             told_of = judging.details
             yield from _unanswered("question", "without an answer", judging.failures, told_of)
             yield from _unanswered("vote", "lost", judging.lost_votes, told_of)
+            of_parts = {reason: told_of[f"{reason}{IN_PART}"] for reason in judging.in_part}
+            yield from _unanswered("answer", "without a part", judging.in_part, of_parts)
         if embedding is not None:
             told_of = embedding.details
             yield from _unanswered("text", "without a vector", embedding.failures, told_of)

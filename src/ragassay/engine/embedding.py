@@ -203,7 +203,7 @@ def spending_of(embedder: Embedder | None) -> Spending | None:
     if embedder is None or usage is None or not usage.questions:
         return None
     counted = dict(vars(usage))
-    for name in ("failures", "lost_votes"):
+    for name in ("failures", "lost_votes", "in_part"):
         counted[name] = dict(counted[name].most_common())
     counted["cost"] = round(counted["cost"], 6)
     return Spending(judge=embedder.label, signature=embedder.identity, **counted)

@@ -168,7 +168,7 @@ def bench_for(
 def spending(asker: Asker, seconds: float) -> Spending:
     """What was asked through an asker, for the summary."""
     counted = dict(vars(asker.usage))
-    for name in ("failures", "lost_votes"):
+    for name in ("failures", "lost_votes", "in_part"):
         counted[name] = dict(counted[name].most_common())
     counted["details"] = dict(counted["details"])
     counted["cost"] = round(counted["cost"], 6)

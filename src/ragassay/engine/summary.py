@@ -66,6 +66,7 @@ class Spending:
     what found no connection not), ``cached`` questions that the ledger had. ``cost`` is in US
     dollars, ``unpriced`` the number of calls whose price is not known. ``failures`` counts
     questions without an answer by reason.
+    ``in_part`` counts answers that lack a part, by reason.
     ``lost_votes`` counts votes that a panel went without for a passing reason, ``disagreed`` the
     questions on which its members did not agree. ``details`` has for each of these reasons what was
     said the first time. ``seconds`` is the run's wall time.
@@ -82,6 +83,7 @@ class Spending:
     unpriced: int = 0
     failures: Mapping[str, int] = field(default_factory=dict)
     lost_votes: Mapping[str, int] = field(default_factory=dict)
+    in_part: Mapping[str, int] = field(default_factory=dict)
     details: Mapping[str, str] = field(default_factory=dict)
     disagreed: int = 0
     seconds: float = 0.0

@@ -19,7 +19,7 @@ from typing import Any, TypeVar, cast
 
 from ragassay.judges.judge import Judge
 from ragassay.judges.panel import disagreed
-from ragassay.judges.question import Question, R
+from ragassay.judges.question import Question, R, ReplyInParts
 from ragassay.judges.verdict import Failure, Verdict, evidence_id
 from ragassay.scores import Reason
 
@@ -27,6 +27,9 @@ T = TypeVar("T")
 
 CLOSING_S = 10.0
 """Patience with a loop that does not end."""
+
+IN_PART = ", in part"
+"""After a reason: that of a part which an answer lacks."""
 
 Asked = Verdict[Any] | Failure
 
@@ -54,7 +57,9 @@ class Usage:
         failures: questions without an answer, by reason.
         lost_votes: votes that a panel went without for a passing reason (a deadline, a wrong key,
             the budget), by reason: asking again would have brought them.
-        details: for each reason of failures and lost votes the sentence that came with the first.
+        in_part: answers that lack a part (`ReplyInParts`), by the reason of the first part lacked.
+        details: for each reason of failures and lost votes the sentence that came with the first;
+            for those of answers in part under ``REASON, in part``.
         disagreed: questions on which the members of a panel did not all say the same.
     """
 
@@ -67,6 +72,7 @@ class Usage:
     unpriced: int = 0
     failures: Counter[str] = field(default_factory=Counter)
     lost_votes: Counter[str] = field(default_factory=Counter)
+    in_part: Counter[str] = field(default_factory=Counter)
     details: dict[str, str] = field(default_factory=dict)
     disagreed: int = 0
 
@@ -76,6 +82,10 @@ class Usage:
         if isinstance(asked, Failure):
             self.failures[str(asked.reason)] += 1
             self.details.setdefault(str(asked.reason), asked.detail)
+        elif isinstance(asked.answer, ReplyInParts) and asked.answer.lost:
+            first = next(iter(asked.answer.lost.values()))
+            self.in_part[str(first.reason)] += 1
+            self.details.setdefault(f"{first.reason}{IN_PART}", first.detail)
         self.disagreed += disagreed(asked)
         for vote in asked.votes:
             if isinstance(vote, Failure) and vote.reason.passing:

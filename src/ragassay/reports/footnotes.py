@@ -177,6 +177,8 @@ def _asked_notes(summary: Summary, judged_marked: bool) -> list[str]:
         notes.append(f"Asked: {', '.join(pieces)}, {spent.seconds:,.1f} s.")
     if spent.failures:
         notes.append(f"Questions without an answer: {reasons(spent.failures)}.{_again(spent)}")
+    if spent.in_part:
+        notes.append(f"Answers without a part: {reasons(spent.in_part)}.")
     if spent.disagreed:
         share = f"{spent.disagreed:,} of {plural(spent.questions, 'question')}"
         notes.append(f"The panel's members disagreed on {share}.")
