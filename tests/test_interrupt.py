@@ -44,6 +44,25 @@ def test_a_handler_of_somebody_else_stays() -> None:
         signal.signal(signal.SIGINT, before)
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_what_asks_a_process_to_end_is_ctrl_c(number: signal.Signals) -> None:
+    before = signal.getsignal(number)
+    with interrupt.heard(), pytest.raises(KeyboardInterrupt):
+        os.kill(os.getpid(), number)
+        interrupt.check()
+    assert signal.getsignal(number) is before
+
+
+def test_a_closed_terminal_does_not_end_what_runs_under_nohup() -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with interrupt.heard():
+            os.kill(os.getpid(), signal.SIGHUP)
+            interrupt.check()
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
 def test_an_interrupt_inside_code_made_from_text_ends_with_its_exit_code_too(
     tmp_path: Path,
 ) -> None:
