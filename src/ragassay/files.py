@@ -15,7 +15,6 @@ from typing import BinaryIO
 
 from ragassay.errors import UsageError
 
-
 _KEPT = 64
 """Characters of a file's name that its half-written form keeps: a long name leaves no more room."""
 
