@@ -13,10 +13,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TextIO
 
-from cyclopts import App, CycloptsError
+from cyclopts import App, CycloptsError, CycloptsPanel
 
-from ragassay import __version__
-from ragassay.cli import interrupt
+from ragassay import __version__, printable
+from ragassay.cli import interrupt, show
 from ragassay.cli.compare import compare
 from ragassay.cli.demo import demo
 from ragassay.cli.exits import INTERRUPTED, PIPE_CLOSED, USAGE
@@ -79,6 +79,7 @@ def call(argv: list[str]) -> int:
             result = app(
                 [word for word in argv if word != "--debug"],
                 exit_on_error=False,
+                print_error=False,
                 result_action="return_value",
             )
             sys.stdout.flush()
@@ -89,7 +90,8 @@ def call(argv: list[str]) -> int:
             "same command asks only for what is missing.",
             INTERRUPTED,
         )
-    except CycloptsError:
+    except CycloptsError as error:
+        show.console(stderr=True).print(CycloptsPanel(error))
         return USAGE
     except OptionError as error:
         if debug:
@@ -132,7 +134,7 @@ def _show_warning(
 ) -> None:
     """In place of Python's own, which prints the line of source that warned."""
     del category, filename, lineno, file, line
-    print(f"note: {message}", file=sys.stderr)  # noqa: T201
+    print(printable.lines(f"note: {message}"), file=sys.stderr)  # noqa: T201
 
 
 def _of_the_system(error: OSError) -> str:
@@ -152,5 +154,5 @@ def _give_output_up() -> None:
 
 
 def _complain(sentence: str, code: int) -> int:
-    print(f"ragassay: {sentence}", file=sys.stderr)  # noqa: T201
+    print(printable.lines(f"ragassay: {sentence}"), file=sys.stderr)  # noqa: T201
     return code
