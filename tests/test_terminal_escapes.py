@@ -1,4 +1,4 @@
-"""Nothing that is shown commands the terminal: not data, not names of files, not what models say."""
+"""Nothing that is shown commands the terminal: no data, no name of a file, no model's words."""
 
 from __future__ import annotations
 
