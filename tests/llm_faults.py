@@ -58,6 +58,8 @@ def _wrong(value: Any, schema: Mapping[str, Any], how: str) -> Any:
 def faulty(name: str, request: Request, answer: Callable[[], str]) -> Answer:
     """The faulty answer. A name may carry a number: ``delay:0.2``, ``rate_limit:1.5``."""
     name, _, number = name.partition(":")
+    if name == "redirect":  # to the place after the colon
+        return Answer(status=307, body=b"moved", headers=(f"Location: {number}",))
     amount = float(number) if number else 0.0
     match name:
         case "delay":
@@ -131,11 +133,17 @@ def faulty(name: str, request: Request, answer: Callable[[], str]) -> Answer:
             return error_reply(
                 500, f"Upstream call with Authorization: Bearer {request.key} failed."
             )
+        case "late_key" | "late_models":
+            made = faulty("auth" if name == "late_key" else "model_not_found", request, answer)
+            made.delay = amount
+            return made
         case "forbidden":
             return error_reply(403, "Your account may not use this model.", "permission_denied")
         case "model_not_found":
             said = f"The model `{request.body.get('model')}` does not exist."
             return error_reply(404, said, "model_not_found")
+        case "bad_messages":
+            return error_reply(400, "The conversation is too odd.", param="messages")
         case "bad_request":
             return error_reply(400, "Something about this request is wrong.")
     raise ValueError(f"no fault is called {name}")

@@ -244,7 +244,8 @@ def test_debug_shows_the_traceback(tmp_path: Path) -> None:
         call(["run", str(tmp_path / "absent.jsonl"), "--debug"])
 
 
-def test_ctrl_c_exits_130_and_leaves_no_half_file(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_ctrl_c_exits_130_and_leaves_no_half_file(tmp_path: Path, number: signal.Signals) -> None:
     path, out = tmp_path / "long.jsonl", tmp_path / "out"
     with path.open("w") as stream:
         for n in range(300_000):
@@ -254,7 +255,7 @@ def test_ctrl_c_exits_130_and_leaves_no_half_file(tmp_path: Path) -> None:
     deadline = time.monotonic() + 60
     while not (out.exists() and any(out.iterdir())) and time.monotonic() < deadline:
         time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     _, error = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "Interrupted" in error and "Traceback" not in error

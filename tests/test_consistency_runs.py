@@ -237,9 +237,9 @@ def test_systems_are_looked_at_apart(tmp_path: Path) -> None:
 def test_the_csv_has_open_rag_evals_columns_as_strict_json(data: Path, tmp_path: Path) -> None:
     metrics = ["umbrela", "nuggets.vital", "citation.f1", "no_answer", "answered"]
     result = ragassay.evaluate(data, [*metrics, "consistency"], save=tmp_path / "run")
-    from ragassay.reports.folder import write_fresh
+    from ragassay.reports.folder import write_reports
 
-    assert write_fresh(result)["consistency"] == tmp_path / "run" / "consistency.csv"
+    assert write_reports(result)["consistency"] == tmp_path / "run" / "consistency.csv"
     rows = list(csv.DictReader((tmp_path / "run" / "consistency.csv").open()))
     heads = list(rows[0])
     assert heads[:4] == ["query_id", "query", "consistency_bert_score", "consistency_rouge_score"]

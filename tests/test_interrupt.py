@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ragassay.cli import interrupt
+from ragassay.cli import call, interrupt
 
 
 class Finalised:
@@ -42,6 +42,71 @@ def test_a_handler_of_somebody_else_stays() -> None:
         assert heard == [1]
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_what_asks_a_process_to_end_is_ctrl_c(number: signal.Signals) -> None:
+    before = signal.getsignal(number)
+    with interrupt.heard(), pytest.raises(KeyboardInterrupt):
+        os.kill(os.getpid(), number)
+        interrupt.check()
+    assert signal.getsignal(number) is before
+
+
+def test_a_closed_terminal_does_not_end_what_runs_under_nohup() -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with interrupt.heard():
+            os.kill(os.getpid(), signal.SIGHUP)
+            interrupt.check()
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+def command(*words: str) -> list[str]:
+    return [sys.executable, "-m", "ragassay", *words]
+
+
+@pytest.mark.parametrize("words", [["metrics"], ["metrics", "--json"], ["run", "--help"]])
+def test_a_reader_that_goes_away_is_no_failure(words: list[str]) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        ended = subprocess.run(command(*words), stdout=writing, stderr=subprocess.PIPE, check=False)
+    finally:
+        os.close(writing)
+    assert ended.returncode == 141 and ended.stderr == b""
+
+
+@pytest.mark.parametrize("words", [["metrics"], ["metrics", "--json"], ["run", "--help"]])
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+def test_output_that_cannot_be_written_is_one_sentence(words: list[str]) -> None:
+    with Path("/dev/full").open("w") as full:
+        ended = subprocess.run(command(*words), stdout=full, stderr=subprocess.PIPE, check=False)
+    assert ended.returncode == 2
+    assert ended.stderr.decode() == (
+        "ragassay: The output cannot be written: No space left on device.\n"
+    )
+
+
+def test_a_closed_standard_output_is_one_sentence() -> None:
+    closed = " ".join(command("metrics")) + " >&-"
+    ended = subprocess.run(["sh", "-c", closed], stderr=subprocess.PIPE, check=False)
+    assert ended.returncode == 2
+    assert ended.stderr.decode() == (
+        "ragassay: Standard output is closed: nothing could be shown.\n"
+    )
+
+
+@pytest.mark.parametrize("words", [["run", "{}.jsonl"], ["validate", "{}"], ["compare", "{}", "{}"],
+                                   ["explain", "{}", "q"], ["report", "{}"],
+                                   ["ledger", "stats", "--ledger", "{}"]])  # fmt: skip
+def test_a_name_longer_than_names_may_be_is_one_sentence(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call([word.format("x" * 300) for word in words]) == 2
+    error = capsys.readouterr().err
+    assert "File name too long" in error and "defect" not in error and error.count("\n") == 1
 
 
 def test_an_interrupt_inside_code_made_from_text_ends_with_its_exit_code_too(

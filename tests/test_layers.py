@@ -9,7 +9,9 @@ from pathlib import Path
 import ragassay
 
 ROOT = Path(ragassay.__file__).parent
-GROUND = {"errors", "samples", "scores", "files", "strict", "discovery", "yaml_files"}
+GROUND = {
+    *("errors", "samples", "scores", "files", "strict", "discovery", "yaml_files", "printable"),
+}
 LAYERS = [
     *("formats", "stats", "judges", "models", "metrics", "suites", "engine", "reports"),
     *("open_rag_eval", "cli"),

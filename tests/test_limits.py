@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragassay.errors import UsageError
-from ragassay.judges.breaker import AUTH_IN_A_ROW, IN_A_ROW, Breaker
+from ragassay.judges.breaker import ALIKE_IN_A_ROW, AUTH_IN_A_ROW, IN_A_ROW, Breaker
 from ragassay.judges.limits import START, Limiter
 from ragassay.scores import Reason
 from virtual_time import VirtualLoop, virtually
@@ -199,6 +199,37 @@ def test_retry_after_pauses_the_whole_endpoint() -> None:
     virtually(work)
 
 
+def test_what_was_begun_is_ended_before_anything_new_begins() -> None:
+    async def work(loop: VirtualLoop) -> None:
+        limiter = Limiter(1, clock=loop.time)
+        order: list[str] = []
+
+        async def one(name: str, begun: bool) -> None:
+            async with limiter.slot(begun=begun):
+                order.append(name)
+                await asyncio.sleep(1)
+
+        names = {"first": False, "new": False, "begun": True, "also begun": True, "newer": False}
+        await asyncio.gather(*(one(*item) for item in names.items()))
+        assert order == ["first", "begun", "also begun", "new", "newer"]
+
+    virtually(work)
+
+
+def test_a_request_that_was_alone_and_told_when_to_come_back_costs_no_concurrency() -> None:
+    async def work(loop: VirtualLoop) -> None:
+        limiter = Limiter(64, clock=loop.time)
+        for _ in range(2):
+            async with limiter.slot():
+                limiter.throttled(1.0)
+        assert limiter.limit == 64
+        async with limiter.slot():
+            limiter.throttled(None)
+        assert limiter.limit == 1, "without a time to come back only the pace can be lowered"
+
+    virtually(work)
+
+
 def test_a_shorter_pause_does_not_end_a_longer_one() -> None:
     async def work(loop: VirtualLoop) -> None:
         limiter = Limiter(4, clock=loop.time)
@@ -354,6 +385,44 @@ def test_an_endpoint_that_never_answers_ends_the_run_after_seconds() -> None:
     assert reason is Reason.CONNECTION
     assert "refused (1001 requests in a row failed over 6 seconds" in sentence
     assert "Run the same command again" in sentence
+
+
+def test_requests_that_are_hopeless_in_the_same_way_end_the_run_at_once() -> None:
+    breaker = Breaker()
+    breaker.succeeded()
+    for at in range(ALIKE_IN_A_ROW):
+        assert breaker.tripped is None
+        breaker.failed(Reason.SERVER_ERROR, f"rejected: bad (request r{at}-f)", hopeless=True)
+    assert breaker.tripped is not None
+    assert "16 requests in a row failed in the same way" in breaker.tripped[1]
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        lambda breaker: breaker.succeeded(),
+        lambda breaker: breaker.failed(Reason.SERVER_ERROR, "another", hopeless=True),
+        lambda breaker: breaker.failed(Reason.SERVER_ERROR, "failed (503)"),
+    ],
+)
+def test_hopeless_requests_among_others_do_not_end_a_run(
+    between: Callable[[Breaker], None],
+) -> None:
+    breaker = Breaker()
+    for _ in range(5):
+        for _ in range(ALIKE_IN_A_ROW - 1):
+            breaker.failed(Reason.SERVER_ERROR, "rejected", hopeless=True)
+        between(breaker)
+    assert breaker.tripped is None
+
+
+def test_a_page_in_place_of_a_reply_may_pass_where_the_endpoint_answered_before() -> None:
+    new, old = Breaker(), Breaker()
+    old.succeeded()
+    for breaker in (new, old):
+        for _ in range(ALIKE_IN_A_ROW):
+            breaker.failed(Reason.SERVER_ERROR, "a page", foreign=True)
+    assert new.tripped is not None and old.tripped is None
 
 
 def test_few_failures_prove_nothing_however_far_apart() -> None:

@@ -17,7 +17,7 @@ from llm_judging import KEY, Bench, answered, ask, ask_one, failed, grades, pati
 from llm_rule import Request, default_rule
 from llm_server import LLMServer
 from ragassay.judges.asking import Asker
-from ragassay.judges.breaker import Breaker
+from ragassay.judges.breaker import ALIKE_IN_A_ROW, Breaker
 from ragassay.judges.budget import Budget
 from ragassay.judges.endpoints.base import (
     MOST_TOKENS,
@@ -56,7 +56,7 @@ FINAL = {
     "content_filter_400": Reason.REFUSED,
     "context_too_long": Reason.CONTEXT_TOO_LONG,
     "context_too_long_413": Reason.CONTEXT_TOO_LONG,
-    "bad_request": Reason.SERVER_ERROR,
+    "bad_messages": Reason.SERVER_ERROR,
     "auth": Reason.AUTH,
     "auth_echo": Reason.AUTH,
     "forbidden": Reason.AUTH,
@@ -401,6 +401,98 @@ def test_known_answers_are_given_even_where_the_key_is_wrong(
     assert server.stats()["requests"] == 21
 
 
+@pytest.mark.parametrize("wrong", ["key", "models"])
+def test_a_wrong_key_or_model_ends_the_asking_with_the_first_reply_of_a_slow_server(
+    server: LLMServer, bench: Bench, wrong: str
+) -> None:
+    server.settings.faults = lambda request: f"late_{wrong}:0.2"
+    found = ask(bench.judge(), grades(100))
+    assert {failed(one).reason for one in found} == {Reason.AUTH}
+    assert server.stats()["requests"] == 1
+
+
+def test_a_redirect_to_another_server_is_not_followed(server: LLMServer, bench: Bench) -> None:
+    with LLMServer() as other:
+        server.settings.faults = lambda request: f"redirect:{other.url}/chat/completions"
+        found = ask(bench.judge(), grades(20))
+        assert other.stats()["requests"] == 0, "neither a prompt nor the key goes there"
+        assert {failed(one).reason for one in found} == {Reason.AUTH}
+        assert f"redirects to another server, http://127.0.0.1:{other.port}, " in str(found[0])
+    assert server.stats()["requests"] == 1
+
+
+def test_a_redirect_is_not_followed_by_the_requests_after_the_first(
+    server: LLMServer, bench: Bench
+) -> None:
+    with LLMServer() as other:
+        there = f"redirect:{other.url}/chat/completions"
+        server.settings.faults = lambda request: there if request.index else None
+        found = ask(bench.judge(limiter=Limiter(1)), grades(20))
+        assert other.stats()["requests"] == 0
+    assert sum(isinstance(one, Verdict) for one in found) == 1
+    assert server.stats()["requests"] == 4, "the address was right before: tried a few times more"
+
+
+def test_a_redirect_on_the_same_server_is_followed(server: LLMServer, bench: Bench) -> None:
+    there = f"redirect:{server.url}/another/chat/completions"
+    server.settings.faults = lambda request: None if request.index % 2 else there
+    assert all(answered(one) for one in ask(bench.judge(limiter=Limiter(1)), grades(3)))
+
+
+def test_an_endpoint_that_answers_with_pages_is_given_up_after_a_few(
+    server: LLMServer, bench: Bench
+) -> None:
+    server.settings.faults = lambda request: "html_200"
+    found = [failed(one) for one in ask(bench.judge(limiter=Limiter(4)), grades(120))]
+    assert {one.reason for one in found} == {Reason.SERVER_ERROR}
+    assert server.stats()["requests"] <= ALIKE_IN_A_ROW + 4
+    assert "in the same way" in found[-1].detail
+
+
+def test_a_vague_rejection_is_tried_once_more_without_response_format(
+    server: LLMServer, bench: Bench
+) -> None:
+    def vague(request: Request) -> str | None:
+        return "bad_request" if "response_format" in request.body else None
+
+    server.settings.faults = vague
+    judge = bench.judge()
+    assert all(answered(one) for one in ask(judge, grades(40)))
+    assert server.stats()["requests"] == 41
+    assert "without=json_schema" in judge.signature
+
+
+def test_a_rejection_that_stays_vague_ends_the_run_and_teaches_nothing(
+    server: LLMServer, bench: Bench
+) -> None:
+    server.settings.faults = lambda request: "bad_request"
+    judge = bench.judge(limiter=Limiter(4))
+    found = [failed(one) for one in ask(judge, grades(120))]
+    assert {one.reason for one in found} == {Reason.SERVER_ERROR}
+    assert server.stats()["requests"] <= 2 * (ALIKE_IN_A_ROW + 4)
+    assert "without" not in judge.signature
+
+
+def test_the_pace_recovers_where_each_first_request_is_told_to_come_back(
+    server: LLMServer, bench: Bench
+) -> None:
+    server.settings.faults = lambda request: "rate_limit:0.3" if request.seen == 0 else None
+    limiter = Limiter()
+    pauses = [0.0]
+    throttled = limiter.throttled
+
+    def watched(retry_after: float | None = None) -> None:
+        throttled(retry_after)
+        if limiter._paused_until > pauses[-1] + 0.2:
+            pauses.append(limiter._paused_until)
+
+    limiter.throttled = watched  # type: ignore[method-assign]
+    found = ask(bench.judge(limiter=limiter), grades(120))
+    assert all(answered(one) for one in found)
+    assert server.stats()["requests"] == 240, "each is sent again once"
+    assert len(pauses) <= 10, "whole waves wait together, and not each question for itself"
+
+
 def test_an_endpoint_that_is_not_there_is_named(bench: Bench) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -541,7 +633,7 @@ def test_errors_of_many_servers_are_understood(status: int, body: str, reason: s
         ("response_format.type json_schema is unavailable", "response_format", {"json_schema"}),
         ("Structured outputs are not supported by this model", "", {"json_schema"}),
         ("Invalid schema for response_format 'x'", "response_format", {"json_schema"}),
-        ("Something is wrong", "", set()),
+        ("Something is wrong", "", {"json_schema", "json_object"}),
         ("messages: field required", "messages", set()),
     ],
 )

@@ -134,6 +134,16 @@ def test_each_fault_has_its_reason(
     server.settings.faults = [None] * server.stats()["requests"]
 
 
+def test_a_redirect_to_another_server_is_not_followed(
+    server: LLMServer, bench: Bench, endpoint: Callable[[], Endpoint]
+) -> None:
+    with LLMServer() as other:
+        server.settings.faults = lambda request: f"redirect:{other.url}/messages"
+        failure = failed(ask_one(bench.judge(endpoint=endpoint()), GRADE))
+        assert failure.reason is Reason.AUTH and "redirects to another server" in failure.detail
+        assert other.stats()["connections"] == 0
+
+
 def test_what_may_pass_is_sent_again(
     server: LLMServer, bench: Bench, endpoint: Callable[[], Endpoint]
 ) -> None:

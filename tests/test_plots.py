@@ -92,9 +92,9 @@ def test_our_own_file_and_its_run_folder_draw_the_same(tmp_path: Path) -> None:
         for at, text in enumerate([*answers, *answers])
     ]  # fmt: skip
     result = ragassay.evaluate(data, "trecrag", judge="offline", save=tmp_path / "run")
-    from ragassay.reports.folder import write_fresh
+    from ragassay.reports.folder import write_reports
 
-    write_fresh(result)
+    write_reports(result)
     folder, file = tmp_path / "run", tmp_path / "run" / "trecrag.csv"
     for name in sources.chosen(sources.opened([file], "trec"), None, "trec"):
         (a,), (b,) = (sources.opened([path], "trec").series for path in (folder, file))

@@ -13,7 +13,7 @@ import ragassay
 from plot_reading import drawn, words
 from ragassay.cli import call
 from ragassay.errors import UsageError
-from ragassay.reports.folder import write_fresh
+from ragassay.reports.folder import write_reports
 from ragassay.reports.plots import consistency, picture, sources
 from ragassay.reports.plots.unlike import unlike
 
@@ -30,7 +30,7 @@ def run(folder: Path, suite: list[str] | str = "consistency", **options: Any) ->
         for at in range(3)
         for repeat in range(3)
     ]  # fmt: skip
-    write_fresh(ragassay.evaluate(data, suite, judge="offline", save=folder, **options))
+    write_reports(ragassay.evaluate(data, suite, judge="offline", save=folder, **options))
     return folder
 
 

@@ -63,6 +63,17 @@ def test_wide_csv_uses_published_names_and_says_what_is_unscored(tmp_path: Path)
     assert {line["em"] for line in lines} <= {"0", "1", ""}
 
 
+def test_line_breaks_of_every_kind_stay_in_their_cell(tmp_path: Path) -> None:
+    import polars as pl
+
+    cells = ["a\rb", "😀\r", "a\r\nb", "a\n", "plain", 'a "quoted" \r one']
+    tables.write_lines(tmp_path / "t.csv", ["one", "two"], [[cell, "x"] for cell in cells])
+    with (tmp_path / "t.csv").open(newline="") as stream:
+        assert list(csv.reader(stream)) == [["one", "two"], *([cell, "x"] for cell in cells)]
+    assert pl.read_csv(tmp_path / "t.csv")["one"].to_list() == cells
+    assert (tmp_path / "t.csv").read_bytes().startswith(b'one,two\n"a\rb",x\n')
+
+
 @pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", "＝"])
 def test_a_text_cell_is_never_a_formula(start: str) -> None:
     assert _cell(f"{start}HYPERLINK(1)") == f"'{start}HYPERLINK(1)"

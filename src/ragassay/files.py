@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import platform
+import re
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import BinaryIO
 
 from ragassay.errors import UsageError
+
+_KEPT = 64
+"""Characters of a file's name that its half-written form keeps: a long name leaves no more room."""
+
+_LEFT = re.compile(r"\..+\.[0-9a-f]{8}-(?P<process>\d+)-[^.]*")
+"""The name of a half-written file: whose it is, machine and process, and a random end."""
 
 
 @contextmanager
 def atomic(path: str | Path) -> Iterator[BinaryIO]:
     """A binary file that appears under ``path`` when the block ends well, and not at all otherwise.
 
-    The bytes are on disk (fsync) before the name changes. Missing parent folders are made.
+    The bytes are on disk (fsync) before the name changes. Missing parent folders are made. What
+    killed processes left in the folder is deleted.
 
     Raises:
         UsageError: the folder cannot be made or written to.
@@ -27,7 +38,9 @@ def atomic(path: str | Path) -> Iterator[BinaryIO]:
         if target.exists() and not target.is_file():
             raise UsageError(f"{path} is not a regular file. Choose another name with -o.")
         target.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+        _sweep(target.parent)
+        prefix = f".{target.name[:_KEPT]}.{_machine()}-{os.getpid()}-"
+        handle, name = tempfile.mkstemp(prefix=prefix, dir=target.parent)
     except OSError as error:
         raise cannot_write(target, error) from error
     try:
@@ -61,6 +74,36 @@ def cannot_write(path: Path, error: OSError) -> UsageError:
     return UsageError(
         f"{path}: cannot be written ({error.strerror or error}). Choose another folder with -o."
     )
+
+
+@cache
+def _sweep(folder: Path) -> None:
+    """Deletes the half-written files of processes of this machine that are no more; once a folder.
+
+    Only where a process can be looked for without harm.
+    """
+    if os.name != "posix":
+        return
+    for path in folder.glob(f".*.{_machine()}-*-*"):
+        found = _LEFT.fullmatch(path.name)
+        if found is not None and not _lives(int(found["process"])):
+            path.unlink(missing_ok=True)
+
+
+def _lives(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        return True  # somebody else's
+    return True
+
+
+@cache
+def _machine() -> str:
+    """Eight hexadecimal digits for this machine: others on a shared disk have other processes."""
+    return hashlib.blake2b(platform.node().encode(), digest_size=4).hexdigest()
 
 
 def _umask() -> int:

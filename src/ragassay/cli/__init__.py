@@ -5,18 +5,21 @@ The files import what they need inside their functions, so that all of them load
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import TextIO
 
-from cyclopts import App, CycloptsError
+from cyclopts import App, CycloptsError, CycloptsPanel
 
-from ragassay import __version__
-from ragassay.cli import interrupt
+from ragassay import __version__, printable
+from ragassay.cli import interrupt, show
 from ragassay.cli.compare import compare
 from ragassay.cli.demo import demo
-from ragassay.cli.exits import INTERRUPTED, USAGE
+from ragassay.cli.exits import INTERRUPTED, PIPE_CLOSED, USAGE
 from ragassay.cli.explain import explain
 from ragassay.cli.ledger import ledger
 from ragassay.cli.metrics import metrics
@@ -28,6 +31,9 @@ from ragassay.cli.run import run
 from ragassay.cli.trec import trec
 from ragassay.cli.validate import validate
 from ragassay.errors import OptionError, RagassayError, RagassayWarning
+
+_SHOWN = 120
+"""Characters of a file's name that an error of the operating system shows."""
 
 COMMANDS: tuple[Callable[..., int], ...] = (
     *(demo, run, compare, explain, report, plot, trec),
@@ -62,6 +68,10 @@ def main(argv: Sequence[str] | None = None) -> None:
 def call(argv: list[str]) -> int:
     """Runs one command and returns its exit code. Errors are one sentence on standard error."""
     debug = "--debug" in argv
+    if sys.stderr is None:  # it was closed
+        sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115
+    if sys.stdout is None:
+        return _complain("Standard output is closed: nothing could be shown.", USAGE)
     try:
         with interrupt.heard(), warnings.catch_warnings():
             warnings.simplefilter("always", RagassayWarning)
@@ -69,8 +79,10 @@ def call(argv: list[str]) -> int:
             result = app(
                 [word for word in argv if word != "--debug"],
                 exit_on_error=False,
+                print_error=False,
                 result_action="return_value",
             )
+            sys.stdout.flush()
     except KeyboardInterrupt:
         interrupt.settle()
         return _complain(
@@ -78,7 +90,8 @@ def call(argv: list[str]) -> int:
             "same command asks only for what is missing.",
             INTERRUPTED,
         )
-    except CycloptsError:
+    except CycloptsError as error:
+        show.console(stderr=True).print(CycloptsPanel(error))
         return USAGE
     except OptionError as error:
         if debug:
@@ -89,9 +102,17 @@ def call(argv: list[str]) -> int:
             raise
         return _complain(str(error), USAGE)
     except BrokenPipeError:
-        # The reader of a pipe (head, less) went away: not an error of ours.
-        sys.stderr.close()
-        return 0
+        _give_output_up()
+        return PIPE_CLOSED
+    except SystemExit as error:
+        # How rich ends a program whose reader went away: with the code of a failed gate.
+        if isinstance(error.__context__, BrokenPipeError):
+            return PIPE_CLOSED
+        raise
+    except OSError as error:
+        if debug:
+            raise
+        return _complain(_of_the_system(error), USAGE)
     except Exception as error:
         if debug:
             raise
@@ -113,9 +134,25 @@ def _show_warning(
 ) -> None:
     """In place of Python's own, which prints the line of source that warned."""
     del category, filename, lineno, file, line
-    print(f"note: {message}", file=sys.stderr)  # noqa: T201
+    print(printable.lines(f"note: {message}"), file=sys.stderr)  # noqa: T201
+
+
+def _of_the_system(error: OSError) -> str:
+    """The sentence for what the operating system refused."""
+    why = error.strerror or str(error)
+    if error.filename is not None:
+        name = str(error.filename)
+        return f"{name if len(name) <= _SHOWN else f'{name[:_SHOWN]}…'}: {why}."
+    _give_output_up()
+    return f"The output cannot be written: {why}."
+
+
+def _give_output_up() -> None:
+    """Lets Python end without trying once more to write what nobody takes."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _complain(sentence: str, code: int) -> int:
-    print(f"ragassay: {sentence}", file=sys.stderr)  # noqa: T201
+    print(printable.lines(f"ragassay: {sentence}"), file=sys.stderr)  # noqa: T201
     return code

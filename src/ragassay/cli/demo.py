@@ -41,7 +41,7 @@ def demo(
     for name in (NEW, OLD):
         with show.progress(f"scoring {name}") as progress:
             results[name] = evaluate(path_of(name), METRICS, save=output / name, progress=progress)
-        folder.write_fresh(results[name])
+        folder.write_reports(results[name])
     comparison = compare(results[NEW], results[OLD])
     page = output / "comparison.html"
     with show.status("writing the comparison"):

@@ -13,6 +13,8 @@ GATE_FAILED = 1
 USAGE = 2
 INCOMPLETE = 3
 INTERRUPTED = 130
+PIPE_CLOSED = 141
+"""Who reads the output (``head``) went away: as if ended by SIGPIPE, and never a failed gate."""
 
 
 def exit_code(gates: Sequence[GateResult], *summaries: Summary) -> int:

@@ -1,4 +1,7 @@
-"""Ctrl-C, heard for certain.
+"""Ctrl-C, heard for certain; and what asks a process to end, treated alike.
+
+A scheduler that ends a job (SIGTERM) and a terminal that is closed (SIGHUP) are Ctrl-C by other
+means: what is in flight is paid, and is kept.
 
 Python raises the exception wherever it happens to be, and drops it where nothing can be raised (an
 object is finalised, a library calls back). So it is remembered, and long work asks now and then.
@@ -15,22 +18,32 @@ from types import FrameType
 
 _pressed = threading.Event()
 
+_ENDING = [
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+]
+_DEFAULT = (signal.default_int_handler, signal.SIG_DFL)
+"""What handles a signal where nobody else does."""
+
 
 @contextmanager
 def heard() -> Iterator[None]:
-    """Remembers Ctrl-C while the block runs; leaves alone a signal that somebody else handles."""
-    mine = threading.current_thread() is threading.main_thread()
-    if not mine or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+    """Remembers Ctrl-C while the block runs; leaves alone a signal that somebody else handles or
+    ignores (``nohup``)."""
+    if threading.current_thread() is not threading.main_thread():
         yield
         return
     _pressed.clear()
-    signal.signal(signal.SIGINT, _press)
+    before = {number: signal.getsignal(number) for number in _ENDING}
+    ours = {number: one for number, one in before.items() if one in _DEFAULT}
+    for number in ours:
+        signal.signal(number, _press)
     unraisable, sys.unraisablehook = sys.unraisablehook, _drop
     try:
         yield
     finally:
         sys.unraisablehook = unraisable
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        for number, one in ours.items():
+            signal.signal(number, one)
 
 
 def check() -> None:

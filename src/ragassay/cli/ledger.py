@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import App, Parameter
 
+from ragassay import printable
 from ragassay.cli import show
 from ragassay.cli.exits import OK
 from ragassay.errors import UsageError
@@ -116,7 +117,7 @@ def export(
         lines = upkeep.export(book, selection, messages=messages)
         if output is None:
             sys.stdout.flush()
-            sys.stdout.buffer.writelines(lines)
+            sys.stdout.buffer.writelines(map(printable.in_json, lines))
             sys.stdout.buffer.flush()
             return OK
         _check_target(output)

@@ -329,7 +329,7 @@ def run(
     with show.progress("scoring", job.source.count, doing) as progress:
         result = job.run(progress, progress.compared, keep=False)
     with show.status("writing reports"):
-        reports = folder.write_fresh(result) if result.folder is not None else {}
+        reports = folder.write_reports(result) if result.folder is not None else {}
     if json:
         show.json({**show.result_json(result), "gates": [g.to_json() for g in result.gates]})
     else:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Protocol, TextIO, cast
+from typing import TYPE_CHECKING, Any, Protocol
 
+from ragassay import printable
 from ragassay.cli import interrupt
 
 if TYPE_CHECKING:
@@ -27,41 +27,10 @@ MAX_WARNINGS = 12
 
 
 def console(*, stderr: bool = False) -> Console:
-    """A console that writes plain text when it is not a terminal, at a width that tables fit."""
-    from rich.console import Console
+    """Where to print; see `ragassay.cli.console`, which loads rich."""
+    from ragassay.cli.console import console as made
 
-    stream = sys.stderr if stderr else sys.stdout
-    if stream.isatty():
-        return Console(stderr=stderr, highlight=False)
-    width = None if "COLUMNS" in os.environ else 120
-    return Console(file=cast(TextIO, _Trimmed(stream)), width=width, highlight=False)
-
-
-class _Trimmed:
-    """A stream without the blanks that fill a table's lines: they would only disturb grep.
-
-    What its encoding cannot express is written as a question mark.
-    """
-
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-        self._pending = ""
-
-    def write(self, text: str) -> int:
-        possible = text.encode(self.encoding, "replace").decode(self.encoding)
-        *lines, self._pending = (self._pending + possible).split("\n")
-        self._stream.writelines(f"{line.rstrip()}\n" for line in lines)
-        return len(text)
-
-    @property
-    def encoding(self) -> str:
-        """The stream's own, by which tables know whether it can take their lines and arrows."""
-        return self._stream.encoding or "utf-8"
-
-    def flush(self) -> None:
-        self._stream.write(self._pending)
-        self._pending = ""
-        self._stream.flush()
+    return made(stderr=stderr)
 
 
 def result(out: Console, found: Result) -> None:
@@ -91,7 +60,7 @@ def json(body: Any) -> None:
     import orjson
 
     text = orjson.dumps(body, option=orjson.OPT_INDENT_2 | orjson.OPT_SERIALIZE_NUMPY)
-    sys.stdout.write(text.decode() + "\n")
+    sys.stdout.write(printable.in_json(text).decode() + "\n")
 
 
 def warn(sentences: Iterable[str]) -> None:

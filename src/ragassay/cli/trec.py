@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
+from ragassay import printable
 from ragassay.cli import show
 from ragassay.cli.exits import OK
 from ragassay.cli.words import numbers
@@ -89,7 +90,9 @@ def trec(
     if json:
         show.json(_as_json(scores, qrels, run, per_query=per_query))
     elif format == "trec_eval":
-        sys.stdout.writelines(f"{line}\n" for line in scores.lines(per_query=per_query))
+        sys.stdout.writelines(
+            f"{printable.lines(line)}\n" for line in scores.lines(per_query=per_query)
+        )
     else:
         out = show.console()
         out.print(f"{run.name}: {_averaged_over(scores)}", markup=False, soft_wrap=True)

@@ -25,7 +25,6 @@ from ragassay.engine.folder import (
     VERDICTS,
     FolderWriter,
     check_consistency,
-    drop_consistency,
 )
 from ragassay.engine.judging import OFFLINE, Bench, bench_for, signature, spending
 from ragassay.engine.model_checks import check_models
@@ -279,13 +278,14 @@ class Job:
             repeats = None
             if plan.consistency is not None and again is not None:
                 first = resolved, summary, collected.columns
-                second = Repeats(config, plan.consistency, *first, again, models)
+                older = None if writer is None else writer.replace
+                second = Repeats(config, plan.consistency, *first, again, models, older)
                 repeats = second.run(compared, keep=keep)
             if writer is not None:
+                if repeats is None:
+                    writer.replace()
                 if bank is not None:
                     bank.write(writer.folder / NUGGETS)
-                if repeats is None:
-                    drop_consistency(writer.folder)
                 writer.finish(resolved, summary)
         folder = None if config.output is None else Path(config.output)
         options = IntervalOptions(config.interval, config.level, config.n_resamples, config.seed)

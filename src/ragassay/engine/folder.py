@@ -37,12 +37,28 @@ IN_CLUSTER = "in "
 
 CONTRACT = (RUN, SAMPLES, SCORES, SUMMARY)
 
+REPORTS = {
+    "html": "report.html",
+    "markdown": "report.md",
+    "csv": "scores.csv",
+    "long-csv": "scores-long.csv",
+    "parquet": "scores.parquet",
+    "png": "boxplots.png",
+    "svg": "boxplots.svg",
+    "distributions": "distributions.svg",
+    "ragreport": "ragreport.csv",
+    "trecrag": "trecrag.csv",
+    "consistency": "consistency.csv",
+    "ore": "TRECEvaluator-eval_results.csv",
+}
+"""The files of a run folder that are made from its other files, by the format of the report."""
+
 
 class FolderWriter:
     """Streams samples and scores to disk; the files appear under their names only at the end.
 
     ``judge`` is the label of who is asked, for the rows that have evidence. Use as a context
-    manager; call `finish` inside it. Leaving early (an error, Ctrl-C) leaves the
+    manager; call `replace`, then `finish` inside it. Leaving earlier (an error, Ctrl-C) leaves the
     folder as it was.
 
     Raises:
@@ -100,16 +116,23 @@ class FolderWriter:
             self._verdicts = self._files.enter_context(files.atomic(self.folder / VERDICTS))
         self._verdicts.write(dump_line(record))
 
+    def replace(self) -> None:
+        """Takes away what an older run left, its summary first: whatever happens between here and
+        the end of `finish` leaves a folder that nobody can read as a whole run of either."""
+        if self._replaces:  # in other folders it is somebody else's
+            (self.folder / SUMMARY).unlink(missing_ok=True)
+            drop_consistency(self.folder)
+            _drop(self.folder, REPORTS.values())
+
     def finish(self, config: Mapping[str, Any], summary: Summary) -> None:
         """Completes the folder.
 
-        ``run.yaml`` comes first (the folder is ours from then on) and ``summary.json`` last, after
-        the old one is gone: a folder that has one is whole.
+        ``run.yaml`` comes first (the folder is ours from then on) and ``summary.json`` last: a
+        folder that has one is whole.
         """
         resolved = yaml.safe_dump(dict(config), sort_keys=False, allow_unicode=True)
         body = dumps(summary.to_json(), indent=True) + b"\n"
         files.write_text(self.folder / RUN, resolved)
-        (self.folder / SUMMARY).unlink(missing_ok=True)
         # What an older run left and this one has not; in other folders it is somebody else's.
         if self._replaces and self._verdicts is None:
             (self.folder / VERDICTS).unlink(missing_ok=True)
@@ -146,13 +169,12 @@ def save(result: Result, folder: str | Path) -> Path:
             writer.add_row(row)
         for record in result.verdicts:
             writer.add_verdict_record(record)
+        writer.replace()
         if result.bank is not None:
             result.bank.write(writer.folder / NUGGETS)
+        if result.consistency is not None:
+            save(result.consistency, writer.folder / CONSISTENCY)
         writer.finish(result.config, result.summary)
-    if result.consistency is None:
-        drop_consistency(Path(folder))
-    else:
-        save(result.consistency, Path(folder) / CONSISTENCY)
     return Path(folder)
 
 
@@ -168,25 +190,18 @@ def holds_consistency(folder: Path) -> bool:
 
 def drop_consistency(folder: Path) -> None:
     """Takes away the consistency of an older run in the same folder, so that nobody reads it as
-    this one's. Its ``run.yaml`` stays as long as its reports do: they go when this run's are
-    written (see `drop_reports`)."""
+    this one's; its folder stays where somebody's files are in it."""
     inner = folder / CONSISTENCY
-    if holds_consistency(folder):
-        for name in (SUMMARY, SAMPLES, SCORES):
-            (inner / name).unlink(missing_ok=True)
-        if [path.name for path in inner.iterdir()] == [RUN]:
-            drop_reports(folder, ())
-
-
-def drop_reports(folder: Path, names: Iterable[str]) -> None:
-    """Takes away the reports (by their file names) of a consistency that was dropped, and its
-    folder, unless somebody's files are in it."""
-    inner = folder / CONSISTENCY
-    if (inner / RUN).is_file() and not (inner / SUMMARY).exists():
-        for name in (*names, RUN):
-            (inner / name).unlink(missing_ok=True)
+    half_dropped = (inner / RUN).is_file() and not (inner / SUMMARY).exists()
+    if half_dropped or holds_consistency(folder):
+        _drop(inner, (SUMMARY, SAMPLES, SCORES, *REPORTS.values(), RUN))
         with suppress(OSError):
             inner.rmdir()
+
+
+def _drop(folder: Path, names: Iterable[str]) -> None:
+    for name in names:
+        (folder / name).unlink(missing_ok=True)
 
 
 def check_consistency(folder: Path) -> None:

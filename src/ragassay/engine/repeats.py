@@ -60,6 +60,7 @@ class Repeats:
         columns: its scores.
         kept: its samples.
         models: the run's models.
+        replace_older: takes away the run that the folder held before; called when all is computed.
     """
 
     config: RunConfig
@@ -69,6 +70,7 @@ class Repeats:
     columns: ScoreColumns
     kept: Kept
     models: Models
+    replace_older: Callable[[], None] | None = None
 
     def run(self, progress: Compared | None = None, *, keep: bool = True) -> Result:
         """Scores the runs of each query together; writes the folder ``consistency`` within the
@@ -106,6 +108,8 @@ class Repeats:
             )
             summary = replace(found, metrics=metrics_of, slices=slices, variances=self._variances())
             resolved = self._resolved(folder, collected.clustered_by, summary)
+            if self.replace_older is not None:
+                self.replace_older()
             if writer is not None:
                 writer.finish(resolved, summary)
         columns = collected.columns

@@ -6,6 +6,7 @@ down lets a run wait a little, and then says so once.
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 
@@ -13,6 +14,10 @@ from ragassay.scores import Reason
 
 IN_A_ROW = 8
 """Failures in a row before patience is looked at: fewer prove nothing."""
+
+ALIKE_IN_A_ROW = 16
+"""The same hopeless failure so many times in a row, without an answer between them: the cause lies
+with the endpoint and not with what is asked, and time does not mend it."""
 
 AUTH_IN_A_ROW = 3
 """Rejected keys in a row that end a run in which the same key was taken before."""
@@ -43,20 +48,27 @@ class Breaker:
         self._answered = False
         self._failures = 0
         self._rejected = 0
+        self._alike = 0
+        self._said = ""
         self._since = 0.0
 
     def succeeded(self) -> None:
         """The endpoint answered: what failed before was passing."""
         self._answered = True
-        self._failures = self._rejected = 0
+        self._failures = self._rejected = self._alike = 0
 
-    def failed(self, reason: Reason, detail: str) -> None:
+    def failed(
+        self, reason: Reason, detail: str, *, hopeless: bool = False, foreign: bool = False
+    ) -> None:
         """A request failed.
 
         Args:
             reason: only reasons that concern the endpoint are counted: a refusal or a reply that
                 cannot be parsed is an answer.
             detail: what the endpoint said, one sentence without secrets.
+            hopeless: whether the same request would fail again.
+            foreign: whether the reply is none of the protocol; hopeless from an endpoint that never
+                gave another.
         """
         if self.tripped is not None or reason not in _COUNTED:
             return
@@ -64,10 +76,19 @@ class Breaker:
         if self._failures == 0:
             self._since = now
         self._failures += 1
+        said = _NUMBERED.sub("", detail)
+        if not (hopeless or (foreign and not self._answered)):
+            self._alike = 0
+        elif said == self._said:
+            self._alike += 1
+        else:
+            self._alike, self._said = 1, said
         if reason is Reason.AUTH:
             self._rejected += 1
             if not self._answered or self._rejected >= AUTH_IN_A_ROW:
                 self.tripped = (reason, detail)
+        elif self._alike >= ALIKE_IN_A_ROW:
+            self.tripped = (reason, self._alike_sentence(detail))
         elif self._failures >= IN_A_ROW and now - self._since >= self._patience(reason):
             self.tripped = (reason, self._sentence(detail, now - self._since))
 
@@ -75,6 +96,13 @@ class Breaker:
         if reason is Reason.RATE_LIMITED:
             return TURNED_AWAY_S
         return ANSWERED_BEFORE_S if self._answered else NEVER_ANSWERED_S[reason]
+
+    def _alike_sentence(self, detail: str) -> str:
+        return (
+            f"{detail.rstrip('. ')} ({self._alike} requests in a row failed in the same way, so no "
+            "more are sent). Check the address, the model and its parameters, then run the same "
+            "command again: nothing that was answered is asked again."
+        )
 
     def _sentence(self, detail: str, seconds: float) -> str:
         over = f" over {seconds:.0f} seconds" if seconds >= 1 else ""
@@ -84,6 +112,9 @@ class Breaker:
             "answered is asked again."
         )
 
+
+_NUMBERED = re.compile(r"\S*\d\S*")
+"""Words that may differ between failures that are alike: numbers, times, identifiers."""
 
 _COUNTED = frozenset(
     {

@@ -6,6 +6,7 @@ power cut. An application id and a version in the header tell a ledger from othe
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -68,6 +69,8 @@ def connect(path: str, *, create: bool = True) -> sqlite3.Connection:
     """
     if path != MEMORY:
         _find_place(Path(path), create)
+        if not Path(path).exists():
+            _make_private(Path(path))
     with explained(path):
         connection = sqlite3.connect(
             path, timeout=BUSY_S, isolation_level=None, check_same_thread=False
@@ -104,6 +107,18 @@ def _find_place(path: Path, create: bool) -> None:
     except OSError as error:
         raise UsageError(
             f"{path}: the ledger's folder cannot be made ({error.strerror or error}). "
+            "Choose another place with --ledger."
+        ) from error
+
+
+def _make_private(path: Path) -> None:
+    """Makes the empty file: it will hold all texts that were sent, so it is its owner's alone. The
+    files that SQLite puts beside it take their rights from it."""
+    try:
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    except OSError as error:
+        raise UsageError(
+            f"{path}: the ledger cannot be written ({error.strerror or error}). "
             "Choose another place with --ledger."
         ) from error
 

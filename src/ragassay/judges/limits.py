@@ -9,9 +9,9 @@ dropped) take a little each, so an endpoint that fails one request in ten keeps 
 from __future__ import annotations
 
 import asyncio
+import heapq
 import itertools
 import time
-from collections import deque
 from collections.abc import Callable
 from contextvars import ContextVar
 from types import TracebackType
@@ -76,9 +76,10 @@ class Limiter:
         self._active = 0
         self._opened = 0
         self._opening: asyncio.TimerHandle | None = None
-        self._waiting: deque[tuple[asyncio.Future[None], int]] = deque()
+        self._waiting: list[tuple[bool, int, asyncio.Future[None], int]] = []
         self._timer: asyncio.TimerHandle | None = None
         self._doubling = True
+        self._proven = 1
         self._barrier = 0
 
     @property
@@ -91,16 +92,19 @@ class Limiter:
         """Requests in flight."""
         return self._active
 
-    def slot(self, tokens: int = 0) -> Slot:
-        """A place for one request: ``async with limiter.slot(tokens): ...``. First come, first in.
+    def slot(self, tokens: int = 0, *, begun: bool = False) -> Slot:
+        """A place for one request: ``async with limiter.slot(tokens): ...``. First come, first in;
+        but what was begun is ended before anything new begins.
 
         Args:
             tokens: about how many the request will use, its answer included.
+            begun: whether a request for the same purpose was sent before.
         """
-        return Slot(self, tokens)
+        return Slot(self, tokens, begun)
 
     def succeeded(self) -> None:
         """The endpoint answered (also where the answer is no good)."""
+        self._proven = max(self._proven, self._active)
         if self._limit < self.most:
             step = 1.0 if self._doubling else max(1.0, self.most / _WAVES_TO_MOST) / self._limit
             self._limit = min(float(self.most), self._limit + step)
@@ -109,19 +113,27 @@ class Limiter:
     def throttled(self, retry_after: float | None = None) -> None:
         """The endpoint turned the running task's request away: too many at once, or overloaded.
 
-        A whole wave that is turned away halves the concurrency once.
+        A whole wave that is turned away halves the concurrency once; where the endpoint says when
+        to come back, only if it has not just answered as many at once.
 
         Args:
             retry_after: seconds for which it wants no request at all.
         """
-        if retry_after is not None and retry_after > 0:
-            self._paused_until = max(self._paused_until, self._clock() + retry_after)
+        told = retry_after is not None and retry_after > 0
+        if told:
+            self._paused_until = max(self._paused_until, self._clock() + (retry_after or 0.0))
+            self._opened = START  # one place after the other, few would set out between two pauses
         self._doubling = False
         number = _sent.get()
         if number and number < self._barrier:
             return  # sent before the last cut: the same wave
         self._barrier = next(_numbers)
-        self._limit = max(1.0, min(self._limit, max(1, self._active)) * _HALF)
+        proven, self._proven = self._proven, 1
+        if not told:
+            self._limit = max(1.0, min(self._limit, max(1, self._active)) * _HALF)
+        elif self._active > proven:
+            self._limit = max(1.0, self._limit * _HALF)
+        # else as many at once were answered just before: the rate is too high, and the pause helps.
 
     def stumbled(self) -> None:
         """A request failed for a reason that pace may or may not have caused (a 500, a hang-up)."""
@@ -130,15 +142,15 @@ class Limiter:
 
     def dismiss(self, error: Callable[[], Exception]) -> None:
         """Ends all waiting, with an error each: nothing more is to be sent."""
-        waiting, self._waiting = self._waiting, deque()
-        for place, _ in waiting:
+        waiting, self._waiting = self._waiting, []
+        for _, _, place, _ in waiting:
             if not place.done():
                 place.set_exception(error())
 
-    async def enter(self, tokens: int) -> None:
+    async def enter(self, tokens: int, begun: bool = False) -> None:
         """Waits for a place; see `slot`."""
         mine = asyncio.get_running_loop().create_future()
-        self._waiting.append((mine, tokens))
+        heapq.heappush(self._waiting, (not begun, next(_numbers), mine, tokens))
         self._serve()
         try:
             await mine
@@ -159,9 +171,9 @@ class Limiter:
 
     def _serve(self) -> None:
         while self._waiting and self._active < self.limit:
-            place, tokens = self._waiting[0]
+            _, _, place, tokens = self._waiting[0]
             if place.done():  # cancelled while it waited
-                self._waiting.popleft()
+                heapq.heappop(self._waiting)
                 continue
             if self._active == self._opened and self._opening is not None:
                 return
@@ -169,7 +181,7 @@ class Limiter:
             if wait > 0:
                 self._serve_in(wait)
                 return
-            self._waiting.popleft()
+            heapq.heappop(self._waiting)
             for bucket, amount in ((self._requests, 1.0), (self._tokens, float(tokens))):
                 if bucket is not None:
                     bucket.take(amount)
@@ -206,13 +218,13 @@ class Limiter:
 class Slot:
     """A place for one request, held from ``async with`` to the end of the block."""
 
-    __slots__ = ("_limiter", "_tokens")
+    __slots__ = ("_begun", "_limiter", "_tokens")
 
-    def __init__(self, limiter: Limiter, tokens: int) -> None:
-        self._limiter, self._tokens = limiter, tokens
+    def __init__(self, limiter: Limiter, tokens: int, begun: bool) -> None:
+        self._limiter, self._tokens, self._begun = limiter, tokens, begun
 
     async def __aenter__(self) -> None:
-        await self._limiter.enter(self._tokens)
+        await self._limiter.enter(self._tokens, self._begun)
 
     async def __aexit__(
         self,

@@ -31,9 +31,10 @@ LONGEST_BACKOFF_S = 20.0
 LONGEST_PAUSE_S = 600.0
 """An endpoint that wants to be left alone for longer ends the run (a quota of the day)."""
 
-HEAD_START_S = 0.05
-"""How long the very first request travels alone: a wrong key or a parameter that the endpoint
-rejects is then found out with one request and not with a whole wave of them."""
+HEAD_START_S = 1.0
+"""How long the very first request travels alone at most: a wrong key or a parameter that the
+endpoint rejects is then found out with one request and not with a whole wave of them. Errors come
+within a second; a judge that takes longer to answer costs a run this one second."""
 
 INTERRUPTED = "interrupted before it was answered; run the same command again to go on"
 
@@ -196,7 +197,8 @@ class Sender:
             if self.stopped:
                 raise self._stopped_error()
             try:
-                async with self.limiter.slot(int(parcel.input_tokens + parcel.output_tokens)):
+                tokens = int(parcel.input_tokens + parcel.output_tokens)
+                async with self.limiter.slot(tokens, begun=parcel.tally.attempts > 0):
                     if self.stopped:
                         raise self._stopped_error()
                     if parcel.current is not None and not parcel.current():
@@ -259,7 +261,9 @@ class Sender:
             self.limiter.throttled(pause)
         elif failure.reason is not Reason.AUTH:
             self.limiter.stumbled()
-        self.breaker.failed(failure.reason, failure.detail)
+        self.breaker.failed(
+            failure.reason, failure.detail, hopeless=not failure.again, foreign=failure.foreign
+        )
         if self.breaker.tripped:
             self._wake()
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ragassay import files
-from ragassay.engine.folder import drop_reports
+from ragassay.engine.folder import REPORTS, SCORES
 from ragassay.engine.results import CONSISTENCY, Result
 from ragassay.engine.summary import Comparison
 from ragassay.errors import UsageError, did_you_mean
@@ -34,22 +34,22 @@ def _markdown(result: Result, path: Path) -> None:
     files.write_text(path, text)
 
 
-WRITERS: dict[str, tuple[str, Callable[[Result, Path], None]]] = {
-    "html": ("report.html", html.write_report),
-    "markdown": ("report.md", _markdown),
-    "csv": ("scores.csv", tables.write_wide_csv),
-    "long-csv": ("scores-long.csv", tables.write_csv),
-    "jsonl": ("scores.jsonl", tables.write_jsonl),
-    "parquet": ("scores.parquet", tables.write_parquet),
-    "png": ("boxplots.png", charts.write_boxplots),
-    "svg": ("boxplots.svg", charts.write_boxplots),
-    "distributions": ("distributions.svg", charts.write_distributions),
-    "ragreport": ("ragreport.csv", ragreport.write_csv),
-    "trecrag": ("trecrag.csv", open_rag_eval.write_trecrag),
-    "consistency": ("consistency.csv", consistency_csv.write_csv),
-    "ore": ("TRECEvaluator-eval_results.csv", open_rag_eval.write_ore),
+WRITERS: dict[str, Callable[[Result, Path], None]] = {
+    "html": html.write_report,
+    "markdown": _markdown,
+    "csv": tables.write_wide_csv,
+    "long-csv": tables.write_csv,
+    "jsonl": tables.write_jsonl,
+    "parquet": tables.write_parquet,
+    "png": charts.write_boxplots,
+    "svg": charts.write_boxplots,
+    "distributions": charts.write_distributions,
+    "ragreport": ragreport.write_csv,
+    "trecrag": open_rag_eval.write_trecrag,
+    "consistency": consistency_csv.write_csv,
+    "ore": open_rag_eval.write_ore,
 }
-"""File name and writer of each report format."""
+"""The writer of each report format; `file_name` says what it writes."""
 
 
 def write_comparison(comparison: Comparison, new: Result, old: Result, path: Path) -> None:
@@ -72,15 +72,9 @@ def write_comparison(comparison: Comparison, new: Result, old: Result, path: Pat
         raise UsageError(f"{path}: name a file that ends in .html, .md, .json, .svg or .png.")
 
 
-def write_fresh(result: Result) -> dict[str, Path]:
-    """Writes the default reports of a new run into its folder; those of an older run go first."""
-    if result.folder is not None:
-        # scores.jsonl is the run's own
-        stale = [file_name for name, (file_name, _) in WRITERS.items() if name != "jsonl"]
-        for file_name in stale:
-            (result.folder / file_name).unlink(missing_ok=True)
-        drop_reports(result.folder, stale)
-    return write_reports(result)
+def file_name(format: str) -> str:  # noqa: A002
+    """The name of a report's file in a folder."""
+    return SCORES if format == "jsonl" else REPORTS[format]
 
 
 def write_reports(
@@ -116,9 +110,8 @@ def write_reports(
     told = result if result.summary.metrics else result.consistency or result
     written = {}
     for name in wanted:
-        file_name, write = WRITERS[name]
-        write(told, target / file_name)
-        written[name] = target / file_name
+        written[name] = target / file_name(name)
+        WRITERS[name](told, written[name])
     if formats is None and result.consistency is not None:
         write_reports(result.consistency, target / CONSISTENCY)
     return written

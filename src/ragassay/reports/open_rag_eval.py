@@ -9,7 +9,6 @@ citation scores. In both an unscored value is an empty cell (the tool writes 0.5
 
 from __future__ import annotations
 
-import csv
 import io
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -87,7 +86,7 @@ def write_ore(result: Result, path: str | Path) -> None:
     lines = _lines(result, OreValues(result), lambda identity: f"run_{number[identity]}_")
     with files.atomic(path) as stream:
         text = io.TextIOWrapper(stream, encoding="utf-8", errors="replace", newline="")
-        writer = csv.writer(text, lineterminator="\n")
+        writer = tables.csv_writer(text)
         writer.writerow(heads)
         for line in lines:
             writer.writerow(["" if (cell := line.get(head)) is None else cell for head in heads])

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from ragassay import files
 from ragassay.engine.results import ROW_FIELDS, Result, ScoreRow
@@ -133,11 +133,29 @@ def write_lines(path: str | Path, heads: Sequence[str], lines: Iterable[Iterable
     """
     with files.atomic(path) as stream:
         text = io.TextIOWrapper(stream, encoding="utf-8", errors="replace", newline="")
-        writer = csv.writer(text, lineterminator="\n")
+        writer = csv_writer(text)
         writer.writerow(map(_cell, heads))
         for line in lines:
             writer.writerow(map(_cell, line))
         text.detach()
+
+
+def csv_writer(text: TextIO) -> Any:
+    """A `csv.writer` whose lines end with a line feed, and which quotes a carriage return, too.
+
+    Python quotes what the end of its lines consists of, and readers take either for a line's end.
+    """
+    return csv.writer(_LineFeeds(text), lineterminator="\r\n")
+
+
+class _LineFeeds:
+    """Takes one line at a time."""
+
+    def __init__(self, text: TextIO) -> None:
+        self._text = text
+
+    def write(self, line: str) -> int:
+        return self._text.write(line.removesuffix("\r\n") + "\n")
 
 
 def _cell(value: Any) -> str | float:

@@ -11,6 +11,7 @@ from ragassay.engine.summary import (
     Spending,
     Summary,
 )
+from ragassay.printable import one_line as one_line
 from ragassay.scores import AND
 
 NOTHING = "–"
@@ -31,7 +32,6 @@ _CORRECTIONS = {
     "none": "uncorrected",
 }
 _COUNTED = re.compile(r"(?P<label>.*?)(?P<count> \([\d,]+\))?", re.S)
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
 def number(value: float | None, *, sign: bool = False) -> str:
@@ -121,11 +121,6 @@ def interval_name(code: str) -> str:
 def correction_name(code: str) -> str:
     """The correction across metrics in words."""
     return _CORRECTIONS.get(code.casefold(), code)
-
-
-def one_line(text: str) -> str:
-    """Text with control characters (line breaks, terminal escapes) shown as spaces or marks."""
-    return _CONTROL.sub(lambda found: " " if found[0] in "\t\n\r\u2028\u2029" else "�", text)
 
 
 def pieces(name: str) -> list[str]:

@@ -18,8 +18,7 @@ from ragassay.judges.endpoints.base import (
     Prompt,
     counted,
 )
-from ragassay.judges.endpoints.errors import from_status, unreached
-from ragassay.scores import Reason
+from ragassay.judges.endpoints.errors import foreign, from_status, unreached
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
@@ -79,7 +78,7 @@ class AnthropicMessages(ClientEndpoint["AsyncAnthropic"]):
         import anthropic
         import httpx2
 
-        from ragassay.judges.endpoints.pools import transport
+        from ragassay.judges.endpoints.pools import options
 
         return anthropic.AsyncAnthropic(
             base_url=self.url,
@@ -87,10 +86,7 @@ class AnthropicMessages(ClientEndpoint["AsyncAnthropic"]):
             max_retries=0,
             timeout=httpx2.Timeout(self.timeout, connect=CONNECT_S),
             default_headers={"Content-Type": "application/json"},
-            http_client=anthropic.DefaultAsyncHttpxClient(
-                transport=transport(),
-                limits=httpx2.Limits(max_connections=None, max_keepalive_connections=None),
-            ),
+            http_client=anthropic.DefaultAsyncHttpxClient(**options(self.url, self.role)),
         )
 
     def _completion(self, content: bytes) -> Completion:
@@ -113,9 +109,7 @@ class AnthropicMessages(ClientEndpoint["AsyncAnthropic"]):
                 read > 0 and written is not None,
             )
         except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError, ValueError):
-            shown = content[:120].decode("utf-8", "replace")
-            said = f"{self.url} answered with something that is no message: {shown!r}"
-            raise EndpointError(Reason.SERVER_ERROR, said, again=True) from None
+            raise foreign(content, self.url, "message") from None
 
     def _status(self, status: int, response: Any, sent: bytes) -> EndpointError:
         body: Mapping[str, Any] = orjson.loads(sent)

@@ -53,6 +53,9 @@ _FORM = re.compile(
     r"|response_?mime_?type|response_?(?:json_?)?schema|guided|grammar",
     re.IGNORECASE,
 )
+FORMS = ("json_schema", "json_object")
+"""The modes that ask for the answer's form by a parameter."""
+
 _OVERLOADED = frozenset({429, 503, 529})
 _NEVER_SENT = frozenset(
     {
@@ -93,6 +96,34 @@ def from_status(
     return error
 
 
+def redirected(url: str, there: object, role: str) -> EndpointError:
+    """The error behind a redirect to another origin: prompt and key stay with who was named.
+
+    Args:
+        url: the endpoint's.
+        there: the origin that it names.
+        role: what the endpoint is for, as the user calls it.
+    """
+    said = (
+        f"{url} redirects to another server, {there}, and nothing was sent there. If that is the "
+        f"right one, name it as the {role}'s address."
+    )
+    return EndpointError(Reason.AUTH, said, free=True)
+
+
+def foreign(content: bytes, url: str, expected: str) -> EndpointError:
+    """The error behind a reply with status 200 that is none of the protocol (a login page).
+
+    Args:
+        content: the reply, with the key blanked out.
+        url: the endpoint's, for the sentence.
+        expected: what the reply should have been, ``chat completion``.
+    """
+    shown = content[:120].decode("utf-8", "replace")
+    said = f"{url} answered with something that is no {expected}: {shown!r}"
+    return EndpointError(Reason.SERVER_ERROR, said, again=True, foreign=True)
+
+
 def unreached(error: Exception, url: str, key: Secret) -> EndpointError:
     """The error behind a request that the client could not send, or whose reply never came.
 
@@ -102,6 +133,9 @@ def unreached(error: Exception, url: str, key: Secret) -> EndpointError:
         key: is blanked out.
     """
     causes = list(_causes(error))
+    for one in causes:
+        if isinstance(one, EndpointError):  # what was raised within the client
+            return one
     if any(isinstance(one, UnicodeError) or "Illegal header" in str(one) for one in causes):
         # These quote the header; and what cannot be sent now cannot be sent later.
         said = f"{url} cannot be asked: a header of the request holds what no header may hold."
@@ -180,13 +214,15 @@ def _meaning(
 def rejected(message: str, param: str, body: bytes, sent: Collection[str]) -> set[str]:
     """Which of what was sent the server does not take, as far as it says so.
 
+    Where it names nothing at all: both ways to ask for the answer's form.
+
     Args:
         message: the server's sentence.
         param: what it names as the cause; may be empty.
         body: the whole reply, for the places that FastAPI lists.
         sent: names of parameters and the mode (``json_schema``, ``json_object``) that were sent.
     """
-    form = {name for name in sent if name in ("json_schema", "json_object")}
+    form = {name for name in sent if name in FORMS}
     named = {re.split(r"[.\[]", param.removeprefix("body."))[0]} if param else set()
     named |= set(_places(body))
     found = {name for name in named if name in sent}
@@ -200,6 +236,9 @@ def rejected(message: str, param: str, body: bytes, sent: Collection[str]) -> se
         found.remove("temperature")  # one of them is enough: the one that matters stays
     if not found and form and _FORM.search(text):
         found = form
+    if not found and not named:
+        # A parameter that no model needs is the likeliest cause: once more without it.
+        found = set(FORMS) if form else set()
     return found
 
 

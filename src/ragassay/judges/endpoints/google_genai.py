@@ -22,6 +22,7 @@ from ragassay.judges.endpoints.errors import from_status, unreached
 from ragassay.scores import Reason
 
 if TYPE_CHECKING:
+    import httpx2
     from google import genai
 
 _NAMES = {"max_tokens": "max_output_tokens"}
@@ -31,6 +32,7 @@ class GoogleGenAI(ClientEndpoint["genai.Client"]):
     """``POST {url}/v1beta/models/{model}:generateContent``."""
 
     protocol: ClassVar[str] = "google"
+    _http: httpx2.AsyncClient
 
     def body(self, prompt: Prompt) -> dict[str, Any]:
         """What the client's ``generate_content`` is called with."""
@@ -67,7 +69,7 @@ class GoogleGenAI(ClientEndpoint["genai.Client"]):
         except ValueError as error:
             # The client checks what it sends, and what comes back.
             said = self.key.hidden_in(f"{self.url}: {type(error).__name__}: {error}")
-            raise EndpointError(Reason.SERVER_ERROR, said, again=True) from None
+            raise EndpointError(Reason.SERVER_ERROR, said, again=True, foreign=True) from None
         except Exception as error:
             # Which HTTP library is below, and with it the errors' types, is the client's choice.
             raise unreached(error, self.url, self.key) from None
@@ -78,10 +80,15 @@ class GoogleGenAI(ClientEndpoint["genai.Client"]):
         client, self._client = self._client, None
         if client is not None:
             await client.aio.aclose()
+            await self._http.aclose()  # the client leaves alone what it was given
 
     def _made(self) -> genai.Client:
+        import httpx2
         from google import genai
 
+        from ragassay.judges.endpoints.pools import options
+
+        self._http = httpx2.AsyncClient(**options(self.url, self.role))
         return genai.Client(
             vertexai=False,
             api_key=self.key.reveal() or "none",
@@ -89,6 +96,7 @@ class GoogleGenAI(ClientEndpoint["genai.Client"]):
                 "base_url": self.url,
                 "timeout": int(self.timeout * 1000),
                 "retry_options": {"attempts": 1},
+                "httpx_async_client": self._http,
             },
         )
 

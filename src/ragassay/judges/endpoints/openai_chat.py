@@ -25,9 +25,8 @@ from ragassay.judges.endpoints.base import (
     Prompt,
     counted,
 )
-from ragassay.judges.endpoints.errors import from_status, unreached
+from ragassay.judges.endpoints.errors import foreign, from_status, unreached
 from ragassay.judges.secrets import Secret
-from ragassay.scores import Reason
 
 if TYPE_CHECKING:
     import httpx2
@@ -100,15 +99,12 @@ class OpenAIChat(ClientEndpoint["AsyncOpenAI"]):
         import httpx2
         import openai
 
-        from ragassay.judges.endpoints.pools import transport
+        from ragassay.judges.endpoints.pools import options
 
         theirs = self.url.startswith(OPENAI)
         # The client insists on a key; a server that wants none ignores it.
         key = self.key.reveal() or "none"
-        self._http = openai.DefaultAsyncHttpxClient(
-            transport=transport(),
-            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=None),
-        )
+        self._http = openai.DefaultAsyncHttpxClient(**options(self.url, self.role))
         client = openai.AsyncOpenAI(
             base_url=self.url,
             api_key=key,
@@ -157,9 +153,7 @@ class OpenAIChat(ClientEndpoint["AsyncOpenAI"]):
             AttributeError,
             ValueError,
         ):
-            shown = content[:120].decode("utf-8", "replace")
-            said = f"{self.url} answered with something that is no chat completion: {shown!r}"
-            raise EndpointError(Reason.SERVER_ERROR, said, again=True) from None
+            raise foreign(content, self.url, "chat completion") from None
 
     def _status(self, status: int, response: httpx2.Response, sent: bytes) -> EndpointError:
         body: Mapping[str, Any] = orjson.loads(sent)

@@ -1,4 +1,5 @@
-"""Connections in several small pools: imported only when a client is made.
+"""What all clients share: connections in several small pools, and no way to another server.
+Imported only when a client is made.
 
 The client's pool looks at every connection for every request, twice. With 64 of them that is a
 third of the time that a call takes; several small pools, used in turn, have little to look at.
@@ -7,8 +8,11 @@ third of the time that a call takes; several small pools, used in turn, have lit
 from __future__ import annotations
 
 import urllib.request
+from typing import Any
 
 import httpx2
+
+from ragassay.judges.endpoints.errors import redirected
 
 _POOLS = 16
 
@@ -35,6 +39,28 @@ class Pools(httpx2.AsyncBaseTransport):
             await pool.aclose()
 
 
-def transport() -> httpx2.AsyncBaseTransport | None:
-    """The pools; ``None`` where a proxy is configured, which only the client's own pool knows."""
-    return None if urllib.request.getproxies() else Pools()
+def options(url: str, role: str) -> dict[str, Any]:
+    """What an HTTP client is made with.
+
+    Args:
+        url: the endpoint's; a redirect to another origin is an `EndpointError`.
+        role: what the endpoint is for, as the user calls it.
+    """
+    home = _origin(httpx2.URL(url))
+
+    async def stay(request: httpx2.Request) -> None:
+        there = _origin(request.url)
+        if there != home:
+            raise redirected(url, httpx2.URL(scheme=there[0], host=there[1], port=there[2]), role)
+
+    return {
+        # Only the client's own pool knows a configured proxy.
+        "transport": None if urllib.request.getproxies() else Pools(),
+        "limits": httpx2.Limits(max_connections=None, max_keepalive_connections=None),
+        "follow_redirects": True,
+        "event_hooks": {"request": [stay]},
+    }
+
+
+def _origin(url: httpx2.URL) -> tuple[str, str, int | None]:
+    return url.scheme, url.host, url.port

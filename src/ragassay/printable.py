@@ -1,0 +1,28 @@
+"""Text from data, models and file names, so that it commands no terminal.
+
+A control character may move the cursor, change the window's title or hide what was printed. What is
+shown to a person has none but line breaks and tabs.
+"""
+
+from __future__ import annotations
+
+import re
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_COMMAND = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+_COMMAND_IN_JSON = re.compile(rb"\x7f|\xc2[\x80-\x9f]")
+
+
+def one_line(text: str) -> str:
+    """Text with control characters (line breaks, terminal escapes) shown as spaces or marks."""
+    return _CONTROL.sub(lambda found: " " if found[0] in "\t\n\r\u2028\u2029" else "�", text)
+
+
+def lines(text: str) -> str:
+    """Text whose line breaks and tabs stay, and whose other control characters become marks."""
+    return _COMMAND.sub("�", text)
+
+
+def in_json(body: bytes) -> bytes:
+    """The same JSON with those control characters written as escapes that JSON lets stand."""
+    return _COMMAND_IN_JSON.sub(lambda found: b"\\u%04x" % ord(found[0].decode()), body)

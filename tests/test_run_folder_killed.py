@@ -1,0 +1,132 @@
+"""A run that is killed at any moment leaves no folder that reads as whole and mixes two runs."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ragassay
+from ragassay import files
+from ragassay.errors import InputError
+from ragassay.reports.folder import write_reports
+
+
+def data(folder: Path, letter: str) -> Path:
+    """Two runs of three queries, whose ids, texts and system say which file they are from."""
+    path = folder / f"{letter}.jsonl"
+    path.write_text(
+        "\n".join(
+            json.dumps(
+                {
+                    "id": f"{letter}{n}",
+                    "system": letter,
+                    "repeat": repeat,
+                    "answer": f"{letter} says {n + repeat}",
+                    "references": [f"{letter} says {n}"],
+                }
+            )
+            for n in range(3)
+            for repeat in range(2)
+        )
+    )
+    return path
+
+
+def letters(folder: Path) -> set[str]:
+    """From which runs the files of a folder are; nothing where it does not read as whole."""
+    try:
+        found = ragassay.open_run(folder)
+    except InputError:
+        return set()
+    seen = {found.summary.system, Path(found.config["data"]).stem}
+    seen |= {sample.id[0] for sample in found.samples} | {row.system for row in found.scores}
+    if found.consistency is not None:
+        seen |= {sample.system for sample in found.consistency.samples}
+    seen |= {
+        letter
+        for report in folder.rglob("*.md")
+        for letter in "ab"
+        if f"{letter}.jsonl" in report.read_text()
+    }
+    return seen
+
+
+@pytest.mark.parametrize("how", ["run", "save"])
+@pytest.mark.parametrize(
+    "suites", [(["qa"], ["qa"]), (["qa", "consistency"], ["qa"]), (["qa"], ["qa", "consistency"])]
+)
+def test_whenever_a_run_is_killed_its_folder_is_of_one_run_or_does_not_read_as_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suites: tuple[list[str], list[str]], how: str
+) -> None:
+    target = tmp_path / "run"
+    write_reports(ragassay.evaluate(data(tmp_path, "a"), suites[0], save=target))
+    assert letters(target) == {"a"}
+    states: list[set[str]] = []
+
+    def looked_at(change: Callable[..., Any]) -> Callable[..., Any]:
+        def changed(*args: Any, **options: Any) -> Any:
+            found = change(*args, **options)
+            copy = tmp_path / "copy"
+            shutil.copytree(target, copy)
+            states.append(letters(copy))
+            shutil.rmtree(copy)
+            return found
+
+        return changed
+
+    second = data(tmp_path, "b")
+    result = ragassay.evaluate(second, suites[1]) if how == "save" else None
+    with monkeypatch.context() as patched:
+        for name in ("unlink", "replace"):
+            patched.setattr(Path, name, looked_at(getattr(Path, name)))
+        if result is None:
+            result = ragassay.evaluate(second, suites[1], save=target)
+        else:
+            result.save(target)
+    write_reports(ragassay.open_run(target))
+    assert letters(target) == {"b"}
+    assert (ragassay.open_run(target).consistency is not None) == ("consistency" in suites[1])
+    assert len(states) > 5 and set() in states
+    assert all(len(state) <= 1 for state in states), states
+
+
+def test_what_dead_processes_left_is_swept_by_the_next_run(tmp_path: Path) -> None:
+    target = tmp_path / "run"
+    killed = (
+        "import os, sys; from ragassay import files\n"
+        "held = [files.atomic(path) for path in sys.argv[1:]]\n"
+        "for one in held:\n"
+        "    one.__enter__().write(b'half')\n"
+        "os._exit(9)\n"
+    )
+    names = ("samples.jsonl", "verdicts.jsonl", "report.html")
+    script = [sys.executable, "-c", killed, *(str(target / name) for name in names)]
+    assert subprocess.run(script, check=False).returncode == 9
+    mine = target / ".gitignore"
+    mine.write_text("*")
+    assert len(list(target.iterdir())) == 4
+    ragassay.evaluate(data(tmp_path, "a"), "qa", save=target)
+    assert [path for path in target.iterdir() if path.name.startswith(".")] == [mine]
+
+
+def test_what_a_living_process_writes_is_not_swept(tmp_path: Path) -> None:
+    another = "import sys; from ragassay import files; files.write_text(sys.argv[1], 'text')"
+    with files.atomic(tmp_path / "alive.txt") as stream:
+        stream.write(b"mine")
+        subprocess.run([sys.executable, "-c", another, str(tmp_path / "other.txt")], check=True)
+    assert (tmp_path / "alive.txt").read_bytes() == b"mine"
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_a_name_as_long_as_names_may_be_is_written(tmp_path: Path) -> None:
+    longest = os.pathconf(tmp_path, "PC_NAME_MAX")
+    files.write_text(tmp_path / ("x" * longest), "text")
+    assert (tmp_path / ("x" * longest)).read_text() == "text"

@@ -1,0 +1,112 @@
+"""Nothing that is shown commands the terminal: no data, no name of a file, no model's words."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from rich.table import Table
+from rich.text import Text
+
+from ragassay import printable
+from ragassay.cli import call
+from ragassay.cli.console import HarmlessConsole
+
+EVIL = "\x1b]0;owned\x07\x1b[31m\x9b2J\x7f\r"
+COMMANDS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    records = [
+        {
+            "id": f"q{n}{EVIL}",
+            "query": f"what?{EVIL}",
+            "system": f"s{EVIL}",
+            "answer": f"an answer {n}{EVIL}",
+            "references": [f"a reference{EVIL}"],
+            "passages": [{"id": f"p{EVIL}", "text": f"some text{EVIL}"}],
+            "metadata": {f"key{EVIL}": f"value{EVIL}", "kind": f"k{n % 2}{EVIL}"},
+        }
+        for n in range(4)
+    ]
+    name = EVIL.replace("\x07", "")
+    path = tmp_path / f"data{name}.jsonl"
+    path.write_text("\n".join(map(json.dumps, records)))
+    return path
+
+
+def test_no_command_lets_data_command_the_terminal(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = str(tmp_path / f"run{EVIL}")
+    given = str(data)
+    commands = [
+        ["run", given, "-s", "qa,ragreport", "--slice-by", "kind", "-o", out],
+        ["run", given, "-s", "qa", "--json"],
+        ["run", given, "-s", "trecrag", "--dry-run"],
+        ["validate", given],
+        ["explain", out, f"q0{EVIL}"],
+        ["explain", out, "absent"],
+        ["compare", out, out],
+        ["report", out],
+        ["run", given, "-m", f"f1{EVIL}"],
+        ["run", f"{given}{EVIL}"],
+        ["run", given, EVIL, f"--flag{EVIL}"],
+        ["run", given, "--slice-by", f"absent{EVIL}"],
+        [f"absent{EVIL}"],
+    ]
+    for words in commands:
+        call(words)
+        captured = capsys.readouterr()
+        shown = captured.out + captured.err
+        assert shown and COMMANDS.search(shown) is None, words
+
+
+def test_a_terminal_gets_no_commands_but_those_of_styles() -> None:
+    stream = io.StringIO()
+    console = HarmlessConsole(file=stream, force_terminal=True, color_system="truecolor", width=60)
+    table = Table("head" + EVIL)
+    table.add_row(Text(f"cell{EVIL}", "bold"))
+    console.print(table)
+    console.print(f"[red]styled[/red] {EVIL}", Text(EVIL))
+    shown = stream.getvalue()
+    assert "\x1b[1m" in shown and "\x1b[31m" in shown.replace("\x1b[31m\x9b", "")
+    assert COMMANDS.search(re.sub(r"\x1b\[[0-9;]*m", "", shown)) is None
+    assert "]0;owned" in shown, "what was written can still be read"
+
+
+def test_json_stays_the_same_json() -> None:
+    body = json.dumps({"a": EVIL, "é": "ü\x85"}, ensure_ascii=False).encode()
+    made = printable.in_json(body)
+    assert json.loads(made) == json.loads(body)
+    assert COMMANDS.search(made.decode()) is None
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
+def test_a_real_terminal_shows_marks(data: Path) -> None:
+    import pty
+
+    leader, follower = pty.openpty()
+    command = [sys.executable, "-m", "ragassay", "validate", str(data)]
+    process = subprocess.Popen(command, stdout=follower, stderr=follower)
+    os.close(follower)
+    shown = b""
+    while True:
+        try:
+            block = os.read(leader, 1 << 16)
+        except OSError:  # how a pseudo-terminal says that all is read
+            break
+        if not block:
+            break
+        shown += block
+    os.close(leader)
+    assert process.wait() in (0, 3)
+    assert b"\x1b]0;" not in shown and b"\xc2\x9b" not in shown and b"\x07" not in shown
+    assert "�".encode() in shown
