@@ -218,10 +218,26 @@ def test_no_contexts_count_as_extractiveness_0() -> None:
     assert scored("RB_agg", unlike).value == 0.0
 
 
-def test_unrecorded_contexts_are_not_empty_contexts() -> None:
-    unrecorded = sample(passages=None, given={"BertscoreR": [0.5]})
-    for field in ("Extractiveness_RougeL", "RB_agg"):
-        assert isinstance(score(field, unrecorded), Unscored)
+def test_absent_contexts_count_as_none_retrieved_and_a_missing_model_does_not() -> None:
+    absent = sample(passages=None, given={"BertscoreR": [0.5]})
+    for field in ("BertKPrec", "Extractiveness_RougeL", "extractive_coverage"):
+        outcome = score(field, absent)
+        assert isinstance(outcome, Unscored) and outcome.reason is Reason.NOT_APPLICABLE
+        assert "the record has no contexts" in outcome.detail
+    found = scored("RB_agg", absent)
+    assert found.value == 0.0 and found.parts["extractiveness"] == 0.0
+    assert "the record has no contexts" in found.explanation
+    assert "extractiveness counts as 0" in found.explanation
+    assert scored("RB_agg_zero_denominator", absent).value is False
+    given_one = replace(absent, given={"BertscoreR": [0.5], "BertKPrec": [0.5]})
+    assert (scored("RB_agg", given_one).number or 0) > 0
+    outcome = score("RB_agg", sample(passages=None))
+    assert isinstance(outcome, Unscored) and outcome.reason is Reason.NEEDS_EXTRA
+    told = ragassay.evaluate([absent], "mtrag").summary.warnings
+    assert any(said.startswith("1 records have no contexts.") for said in told)
+
+
+def test_a_passage_without_text_is_not_compared_with() -> None:
     textless = sample(passages=("a cat", None))
     outcome = score("Extractiveness_RougeL", textless)
     assert isinstance(outcome, Unscored) and "passage 2" in outcome.detail
