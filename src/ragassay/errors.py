@@ -71,7 +71,7 @@ class Tally(RagassayWarning):
     """
 
     def __init__(self, sentence: str, n: int) -> None:
-        super().__init__(sentence.replace("{n}", f"{n:,}"))
+        super().__init__(sentence.replace("{n}", str(n)))
         self.sentence, self.n = sentence, n
 
 
