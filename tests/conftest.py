@@ -46,3 +46,11 @@ def one_thread() -> Iterator[None]:
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(before)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--approve",
+        action="store_true",
+        help="take the pages' pictures as they are now for approved (tests/approved)",
+    )

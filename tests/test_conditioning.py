@@ -1,18 +1,22 @@
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import ragassay
-from ragassay import Answer, InputError, Passage, Reason, Sample, Score, Unscored, suites
+from ragassay import Answer, InputError, Passage, Reason, Sample, Score, Unscored, formats, suites
+from ragassay.cli import call
+from ragassay.formats.native import to_record
 from ragassay.judges.asking import Asker
 from ragassay.judges.judge import Judge
 from ragassay.judges.offline import OfflineJudge
 from ragassay.metrics.base import Window
 from ragassay.metrics.hallucination import Hhem
-from ragassay.metrics.mtrag_conditioning import Idk, Rule, idk_cell, idk_condition
+from ragassay.metrics.mtrag_conditioning import Idk, Rule, idk_cell, idk_condition, idk_of
 from ragassay.samples import Answerability
 from ragassay.scores import RECORD
 from scripted_judge import Scripted
@@ -335,11 +339,105 @@ def test_the_table_decides_where_the_reason_lies_in_the_sample(label: str, idk: 
 
 
 def test_a_records_own_conditioned_value_counts_where_the_value_cannot_be_had() -> None:
-    taken = outcome("RB_agg_idk", sample("UNANSWERABLE", idk_eval=1, RB_agg_idk=[0.25]))
+    taken = outcome("RB_agg_idk", sample("ANSWERABLE", idk_eval=0, RB_agg_idk=[0.25]))
     assert isinstance(taken, Score) and taken.value == 0.25 and taken.given
-    one = sample("UNANSWERABLE", idk_eval=1, RL_F_idk=[0.25])
+    one = sample("PARTIAL", idk_eval=0.5, RL_F_idk=[0.25])
     kept = judged("RL_F_idk", one, Scripted(Reason.BUDGET))
     assert isinstance(kept, Score) and kept.value == 0.25 and kept.given
+
+
+@pytest.mark.parametrize("label", ["UNANSWERABLE", "CONVERSATIONAL", "UNDERSPECIFIED"])
+def test_a_value_that_is_impossible_under_the_table_is_taken_from_nobody(label: str) -> None:
+    one = sample(label, RL_F=OWN, RL_F_idk=[OWN])
+    said = {"says_idk": {"says_idk": "yes"}, "says_underspecified": {"asks": "yes"}}
+    asked = judged("RL_F_idk", one, Scripted(said))
+    assert isinstance(asked, Score) and asked.value == 1.0 and not asked.given
+    assert "the given RL_F_idk, 0.37, contradicts the label" in asked.explanation
+    nobody = judged("RL_F_idk", one, Scripted(Reason.BUDGET))
+    assert isinstance(nobody, Unscored) and nobody.reason is Reason.BUDGET
+    possible = judged("RL_F_idk", sample(label, RL_F=OWN, RL_F_idk=1), Scripted(Reason.BUDGET))
+    assert isinstance(possible, Score) and possible.value == 1.0 and possible.given
+    (metric,) = SUITE.resolve(["RL_F_idk"])
+    nothing = replace(one, query=None, given={"RL_F_idk": [OWN]})
+    assert isinstance(metric.lacks(nothing), Unscored)
+
+
+@pytest.mark.parametrize(
+    ("label", "given", "contradicts"),
+    [
+        ("UNANSWERABLE", {"idk_eval": 1, "RL_F": OWN, "RL_F_idk": 0}, True),
+        ("UNANSWERABLE", {"idk_eval": 0, "RL_F": OWN, "RL_F_idk": OWN}, True),
+        ("UNANSWERABLE", {"idk_eval": 0, "RL_F": 0, "RL_F_idk": 0}, False),
+        ("CONVERSATIONAL", {"conditional_idk": 1, "RL_F_idk": 0}, True),
+        ("CONVERSATIONAL", {"conditional_idk": 1, "RL_F_idk": 1}, False),
+        ("ANSWERABLE", {"idk_eval": 1, "RL_F": OWN, "RL_F_idk": OWN}, True),
+        ("ANSWERABLE", {"idk_eval": 0.5, "RL_F": OWN, "RL_F_idk": OWN + 1e-8}, False),
+        ("ANSWERABLE", {"idk_eval": 0, "RL_F_idk": OWN}, False),
+        ("PARTIAL", {"RL_F": OWN, "RL_F_idk": 0}, False),
+        ("PARTIAL", {"RL_F": OWN, "RL_F_idk": 1}, True),
+        ("UNDERSPECIFIED", {"underspecified_eval": 1, "RL_F_idk": 0}, True),
+        # A reply that was not understood leaves any value possible.
+        ("UNANSWERABLE", {"idk_eval": "unknown", "RL_F": OWN, "RL_F_idk": OWN}, False),
+    ],
+)
+def test_given_conditioned_values_that_contradict_the_label_are_counted_and_told(
+    label: str, given: dict[str, Any], contradicts: bool
+) -> None:
+    rest = {"BertscoreR": 0.5, "BertKPrec": 0.5, "RB_llm": 0.5}
+    samples = [replace(sample(label, **rest, **given), id=f"q{n}") for n in range(200)]
+    warnings = ragassay.evaluate(samples, "mtrag", judge=Scripted(Reason.BUDGET)).summary.warnings
+    told = [said for said in warnings if "contradict" in said]
+    assert (
+        told
+        == [
+            "200 given values contradict the label; made without it? They were not taken, but made "
+            "anew by the table of IDK conditioning."
+        ]
+        * contradicts
+    )
+
+
+def test_values_that_were_published_without_the_label_are_all_told_and_made_anew(
+    shared: Path,
+) -> None:
+    """Issue 23 of the benchmark: the label is not found, so that a query counts as answerable."""
+    samples = list(formats.read(shared / "data" / "mtrag" / "human_evaluations_half.json"))
+    (metric,) = SUITE.resolve(["RB_agg_idk"])
+    right = Window(samples).outcomes(metric)
+    wrong, changed = [], 0
+    for one, outcome_ in zip(samples, right, strict=True):
+        assert isinstance(outcome_, Score)
+        told = idk_of(one)
+        raw = Window([one]).outcomes(SUITE.resolve(["RB_agg"])[0])[0]
+        assert isinstance(raw, Score)
+        unlabelled = 0.0 if told == 1 else raw.number
+        wrong.append(replace(one, given={**one.given, "RB_agg_idk": unlabelled}))
+        changed += abs((unlabelled or 0.0) - (outcome_.number or 0.0)) > 1e-6
+    assert changed > 10
+    found = Window(wrong)
+    assert [one.value for one in found.outcomes(metric)] == [one.value for one in right]
+    told_of = metric.remark(found)
+    assert told_of is not None and told_of.n == changed
+
+
+def test_a_parameter_that_changes_a_value_shows_in_its_name_everywhere(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = {"idk_eval": 1, "RL_F": OWN, "RB_llm": 0.5, "BertscoreR": 0.5, "BertKPrec": 0.5}
+    one = sample("ANSWERABLE", **given)
+    for rule, name, mean in (("paper", "RB_llm_idk", 0.0), ("spec", "RB_llm_idk(rule=spec)", 0.5)):
+        folder, data = tmp_path / rule, tmp_path / "data.jsonl"
+        data.write_text(json.dumps(to_record(one)) + "\n")
+        words = ["--suite", "mtrag", "-o", str(folder), "--option", f"rule={rule}"]
+        capsys.readouterr()
+        assert call(["run", str(data), *words]) == 0
+        result = ragassay.open_run(folder)
+        assert result.summary.metrics[name].mean == mean
+        kept = [folder / name for name in ("report.md", "scores.csv", "scores.jsonl")]
+        for text in (capsys.readouterr().out, *(path.read_text() for path in kept)):
+            text = text.replace("\\_", "_")
+            assert ("RB_llm_idk(rule=spec)" in text) is (rule == "spec"), text
+        assert str(SUITE.resolve([name])[0]) == result.summary.metrics[name].metric
 
 
 # --- what is given --------------------------------------------------------------------------------

@@ -469,10 +469,12 @@ def test_what_cannot_be_meant_is_a_usage_error(options: dict[str, Any], message:
         make_plan(make_config(suite=["qa", "consistency"], **options), "jsonl")
 
 
-def test_options_reach_the_metrics_over_runs_and_they_keep_their_names() -> None:
+def test_options_reach_the_metrics_over_runs_and_show_in_their_names() -> None:
     plan = make_plan(make_config(suite=["consistency"], options={"lang": "de", "p": 0.5}), "jsonl")
     assert plan.consistency is not None
-    assert str(plan.consistency.metrics["consistency_bert_score"]) == "runs_bertscore(lang=de).f"
+    changed = plan.consistency.metrics["consistency_bert_score(lang=de)"]
+    assert str(changed) == "runs_bertscore(lang=de).f"
+    assert "consistency_rouge_score" in plan.consistency.metrics
     assert "runs_rbo(p=0.5)" in plan.consistency.metrics
 
 

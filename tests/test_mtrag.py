@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +15,8 @@ from rouge_score.rouge_scorer import RougeScorer
 
 import ragassay
 from ragassay import Answer, Passage, Reason, Sample, Score, Unscored, formats, suites
+from ragassay.cli import call
+from ragassay.engine.mtrag_steps import STEPS
 from ragassay.metrics import naming
 from ragassay.metrics.base import Window
 from ragassay.metrics.mtrag_aggregate import Shares, ranking_score
@@ -126,6 +129,73 @@ def test_paper_names_are_aliases_of_the_conditioned_metrics() -> None:
     ]
 
 
+PRINTED = (*FIELDS, "RBalg", "RBllm", "RLF")
+"""Every name of a metric on MT-RAG's page; "answerability accuracy" is there in words only."""
+
+
+@pytest.mark.parametrize("name", [*PRINTED, "answerability_accuracy"])
+def test_every_name_on_the_page_works_where_a_reader_types_it(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    record = {
+        "task_id": "c<::>1",
+        "input": [{"speaker": "user", "text": "where does the cat sit?"}],
+        "contexts": [{"document_id": "d", "text": "the cat sat"}],
+        "targets": [{"text": "the cat sat down"}],
+        "predictions": [{"text": "the cat sat"}],
+        "Answerability": ["ANSWERABLE"],
+        "metrics": {
+            "BertscoreP": [0.5], "BertscoreR": [0.5], "BertKPrec": [0.5], "idk_eval": [0.0],
+            "RL_F": [0.5], "RB_llm": [0.5],
+        },
+    }  # fmt: skip
+    data, run = tmp_path / "data.jsonl", str(tmp_path / "run")
+    data.write_text(json.dumps(record) + "\n")
+    bound = "<=0" if name == "RB_agg_zero_denominator" else ">=0"
+    words = ["--suite", "mtrag", "--fail-under", name + bound, "-o", run]
+    # "recall" in small letters is UltraRAG's word for Recall at its cut-offs.
+    for spelled in (name,) if name == "Recall" else (name, name.upper(), name.lower()):
+        assert call(["metrics", spelled, "--suite", "mtrag"]) == 0
+        assert call(["run", str(data), "--metrics", spelled, *words]) in (0, 3)  # 3: n is too small
+        (shown,) = ragassay.open_run(run).summary.metrics.values()
+        assert shown.metric == str(SUITE.resolve([name])[0])
+        assert shown.mean is not None
+    assert call(["run", str(data), "--option", "given=true", *words]) in (0, 3)
+    assert call(["compare", run, run, "--metrics", name]) == 0
+    capsys.readouterr()
+
+
+def test_these_are_the_names_on_the_page(shared: Path) -> None:
+    page = (shared / "spec" / "mt-rag.md").read_text(encoding="utf-8")
+    headed = set(re.findall(r"^### `(\w+)`$", page, re.M))
+    tabled = set(re.findall(r"^\| `(\w+)` \|", page, re.M))
+    paper = set(re.findall(r"^- `(RB\w+|RL\w+)` \(our", page, re.M))
+    assert headed == tabled == set(FIELDS) and headed | paper == set(PRINTED)
+
+
+def test_every_step_and_flag_on_the_page_works_as_printed(
+    shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = (shared / "spec" / "mt-rag.md").read_text(encoding="utf-8").replace("\\\n", " ")
+    commands = re.findall(r"^python \S+run_step_by_step\.py (.+)$", page, re.M)
+    assert len(commands) == 6
+    record = json.loads((shared / "data/mtrag/judged_42.jsonl").read_text().splitlines()[0])
+    steps = []
+    monkeypatch.chdir(tmp_path)
+    for command in commands:
+        Path("file.jsonl").write_text(json.dumps(record) + "\n")
+        Path("config.yaml").write_text("Recall: {func: recall, target: target}\n")
+        words = re.sub(r"<\w+>", "file", command).replace("scripts/evaluation/", "").split()
+        assert set(words) - {"file.jsonl", "config.yaml"} <= {
+            "--step", "-i", "-o", "-e", "--provider", "openai", "all", *STEPS
+        }  # fmt: skip
+        steps.append(words[words.index("--step") + 1])
+        # The record brings what a judge says, so that none is asked.
+        words = [word for word in words if word not in ("--provider", "openai")]
+        assert call(["run", *words]) == 0, command
+    assert steps == ["all", *STEPS]
+
+
 def test_length_is_words_unless_the_published_values_are_asked_for() -> None:
     one = sample("Snow falls,\n  mostly north.", "t1", "t2")
     assert scored("Length", one).value == 4
@@ -218,10 +288,26 @@ def test_no_contexts_count_as_extractiveness_0() -> None:
     assert scored("RB_agg", unlike).value == 0.0
 
 
-def test_unrecorded_contexts_are_not_empty_contexts() -> None:
-    unrecorded = sample(passages=None, given={"BertscoreR": [0.5]})
-    for field in ("Extractiveness_RougeL", "RB_agg"):
-        assert isinstance(score(field, unrecorded), Unscored)
+def test_absent_contexts_count_as_none_retrieved_and_a_missing_model_does_not() -> None:
+    absent = sample(passages=None, given={"BertscoreR": [0.5]})
+    for field in ("BertKPrec", "Extractiveness_RougeL", "extractive_coverage"):
+        outcome = score(field, absent)
+        assert isinstance(outcome, Unscored) and outcome.reason is Reason.NOT_APPLICABLE
+        assert "the record has no contexts" in outcome.detail
+    found = scored("RB_agg", absent)
+    assert found.value == 0.0 and found.parts["extractiveness"] == 0.0
+    assert "the record has no contexts" in found.explanation
+    assert "extractiveness counts as 0" in found.explanation
+    assert scored("RB_agg_zero_denominator", absent).value is False
+    given_one = replace(absent, given={"BertscoreR": [0.5], "BertKPrec": [0.5]})
+    assert (scored("RB_agg", given_one).number or 0) > 0
+    outcome = score("RB_agg", sample(passages=None))
+    assert isinstance(outcome, Unscored) and outcome.reason is Reason.NEEDS_EXTRA
+    told = ragassay.evaluate([absent], "mtrag").summary.warnings
+    assert any(said.startswith("1 records have no contexts.") for said in told)
+
+
+def test_a_passage_without_text_is_not_compared_with() -> None:
     textless = sample(passages=("a cat", None))
     outcome = score("Extractiveness_RougeL", textless)
     assert isinstance(outcome, Unscored) and "passage 2" in outcome.detail

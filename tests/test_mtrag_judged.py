@@ -161,10 +161,9 @@ def test_rb_llm_lies_between_0_1_and_1(votes: list[int]) -> None:
     ("name", "one", "reason"),
     [
         ("RL_F", sample(passages=()), Reason.NOT_APPLICABLE),
-        ("RL_F", sample(passages=None), Reason.MISSING_INPUT),
+        ("RL_F", sample(passages=None), Reason.NOT_APPLICABLE),
         ("RL_F", sample(passages=("a", None)), Reason.MISSING_INPUT),
         ("RB_llm", sample(passages=("a", None)), Reason.MISSING_INPUT),
-        ("RB_llm", sample(passages=None), Reason.MISSING_INPUT),
         ("RB_llm", Sample(id="q", query="a", answer="b", passages=()), Reason.NOT_APPLICABLE),
         *((name, sample(query=None), Reason.MISSING_INPUT) for name in JUDGED),
         *((name, Sample(id="q", query="a"), Reason.MISSING_INPUT) for name in JUDGED),
@@ -179,8 +178,12 @@ def test_what_is_missing_is_said_and_nobody_is_asked(
     assert SUITE.resolve([name])[0].lacks(one) == found
 
 
-def test_a_rating_needs_no_passages_when_nothing_was_retrieved() -> None:
-    assert value("RB_llm", sample(passages=()), rating(4)).value == 0.4
+def test_a_rating_without_passages_says_so() -> None:
+    for passages in ((), None):
+        found = value("RB_llm", sample(passages=passages), rating(4))
+        assert found.value == 0.4
+        assert found.explanation == "Rated without passages. close"
+    assert value("RB_llm", sample(), rating(4)).explanation == "close"
 
 
 @pytest.mark.parametrize("name", JUDGED)

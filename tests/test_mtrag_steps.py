@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import json
 import re
@@ -28,6 +29,7 @@ from ragassay.judges.panel import Panel
 from ragassay.judges.question import Question
 from ragassay.judges.questions.support import ExtractClaims
 from ragassay.reports import wording
+from ragassay.reports.folder import write_reports
 from scripted_judge import Scripted
 
 FIELDS = tuple(suites.get("mtrag").steps)
@@ -256,7 +258,7 @@ def test_conditioning_reads_its_input_and_asks_nobody(tmp_path: Path) -> None:
     assert found["metrics"] == {
         "RL_F": [0.4], "RB_agg": [0.2], "RB_agg_idk": None, "RB_llm_idk": None, "RL_F_idk": None,
     }  # fmt: skip
-    assert "run the steps idk" in found["metrics_unscored"]["RL_F_idk"]
+    assert "run the step idk first" in found["metrics_unscored"]["RL_F_idk"]
     stepped("idk", source, source)
     stepped("idk_condition", source, decoy)
     assert lines(decoy)[0]["metrics"]["RL_F_idk"] == [0.4]
@@ -288,7 +290,8 @@ def test_conditioning_without_the_steps_before_it_scores_nothing(tmp_path: Path)
     for field in ("RL_F_idk", "RB_llm_idk", "RB_agg_idk"):
         assert summary.metrics[field].mean is None, field
     for found in lines(tmp_path / "out.jsonl"):
-        assert "run the steps idk, ragas" in found["metrics_unscored"]["RL_F_idk"]
+        assert "run the step ragas first" in found["metrics_unscored"]["RL_F_idk"]
+        assert "run the step radbench first" in found["metrics_unscored"]["RB_llm_idk"]
 
 
 @pytest.mark.parametrize("spelling", ["Answerability", "answerability"])
@@ -521,6 +524,66 @@ def test_conditioning_without_the_steps_before_it_says_first_what_is_lacking(
         "3 of 3 records lack values of the step radbench, and idk_condition asks no judge: run the "
         "step radbench first, or --step all.",
     ]
+
+
+@pytest.mark.parametrize(
+    ("label", "metrics", "missing"),
+    [
+        ("ANSWERABLE", {"idk_eval": [0], "RL_F": [0.5]}, "step radbench"),
+        ("ANSWERABLE", {"RL_F": [0.5], "RB_llm": [0.5]}, "step idk"),
+        # A full "I don't know" follows from conditional_idk and the label.
+        ("ANSWERABLE", {"conditional_idk": [1], "RL_F": [0.5]}, "step radbench"),
+        # A conditioned value stands in the record already.
+        ("ANSWERABLE", {"idk_eval": [0], "RL_F": [0.5], "RB_llm_idk": [0.5]}, ""),
+        ("UNDERSPECIFIED", {"idk_eval": [0], "RL_F": [0.5], "RB_llm": [0.5]}, "step idk"),
+        ("UNANSWERABLE", {"idk_eval": [1]}, "steps ragas and radbench"),
+    ],
+)
+def test_conditioning_names_only_the_steps_that_are_really_missing(
+    tmp_path: Path, label: str, metrics: dict[str, Any], missing: str
+) -> None:
+    records = [record(1, label, metrics={"RB_agg": [0.5], **metrics})]
+    source = written(tmp_path / "in.jsonl", records)
+    found = stepped("idk_condition", source, tmp_path / "out.jsonl")
+    said = [text for text in told(found) if "idk_condition asks no" in text]
+    assert len(said) == bool(missing)
+    if said:
+        assert f"1 of 1 records lack values of the {missing}, and" in said[0]
+
+
+def test_a_step_names_a_field_with_the_parameters_that_change_its_value(tmp_path: Path) -> None:
+    given = {"idk_eval": [1.0], "RL_F": [0.5], "RB_llm": [0.5], "RB_agg": [0.5], "RL_F_idk": [0.5]}
+    source = written(tmp_path / "in.jsonl", [record(1, metrics=given)])
+    stepped("idk_condition", source, source, options={"rule": "spec"})
+    (found,) = lines(source)
+    assert found["metrics"]["RB_agg_idk(rule=spec)"] == [0.5]
+    assert "RB_agg_idk" not in found["metrics"]
+    summary = stepped("idk_condition", source, source)
+    (found,) = lines(source)
+    assert found["metrics"]["RB_agg_idk"] == found["metrics"]["RL_F_idk"] == [0.0]
+    assert [text for text in told(summary) if "contradict" in text] == [
+        "1 given values contradict the label; made without it? They were not taken, but made anew "
+        "by the table of IDK conditioning."
+    ]
+
+
+def test_flags_are_true_or_false_in_every_file(tmp_path: Path) -> None:
+    import polars
+
+    given = {"BertscoreR": [0.5], "BertKPrec": [0.5], "idk_eval": [1.0]}
+    source = written(tmp_path / "in.jsonl", [record(1, metrics=given)])
+    stepped("algorithmic", source, tmp_path / "out.jsonl")
+    assert lines(tmp_path / "out.jsonl")[0]["metrics"]["RB_agg_zero_denominator"] == [False]
+    flags = ["RB_agg_zero_denominator", "answerability_accuracy"]
+    result = ragassay.evaluate(source, "mtrag", metrics=flags, save=tmp_path / "run")
+    write_reports(result, tmp_path, ["csv", "long-csv", "jsonl", "parquet"])
+    (row,) = csv.DictReader((tmp_path / "scores.csv").open())
+    assert [row[name] for name in flags] == ["false", "false"]
+    long = csv.DictReader((tmp_path / "scores-long.csv").open())
+    assert [row["value"] for row in long] == ["false", "false"]
+    assert [row["value"] for row in lines(tmp_path / "scores.jsonl")] == [False, False]
+    frame = polars.read_parquet(tmp_path / "scores.parquet")
+    assert frame["label"].to_list() == ["false", "false"] and frame["value"].to_list() == [0, 0]
 
 
 def test_a_judge_that_was_named_and_not_asked_is_told_and_refresh_asks_it(

@@ -397,13 +397,15 @@ def test_the_table_is_among_the_reports_of_a_run_of_the_suite_only(tmp_path: Pat
         assert (tmp_path / suite / "ragreport.csv").exists() is there
 
 
-def test_one_option_leaves_all_missing_components_unscored_under_the_published_names() -> None:
+def test_one_option_leaves_all_missing_components_unscored_and_shows_in_the_names() -> None:
     sample = without("response")
     result = ragassay.evaluate(
         [sample], "ragreport", judge=EVERYTHING, options={"missing": "unscored"}
     )
-    assert list(result.summary.metrics) == list(SIX)
-    assert result.summary.metrics["satisfaction"].unscored == {"missing_input": 1}
+    assert list(result.summary.metrics) == [f"{name}(missing=unscored)" for name in SIX]
+    changed = result.summary.metrics["satisfaction(missing=unscored)"]
+    assert changed.unscored == {"missing_input": 1}
+    assert list(ragreport.metrics_of(result)) == list(SIX)
 
 
 def test_a_run_without_the_report_says_so(tmp_path: Path) -> None:

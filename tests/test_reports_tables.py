@@ -45,7 +45,8 @@ def test_long_csv_has_every_score_with_its_exact_value(tmp_path: Path) -> None:
             assert (line["value"], line["status"]) == ("", "unscored")
             assert line["reason"] == "not_applicable"
         else:
-            assert float(line["value"]) == float(row.value)
+            assert json.loads(line["value"]) == row.value
+            assert (line["value"] in ("true", "false")) is isinstance(row.value, bool)
             assert json.loads(line["parts"] or "{}") == row.parts
 
 
@@ -60,7 +61,7 @@ def test_wide_csv_uses_published_names_and_says_what_is_unscored(tmp_path: Path)
     unanswerable = next(line for line in lines if line["f1"] == "")
     assert "f1: not_applicable" in unanswerable["unscored"]
     assert "em: not_applicable" in unanswerable["unscored"]
-    assert {line["em"] for line in lines} <= {"0", "1", ""}
+    assert {line["em"] for line in lines} <= {"true", "false", ""}
 
 
 def test_line_breaks_of_every_kind_stay_in_their_cell(tmp_path: Path) -> None:

@@ -62,6 +62,19 @@ class RagassayWarning(UserWarning):
     """A fact about the data that does not stop a run: shown once and kept in the summary."""
 
 
+class Tally(RagassayWarning):
+    """A fact that is counted: told once, with the sum of all its counts.
+
+    Args:
+        sentence: with ``{n}`` where the count stands.
+        n: the count.
+    """
+
+    def __init__(self, sentence: str, n: int) -> None:
+        super().__init__(sentence.replace("{n}", str(n)))
+        self.sentence, self.n = sentence, n
+
+
 class UsageError(RagassayError):
     """A request that makes no sense: an unknown name, a value out of range, options that clash."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -29,7 +28,7 @@ from ragassay.engine.summarise import (
 )
 from ragassay.engine.summary import MetricSummary, Spending, Summary
 from ragassay.engine.totals import totals
-from ragassay.errors import RagassayWarning, UsageError
+from ragassay.errors import RagassayWarning, Tally, UsageError
 from ragassay.judges.asking import IN_PART
 from ragassay.metrics.base import Metric
 from ragassay.models.weights import BY_MODEL, Unavailable
@@ -294,11 +293,11 @@ def noted() -> Iterator[Callable[[], list[str]]]:
     """Keeps our own warnings for the summary; those of others are passed on in the end.
 
     Yields:
-        What gives the sentences so far, each once (see `summed`).
+        What gives the sentences so far, each once (see `_summed`).
     """
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", RagassayWarning)
-        yield lambda: summed(str(one.message) for one in caught if _is_ours(one))
+        yield lambda: _summed(one.message for one in caught if _is_ours(one))
     for one in caught:
         if not _is_ours(one):
             warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
@@ -308,20 +307,12 @@ def _is_ours(warning: warnings.WarningMessage) -> bool:
     return issubclass(warning.category, RagassayWarning)
 
 
-def summed(sentences: Iterable[str]) -> list[str]:
-    """Sentences, each once.
-
-    Those that differ only in their count ("...: 3. ...", told once a window) become one with the
-    sum.
-    """
-    counts: Counter[tuple[str, str]] = Counter()
-    for sentence in sentences:
-        found = _COUNTED.match(sentence)
-        if found is None:
-            counts.setdefault((sentence, ""), 0)
+def _summed(told: Iterable[Warning | str]) -> list[str]:
+    """Sentences, each once; tallies of the same sentence become one with the sum."""
+    counts: dict[str, int | None] = {}
+    for one in told:
+        if isinstance(one, Tally):
+            counts[one.sentence] = (counts.get(one.sentence) or 0) + one.n
         else:
-            counts[found["before"], found["after"]] += int(found["count"])
-    return [before if not after else f"{before}{n}{after}" for (before, after), n in counts.items()]
-
-
-_COUNTED = re.compile(r"(?P<before>[^:]+: )(?P<count>\d+)(?P<after>\. .*)", re.S)
+            counts.setdefault(str(one))
+    return [said if n is None else str(Tally(said, n)) for said, n in counts.items()]

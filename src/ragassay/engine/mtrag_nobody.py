@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from ragassay.judges.judge import Judge
 from ragassay.judges.question import Question, R_co
 from ragassay.judges.questions.answering import SaysIdk, SaysUnderspecified
 from ragassay.judges.questions.rating import ReferenceRating
 from ragassay.judges.questions.support import ExtractClaims
-from ragassay.judges.verdict import Failure, Provenance, Verdict
-from ragassay.scores import Reason
+from ragassay.judges.verdict import Failure, Provenance, Verdict, evidence_id
+from ragassay.scores import Outcome, Reason, Unscored
 
-_WRITES = {
-    "idk": frozenset({SaysIdk.kind, SaysUnderspecified.kind}),
-    "ragas": frozenset({ExtractClaims.kind}),
-    "radbench": frozenset({ReferenceRating.kind}),
+_STEP_OF = {
+    SaysIdk.kind: "idk",
+    SaysUnderspecified.kind: "idk",
+    ExtractClaims.kind: "ragas",
+    ReferenceRating.kind: "radbench",
 }
-"""The questions whose answers conditioning needs, by the step that asks them."""
+"""The step that asks a question whose answer conditioning needs, in the order of the steps."""
 
 
 class Nobody(Judge):
@@ -27,7 +30,9 @@ class Nobody(Judge):
 
     def __init__(self, step: str) -> None:
         self._step = step
-        self._asked: set[str] = set()
+        self._step_of: dict[str, str] = {}
+        self._lacking: set[str] = set()
+        self._n_lacking = 0
 
     @property
     def label(self) -> str:
@@ -35,22 +40,31 @@ class Nobody(Judge):
         return "nobody"
 
     async def answer(self, question: Question[R_co], repeat: int = 0) -> Verdict[R_co] | Failure:
-        """Says which steps come first."""
-        self._asked.add(question.kind)
-        detail = (
-            f"the step {self._step} asks no judge; run the steps idk, ragas and radbench first, or "
-            "--step all"
-        )
+        """Says which step comes first."""
+        step = _STEP_OF[question.kind]
+        self._step_of[evidence_id(question, repeat)] = step
+        detail = f"the step {self._step} asks no judge; run the step {step} first, or --step all"
         return Failure(question, Reason.UNSUPPORTED, detail, Provenance(self.label), repeat)
 
-    def told(self, n: int, total: int) -> str:
-        """What is to be done about records that lack what it was asked for: a sentence."""
-        steps = [step for step, kinds in _WRITES.items() if kinds & self._asked]
+    def add(self, outcomes: Iterable[Outcome]) -> None:
+        """Takes in what came of a record: a step is missing where its verdict would have counted,
+        not where it was merely asked for."""
+        unscored = (outcome for outcome in outcomes if isinstance(outcome, Unscored))
+        lacking = {self._step_of[one] for outcome in unscored for one in outcome.evidence}
+        self._lacking |= lacking
+        self._n_lacking += bool(lacking)
+
+    def told(self, total: int) -> str:
+        """What is to be done about records that lack what earlier steps write: a sentence, empty
+        where none does."""
+        if not self._lacking:
+            return ""
+        steps = [step for step in dict.fromkeys(_STEP_OF.values()) if step in self._lacking]
         named = " and ".join(filter(None, (", ".join(steps[:-1]), steps[-1])))
         what = f"step{'s' if len(steps) > 1 else ''} {named}"
         return (
-            f"{n:,} of {total:,} records lack values of the {what}, and {self._step} asks no "
-            f"judge: run the {what} first, or --step all."
+            f"{self._n_lacking:,} of {total:,} records lack values of the {what}, and {self._step} "
+            f"asks no judge: run the {what} first, or --step all."
         )
 
     def leaves(self) -> tuple[Judge, ...]:

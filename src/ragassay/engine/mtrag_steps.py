@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from ragassay import strict, suites
-from ragassay.engine.collecting import Collector
+from ragassay.engine.collecting import Collector, noted
 from ragassay.engine.config import make_config
 from ragassay.engine.judging import signature, spending
 from ragassay.engine.mtrag_evaluators import read_evaluators
@@ -113,7 +113,11 @@ class StepOptions:
                     (chosen[name],) = suite.resolve([name], published=self.published)
             if step == "idk":
                 chosen[_BESIDE] = UnderspecifiedEval(labelled=True)
-        return dict(zip(chosen, with_options(list(chosen.values()), self.options), strict=True))
+        changed = with_options(list(chosen.values()), self.options)
+        return {
+            metric.called(name, plain): metric
+            for (name, plain), metric in zip(chosen.items(), changed, strict=True)
+        }
 
     @property
     def asks(self) -> bool:
@@ -210,31 +214,37 @@ def run_steps(
     used = mine or asker
     assert used is not None
     collected.judge = used.judge.label if options.asks else ""
-    kept, lacking = Kept(), 0
+    kept = Kept()
     records = _records(options.input, tasks)
     models = Models(options.models)
     try:
-        with atomic(options.output) as raw, packed(raw, options.output) as stream:
+        with (
+            noted() as warned,
+            atomic(options.output) as raw,
+            packed(raw, options.output) as stream,
+        ):
             refresh = options.refresh and options.asks
             found = run_step(records, fields, used, options.input, models, refresh=refresh)
             for n, one in enumerate(found, 1):
                 stream.write(strict.dumps(one.written) + b"\n")
                 collected.add([one.sample], [[one.outcomes[name]] for name in shown])
                 kept.add(one.sample, one.outcomes, one.judged_by, used.judge.label)
-                lacking += any(outcome.evidence for outcome in one.outcomes.values())
+                if isinstance(used.judge, Nobody):
+                    used.judge.add(one.outcomes.values())
                 if progress is not None:
                     progress(n)
             if not collected.columns.identities:
                 raise InputError("holds no records", path=options.input)
+            told = warned()
     finally:
         if mine is not None:
             mine.close()
     asked = used if options.asks else None
-    notes = [*_notes(tasks), *used.judge.remarks(), *models.remarks()]
+    notes = [*_notes(tasks), *told, *used.judge.remarks(), *models.remarks()]
     if asked is not None and options.named:
         notes += kept.told(asked.judge.label)
-    if isinstance(used.judge, Nobody) and lacking:
-        collected.cause = used.judge.told(lacking, len(collected.columns))
+    if isinstance(used.judge, Nobody):
+        collected.cause = used.judge.told(len(collected.columns))
     return collected.summary(
         options.input.name,
         SUITE,

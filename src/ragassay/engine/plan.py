@@ -91,12 +91,14 @@ def make_plan(
         found = list(dict.fromkeys([*found, *looked]))
     columns = {metric: name for suite in reversed(used) for metric, name in suite.columns.items()}
     named: dict[str, Metric] = {}
-    # A metric keeps its published name when an option changes one of its parameters.
     changed = with_options([*found, *over], config.options)
     of: dict[str, Metric] = {}
     shown: dict[str, str] = {}
     for plain, metric in zip(found, changed, strict=False):
-        name = columns.get(str(plain), str(metric))
+        # A published name shows the parameters that were chosen: it stands for no other value.
+        base = naming.usual(metric)
+        column = columns.get(str(base))
+        name = str(metric) if column is None else metric.called(column, base)
         name = name if name not in named else str(metric)
         named[name] = metric
         shown[str(plain)] = name

@@ -128,8 +128,9 @@ def repeats_plan(
 
     for metric in over:
         if not isinstance(metric, OfMetric):
-            plain = str(dataclasses.replace(metric, **_published(metric)))
-            add(metric, columns.get(plain, str(metric)))
+            usual = naming.usual(metric)
+            column = columns.get(str(usual))
+            add(metric, str(metric) if column is None else metric.called(column, usual))
     for name, looked in of.items():
         for metric in over:
             if not isinstance(metric, OfMetric) or shown.get(metric.of, "") not in ("", name):
@@ -146,9 +147,3 @@ def _suits(metric: OfMetric, looked: Metric) -> bool:
     if isinstance(metric, RunsFlip):
         return looked.says != "number"
     return looked.says != "label"
-
-
-def _published(metric: Metric) -> dict[str, object]:
-    """The metric's parameters back at their defaults: a published name stays with a metric whose
-    parameters were chosen."""
-    return {name: spec.default for name, spec in naming.parameters(metric).items()}

@@ -15,7 +15,6 @@ from functools import partial
 from itertools import islice
 from typing import TypeVar
 
-from ragassay.errors import RagassayWarning
 from ragassay.judges.asking import Asker
 from ragassay.metrics.base import Metric, Window
 from ragassay.metrics.judged import JudgedMetric
@@ -102,15 +101,17 @@ def _joined(
     window = Window(samples, asker, models, whole)
     for metric, outcomes in judged.result().items():
         window.put(metric, outcomes)
-        if said := metric.remark(outcomes):
-            warnings.warn(said, RagassayWarning, stacklevel=2)
     return window
 
 
 def _scored(
     window: Window, metrics: Sequence[Metric]
 ) -> tuple[Sequence[Sample], list[Sequence[Outcome]]]:
-    return window.samples, [window.outcomes(metric) for metric in metrics]
+    found = [window.outcomes(metric) for metric in metrics]
+    for metric in metrics:
+        if (said := metric.remark(window)) is not None:
+            warnings.warn(said, stacklevel=2)
+    return window.samples, found
 
 
 def _batched(items: Iterable[T], size: int) -> Iterator[tuple[T, ...]]:

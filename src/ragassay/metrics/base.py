@@ -31,7 +31,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, cast
 
-from ragassay.errors import UsageError
+from ragassay.errors import Tally, UsageError
 from ragassay.metrics.whole import Whole
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
@@ -49,9 +49,14 @@ Kind = Literal["arithmetic", "model", "judge"]
 Says = Literal["number", "flag", "label"]
 
 
-def param(default: Any, doc: str, *, minimum: float | None = None) -> Any:
-    """A parameter written in parentheses: ``name(key=value)``."""
-    return dataclasses.field(default=default, metadata={"doc": doc, "minimum": minimum})
+def param(default: Any, doc: str, *, minimum: float | None = None, origin: bool = False) -> Any:
+    """A parameter written in parentheses: ``name(key=value)``.
+
+    ``origin``: it says only where values come from, which stands beside them in every report, and
+    does not change what the metric is; a published name does not show it.
+    """
+    metadata = {"doc": doc, "minimum": minimum, "origin": origin}
+    return dataclasses.field(default=default, metadata=metadata)
 
 
 def cutoff(
@@ -216,9 +221,30 @@ class Metric(ABC):
         del sample
         return ()
 
+    def remark(self, window: Window) -> Tally | None:
+        """What a reader should know about a window's samples and outcomes as a whole, told once a
+        run with the sum of all counts; nothing by default."""
+        del window
+        return None
+
     def score(self, sample: Sample) -> Outcome:
         """The outcome for a single sample (by the embedded judge, where it needs one)."""
         return self.score_window(Window([sample]))[0]
+
+    def called(self, name: str, usual: Metric) -> str:
+        """A published name of this metric, with the parameters that set it apart.
+
+        Args:
+            name: as it is published.
+            usual: the metric that the name stands for by itself, of the same class.
+        """
+        params = [
+            f"{spec.name}={_spell(getattr(self, spec.name))}"
+            for spec in dataclasses.fields(self)
+            if spec.metadata.get("role") is None and not spec.metadata.get("origin")
+            if getattr(self, spec.name) != getattr(usual, spec.name)
+        ]
+        return f"{name}({','.join(params)})" if params else name
 
     def __str__(self) -> str:
         params, tail_part, tail_cut = [], "", ""

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ragassay.metrics.base import Window, missing, not_applicable, param, register
+from ragassay.metrics.base import Window, missing, param, register
 from ragassay.metrics.citable import passage_keys
 from ragassay.metrics.citation_parser import sentences, spoken
 from ragassay.metrics.modelled import ModelMetric
-from ragassay.metrics.mtrag import NO_CONTEXTS, passage_texts
+from ragassay.metrics.mtrag import no_contexts, passage_texts
 from ragassay.metrics.mtrag_given import in_range, read, values_of
 from ragassay.models.device import threads
 from ragassay.models.hhem import FOUNDATION, HHEM, HhemModel
@@ -45,8 +45,8 @@ class _Hhem(ModelMetric):
         texts = passage_texts(sample)
         if isinstance(texts, Unscored):
             return texts
-        if not texts:
-            return not_applicable(NO_CONTEXTS)
+        if (none := no_contexts(sample)) is not None:
+            return none
         if not any(text.strip() for text in texts):
             return Unscored(Reason.UNDEFINED, "the passages are empty texts")
         if not spoken(sample.answer).strip():
@@ -67,7 +67,9 @@ class Hhem(_Hhem):
     unnoticed: ``hhem_windows`` has neither fault. Refusals are scored like any other text.
     """
 
-    given: bool = param(True, "take the value that the record brings, where it has one")
+    given: bool = param(
+        True, "take the value that the record brings, where it has one", origin=True
+    )
     max_chars: int = param(8192, "characters of the joined passages that are read", minimum=1)
 
     name = "hhem"

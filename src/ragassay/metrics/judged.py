@@ -67,12 +67,6 @@ class JudgedMetric(Metric):
             found = failed(self, error)
         return dataclasses.replace(found, evidence=ask.evidence)
 
-    def remark(self, outcomes: Sequence[Outcome]) -> str:
-        """What a reader should know about some outcomes as a whole: a sentence with a count in it
-        ("...: 3. ..."), told once a run with the sum; nothing by default."""
-        del outcomes
-        return ""
-
     def _check(self, found: Outcome) -> None:
         """A judge's number beyond the metric's range is no score."""
         number = found.number if isinstance(found, Score) else None

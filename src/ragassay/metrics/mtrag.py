@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from ragassay.metrics.base import (
     SampleMetric,
     Window,
+    missing,
     not_applicable,
     param,
     register,
@@ -26,7 +27,18 @@ from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Unscored
 
 SOURCE = "Katsis et al. 2025, MTRAG; MT-RAG benchmark, step 1"
-NO_CONTEXTS = "nothing was retrieved, so there is no passage to compare with"
+
+
+def no_contexts(sample: Sample) -> Unscored | None:
+    """The outcome of what compares with passages where there are none; ``None`` where there are.
+
+    Contexts that a record does not have count as none retrieved: MT-RAG's files tell the two apart
+    nowhere.
+    """
+    if sample.passages:
+        return None
+    none = "the record has no contexts" if sample.passages is None else "nothing was retrieved"
+    return not_applicable(f"{none}, so there is no passage to compare with")
 
 
 def passage_texts(sample: Sample) -> tuple[str, ...] | Unscored:
@@ -96,13 +108,15 @@ class _AgainstPassages(SampleMetric):
     family = "mtrag"
     needs = ("answer", "passages")
 
+    def lacks(self, sample: Sample) -> Unscored | None:
+        """An answer, and at least one passage."""
+        return missing(sample, ("answer",)) or no_contexts(sample)
+
     def score_sample(self, sample: Sample) -> Outcome:
-        """Unscored without passages, or where a passage came without its text."""
+        """Unscored where a passage came without its text."""
         assert sample.answer is not None
         texts = passage_texts(sample)
-        if isinstance(texts, Unscored):
-            return texts
-        return self.against(sample.answer.text, texts) if texts else not_applicable(NO_CONTEXTS)
+        return texts if isinstance(texts, Unscored) else self.against(sample.answer.text, texts)
 
     @abstractmethod
     def against(self, answer: str, passages: Sequence[str]) -> Outcome:

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from ragassay.errors import Tally
 from ragassay.metrics.base import Metric, Window, missing, register, scored
-from ragassay.metrics.mtrag import ReferenceRougeL
+from ragassay.metrics.mtrag import ReferenceRougeL, no_contexts
 from ragassay.metrics.mtrag_bertscore import ByBertScore, PassageBertScore, ReferenceBertScore
 from ragassay.metrics.mtrag_given import READ, in_range, read, values_of
 from ragassay.models.weights import BY_MODEL
@@ -59,7 +60,7 @@ def ranking_score(*, rl_f: float, rb_llm: float, rb_alg: float) -> float:
 def shares(window: Window, *parts: Metric) -> list[Shares | Unscored]:
     """The three shares of each sample, or the part that could not be had; for `Window.once`.
 
-    Nothing retrieved counts as extractiveness 0, as MT-RAG specifies.
+    Nothing retrieved, or no contexts in the record, counts as extractiveness 0, as MT-RAG has it.
 
     Args:
         window: the samples.
@@ -77,8 +78,9 @@ def _shares(
     lacking = missing(sample, ("answer", "references"))
     if lacking is not None:
         return lacking
-    if sample.passages is not None and not sample.passages:
-        knowledge = Score(-1.0)
+    if isinstance(knowledge, Unscored) and not sample.passages:
+        # A given value that is none says so itself.
+        knowledge = Score(-1.0) if knowledge.reason is Reason.NOT_APPLICABLE else knowledge
     numbers = []
     for name, part in (
         ("BertscoreR", recall),
@@ -97,6 +99,11 @@ def _shares(
         )
     return found
 
+
+_NO_CONTEXTS = (
+    "{n} records have no contexts. They count as none retrieved, so that extractiveness and RB_agg "
+    "are 0 there; where the contexts stand in another file, name that, too."
+)
 
 _FROM = f"from BERTScores {READ}"
 
@@ -124,9 +131,7 @@ class _Aggregate(ByBertScore):
             return lacking
         recall, _, knowledge = self.inputs
         lacking = recall.lacks(sample)
-        if lacking is not None or (sample.passages is not None and not sample.passages):
-            return lacking
-        return knowledge.lacks(sample)
+        return lacking if lacking is not None or not sample.passages else knowledge.lacks(sample)
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
         """Derived from other metrics' scores."""
@@ -143,8 +148,12 @@ class _Aggregate(ByBertScore):
         if brought is not None and not given:
             return brought  # whether there is a model here or not
         if not isinstance(found, Unscored):
-            made = self.of(found)
-            return replace(made, explanation=_FROM, given=True) if given else made
+            none = isinstance(parts[2], Unscored) and no_contexts(sample)
+            told = (
+                f"{none.detail}: extractiveness counts as 0" if none else "",
+                _FROM if given else "",
+            )
+            return replace(self.of(found), explanation="; ".join(filter(None, told)), given=given)
         return brought if brought is not None and found.reason in BY_MODEL else found
 
     def brought(self, sample: Sample) -> Outcome | None:
@@ -162,7 +171,8 @@ class _Aggregate(ByBertScore):
 class RBAgg(_Aggregate):
     """Harmonic mean of (BertscoreR + 1) / 2, RougeL_stemFalse and (max BertKPrec + 1) / 2.
 
-    0 where any of them is 0; nothing retrieved counts as a third share of 0. Where a part could not
+    0 where any of them is 0; nothing retrieved, or no contexts in the record, counts as a third
+    share of 0. Where a part could not
     be computed the score is `Unscored` and names it; the published code puts ``Recall`` in place of
     a missing BertscoreR. A record's own ``RB_agg`` counts where it brings no BERTScores to make it
     of. With a share of 0 a negative one (a BERTScore below -1) does not matter.
@@ -172,6 +182,15 @@ class RBAgg(_Aggregate):
     version = 2
     title = "Reference-based aggregate: recall, ROUGE-L, knowledge (MT-RAG RB_agg)"
     recommended_for = "one figure for long answers without a judge"
+
+    def remark(self, window: Window) -> Tally | None:
+        """How many records have no contexts at all, which may be an oversight."""
+        pairs = zip(window.samples, window.outcomes(self), strict=True)
+        n = sum(
+            one.passages is None and isinstance(found, Score) and not found.value
+            for one, found in pairs
+        )
+        return Tally(_NO_CONTEXTS, n) if n else None
 
     def brought(self, sample: Sample) -> Outcome | None:
         """``RB_agg``; ``rb_agg`` of an InspectorRAGet file is the conditioned value."""

@@ -22,7 +22,7 @@ class AnswerabilityAccuracy(Metric):
     Queries labelled underspecified ask for something else and are left out.
     """
 
-    given: bool = param(True, GIVEN)
+    given: bool = param(True, GIVEN, origin=True)
 
     name = "answerability_accuracy"
     says = "flag"

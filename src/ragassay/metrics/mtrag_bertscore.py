@@ -18,7 +18,6 @@ from ragassay.metrics.base import (
     Need,
     Window,
     missing,
-    not_applicable,
     param,
     part,
     register,
@@ -33,7 +32,7 @@ from ragassay.metrics.bertscore import (
     cut_note,
     grouped,
 )
-from ragassay.metrics.mtrag import NO_CONTEXTS, passage_texts
+from ragassay.metrics.mtrag import no_contexts, passage_texts
 from ragassay.metrics.mtrag_given import GIVEN, in_range, read, values_of
 from ragassay.models import Unavailable
 from ragassay.models.bertscore import Match
@@ -50,7 +49,7 @@ class ByBertScore(OnScale):
     """
 
     rescale: bool = param(True, RESCALE)
-    given: bool = param(True, GIVEN)
+    given: bool = param(True, GIVEN, origin=True)
 
     @property
     def taken(self) -> dict[str, Any]:
@@ -180,10 +179,10 @@ class PassageBertScore(_BertScore):
 
     def lacks(self, sample: Sample) -> Unscored | None:
         """Something retrieved, an answer, and the text of each passage or the value."""
-        if sample.passages is not None and not sample.passages:
-            return not_applicable(NO_CONTEXTS)
-        if self.brings(sample):
+        if self.brings(sample) and sample.passages != ():
             return missing(sample, ("answer",))
+        if (none := no_contexts(sample)) is not None:
+            return missing(sample, ("answer",)) or none
         texts = passage_texts(sample)
         return super().lacks(sample) or (texts if isinstance(texts, Unscored) else None)
 

@@ -30,7 +30,8 @@ don't know" follows from it and the label, and nobody's verdict is needed. A rec
 conditioned values, as ``RB_agg_idk`` or ``rb_agg_idk`` and their like. Published ones are wrong
 where the label was not found (the benchmark's issue 23), so that they count only where the record's
 other values do not give them; but they count before a judge that is asked now, and where the value
-could not be had.
+could not be had. A value that the table cannot give for the record's label and verdict (0.4 of an
+unanswerable query) is taken in no case: it is counted, told, and made anew like any other.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, NamedTuple
 
-from ragassay.errors import InputError
+from ragassay.errors import InputError, Tally
 from ragassay.metrics.base import (
     Metric,
     Window,
@@ -50,7 +51,7 @@ from ragassay.metrics.base import (
 )
 from ragassay.metrics.mtrag_aggregate import RBAgg
 from ragassay.metrics.mtrag_bertscore import ByBertScore
-from ragassay.metrics.mtrag_given import GIVEN, READ, givers, in_range, values_of
+from ragassay.metrics.mtrag_given import GIVEN, READ, ROUNDING, givers, in_range, values_of
 from ragassay.metrics.mtrag_judged import (
     IdkEval,
     ReferenceJudge,
@@ -141,6 +142,12 @@ def _label(answerability: Answerability | str | None) -> Answerability:
         ) from None
 
 
+_CONTRADICTED = (
+    "{n} given values contradict the label; made without it? They were not taken, but made anew by "
+    "the table of IDK conditioning."
+)
+
+
 class _Cell(NamedTuple):
     """The table's entry (``None``: the metric's own value stands), and how it was found.
 
@@ -159,7 +166,7 @@ class _Conditioned(Metric):
     rule: Rule = param(
         "paper", "paper: the whole table; spec: the shorter rule of the metrics page"
     )
-    given: bool = param(True, GIVEN)
+    given: bool = param(True, GIVEN, origin=True)
 
     published: ClassVar[tuple[str, ...]]
 
@@ -171,7 +178,7 @@ class _Conditioned(Metric):
 
     @property
     @abstractmethod
-    def base(self) -> Metric:
+    def base(self) -> RBAgg | ReferenceJudge | ReferencelessFaithfulness:
         """The metric that is conditioned."""
 
     @property
@@ -224,6 +231,10 @@ class _Conditioned(Metric):
         if label is None:
             return Unscored(Reason.MISSING_INPUT, NO_LABEL)
         found = _by_table(self._cell(sample, label, idk, underspecified), value)
+        wrong = self.contradicts(sample)
+        if wrong is not None and isinstance(found, Score):
+            told = f"; the given {self.published[0]}, {wrong:g}, contradicts the label"
+            found = replace(found, explanation=found.explanation + told)
         if isinstance(found, Score) and not found.evidence:
             return found
         brought = self._brought(sample)
@@ -235,7 +246,46 @@ class _Conditioned(Metric):
         by = givers(sample, *self.published, self.name)
         return Score(values[0], {}, f"the conditioned value, {READ}", given=True, by=by)
 
+    def remark(self, window: Window) -> Tally | None:
+        """How many given values contradict the table."""
+        n = sum(self.contradicts(sample) is not None for sample in window.samples)
+        return Tally(_CONTRADICTED, n) if n else None
+
+    def contradicts(self, sample: Sample) -> float | None:
+        """The conditioned value that the record brings, where the table cannot have given it."""
+        brought = self._of_record(sample)
+        if brought is None or isinstance(in_range(self, self.published[0], brought), Unscored):
+            return None
+        possible = self._possible(sample)
+        if possible is None or any(abs(brought[0] - one) <= ROUNDING for one in possible):
+            return None
+        return float(brought[0])
+
+    def _possible(self, sample: Sample) -> tuple[float, ...] | None:
+        """What the table can give by all that the record says; ``None`` where that is any value."""
+        label = sample.answerability
+        assert label is not None
+        own = self.base.brought(sample)
+        stands = (own.number or 0.0,) if isinstance(own, Score) else None
+        if label is Answerability.UNDERSPECIFIED:
+            verdict = self.underspecified.brought(sample)
+        else:
+            told = idk_of(sample)
+            verdict = self.idk.brought(sample) if told is None else Score(told)
+        if isinstance(verdict, Unscored):
+            return None
+        if verdict is not None:
+            cell = idk_cell(verdict.number, label, underspecified=verdict.number)
+            return stands if cell is None else (cell,)
+        if label in (*ABSTAINABLE, Answerability.UNDERSPECIFIED):
+            return (0.0, 1.0)
+        return None if stands is None else (0.0, *stands)
+
     def _brought(self, sample: Sample) -> list[Any] | None:
+        """The conditioned value that the record brings, unless it contradicts the table."""
+        return None if self.contradicts(sample) is not None else self._of_record(sample)
+
+    def _of_record(self, sample: Sample) -> list[Any] | None:
         """The conditioned value that the record brings; it follows the paper's table."""
         if sample.answerability is None or self.rule != "paper" or not self.given:
             return None
@@ -341,7 +391,7 @@ class RBAggIdk(ByBertScore, _Conditioned):
     published = ("RB_agg_idk", "RB_agg_idk_underspecified")
 
     @property
-    def base(self) -> Metric:
+    def base(self) -> RBAgg:
         """``rb_agg``."""
         return RBAgg(**self.taken)
 
@@ -357,7 +407,7 @@ class RBLlmIdk(_Conditioned):
     published = ("RB_llm_idk", "RB_llm_idk_underspecified")
 
     @property
-    def base(self) -> Metric:
+    def base(self) -> ReferenceJudge:
         """``rb_llm``."""
         return ReferenceJudge(self.given)
 
@@ -373,6 +423,6 @@ class RLFIdk(_Conditioned):
     published = ("RL_F_idk", "RL_F_idk_underspecified")
 
     @property
-    def base(self) -> Metric:
+    def base(self) -> ReferencelessFaithfulness:
         """``rl_f``."""
         return ReferencelessFaithfulness(self.given)

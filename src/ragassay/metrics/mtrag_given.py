@@ -26,7 +26,7 @@ GIVEN = "take the value that the record brings, where it has one"
 READ = "read from the record"
 """Explanation of a value that the record brings."""
 
-_ROUNDING = 1e-6
+ROUNDING = 1e-6
 """How far single precision may carry a value beyond its range."""
 
 
@@ -64,8 +64,8 @@ def explained(sample: Sample, name: str) -> Unscored | None:
 
 def in_range(metric: Metric, name: str, values: Sequence[Any]) -> list[float] | Unscored:
     """The values given under ``name``, where all are finite numbers in the metric's range."""
-    low = -math.inf if metric.low is None else metric.low - _ROUNDING
-    high = math.inf if metric.high is None else metric.high + _ROUNDING
+    low = -math.inf if metric.low is None else metric.low - ROUNDING
+    high = math.inf if metric.high is None else metric.high + ROUNDING
     for value in values:
         if not _is_number(value):
             return Unscored(

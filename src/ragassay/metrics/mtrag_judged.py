@@ -19,9 +19,9 @@ from ragassay.judges.questions.answering import SaysIdk, SaysUnderspecified
 from ragassay.judges.questions.rating import ReferenceRating
 from ragassay.judges.questions.support import ClaimSupport, ExtractClaims
 from ragassay.judges.verdict import Failure, Verdict
-from ragassay.metrics.base import Need, not_applicable, param, register, scored
+from ragassay.metrics.base import Need, missing, not_applicable, param, register, scored
 from ragassay.metrics.judged import JudgedMetric
-from ragassay.metrics.mtrag import NO_CONTEXTS, passage_texts
+from ragassay.metrics.mtrag import no_contexts, passage_texts
 from ragassay.metrics.mtrag_given import (
     GIVEN,
     explained,
@@ -49,13 +49,13 @@ def conversation(sample: Sample) -> str:
 class _Judged(JudgedMetric):
     """A judge's value: the record's own, or asked for."""
 
-    given: bool = param(True, GIVEN)
+    given: bool = param(True, GIVEN, origin=True)
 
     published: ClassVar[str]
 
     family = "mtrag"
     needs: ClassVar[tuple[Need, ...]] = ("query", "answer")
-    uses = ("history", "given")
+    uses: ClassVar[tuple[Need, ...]] = ("history", "given")
 
     def lacks(self, sample: Sample) -> Unscored | None:
         """What the question needs; nothing where the record brings the value."""
@@ -143,7 +143,6 @@ class UnderspecifiedEval(_Classified):
     labelled: bool = param(False, "ask only about queries labelled UNDERSPECIFIED")
 
     name = "underspecified_eval"
-    says = "flag"
     title = "Does the answer say that the query is underspecified? (MT-RAG underspecified_eval)"
     source = "MT-RAG benchmark (2026)"
     published = "underspecified_eval"
@@ -181,13 +180,11 @@ class ReferencelessFaithfulness(_Judged):
 
     def lacks(self, sample: Sample) -> Unscored | None:
         """Also at least one passage, and the text of each."""
-        lacking = super().lacks(sample)
-        if lacking is not None or self.brought(sample) is not None:
-            return lacking
+        if self.brought(sample) is not None:
+            return None
+        lacking = missing(sample, ("query", "answer")) or no_contexts(sample)
         texts = passage_texts(sample)
-        if isinstance(texts, Unscored):
-            return texts
-        return None if texts else not_applicable(NO_CONTEXTS)
+        return lacking or (texts if isinstance(texts, Unscored) else None)
 
     async def asked(self, sample: Sample, ask: Ask) -> Outcome:
         """Supported claims over claims, with both as parts."""
@@ -208,15 +205,16 @@ class ReferencelessFaithfulness(_Judged):
 class ReferenceJudge(_Judged):
     """A judge's rating of faithfulness, appropriateness and completeness, divided by ten.
 
-    The judge compares with the first reference and sees the passages, of which there may be none,
-    and the earlier turns. With a panel as judge it is the median of the votes, whatever the panel's
-    own rule.
+    The judge compares with the first reference and sees the passages and the earlier turns. Where
+    there are no passages the prompt says so, and so does the score. With a panel as judge it is the
+    median of the votes, whatever the panel's own rule.
     """
 
     name = "rb_llm"
     title = "Overall rating against the reference by a judge (MT-RAG RB_llm)"
     source = "Kuo et al. 2024, RAD-Bench; MT-RAG benchmark, step 4"
-    needs = ("query", "answer", "references", "passages")
+    needs = ("query", "answer", "references")
+    uses = ("history", "passages", "given")
     published = "RB_llm"
     asks = (ReferenceRating,)
     recommended_for = "one figure for quality where references and a good judge are at hand"
@@ -253,4 +251,6 @@ class ReferenceJudge(_Judged):
         said = found.answer.explanation
         if rating != found.answer.rating:
             said = f"votes: {', '.join(map(str, votes))}"
+        if not texts:
+            said = f"Rated without passages. {said}".rstrip()
         return Score(rating / 10, parts, said)

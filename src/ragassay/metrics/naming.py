@@ -146,6 +146,12 @@ def with_parameters(metric: Metric, values: Mapping[str, Any]) -> Metric:
     return dataclasses.replace(metric, **typed)
 
 
+def usual(metric: Metric) -> Metric:
+    """The metric with its parameters at their defaults; part and cut-off stay."""
+    defaults = {name: spec.default for name, spec in parameters(metric).items()}
+    return dataclasses.replace(metric, **defaults)
+
+
 def is_known(text: str, local: Mapping[str, str] | None = None) -> bool:
     """Whether ``text`` names a metric (or several, as UltraRAG's ``recall`` does)."""
     try:

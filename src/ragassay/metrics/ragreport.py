@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
+from ragassay.errors import Tally
 from ragassay.judges.asking import Ask
 from ragassay.judges.question import Question
 from ragassay.judges.questions.report import (
@@ -20,7 +21,7 @@ from ragassay.judges.questions.report import (
     ReportOnContext,
     Satisfaction,
 )
-from ragassay.metrics.base import param, register, scored
+from ragassay.metrics.base import Window, param, register, scored
 from ragassay.metrics.judged import JudgedMetric
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored, Value
@@ -40,7 +41,7 @@ _ON_TOPIC_ONLY = (
     "does not hold the information that answers it."
 )
 _SUMMED = (
-    "Samples whose context has a high relevance and a low usefulness: {}. It is on the topic but "
+    "Samples whose context has a high relevance and a low usefulness: {n}. It is on the topic but "
     "does not hold the answer; see the explanations of usefulness."
 )
 
@@ -159,10 +160,11 @@ class ReportUsefulness(_OnContext):
         parts = {ON_TOPIC_ONLY: True, "relevance": said.relevance}
         return Score(value, parts, f"{explanation} {_ON_TOPIC_ONLY}".strip())
 
-    def remark(self, outcomes: Sequence[Outcome]) -> str:
+    def remark(self, window: Window) -> Tally | None:
         """How many samples are on the topic only."""
+        outcomes = window.outcomes(self)
         n = sum(isinstance(one, Score) and ON_TOPIC_ONLY in one.parts for one in outcomes)
-        return _SUMMED.format(n) if n else ""
+        return Tally(_SUMMED, n) if n else None
 
 
 @register

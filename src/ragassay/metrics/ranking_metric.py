@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
 
-from ragassay.errors import RagassayWarning
+from ragassay.errors import Tally
 from ragassay.metrics.base import Metric, Window, missing, not_applicable, param
 from ragassay.metrics.ranking_sources import from_lists
 from ragassay.metrics.rankings import Floats, Rankings
@@ -19,7 +19,7 @@ from ragassay.scores import Outcome, Reason, Score, Unscored
 SHOWN_RANKS = 10
 _BY_SCORE = "ranked by score, which is not the order given"
 _CONTRADICTED = (
-    "Samples whose passages do not stand in the order of their scores: {}. The retrieval metrics "
+    "Samples whose passages do not stand in the order of their scores: {n}. The retrieval metrics "
     "rank them by score, highest first; chunks and spans keep the order given. If the order given "
     "is right (a reranker's, or by distance, where lower is better), leave the scores out."
 )
@@ -81,7 +81,7 @@ def tabulate(window: Window) -> Table:
         notes.append(note)
     contradicted = sum(_BY_SCORE in note for note in notes)
     if contradicted:
-        warnings.warn(_CONTRADICTED.format(contradicted), RagassayWarning, stacklevel=2)
+        warnings.warn(Tally(_CONTRADICTED, contradicted), stacklevel=2)
     gold = [{str(g.id): g.grade for g in sample.gold or ()} for sample in usable]
     return Table(from_lists([s.id for s in usable], gold, retrieved), problems, notes)
 

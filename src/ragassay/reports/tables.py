@@ -88,8 +88,8 @@ def write_jsonl(result: Result, path: str | Path) -> None:
 def write_parquet(result: Result, path: str | Path) -> None:
     """One row a score: the columns of `ROW_FIELDS`, ``parts`` as JSON.
 
-    ``value`` is a float (a flag is 0 or 1); a value that is a label stands in the further column
-    ``label``.
+    ``value`` is a float. A value that is a label stands in the further column ``label``, and so
+    does a flag as ``true`` or ``false``, beside its 1 or 0.
 
     Raises:
         UsageError: the file cannot be written.
@@ -118,8 +118,10 @@ def _record(row: ScoreRow) -> dict[str, Any]:
 
 def _parquet_row(row: ScoreRow) -> tuple[Any, ...]:
     record = _record(row)
-    label = row.value if isinstance(row.value, str) else None
-    record["value"] = None if row.value is None or label is not None else float(row.value)
+    value, label = row.value, None
+    if isinstance(value, bool | str):
+        label = str(_cell(value)) if isinstance(value, bool) else value
+    record["value"] = None if value is None or isinstance(value, str) else float(value)
     record["parts"] = _parts(row.parts)
     record["evidence"] = " ".join(row.evidence)
     return (*record.values(), label)
@@ -159,11 +161,11 @@ class _LineFeeds:
 
 
 def _cell(value: Any) -> str | float:
-    """A cell that no spreadsheet takes for a formula; a flag is 0 or 1."""
+    """A cell that no spreadsheet takes for a formula; a flag is true or false."""
     if value is None:
         return ""
     if isinstance(value, bool):
-        return int(value)
+        return "true" if value else "false"
     if isinstance(value, int | float):
         return value
     text = value if isinstance(value, str) else _parts(value)

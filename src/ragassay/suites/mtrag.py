@@ -51,6 +51,8 @@ SUITE = Suite(
         "idk_eval, RL_F and RB_llm ask a judge; a value that the record's metrics bring is taken "
         "first, whichever judge is named, and such scores are marked as given. --option "
         "given=false has every record judged.",
+        "Contexts that a record does not have count as none retrieved: extractiveness, and with it "
+        "RB_agg, is 0 there, and RB_llm is rated without passages and says so.",
         "What is null is counted by its reason beside the mean, and 'ragassay explain RUN QUERY "
         "METRIC' tells it: nothing was retrieved (BertKPrec, Extractiveness_RougeL, RL_F), an "
         "answer without claims (RL_F), a model that is not here (BERTScores, and RB_agg, which is "
@@ -60,7 +62,11 @@ SUITE = Suite(
         "model=NAME (with layer=N and rescale=false) takes another encoder for all of them and "
         "for RB_agg: such numbers do not compare with published ones.",
         "RB_agg_idk, RB_llm_idk and RL_F_idk follow the paper's table, in which an 'I don't know' "
-        "to an answerable query scores 0; rb_agg_idk(rule=spec) is the shorter rule of the page.",
+        "to an answerable query scores 0; RB_agg_idk(rule=spec) is the shorter rule of the page, "
+        "and --option rule=spec takes it for all three, which then are shown under that name.",
+        "A conditioned value that a record brings is taken where its other values do not give it. "
+        "One that the table cannot give for the record's label is counted, told and made anew: it "
+        "was made without the label, as the benchmark's own files were (its issue 23).",
         "Where RB_agg, RB_llm or RL_F could not be computed or asked for at all (no model, a "
         "judge that does not answer such questions, the budget spent), the conditioned metric is "
         "unscored with that reason, unless the record brings its value: the samples that the table "

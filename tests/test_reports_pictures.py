@@ -1,0 +1,237 @@
+"""Every HTML page as a picture beside an approved one: light and dark, wide and narrow.
+
+All text is set in a font of the test's own, in which each character is a box, and form controls are
+drawn without the platform's theme: what is compared is the layout and the charts, on any machine.
+The pictures in ``approved/`` are at half size. A page differs where more than `SHARE` of its blocks
+of `BLOCK` pixels do, by more than `LEVEL` of 255 in their mean colour, wherever within `SHIFT`
+pixels they are looked for: anti-aliasing and rounding stay below that, a covered chart does not.
+
+``pytest tests/test_reports_pictures.py --approve`` writes new pictures, to be looked at and
+committed.
+"""
+
+from __future__ import annotations
+
+import base64
+import struct
+import zlib
+from collections.abc import Iterator
+from itertools import product
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import ragassay
+from block_font import block_font
+from ragassay.reports import html
+from reports_examples import example, pair
+from test_reports_browser import ARGUMENTS, CHROMIUM
+
+APPROVED = Path(__file__).parent / "approved"
+PAGES = ("report", "comparison", "repeats", "consistency")
+THEMES = ("light", "dark")
+WIDTHS = (1280, 400)
+
+BLOCK, SHIFT = 8, 2
+"""Pixels of a picture: two of the page's."""
+
+LEVEL, SHARE = 24, 0.002
+
+Picture = NDArray[np.uint8]
+STYLE = """
+@font-face { font-family: Block; font-weight: 1 1000; src: url(data:font/ttf;base64,%s) }
+*, *::before, *::after {
+  font-family: Block !important; font-synthesis: none !important; font-kerning: none !important;
+  transition: none !important; animation: none !important; caret-color: transparent !important;
+}
+select, input, button { appearance: none !important }
+"""
+PIXELS = """async (source) => {
+  const image = new Image();
+  image.src = source;
+  await image.decode();
+  const canvas = new OffscreenCanvas(image.width, image.height);
+  const pen = canvas.getContext("2d", {willReadFrequently: true});
+  pen.drawImage(image, 0, 0);
+  const data = pen.getImageData(0, 0, image.width, image.height).data;
+  let text = "";
+  for (let at = 0; at < data.length; at += 32768)
+    text += String.fromCharCode(...data.subarray(at, at + 32768));
+  return [image.width, image.height, btoa(text)];
+}"""
+
+
+class Shooter(NamedTuple):
+    """Opens pages, and reads pictures."""
+
+    browser: Any
+    folder: Path
+
+    def shoot(self, page: str, theme: str, width: int, style: str = "") -> Picture:
+        """The whole page at half size, with its first row opened."""
+        viewport = {"width": width, "height": 900}
+        context = self.browser.new_context(
+            viewport=viewport, color_scheme=theme, bypass_csp=True, device_scale_factor=0.5
+        )
+        with context:
+            opened = context.new_page()
+            opened.goto((self.folder / f"{page}.html").as_uri())
+            opened.wait_for_selector("#queries tbody tr")
+            font = base64.b64encode(block_font()).decode()
+            opened.add_style_tag(content=STYLE % font)
+            assert opened.evaluate("document.fonts.load('16px Block').then(found => found.length)")
+            opened.locator("#queries .expand").first.click()
+            if style:
+                opened.add_style_tag(content=style)
+            opened.mouse.move(0, 0)
+            opened.evaluate("document.activeElement.blur()")
+            return self.pixels(opened.screenshot(full_page=True, animations="disabled"))
+
+    def pixels(self, png: bytes) -> Picture:
+        """The colours of a PNG file, shape ``(height, width, 3)``."""
+        page = self.browser.new_page()
+        source = "data:image/png;base64," + base64.b64encode(png).decode()
+        width, height, text = page.evaluate(PIXELS, source)
+        page.close()
+        flat = np.frombuffer(base64.b64decode(text), dtype=np.uint8)
+        return flat.reshape(height, width, 4)[:, :, :3]
+
+
+def sums(picture: Picture) -> NDArray[np.int64]:
+    """Of all pixels above and to the left of each corner."""
+    found = picture.astype(np.int64).cumsum(axis=0).cumsum(axis=1)
+    return np.pad(found, ((1, 0), (1, 0), (0, 0)))
+
+
+def means(sums: NDArray[np.int64], down: int = 0, right: int = 0) -> NDArray[np.float64]:
+    """The mean colour of each whole block, from an offset on."""
+    corners = sums[down::BLOCK, right::BLOCK]
+    blocks = corners[1:, 1:] - corners[:-1, 1:] - corners[1:, :-1] + corners[:-1, :-1]
+    return blocks / BLOCK**2
+
+
+def unlike(found: Picture, approved: Picture) -> NDArray[np.bool_]:
+    """Which blocks of the approved picture are not there, nor within `SHIFT`."""
+    height = min(found.shape[0], approved.shape[0])
+    wanted = means(sums(approved[:height]))
+    rows, columns, _ = wanted.shape
+    margin = ((SHIFT, SHIFT), (SHIFT, SHIFT), (0, 0))
+    padded = sums(np.pad(found[:height], margin, mode="edge"))
+    least = np.full((rows, columns), np.inf)
+    for down, right in product(range(2 * SHIFT + 1), repeat=2):
+        moved = means(padded, down, right)[:rows, :columns]
+        least = np.minimum(least, np.abs(moved - wanted).max(axis=2))
+    return least > LEVEL
+
+
+def difference(found: Picture, approved: Picture) -> str:
+    """What a person should know about two pictures; empty where they are alike."""
+    tall, was = found.shape[0], approved.shape[0]
+    if found.shape[1] != approved.shape[1] or abs(tall - was) > max(2 * SHIFT, SHARE * was):
+        return f"{found.shape[1]} x {tall} pixels, approved were {approved.shape[1]} x {was}"
+    blocks = unlike(found, approved)
+    if blocks.mean() <= SHARE:
+        return ""
+    rows, columns = np.nonzero(blocks)
+    box = [2 * BLOCK * int(edge) for edge in (columns.min(), rows.min(), columns.max(), rows.max())]
+    return f"{blocks.mean():.1%} of the page differ, between {box[:2]} and {box[2:]} (CSS pixels)"
+
+
+def png(picture: Picture) -> bytes:
+    """A PNG file of it; each line is told by its difference from the line above."""
+    height, width, _ = picture.shape
+    above = np.vstack([np.zeros_like(picture[:1]), picture[:-1]])
+    lines = (picture - above).reshape(height, -1)
+    body = np.hstack([np.full((height, 1), 2, dtype=np.uint8), lines]).tobytes()
+    chunks = {
+        b"IHDR": struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0),
+        b"IDAT": zlib.compress(body, 9),
+        b"IEND": b"",
+    }
+    return b"\x89PNG\r\n\x1a\n" + b"".join(
+        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        for kind, data in chunks.items()
+    )
+
+
+def write_pages(folder: Path) -> None:
+    """Every page that the tool writes, of made-up data that no metric's change touches."""
+    html.write_report(example(12), folder / "report.html")
+    compared, a, b = pair(12)
+    html.write_comparison(compared, a, b, folder / "comparison.html")
+    answers = ("in May", "in May", "in June", "at noon in May", "never", "in May 1932")
+    records = [
+        {
+            "id": f"q{query}",
+            "query": "When was the bridge opened?",
+            "system": "one",
+            "repeat": repeat,
+            "answer": answers[(query + repeat * query) % len(answers)],
+            "references": ["in May 1932"],
+        }
+        for query, repeat in product(range(6), range(3))
+    ]
+    metrics = ["f1", "em", "runs_rougeL.f", "runs_mean", "runs_cv", "runs_flip"]
+    repeated = ragassay.evaluate(records, metrics=metrics, save=folder / "run")
+    html.write_report(repeated, folder / "repeats.html")
+    assert repeated.consistency is not None
+    html.write_report(repeated.consistency, folder / "consistency.html")
+
+
+@pytest.fixture(scope="module")
+def shooter(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shooter]:
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    if not CHROMIUM.exists():
+        pytest.skip(f"no browser at {CHROMIUM}")
+    folder = tmp_path_factory.mktemp("pages")
+    write_pages(folder)
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=list(ARGUMENTS))
+        yield Shooter(browser, folder)
+        browser.close()
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_looks_as_it_was_approved(
+    shooter: Shooter,
+    tmp_path: Path,
+    request: pytest.FixtureRequest,
+    page: str,
+    theme: str,
+    width: int,
+) -> None:
+    path = APPROVED / f"{page}-{theme}-{width}.png"
+    found = shooter.shoot(page, theme, width)
+    if request.config.getoption("--approve"):
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(png(found))
+    assert path.is_file(), "no picture was approved yet: pytest --approve writes it"
+    said = difference(found, shooter.pixels(path.read_bytes()))
+    if said:
+        (tmp_path / path.name).write_bytes(png(found))
+    assert not said, f"{path.name}: {said}; it is now {tmp_path / path.name}"
+
+
+@pytest.mark.parametrize(("theme", "width"), list(zip(THEMES, WIDTHS, strict=True)))
+@pytest.mark.parametrize(
+    ("style", "differs"),
+    [
+        # The rule that a chart's band once lacked: without it SVG fills the band with black.
+        (".figure .band { fill: black !important; opacity: 1 !important }", True),
+        (".figure { visibility: hidden }", True),
+        ("table { display: none }", True),
+        ("body { font-family: serif }", False),
+        ("body { transform: translate(.4px, .4px) }", False),
+    ],
+)
+def test_a_covered_chart_is_seen_and_another_font_is_not(
+    shooter: Shooter, theme: str, width: int, style: str, differs: bool
+) -> None:
+    path = APPROVED / f"comparison-{theme}-{width}.png"
+    found = shooter.shoot("comparison", theme, width, style)
+    assert bool(difference(found, shooter.pixels(path.read_bytes()))) is differs
