@@ -38,8 +38,17 @@ class TrecRun(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _Layout:
-    """The columns of a file: those with a name are kept."""
+class Layout:
+    """The columns of a file. Those that begin with ``_`` are left out.
+
+    Attributes:
+        what: what the file is called in messages.
+        columns: their names, in order.
+        number: the column that holds numbers; the others are texts.
+        whole_numbers: whether they are whole numbers.
+        separator: what separates them; ``None`` stands for any blanks.
+        header: whether the first line names the columns.
+    """
 
     what: str
     columns: tuple[str, ...]
@@ -50,11 +59,12 @@ class _Layout:
 
     @property
     def kept(self) -> list[str]:
+        """The columns that are not left out."""
         return [name for name in self.columns if not name.startswith("_")]
 
 
-_RUN = _Layout("run", ("query", "_Q0", "document", "_rank", "score", "tag"), "score", False)
-_QRELS = _Layout("qrels file", ("query", "_iteration", "document", "grade"), "grade", True)
+_RUN = Layout("run", ("query", "_Q0", "document", "_rank", "score", "tag"), "score", False)
+_QRELS = Layout("qrels file", ("query", "_iteration", "document", "grade"), "grade", True)
 _BEIR_NAMES = {"query-id": "query", "corpus-id": "document", "score": "grade"}
 _BLOCK = 1 << 18
 _NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
@@ -69,7 +79,7 @@ def read_run(path: Path) -> TrecRun:
         InputError: the file cannot be read, a line has fewer than six columns or is not UTF-8, or a
             score is not a finite number.
     """
-    frame = _read(path, _RUN)
+    frame = read_table(path, _RUN)
     return TrecRun(str(frame["tag"][-1]), frame.drop("tag"))
 
 
@@ -93,10 +103,10 @@ def read_qrels(path: Path) -> pl.DataFrame:
                 stacklevel=2,
             )
     layout = _beir_layout(path) or _QRELS
-    _, fields = next(_fields(path, layout), (0, []))
+    _, fields = next(fields_of(path, layout), (0, []))
     if len(fields) >= len(_RUN.columns) and fields[1] == b"Q0" and _NUMBER.fullmatch(fields[4]):
         raise InputError("this is a run, not qrels", path=path, hint="Name the qrels first.")
-    return _read(path, layout).select("query", "document", "grade")
+    return read_table(path, layout).select("query", "document", "grade")
 
 
 def read_qrels_by_query(path: Path) -> Mapping[str, Mapping[str, int]]:
@@ -171,7 +181,7 @@ def repeated(path: Path, query: str, document: str, *, run: bool) -> InputError:
     wanted = [query.encode(), document.encode()]
     lines = (
         number
-        for number, fields in _fields(path, layout)
+        for number, fields in fields_of(path, layout)
         if len(fields) > max(places) and [fields[at] for at in places] == wanted
     )
     return InputError(
@@ -191,7 +201,13 @@ def no_overlap(in_run: str, in_qrels: str, path: object | None = None) -> InputE
     )
 
 
-def _read(path: Path, layout: _Layout) -> pl.DataFrame:
+def read_table(path: Path, layout: Layout) -> pl.DataFrame:
+    """The kept columns of a file, in the order of its lines.
+
+    Raises:
+        InputError: the file cannot be read or has no lines, a line has too few columns or is not
+            UTF-8, or a number is not one.
+    """
     import polars as pl
 
     with opened(path):
@@ -208,7 +224,7 @@ def _read(path: Path, layout: _Layout) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=types, orient="row")
 
 
-def _read_fast(path: Path, layout: _Layout) -> pl.DataFrame | None:
+def _read_fast(path: Path, layout: Layout) -> pl.DataFrame | None:
     """The frame, or ``None`` when anything at all is unexpected."""
     import polars as pl
 
@@ -240,7 +256,7 @@ def _read_fast(path: Path, layout: _Layout) -> pl.DataFrame | None:
         return None
 
 
-def _number_type(layout: _Layout) -> pl.DataType:
+def _number_type(layout: Layout) -> pl.DataType:
     import polars as pl
 
     return pl.Int64() if layout.whole_numbers else pl.Float64()
@@ -266,7 +282,7 @@ def _plain(path: Path) -> tuple[bytes, bytes] | None:
     return separator, first_line
 
 
-def _tidy(text: bytes, layout: _Layout) -> bytes:
+def _tidy(text: bytes, layout: Layout) -> bytes:
     """The same lines with one separator between fields, without comments and blank lines."""
     text = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     if layout.separator is None:
@@ -281,7 +297,7 @@ def _tidy(text: bytes, layout: _Layout) -> bytes:
     return text.lstrip(b"\n")
 
 
-def _fields(path: Path, layout: _Layout) -> Iterator[tuple[int, list[bytes]]]:
+def fields_of(path: Path, layout: Layout) -> Iterator[tuple[int, list[bytes]]]:
     """Each line's number and fields, without comments, blank lines and the header."""
     number, header = 0, layout.header
     with opened(path) as stream:
@@ -297,9 +313,9 @@ def _fields(path: Path, layout: _Layout) -> Iterator[tuple[int, list[bytes]]]:
                     yield number, line.split(layout.separator)
 
 
-def _checked_rows(path: Path, layout: _Layout) -> Iterator[list[str | int | float]]:
+def _checked_rows(path: Path, layout: Layout) -> Iterator[list[str | int | float]]:
     """The kept fields of each line; the first faulty one is an `InputError`."""
-    for number, fields in _fields(path, layout):
+    for number, fields in fields_of(path, layout):
         if len(fields) < len(layout.columns):
             raise InputError(
                 f"{len(fields)} columns stand where a {layout.what} has {len(layout.columns)}",
@@ -321,7 +337,7 @@ def _checked_rows(path: Path, layout: _Layout) -> Iterator[list[str | int | floa
         yield row
 
 
-def _number(raw: bytes, layout: _Layout, path: Path, line: int) -> int | float:
+def _number(raw: bytes, layout: Layout, path: Path, line: int) -> int | float:
     pattern = _WHOLE_NUMBER if layout.whole_numbers else _NUMBER
     if pattern.fullmatch(raw):
         if layout.whole_numbers:
@@ -344,7 +360,7 @@ def _number(raw: bytes, layout: _Layout, path: Path, line: int) -> int | float:
     )
 
 
-def _beir_layout(path: Path) -> _Layout | None:
+def _beir_layout(path: Path) -> Layout | None:
     """The layout of a file whose first line is BEIR's header; ``None`` for any other file."""
     with opened(path) as stream:
         first = stream.readline(4096).rstrip(b"\r\n").split(b"\t")
@@ -352,7 +368,7 @@ def _beir_layout(path: Path) -> _Layout | None:
     if not set(_BEIR_NAMES) <= set(names):
         return None
     columns = tuple(_BEIR_NAMES.get(name, f"_{name}") for name in names)
-    return _Layout("BEIR qrels file", columns, "grade", True, b"\t", True)
+    return Layout("BEIR qrels file", columns, "grade", True, b"\t", True)
 
 
 def _beir_file(folder: Path) -> Path:
