@@ -312,3 +312,29 @@ def test_means_are_summed_in_the_order_of_the_queries(
     for _ in names:
         total += 1 / 10
     assert found["measures"]["recip_rank"]["all"] == total / 10 != 0.1
+
+
+def test_ks_acts_on_the_suite_retrieval(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["run", "new.run", "--qrels", "qrels", "--suite", "retrieval", "--ks", "1,3", "--json"]
+    assert call([*words, "-o", "out"]) == 0
+    found = list(orjson.loads(capsys.readouterr().out)["metrics"])
+    assert found[:4] == ["nDCG@1", "nDCG@3", "AP", "RR"]
+    assert "P@1" in found and "Recall@3" in found and not any("10" in name for name in found)
+
+
+@pytest.mark.parametrize("words", ["-m nDCG@10,AP", "--suite qa", "-m map"])
+def test_ks_that_would_change_nothing_is_refused(
+    files: Path, capsys: pytest.CaptureFixture[str], words: str
+) -> None:
+    assert call(["run", "new.run", "--qrels", "qrels", *words.split(), "--ks", "1,3"]) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert "--ks: there is nothing in" in said and "name recall, ndcg or precision" in said
+
+
+def test_ks_in_trec_acts_on_the_comparison_or_is_refused(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = as_json(capsys, "qrels", "new.run", "old.run", "--ks", "2")["comparisons"][0]
+    assert [d["name"] for d in found["differences"]][:4] == ["nDCG@2", "AP", "RR", "P@2"]
+    assert "none of them is named" in complaint(capsys, "qrels", "new.run", "--ks", "2")
+    assert "as in P.5" in complaint(capsys, "qrels", "new.run", "-m", "map,P", "--ks", "2")

@@ -96,7 +96,8 @@ def trec(
             deviations from the mean in standard deviations.
         debug_level: NUM or NUM.QUERY; with a query only that one is evaluated.
         old_format: Changes nothing, as in trec_eval 10.
-        ks: Cut-offs for UltraRAG's names recall, ndcg and precision, joined with commas.
+        ks: Cut-offs for UltraRAG's names recall, ndcg and precision, or in a comparison for those
+            of the retrieval suite; joined with commas.
         format: A table, or trec_eval's very lines.
         correction: For several metrics of a comparison: step-down max-T, Holm, Benjamini-Hochberg,
             or none.
@@ -135,7 +136,7 @@ def trec(
     else:
         from ragassay.suites.retrieval import SUITE
 
-        chosen = trec_names.ours(SUITE.metrics, rel=level)
+        chosen = trec_names.ours(list(map(str, SUITE.resolve(ks=cutoffs))), rel=level)
 
     def scored(run: Path, measures: Sequence[TrecMeasure], *, complete: bool) -> TrecScores:
         from ragassay.engine import ranked_runs, trec_eval

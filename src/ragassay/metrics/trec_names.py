@@ -191,8 +191,15 @@ def resolve(
 
     Raises:
         UsageError: an unknown name, a parameter out of range, or a metric that is no measure of
-            rankings or cannot be computed from such judgements.
+            rankings or cannot be computed from such judgements; ``ks`` without a name that it
+            acts on.
     """
+    pieces = [piece for name in names for piece in naming.split(name)]
+    if ks and not any(map(naming.at_each_k, pieces)):
+        raise UsageError(
+            "--ks acts on recall, ndcg and precision, and none of them is named. Write cut-offs "
+            "into the other names, as in P.5,10 or nDCG@5."
+        )
     found = _resolved(names or [_DEFAULTS[judgements]], rel, ks)
     has = "prefs" if judgements == "qrels_prefs" else judgements
     for measure in found:
