@@ -115,6 +115,33 @@ def test_several_runs_are_compared_with_the_last_one_over_all_judged_queries(
     assert difference["p_value"] == pytest.approx(0.5)
 
 
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        ("", "max-T"),
+        ("--correction holm", "Holm"),
+        ("--correction bh", "BH"),
+        ("--correction none", "uncorrected"),
+    ],
+)
+def test_a_comparison_says_its_correction_its_t_test_and_what_is_significant(
+    files: Path, capsys: pytest.CaptureFixture[str], words: str, name: str
+) -> None:
+    """Twenty queries: nDCG differs on all of them, RR on none."""
+    queries = [f"q{at}" for at in range(20)]
+    Path("qrels").write_text("".join(f"{q} 0 a 1\n{q} 0 b 1\n" for q in queries))
+    Path("new.run").write_text("".join(f"{q} Q0 a 1 2 n\n{q} Q0 b 2 1 n\n" for q in queries))
+    Path("old.run").write_text("".join(f"{q} Q0 a 1 2 o\n" for q in queries))
+    asked = ["qrels", "new.run", "old.run", "-m", "nDCG@2", "-m", "RR", *words.split()]
+    assert call(["trec", *asked]) == 0
+    out = capsys.readouterr().out
+    assert f"p ({name})" in out and "significant" in out and "t-test p" in out
+    assert "yes" in out.split() and "no" in out.split()
+    comparison = as_json(capsys, *asked)["comparisons"][0]
+    assert comparison["correction"] == ((words.split() or ["maxt"])[-1])
+    assert [d["significant"] for d in comparison["differences"]] == [True, False]
+
+
 def test_three_runs_make_two_comparisons(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("third.run").write_text(OLD.replace(" old", " third"))
     assert call(["trec", "qrels", "third.run", "new.run", "old.run", "-m", "map"]) == 0

@@ -2,9 +2,9 @@
 
 A run has six columns (query, ``Q0``, document, rank, score, tag), qrels have four (query,
 iteration, document, grade), separated by spaces or tabs; further columns are ignored, and so are
-blank lines and lines that begin with ``#``. The rank column means nothing: ranks follow from the
-scores. BEIR qrels are tab-separated with the header ``query-id``, ``corpus-id``, ``score``. All may
-be gzip.
+blank lines and lines that begin with ``#``. Ranks follow from the scores; a rank column that says
+otherwise is noted. BEIR qrels are tab-separated with the header ``query-id``, ``corpus-id``,
+``score``. All may be gzip.
 
 Files are read by polars as a whole. Only when that meets something unexpected are they read again
 line by line, which finds the culprit.
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -24,7 +24,6 @@ import numpy as np
 
 from ragassay.errors import InputError, RagassayWarning
 from ragassay.formats.files import not_utf8, opened, whole
-from ragassay.samples import GoldPassage, Passage, Sample
 
 if TYPE_CHECKING:
     import polars as pl
@@ -63,7 +62,7 @@ class Layout:
         return [name for name in self.columns if not name.startswith("_")]
 
 
-_RUN = Layout("run", ("query", "_Q0", "document", "_rank", "score", "tag"), "score", False)
+_RUN = Layout("run", ("query", "_Q0", "document", "rank", "score", "tag"), "score", False)
 _QRELS = Layout("qrels file", ("query", "_iteration", "document", "grade"), "grade", True)
 _BEIR_NAMES = {"query-id": "query", "corpus-id": "document", "score": "grade"}
 _BLOCK = 1 << 18
@@ -75,12 +74,39 @@ _NO_NUMBER = re.compile(rb"[+-]?(nan|inf|infinity)", re.IGNORECASE)
 def read_run(path: Path) -> TrecRun:
     """A TREC run in the order of its lines. Repeated documents are not looked for.
 
+    Where the rank column contradicts the scores, a `RagassayWarning` says so.
+
     Raises:
         InputError: the file cannot be read, a line has fewer than six columns or is not UTF-8, or a
             score is not a finite number.
     """
     frame = read_table(path, _RUN)
-    return TrecRun(str(frame["tag"][-1]), frame.drop("tag"))
+    if n := _n_contradicted(frame):
+        warnings.warn(
+            f"{path}: in {n:,} of {frame['query'].n_unique():,} queries the rank column "
+            "contradicts the scores. Ranks follow from the scores, as in trec_eval.",
+            RagassayWarning,
+            stacklevel=2,
+        )
+    return TrecRun(str(frame["tag"][-1]), frame.drop("tag", "rank"))
+
+
+def _n_contradicted(run: pl.DataFrame) -> int:
+    """In how many queries a document with a higher score has a higher rank number, too."""
+    import polars as pl
+
+    ranked = run.select("query", "score", rank=pl.col("rank").cast(pl.Int64, strict=False))
+    if ranked["rank"].has_nulls():
+        return 0  # what is no number says nothing about ranks
+    same, down, up = (
+        pl.col("query") == pl.col("query").shift(),
+        pl.col("score") <= pl.col("score").shift(),
+        pl.col("rank") >= pl.col("rank").shift(),
+    )
+    if not ranked.select((same & ~(down & up)).any()).item():
+        return 0  # the usual case needs no sorting
+    ordered = ranked.sort("query", "score", "rank", descending=[False, True, False])
+    return ordered.filter(same & ~up)["query"].n_unique()
 
 
 def read_qrels(path: Path) -> pl.DataFrame:
@@ -123,53 +149,6 @@ def read_qrels_by_query(path: Path) -> Mapping[str, Mapping[str, int]]:
             raise repeated(path, query, document, run=False)
         grades[document] = grade
     return found
-
-
-def read_run_samples(run_path: Path, qrels_path: Path) -> Iterator[Sample]:
-    """One sample for each judged query, in the order of the qrels.
-
-    A query that the run lacks has ``passages=()``. Queries of the run that were never judged are
-    left out, with a `RagassayWarning`. Passages stand in trec_eval's order: score, then document
-    id, both descending.
-
-    Raises:
-        InputError: see `read_run` and `read_qrels`; also a document that occurs twice for one
-            query, or no query in common.
-    """
-    judged = read_qrels_by_query(qrels_path)
-    run = read_run(run_path)
-    in_run = run.frame["query"].unique()
-    common = in_run.is_in(list(judged))
-    if not common.any():
-        raise no_overlap(str(in_run[0]), next(iter(judged)), run_path)
-    if unjudged := in_run.len() - int(common.sum()):
-        warnings.warn(
-            f"{run_path}: {unjudged} queries of the run have no judgements and were left out.",
-            RagassayWarning,
-            stacklevel=2,
-        )
-    ordered = run.frame.filter(run.frame["query"].is_in(list(judged))).sort(
-        "query", "score", "document", descending=[False, True, True]
-    )
-    blocks = ordered["query"].rle().struct.unnest()
-    ends = blocks["len"].cum_sum().to_list()
-    where = {
-        query: slice(end - length, end)
-        for query, length, end in zip(blocks["value"], blocks["len"], ends, strict=True)
-    }
-    documents, scores = ordered["document"], ordered["score"]
-    for query, grades in judged.items():
-        rows = where.get(query, slice(0, 0))
-        found = documents[rows].to_list()
-        if len(set(found)) < len(found):
-            raise repeated(run_path, query, _first_repeat(found), run=True)
-        passages = zip(found, scores[rows].to_list(), strict=True)
-        yield Sample(
-            id=query,
-            system=run.tag,
-            passages=tuple(Passage(id=name, score=score) for name, score in passages),
-            gold=tuple(GoldPassage(id=name, grade=grade) for name, grade in grades.items()),
-        )
 
 
 def repeated(path: Path, query: str, document: str, *, run: bool) -> InputError:
@@ -384,12 +363,3 @@ def _beir_file(folder: Path) -> Path:
                 hint="Name one of these files.",
             )
     raise InputError("this folder has no qrels/*.tsv", path=folder, hint="Name a qrels file.")
-
-
-def _first_repeat(names: Sequence[str]) -> str:
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            return name
-        seen.add(name)
-    raise AssertionError("no name occurs twice")
