@@ -172,6 +172,7 @@ def test_runs_with_the_same_tag_are_called_by_their_files(
         ("qrels new.run -l -1", ["at least 0"]),
         ("qrels new.run -N -1", ["at least 0"]),
         ("qrels new.run -D q1", ["write NUM or NUM.QUERY"]),
+        ("qrels new.run -D 0.q9", ["Query 'q9' is not among"]),
         ("qrels new.run -y", ["no option '-y'"]),
         ("qrels - - -m map", ["Only one run"]),
         ("qrels new.run old.run -Z z", ["one run"]),
@@ -365,3 +366,11 @@ def test_ks_in_trec_acts_on_the_comparison_or_is_refused(
     assert [d["name"] for d in found["differences"]][:4] == ["nDCG@2", "AP", "RR", "P@2"]
     assert "none of them is named" in complaint(capsys, "qrels", "new.run", "--ks", "2")
     assert "as in P.5" in complaint(capsys, "qrels", "new.run", "-m", "map,P", "--ks", "2")
+
+
+def test_preferences_compare_runs_too(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("qrels", "new.run", "old.run", "-R", "qrels_prefs")
+    found = as_json(capsys, *words)["comparisons"][0]
+    assert [d["name"] for d in found["differences"]] == ["prefs_simp", "prefs_pair", "prefs_avgjg"]
+    # Only q1 has a preference, a before b, which new.run fulfils and old.run does not.
+    assert [d["wins"] for d in found["differences"]] == [1, 1, 1]

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ragassay.engine.ranked_runs import Judged, aggregate
+from ragassay.errors import UsageError
 from ragassay.formats.trec_judgements import Scale
 from ragassay.metrics.judgement_groups import GroupedRankings
 from ragassay.metrics.preferences import PreferenceMeasure, Preferences
@@ -116,6 +117,7 @@ def score(
 
     Raises:
         InputError: preferences that contradict each other.
+        UsageError: there is no such query.
     """
     missing = ~judged.in_run
     n_judged, n_missing = len(judged), int(missing.sum())
@@ -126,6 +128,8 @@ def score(
     kept = np.ones(n_judged, np.bool_) if complete else ~missing
     if query is not None:
         kept &= np.array(judged.queries) == query
+        if not kept.any():
+            raise UsageError(f"Query {query!r} is not among the queries to evaluate.")
     judged, missing = judged.only(kept), missing[kept]
     found = TrecScores(
         tag,

@@ -111,6 +111,7 @@ class RNDCG(_Graded):
     name = "RnDCG"
     title = "nDCG at the R levels"
     source = "trec_eval Rndcg"
+    version = 2
     recommended_for = "nDCG without the choice of a cut-off"
 
     def values(self, rankings: Rankings) -> Floats:
