@@ -233,6 +233,9 @@ def test_rouge_agrees_with_rouge_score(left, right) -> None:
     peer = rouge_scorer.RougeScorer(["rouge1", "rouge2", "rougeL"], use_stemmer=True)
     expected = {key: value.fmeasure for key, value in peer.score(right, left).items()}
     assert rouge_score(left, right) == expected
+    assert rouge_score(left, right, nested=True) == {
+        kind: value._asdict() for kind, value in peer.score(right, left).items()
+    }
 
 
 def test_corpus_bleu_takes_the_best_chunk_for_each_gold() -> None:

@@ -60,7 +60,7 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, judge: LLMServer) -> P
     for page in ("README", *(f"docs/{name}" for name in PAGES_WITH_DATA)):
         for name, body in blocks(ROOT / f"{page}.md", "jsonl"):
             (tmp_path / name).write_text(body)
-    for page in ("configuration.md", "own-metrics.md", "open-rag-eval.md"):
+    for page in ("configuration.md", "own-metrics.md", "open-rag-eval.md", "trec.md"):
         for language in ("yaml", "text", "csv"):
             for name, body in blocks(ROOT / "docs" / page, language):
                 (tmp_path / name).write_text(body)

@@ -148,7 +148,8 @@ def test_a_comparison_shows_its_numbers_and_both_runs(tmp_path: Path) -> None:
         diff = wording.number(d.diff, sign=True) + wording.bounds(d.low, d.high, sign=True)
         assert cells[1:4] == [wording.number(d.a_mean), wording.number(d.b_mean), diff]
         assert cells[5:] == [
-            wording.marked(d),
+            wording.p_value(d.p_value) + wording.significant(d),
+            wording.p_value(d.t_p_value),
             wording.p_value(d.p_adjusted),
             d.verdict,
             str(d.n),

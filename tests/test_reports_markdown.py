@@ -24,7 +24,13 @@ def test_the_verdict_comes_first_and_the_numbers_follow() -> None:
     assert text.startswith("**hybrid against bm25: better on 3, no difference shown on 4 of 7")
     for d in comparison.differences:
         assert wording.number(d.diff, sign=True) in text
-    assert all(len(row) == 10 for row in tables(text))
+    heads, _, *rows = tables(text)
+    assert all(len(row) == len(heads) == 12 for row in rows)
+    at = [head.strip() for head in heads]
+    for d, row in zip(comparison.differences, rows, strict=True):
+        cells = dict(zip(at, (cell.strip() for cell in row), strict=True))
+        assert cells["significant"] == ("yes" if d.significant else "no")
+        assert cells["t-test p"] == wording.p_value(d.t_p_value)
 
 
 def test_a_summary_shows_coverage_and_reasons_beside_every_mean() -> None:

@@ -61,20 +61,22 @@ def test_tables_fit_the_width_and_show_the_numbers_given(width: int) -> None:
         assert wording.number(piece.metrics["AP"].mean) in slices
 
 
-@pytest.mark.parametrize("width", [50, 60, 75, 76, 80, 95, 96, 123, 124, 200])
+@pytest.mark.parametrize("width", [50, 60, 75, 76, 80, 105, 106, 155, 156, 200])
 def test_no_width_cuts_a_verdict_or_a_number_of_a_comparison(width: int) -> None:
     comparison, _, _ = pair()
     text = shown(terminal.comparison_table(comparison), width)
     assert max(cell_len(line) for line in text.splitlines()) <= width and "…" not in text
     verdicts = [word for d in comparison.differences for word in d.verdict.split()]
+    verdicts += [wording.significant(d) for d in comparison.differences]
     table = re.split(r"─\s*\n", text)[1].split(f" {footnotes.verdict_line(comparison)[:30]}")[0]
-    for word in ("no", "difference", "shown", "better", "worse"):
+    for word in ("yes", "no", "difference", "shown", "better", "worse"):
         assert len(re.findall(rf"\b{word}\b", table)) == verdicts.count(word)
     for d in comparison.differences:
         assert wording.bounds(d.low, d.high, sign=True) in table
         for number in (d.a_mean, d.b_mean):
             assert wording.number(number) in table
-        assert wording.marked(d) in table and wording.p_value(d.p_adjusted) in table
+        for p in (d.p_value, d.t_p_value, d.p_adjusted):
+            assert wording.p_value(p) in table
 
 
 def test_every_mean_has_its_coverage_and_unscored_reasons() -> None:
@@ -99,7 +101,7 @@ def test_nothing_scored_is_a_dash_and_never_a_number() -> None:
 
 def test_footers_name_test_resamples_seed_correction_and_population() -> None:
     comparison, _, _ = pair()
-    text = " ".join(shown(terminal.comparison_table(comparison), 140).split())
+    text = " ".join(shown(terminal.comparison_table(comparison), 160).split())
     for said in (
         "two-sided paired sign-flip test, 10,000 random patterns, seed 0",
         "p (Holm)",
@@ -175,7 +177,7 @@ def test_no_difference_is_detectable_that_the_range_does_not_allow() -> None:
     )
     new = ragassay.evaluate([em, length], ["em"])
     old = ragassay.evaluate([em | {"answer": "no"}, length | {"answer": "yes"}], ["em"])
-    text = shown(terminal.comparison_table(new.compare(old)), 140)
+    text = shown(terminal.comparison_table(new.compare(old)), 160)
     assert re.search(r"em ↑ .* 2\s+–\s*$", text, re.MULTILINE)
 
 
@@ -185,7 +187,7 @@ def test_a_comparison_and_a_result_are_short_in_python() -> None:
     tiny = replace(comparison.differences[1], p_value=1e-9)
     comparison = replace(comparison, differences=(nothing, tiny, *comparison.differences[2:]))
     lines = str(comparison).splitlines()
-    assert len(lines) == 2 + len(comparison.differences) and max(map(len, lines)) < 130
+    assert len(lines) == 2 + len(comparison.differences) and max(map(len, lines)) < 145
     for word in ("A_mean", "B_mean", "Diff(A-B)", "p_value", "p (holm)", "verdict"):
         assert word in lines[1]
     for d, line in zip(comparison.differences, lines[2:], strict=True):

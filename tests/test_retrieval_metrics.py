@@ -16,6 +16,7 @@ from ragassay.errors import RagassayWarning
 from ragassay.metrics import naming, ranking_sources
 from ragassay.metrics.base import Metric, Window
 from ragassay.metrics.ranking_metric import RankingMetric
+from ragassay.metrics.whole import Whole
 from ragassay.suites import retrieval
 
 NUMERIC = [
@@ -23,6 +24,7 @@ NUMERIC = [
     "nDCG(gains=1:3;2:9)", "Rprec", "Rprec(mult=0.5)", "Bpref", "Success@2", "RBP", "RBP(p=0.9)",
     "RBP(graded=true)", "RBPResid", "IPrec@0.1", "AP11", "SetP", "SetR", "SetF", "SetAP",
     "SetRelP", "RelP@3", "Judged@3", "Unjudged@3", "infAP", "G", "binG", "RnDCG", "nDCGRel",
+    "ERR(max_grade=4)", "ERR(max_grade=3)@2",
 ]  # fmt: skip
 
 gold_sets = st.dictionaries(st.sampled_from("abcdefgh"), st.integers(-1, 3), min_size=1)
@@ -113,6 +115,14 @@ GOLD = {"a": 0, "b": 1, "c": 0, "e": 2, "z": 3}
         ("NumRelRet", 2),
         ("NumNonrelJudgedRet", 2),
         ("binG", (1 / math.log2(3) + 1 / math.log2(5)) / 3),
+        ("DCG", 1 / math.log2(3) + 2 / math.log2(6)),
+        ("idealDCG", 3 + 2 / math.log2(3) + 1 / 2),
+        ("YAAP", math.log((1 + 0.9) / (1 + 3 - 0.9))),
+        ("P(rel=0)@5", 4 / 5),
+        # Grade 1 satisfies with 1/8, grade 2 with 3/8: the largest grade of the qrels is 3.
+        ("ERR", (1 / 8) / 2 + (7 / 8) * (3 / 8) / 5),
+        ("ERR@4", (1 / 8) / 2),
+        ("ERR(max_grade=4)", (1 / 16) / 2 + (15 / 16) * (3 / 16) / 5),
     ],
 )
 def test_values_worked_out_by_hand(name: str, expected: float) -> None:
@@ -320,7 +330,8 @@ def test_the_fields_other_names_are_understood(alias: str, name: str) -> None:
         ("Success", "needs a cut-off"),
         ("P@0", "at least 1"),
         ("nDCG@-5", "at least 1"),
-        ("P(rel=0)@5", "at least 1"),
+        ("P(rel=-1)@5", "at least 0"),
+        ("ERR(max_grade=0)", "at least 1"),
         ("RBP(p=1)", "between 0 and 1"),
         ("RBPResid(p=0)", "between 0 and 1"),
         ("IPrec@1.5", "between 0 and 1"),
@@ -410,3 +421,22 @@ def test_keys_that_collide_by_chance_change_nothing(monkeypatch: pytest.MonkeyPa
     )
     found = evaluate_run(qrels, run).values
     assert {k: v.tolist() for k, v in found.items()} == {k: v.tolist() for k, v in expected.items()}
+
+
+def test_err_takes_the_largest_grade_of_all_samples_as_the_top_of_the_scale() -> None:
+    """Also where windows divide them, or where the grade stands at a query the run lacks."""
+    samples = [sample("a", {"a": 1}), sample("b", {"c": 3})]
+    whole = Whole(lambda: samples)
+    (first,) = parse("ERR").score_window(Window(samples[:1], whole=whole))
+    assert isinstance(first, Score) and first.value == 1 / 8
+    found = evaluate_run({"q1": {"a": 1}, "q2": {"c": 3}}, {"q1": {"a": 1.0}}, "ERR")
+    assert found.values["ERR"].tolist() == [1 / 8, 0.0]
+
+
+def test_a_grade_above_the_scale_of_err_is_told() -> None:
+    metric = parse("ERR(max_grade=4)")
+    above, fits = Window([sample("a", {"a": 5}), sample("a", {"a": 4})]).outcomes(metric)
+    assert isinstance(above, Unscored) and "grade is above 4" in above.detail
+    assert isinstance(fits, Score) and fits.value == 15 / 16
+    with pytest.raises(UsageError, match="hold grade 5, above max_grade=4"):
+        evaluate_run({"q": {"a": 5}}, {"q": {"a": 1.0}}, "ERR(max_grade=4)")

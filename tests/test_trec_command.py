@@ -10,13 +10,17 @@ from ragassay.cli import call
 
 QRELS = "q1 0 a 1\nq1 0 b 0\nq2 0 c 2\nq3 0 d 1\n"
 NEW = "q1 Q0 a 1 9 new\nq1 Q0 b 2 8 new\nq2 Q0 c 1 7 new\nq3 Q0 d 1 1 new\n"
+TWICE = "q1 1 a 1\nq1 2 a 1\nq1 1 a 1\n"
+CIRCLE = "q1 1 x a 2\nq1 1 x b 1\nq1 1 y b 2\nq1 1 y a 1\n"
+BOTH = "q1 1 x a 2\nq1 1 x b 0\nq1 1 y b 2\nq1 1 y c 1\n"
 OLD = "q1 Q0 b 1 9 old\nq1 Q0 a 2 8 old\nq2 Q0 c 1 7 old\n"
 
 
 @pytest.fixture
 def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    for name, text in {"qrels": QRELS, "new.run": NEW, "old.run": OLD}.items():
+    more = {"twice": TWICE, "circle": CIRCLE, "both": BOTH, "short": "q1 map 0.5\n"}
+    for name, text in ({"qrels": QRELS, "new.run": NEW, "old.run": OLD} | more).items():
         (tmp_path / name).write_text(text)
     return tmp_path
 
@@ -111,6 +115,33 @@ def test_several_runs_are_compared_with_the_last_one_over_all_judged_queries(
     assert difference["p_value"] == pytest.approx(0.5)
 
 
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        ("", "max-T"),
+        ("--correction holm", "Holm"),
+        ("--correction bh", "BH"),
+        ("--correction none", "uncorrected"),
+    ],
+)
+def test_a_comparison_says_its_correction_its_t_test_and_what_is_significant(
+    files: Path, capsys: pytest.CaptureFixture[str], words: str, name: str
+) -> None:
+    """Twenty queries: nDCG differs on all of them, RR on none."""
+    queries = [f"q{at}" for at in range(20)]
+    Path("qrels").write_text("".join(f"{q} 0 a 1\n{q} 0 b 1\n" for q in queries))
+    Path("new.run").write_text("".join(f"{q} Q0 a 1 2 n\n{q} Q0 b 2 1 n\n" for q in queries))
+    Path("old.run").write_text("".join(f"{q} Q0 a 1 2 o\n" for q in queries))
+    asked = ["qrels", "new.run", "old.run", "-m", "nDCG@2", "-m", "RR", *words.split()]
+    assert call(["trec", *asked]) == 0
+    out = capsys.readouterr().out
+    assert f"p ({name})" in out and "significant" in out and "t-test p" in out
+    assert "yes" in out.split() and "no" in out.split()
+    comparison = as_json(capsys, *asked)["comparisons"][0]
+    assert comparison["correction"] == ((words.split() or ["maxt"])[-1])
+    assert [d["significant"] for d in comparison["differences"]] == [True, False]
+
+
 def test_three_runs_make_two_comparisons(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("third.run").write_text(OLD.replace(" old", " third"))
     assert call(["trec", "qrels", "third.run", "new.run", "old.run", "-m", "map"]) == 0
@@ -138,7 +169,22 @@ def test_runs_with_the_same_tag_are_called_by_their_files(
         ("qrels new.run -m utility.1,2", ["four numbers"]),
         ("qrels new.run -m f1", ["f1 is no measure of a ranking"]),
         ("qrels new.run -m iprec_at_recall.2", ["between 0 and 1"]),
-        ("qrels new.run -l 0", ["at least 1"]),
+        ("qrels new.run -l -1", ["at least 0"]),
+        ("qrels new.run -N -1", ["at least 0"]),
+        ("qrels new.run -D q1", ["write NUM or NUM.QUERY"]),
+        ("qrels new.run -D 0.q9", ["Query 'q9' is not among"]),
+        ("qrels new.run -y", ["no option '-y'"]),
+        ("qrels - - -m map", ["Only one run"]),
+        ("qrels new.run old.run -Z z", ["one run"]),
+        ("qrels new.run -m map -R qrels_prefs", ["map cannot", "takes -R qrels."]),
+        ("qrels new.run -m prefs_pair", ["takes -R qrels_prefs or prefs."]),
+        ("qrels new.run -m prefs_pair.3 -R prefs", ["takes no parameters"]),
+        ("qrels new.run -R prefs", ["line 1", "4 columns", "preferences file has 5"]),
+        ("twice new.run -R qrels_jg", ["twice, line 3", "'a'", "group '1'", "query 'q1'"]),
+        ("circle new.run -R prefs", ["query 'q1'", "contradict each other"]),
+        ("both new.run -R prefs", ["query 'q1'", "both 0 and more than 0"]),
+        ("qrels new.run -Z qrels", ["qrels, line 1", "not a mean and a standard deviation"]),
+        ("qrels new.run -Z short", ["short, line 1", "3 columns", "4"]),
         ("qrels new.run -M 0", ["at least 1"]),
         ("qrels new.run --ks 0 -m recall", ["at least 1"]),
         ("qrels new.run old.run -q", ["take one run"]),
@@ -155,3 +201,176 @@ def test_what_makes_no_sense_is_one_sentence(
     said = complaint(capsys, *words.split())
     assert all(part in said for part in parts), said
     assert said.count("\n") == 0
+
+
+def printed(capsys: pytest.CaptureFixture[str], *words: str) -> list[list[str]]:
+    assert call(["trec", "--format", "trec_eval", *words]) == 0
+    return [line.split() for line in capsys.readouterr().out.splitlines()]
+
+
+def test_n_leaves_out_the_summary(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = printed(capsys, "qrels", "old.run", "-q", "-n", "-m", "map")
+    assert lines == [["map", "q1", "0.5000"], ["map", "q2", "1.0000"]]
+    assert not printed(capsys, "qrels", "old.run", "-n", "-m", "map")
+
+
+def test_at_level_0_every_judged_document_is_relevant(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("qrels").write_text("q1 0 a 1\nq1 0 b 0\nq1 0 u -1\n")
+    Path("old.run").write_text("q1 Q0 x 1 9 t\nq1 Q0 u 2 8 t\nq1 Q0 b 3 7 t\n")
+    found = as_json(capsys, "qrels", "old.run", "-l", "0", "-m", "num_rel,recip_rank,bpref")
+    assert found["measures"]["num_rel"]["all"] == 2
+    assert found["measures"]["recip_rank"]["all"] == pytest.approx(1 / 3)
+
+
+def test_rndcg_is_0_where_no_grade_reaches_the_level(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = printed(capsys, "qrels", "new.run", "-q", "-l", "2", "-m", "Rndcg")
+    assert lines[:3] == [
+        ["Rndcg", q, v]
+        for q, v in zip(("q1", "q2", "q3"), ("0.0000", "1.0000", "0.0000"), strict=True)
+    ]
+
+
+def test_the_collection_counts_in_utility(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("qrels", "new.run", "-m", "utility.0,0,0,1", "-q", "-n")
+    # q1: 100 documents but one relevant and one irrelevant retrieved.
+    assert printed(capsys, *words, "-N", "100")[0][2] == "98.0000"
+
+
+def test_unjudged_documents_are_removed(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("old.run").write_text("q1 Q0 x 1 9 t\nq1 Q0 b 2 8 t\nq1 Q0 a 3 7 t\n")
+    plain = as_json(capsys, "qrels", "old.run", "-m", "recip_rank,num_ret")
+    found = as_json(capsys, "qrels", "old.run", "-J", "-m", "recip_rank,num_ret")
+    assert plain["measures"]["recip_rank"]["all"] == pytest.approx(1 / 3)
+    assert found["measures"]["recip_rank"]["all"] == pytest.approx(1 / 2)
+    assert found["measures"]["num_ret"]["all"] == 2
+
+
+def test_one_query_can_be_looked_at(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(["trec", "--format", "trec_eval", "qrels", "new.run", "-D", "1.q1"]) == 0
+    captured = capsys.readouterr()
+    assert "num_q                 \tall\t1" in captured.out
+    assert "no debug lines" in captured.err
+
+
+def test_v_prints_the_version_and_o_changes_nothing(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from ragassay import __version__
+
+    assert call(["trec", "-v"]) == 0
+    assert __version__ in capsys.readouterr().out
+    words = ("qrels", "new.run", "-T", "trec_results")
+    assert printed(capsys, *words, "-o") == printed(capsys, *words)
+
+
+def test_without_measures_those_come_that_suit_the_judgements(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    prefs = printed(capsys, "qrels", "new.run", "-R", "qrels_prefs")
+    assert prefs[-1] == ["prefs_avgjg", "all", "0.3333"]
+    groups = printed(capsys, "qrels", "new.run", "-R", "qrels_jg")
+    assert ["map_avgjg", "all", "1.0000"] in groups
+
+
+def test_the_groups_of_a_query_are_averaged(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("qrels").write_text("q1 x a 1\nq1 y b 1\nq1 y c 1\nq2 x c 1\n")
+    lines = printed(capsys, "qrels", "new.run", "-R", "qrels_jg", "-q", "-m", "map_avgjg")
+    # Group x wants a (rank 1), group y b (rank 2) and c (not found): (1 + 1/4) / 2.
+    assert lines[0] == ["map_avgjg", "q1", "0.6250"]
+
+
+def test_preferences_of_sub_groups_hold_together(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # a before b and b before c: so a before c, too.
+    Path("prefs").write_text("q1 1 x a 2\nq1 1 x b 1\nq1 1 y b 2\nq1 1 y c 1\n")
+    Path("new.run").write_text("q1 Q0 c 1 9 t\nq1 Q0 a 2 8 t\n")
+    lines = printed(capsys, "prefs", "new.run", "-R", "prefs", "-m", "all_prefs")
+    found = {name: value for name, _, value in lines}
+    assert found["prefs_num_prefs_poss"] == "3"
+    assert found["prefs_num_prefs_ful"] == "1"  # a alone was retrieved, b was not
+    assert found["prefs_simp"] == found["prefs_pair"] == "0.3333"
+    assert found["prefs_simp_ret"] == "0.0000"  # c stands before a
+
+
+def test_values_become_deviations_from_a_mean(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("z").write_text("q1 map 0.5 0.25\nq2 map 1 0\nq3 map 0.9 0\n")
+    words = ("qrels", "new.run", "-q", "-m", "map,num_q", "-Z", "z")
+    assert call(["trec", "--format", "trec_eval", *words]) == 0
+    captured = capsys.readouterr()
+    values = [line.split() for line in captured.out.splitlines()]
+    assert values[:3] == [
+        ["Zmap", "q1", "2.0000"],
+        ["Zmap", "q2", "0.0000"],
+        ["Zmap", "q3", "-1000000.0000"],
+    ]
+    assert ["Znum_q", "all", "3.0000"] in values
+    assert "for 1 values the z-score file has no mean" in captured.err.replace("\n", " ")
+
+
+def test_a_missing_query_keeps_what_a_ranking_without_documents_has(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ("qrels", "old.run", "-c", "-q", "-m", "dcg", "-m", "ideal_dcg", "-m", "yaap")
+    found = as_json(capsys, *words)["measures"]
+    assert found["dcg"]["queries"] == {"q1": pytest.approx(0.6309297), "q2": 2.0, "q3": 0.0}
+    assert found["ideal_dcg"]["queries"] == {"q1": 1.0, "q2": 2.0, "q3": 1.0}
+    assert found["yaap"]["queries"]["q3"] == pytest.approx(-0.6931472)
+    assert found["yaap"]["queries"]["q2"] == pytest.approx(0.6931472)
+
+
+def test_means_are_summed_in_the_order_of_the_queries(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Ten times a tenth, one after the other, is less than 1; numpy's sum in pairs is not."""
+    names = [f"q{at:03}" for at in range(10)]
+    Path("qrels").write_text("".join(f"{name} 0 a 1\n" for name in names))
+    other = "".join(f"{{0}} Q0 x{at} 1 {20 - at} t\n" for at in range(9))
+    Path("new.run").write_text("".join(other.format(n) + f"{n} Q0 a 1 1 t\n" for n in names))
+    found = as_json(capsys, "qrels", "new.run", "-m", "recip_rank")
+    total = 0.0
+    for _ in names:
+        total += 1 / 10
+    assert found["measures"]["recip_rank"]["all"] == total / 10 != 0.1
+
+
+def test_ks_acts_on_the_suite_retrieval(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["run", "new.run", "--qrels", "qrels", "--suite", "retrieval", "--ks", "1,3", "--json"]
+    assert call([*words, "-o", "out"]) == 0
+    found = list(orjson.loads(capsys.readouterr().out)["metrics"])
+    assert found[:4] == ["nDCG@1", "nDCG@3", "AP", "RR"]
+    assert "P@1" in found and "Recall@3" in found and not any("10" in name for name in found)
+
+
+@pytest.mark.parametrize("words", ["-m nDCG@10,AP", "--suite qa", "-m map"])
+def test_ks_that_would_change_nothing_is_refused(
+    files: Path, capsys: pytest.CaptureFixture[str], words: str
+) -> None:
+    assert call(["run", "new.run", "--qrels", "qrels", *words.split(), "--ks", "1,3"]) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert "--ks: there is nothing in" in said and "name recall, ndcg or precision" in said
+
+
+def test_ks_in_trec_acts_on_the_comparison_or_is_refused(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = as_json(capsys, "qrels", "new.run", "old.run", "--ks", "2")["comparisons"][0]
+    assert [d["name"] for d in found["differences"]][:4] == ["nDCG@2", "AP", "RR", "P@2"]
+    assert "none of them is named" in complaint(capsys, "qrels", "new.run", "--ks", "2")
+    assert "as in P.5" in complaint(capsys, "qrels", "new.run", "-m", "map,P", "--ks", "2")
+
+
+def test_preferences_compare_runs_too(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("qrels", "new.run", "old.run", "-R", "qrels_prefs")
+    found = as_json(capsys, *words)["comparisons"][0]
+    assert [d["name"] for d in found["differences"]] == ["prefs_simp", "prefs_pair", "prefs_avgjg"]
+    # Only q1 has a preference, a before b, which new.run fulfils and old.run does not.
+    assert [d["wins"] for d in found["differences"]] == [1, 1, 1]

@@ -3,6 +3,7 @@ from __future__ import annotations
 import gzip
 import math
 import os
+import warnings
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from ragassay.engine.ranked_runs import read_rankings
 from ragassay.errors import InputError, RagassayWarning
-from ragassay.formats import trec
+from ragassay.formats import trec, trec_run
 
 RUN = "q1 Q0 a 1 2.5 tag\nq1 Q0 b 2 1.5 tag\nq2 Q0 a 1 -3e-2 tag\n"
 ROWS = [("q1", "a", 2.5), ("q1", "b", 1.5), ("q2", "a", -0.03)]
@@ -164,7 +165,7 @@ def test_a_document_that_occurs_twice_is_an_error_with_its_line(tmp_path: Path) 
     run = write(tmp_path, "# comment\n" + RUN + "q1  Q0 a 9 0.1 tag\n", "run")
     for read in (
         lambda: read_rankings(qrels, run),
-        lambda: list(trec.read_run_samples(run, qrels)),
+        lambda: list(trec_run.read_run_samples(run, qrels)),
     ):
         with pytest.raises(InputError, match="'a' occurs a second time for query 'q1'") as caught:
             read()
@@ -190,7 +191,7 @@ def test_a_run_without_judged_queries_is_an_error_that_shows_both_spellings(
     run = write(tmp_path, RUN.replace("q", "topic-"), "run")
     for read in (
         lambda: read_rankings(qrels, run),
-        lambda: list(trec.read_run_samples(run, qrels)),
+        lambda: list(trec_run.read_run_samples(run, qrels)),
     ):
         with pytest.raises(InputError, match=r"'topic-.*'q1'") as caught:
             read()
@@ -202,7 +203,7 @@ def test_samples_hold_every_judged_query_in_the_order_of_the_qrels(tmp_path: Pat
     tied = "q1 Q0 b 1 2.5 tag\nq1 Q0 z 1 0.5 tag\nu Q0 b 1 1 tag\n"
     run = write(tmp_path, "q1 Q0 a 7 2.5 tag\nq2 Q0 a 1 1 tag\n" + tied, "run")
     with pytest.warns(RagassayWarning, match="1 queries of the run have no judgements"):
-        samples = list(trec.read_run_samples(run, qrels))
+        samples = list(trec_run.read_run_samples(run, qrels))
     assert [sample.id for sample in samples] == ["q2", "q9", "q1"]
     assert {sample.system for sample in samples} == {"tag"}
     assert samples[1].passages == ()
@@ -239,3 +240,29 @@ def test_what_was_written_is_read_to_the_last_bit(
     found = trec.read_run(path).frame.rows()
     assert found == rows
     assert [math.copysign(1, row[2]) for row in found] == [math.copysign(1, r[2]) for r in rows]
+
+
+@pytest.mark.parametrize(
+    ("ranks", "n"),
+    [
+        ((1, 2, 3), 0),
+        ((0, 1, 2), 0),
+        ((5, 5, 5), 0),  # says nothing
+        (("a", "b", "c"), 0),
+        ((2, 1, 3), 1),
+        ((3, 2, 1), 1),
+    ],
+)
+def test_a_rank_column_that_contradicts_the_scores_is_noted(
+    tmp_path: Path, ranks: tuple[object, ...], n: int
+) -> None:
+    lines = [f"q Q0 d{at} {rank} {9 - at} t\n" for at, rank in enumerate(ranks)]
+    other = "p Q0 b 2 1 t\np Q0 a 1 2 t\n"  # right, though not in the order of the lines
+    path = write(tmp_path, "".join(lines) + other)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = trec.read_run(path)
+    assert found.frame.columns == ["query", "document", "score"]
+    said = [str(one.message) for one in caught]
+    assert len(said) == n
+    assert all("in 1 of 2 queries the rank column contradicts the scores" in s for s in said)

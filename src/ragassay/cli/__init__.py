@@ -54,6 +54,7 @@ app = App(
 )
 for _place, _command in enumerate(COMMANDS):
     app.command(_command, sort_key=_place, help_format="markdown")
+app["trec"].version_flags = ("--version", "-v")
 ledger.sort_key = len(COMMANDS)
 app.command(ledger)
 models.sort_key = len(COMMANDS) + 1

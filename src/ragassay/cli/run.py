@@ -143,7 +143,8 @@ def run(
         columns: Your column for one of our fields: answer=model_output. Repeat or join with commas.
         format: Input format, when detection is wrong.
         qrels: TREC or BEIR judgements to take gold passages from.
-        ks: Cut-offs for recall, ndcg and precision, joined with commas (default 1,5,10,20,50,100).
+        ks: Cut-offs, joined with commas: of the suites retrieval and trecrag in place of theirs, or
+            of the metrics recall, ndcg and precision (default 1,5,10,20,50,100).
         separator: What separates the chunks in a context that is one string.
         system: System name for data that has none.
         published: Give the benchmark's own values where its description differs from them.

@@ -3,41 +3,55 @@
 from __future__ import annotations
 
 import sys
+from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
 from ragassay import printable
 from ragassay.cli import show
 from ragassay.cli.exits import OK
+from ragassay.cli.piped import NAME, STANDARD_INPUT, seekable
 from ragassay.cli.words import numbers
 from ragassay.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from rich.table import Table
-
-    from ragassay.engine.summary import Comparison
     from ragassay.engine.trec_eval import TrecScores
     from ragassay.metrics.trec_names import TrecMeasure
 
 _Flag = Parameter(negative=())
+_Run = Annotated[Path, Parameter(allow_leading_hyphen=True)]
+"""A file, or ``-``, which would otherwise be an option without a name."""
 
 
 def trec(
     qrels: Path,
-    run: Path,
+    run: _Run,
     /,
-    *more: Path,
+    *more: _Run,
     measures: Annotated[list[str] | None, Parameter(name=["-m", "--measures"], negative=())] = None,
     per_query: Annotated[bool, Parameter(name=["-q", "--per-query"], negative=())] = False,
+    no_summary: Annotated[bool, Parameter(name=["-n", "--no-summary"], negative=())] = False,
     complete: Annotated[bool, Parameter(name=["-c", "--complete"], negative=())] = False,
     level: Annotated[int, Parameter(name=["-l", "--level"])] = 1,
     max_docs: Annotated[int | None, Parameter(name=["-M", "--max-docs"])] = None,
+    n_docs: Annotated[int, Parameter(name=["-N", "--n-docs"])] = 0,
+    judged_only: Annotated[bool, Parameter(name=["-J", "--judged-only"], negative=())] = False,
+    judgements: Annotated[
+        Literal["qrels", "qrels_prefs", "qrels_jg", "prefs"], Parameter(name=["-R", "--judgements"])
+    ] = "qrels",
+    results: Annotated[Literal["trec_results"], Parameter(name=["-T", "--results"])] = (
+        "trec_results"
+    ),
+    z_scores: Annotated[Path | None, Parameter(name=["-Z", "--z-scores"])] = None,
+    debug_level: Annotated[str, Parameter(name=["-D", "--debug-level"])] = "0",
+    old_format: Annotated[bool, Parameter(name=["-o", "--old-format"], negative=())] = False,
     ks: str | None = None,
     format: Literal["table", "trec_eval"] = "table",  # noqa: A002
+    correction: Literal["maxt", "holm", "bh", "none"] = "maxt",
     n_resamples: int = 10_000,
     seed: int = 0,
     json: Annotated[bool, _Flag] = False,
@@ -45,13 +59,15 @@ def trec(
     """Evaluate a TREC run against qrels, as trec_eval does, or compare several runs.
 
     With one RUN its measures are printed. With several, each is tested against the LAST one, the
-    baseline, as in 'ragassay compare NEW OLD'.
+    baseline, as in 'ragassay compare NEW OLD'. A RUN of '-' is read from standard input.
 
     ```sh
     ragassay trec qrels.txt run.txt
     ragassay trec qrels.txt run.txt -m nDCG@10 -m map -m P.5,10 -c
     ragassay trec qrels.txt run.txt -m all_trec -q --format trec_eval
-    ragassay trec qrels.txt new.run baseline.run -m nDCG@10,AP
+    ragassay trec qrels.txt run.txt -R qrels_prefs -m all_prefs
+    ragassay trec qrels.txt new.run baseline.run -m nDCG@10,AP --correction holm
+    zcat run.gz | ragassay trec qrels.txt -
     ```
 
     One run is averaged over the queries that stand in both files, as in trec_eval; with -c over all
@@ -59,107 +75,160 @@ def trec(
     queries. The output says which.
 
     Args:
-        qrels: TREC qrels, BEIR qrels (TSV) or a BEIR folder; plain or gzip.
+        qrels: TREC qrels, BEIR qrels (TSV) or a BEIR folder; plain or gzip. Other judgements
+            with -R.
         run: TREC run; plain or gzip.
         more: Further runs; the last one is the baseline.
         measures: trec_eval's measures (map, ndcg_cut.10, P.5,10, official, all_trec) or ours
-            (AP, nDCG@10; 'ragassay metrics' lists them). Repeatable. Default: official, or the
-            retrieval suite for a comparison.
+            (AP, nDCG@10; 'ragassay metrics' lists them). Repeatable. Default: official (prefs or
+            qrels_jg with such judgements), or the retrieval suite for a comparison.
         per_query: Also print each query's values.
+        no_summary: Print no values over all queries; for use with -q.
         complete: Average over all judged queries, also those that the run lacks.
         level: Lowest grade that counts as relevant, for measures of yes-or-no relevance.
         max_docs: Use only the first N documents of each query.
-        ks: Cut-offs for UltraRAG's names recall, ndcg and precision, joined with commas.
+        n_docs: Number of documents in the collection, for utility.
+        judged_only: Remove unjudged documents from the run before anything is computed.
+        judgements: What the first file holds: qrels; qrels that say what is preferred to what
+            (qrels_prefs); qrels of several groups, averaged over them (qrels_jg); preferences of
+            five columns (prefs).
+        results: What the run is; there is one format.
+        z_scores: File of query, measure, mean and standard deviation: values are printed as
+            deviations from the mean in standard deviations.
+        debug_level: NUM or NUM.QUERY; with a query only that one is evaluated.
+        old_format: Changes nothing, as in trec_eval 10.
+        ks: Cut-offs for UltraRAG's names recall, ndcg and precision, or in a comparison for those
+            of the retrieval suite; joined with commas.
         format: A table, or trec_eval's very lines.
+        correction: For several metrics of a comparison: step-down max-T, Holm, Benjamini-Hochberg,
+            or none.
         n_resamples: Random sign patterns of the test; all patterns up to 16 queries.
         seed: Seed of the sign patterns.
         json: Print JSON.
     """
     from ragassay.metrics import trec_names
 
-    if level < 1 or (max_docs is not None and max_docs < 1):
-        raise UsageError("-l and -M must be at least 1.")
+    del results, old_format
+    if level < 0:
+        raise UsageError("-l must be at least 0.")
+    if max_docs is not None and max_docs < 1:
+        raise UsageError("-M must be at least 1.")
+    if n_docs < 0:
+        raise UsageError("-N must be at least 0.")
+    query = _only_query(debug_level)
     cutoffs = numbers("--ks", ks)
+    runs = [run, *more]
+    for path in runs:
+        if path.name.startswith("-") and path != STANDARD_INPUT:
+            raise UsageError(
+                f"There is no option {str(path)!r}. 'ragassay trec --help' lists them."
+            )
+    if runs.count(STANDARD_INPUT) > 1:
+        raise UsageError("Only one run can be read from standard input ('-').")
     if more:
-        if per_query or format == "trec_eval":
-            raise UsageError("-q and --format trec_eval take one run; a comparison is a table.")
-        chosen = _comparable(measures, level, cutoffs)
-        return _compare(qrels, [run, *more], chosen, max_docs, n_resamples, seed, json=json)
-    chosen = trec_names.resolve(measures or [trec_names.OFFICIAL], rel=level, ks=cutoffs)
-    scores = _scores(qrels, run, chosen, max_docs, complete=complete)
-    if json:
-        show.json(_as_json(scores, qrels, run, per_query=per_query))
-    elif format == "trec_eval":
-        sys.stdout.writelines(
-            f"{printable.lines(line)}\n" for line in scores.lines(per_query=per_query)
+        if per_query or no_summary or format == "trec_eval":
+            raise UsageError("-q, -n and --format trec_eval take one run; a comparison is a table.")
+        if z_scores is not None:
+            raise UsageError("-Z takes one run; a comparison tests the values themselves.")
+    if measures or not more or judgements != "qrels":
+        chosen = trec_names.resolve(
+            measures or (), rel=level, ks=cutoffs, judgements=judgements, n_docs=n_docs
         )
     else:
+        from ragassay.suites.retrieval import SUITE
+
+        chosen = trec_names.ours(list(map(str, SUITE.resolve(ks=cutoffs))), rel=level)
+
+    def scored(run: Path, measures: Sequence[TrecMeasure], *, complete: bool) -> TrecScores:
+        from ragassay.engine import ranked_runs, trec_eval
+        from ragassay.formats.trec_judgements import read_scales
+
+        with show.console(stderr=True).status(f"evaluating {run.name}"), ExitStack() as stack:
+            file = stack.enter_context(seekable(run))
+            scales = None if z_scores is None else read_scales(z_scores)
+            judged, tag = ranked_runs.read_judged(qrels, file, judgements)
+            return trec_eval.score(
+                judged,
+                tag,
+                measures,
+                complete=complete,
+                depth=max_docs,
+                judged_only=judged_only,
+                scales=scales,
+                query=query,
+            )
+
+    if more:
+        return _compare(
+            runs,
+            chosen,
+            scored,
+            correction=correction,
+            n_resamples=n_resamples,
+            seed=seed,
+            json=json,
+        )
+    from ragassay.reports import trec_eval as shown
+
+    scores = scored(run, chosen, complete=complete)
+    name = _name(run)
+    if json:
+        show.json(
+            shown.as_json(scores, str(qrels), str(run), per_query=per_query, summary=not no_summary)
+        )
+    elif format == "trec_eval":
+        lines = scores.lines(per_query=per_query, summary=not no_summary)
+        sys.stdout.writelines(f"{printable.lines(line)}\n" for line in lines)
+    else:
         out = show.console()
-        out.print(f"{run.name}: {_averaged_over(scores)}", markup=False, soft_wrap=True)
-        out.print(_table(scores, per_query=per_query))
-    show.warn(_warnings(scores, run))
+        out.print(f"{name}: {shown.averaged_over(scores)}", markup=False, soft_wrap=True)
+        out.print(shown.table(scores, per_query=per_query, summary=not no_summary))
+    show.warn(shown.warnings(scores, name if name == NAME else str(run)))
     return OK
 
 
-def _scores(
-    qrels: Path,
-    run: Path,
-    measures: Sequence[TrecMeasure],
-    max_docs: int | None,
-    *,
-    complete: bool,
-) -> TrecScores:
-    from ragassay.engine import trec_eval
-    from ragassay.engine.ranked_runs import read_rankings
-
-    with show.console(stderr=True).status(f"evaluating {run.name}"):
-        rankings, tag = read_rankings(qrels, run)
-        return trec_eval.score(rankings, tag, measures, complete=complete, depth=max_docs)
-
-
-def _comparable(
-    names: list[str] | None, level: int, cutoffs: list[int] | None
-) -> list[TrecMeasure]:
-    """The measures to compare: those that have a mean."""
-    from ragassay.metrics import trec_names
-    from ragassay.suites.retrieval import SUITE
-
-    if names:
-        found = trec_names.resolve(names, rel=level, ks=cutoffs)
-    else:
-        found = trec_names.ours(SUITE.metrics, rel=level)
-    chosen = [
-        m for m in found if m.metric is not None and m.summary and m.metric.aggregate == "mean"
-    ]
-    if not chosen:
-        raise UsageError("None of these measures has a mean that could be compared.")
-    return chosen
+def _only_query(debug_level: str) -> str | None:
+    """The query of ``-D NUM.QUERY``; ``None`` for all of them."""
+    number, point, query = debug_level.partition(".")
+    if not number.isdecimal() or (point and not query):
+        raise UsageError(f"-D {debug_level!r}: write NUM or NUM.QUERY, as in 1.301.")
+    if int(number):
+        show.warn(
+            ["-D: there are no debug lines here; 'ragassay run' and 'explain' show the ranks."]
+        )
+    return query or None
 
 
 def _compare(
-    qrels: Path,
     runs: list[Path],
-    measures: list[TrecMeasure],
-    max_docs: int | None,
+    found: list[TrecMeasure],
+    scored: Callable[..., TrecScores],
+    *,
+    correction: str,
     n_resamples: int,
     seed: int,
-    *,
     json: bool,
 ) -> int:
     import numpy as np
 
     from ragassay.engine.comparison import compare_arrays
     from ragassay.engine.slicing import CONVERSATION_KEYS, conversations_of_ids
+    from ragassay.reports import trec_eval as shown
     from ragassay.reports.terminal import comparison_table
 
-    scored = [_scores(qrels, run, measures, max_docs, complete=True) for run in runs]
-    matrices = [np.array(scores.columns, np.float64) for scores in scored]
-    names = _names(runs, [scores.tag for scores in scored])
-    conversations = conversations_of_ids(scored[-1].queries)
+    measures = [
+        m for m in found if m.metric is not None and m.summary and m.metric.aggregate == "mean"
+    ]
+    if not measures:
+        raise UsageError("None of these measures has a mean that could be compared.")
+    results = [scored(run, measures, complete=True) for run in runs]
+    matrices = [np.array(scores.columns, np.float64) for scores in results]
+    names = _names(runs, [scores.tag for scores in results])
+    conversations = conversations_of_ids(results[-1].queries)
     clusters = None
     if conversations is not None:
         clusters = np.unique(np.array(conversations), return_inverse=True)[1]
-    found = [
+    comparisons = [
         compare_arrays(
             [measure.label for measure in measures],
             matrix,
@@ -170,111 +239,35 @@ def _compare(
             spans=[(m.metric.low, m.metric.high) for m in measures if m.metric],
             clusters=clusters,
             clustered_by=CONVERSATION_KEYS[1],
+            correction=correction,
             n_resamples=n_resamples,
             seed=seed,
         )
         for name, matrix in zip(names[:-1], matrices[:-1], strict=True)
     ]
     if json:
-        show.json(_comparisons_as_json(found, scored[-1]))
+        show.json(shown.comparisons_as_json(comparisons, results[-1]))
     else:
         out = show.console()
-        n = f"{len(scored[-1].queries):,}"
+        n = f"{len(results[-1].queries):,}"
         out.print(f"mean over all {n} judged queries; one that a run lacks counts 0")
-        for comparison in found:
+        for comparison in comparisons:
             out.print(comparison_table(comparison))
     show.warn(
         sentence
-        for scores, run in zip(scored, runs, strict=True)
-        for sentence in _warnings(scores, run)
+        for scores, run in zip(results, runs, strict=True)
+        for sentence in shown.warnings(scores, str(run))
     )
     return OK
 
 
+def _name(run: Path) -> str:
+    return NAME if run == STANDARD_INPUT else run.name
+
+
 def _names(runs: list[Path], tags: list[str]) -> list[str]:
     """What the runs are called: tags where they tell the runs apart, else files."""
-    for names in (tags, [run.name for run in runs]):
+    for names in (tags, [_name(run) for run in runs]):
         if len(set(names)) == len(names):
             return names
     return [str(run) for run in runs]
-
-
-def _averaged_over(scores: TrecScores) -> str:
-    n = len(scores.queries)
-    if scores.complete:
-        return f"mean over all {n:,} judged queries ({scores.n_missing:,} not in the run count 0)"
-    return f"mean over the {n:,} queries in both files, of {scores.n_judged:,} judged"
-
-
-def _warnings(scores: TrecScores, run: Path) -> list[str]:
-    found = []
-    if scores.n_missing:
-        what = "count 0" if scores.complete else "are left out; with -c they count 0"
-        found.append(
-            f"{run}: {scores.n_missing:,} of {scores.n_judged:,} judged queries are not in the "
-            f"run and {what}."
-        )
-    if scores.n_unjudged:
-        found.append(
-            f"{run}: {scores.n_unjudged:,} queries of the run have no judgements and are left out."
-        )
-    return found
-
-
-def _table(scores: TrecScores, *, per_query: bool) -> Table:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column("measure")
-    table.add_column("metric", style="dim")
-    table.add_column("query")
-    table.add_column("value", justify="right")
-
-    def add(measure: TrecMeasure, query: str, value: float | int | str) -> None:
-        shown = f"{value:.4f}" if isinstance(value, float) else f"{value}"
-        metric = "" if measure.metric is None else str(measure.metric)
-        metric = "" if metric == measure.label else metric
-        table.add_row(*(Text(cell) for cell in (measure.label, metric, query, shown)))
-
-    if per_query:
-        for measure, query, value in scores.per_query():
-            add(measure, query, value)
-        table.add_section()
-    for measure, value in scores.summary():
-        add(measure, "all", value)
-    return table
-
-
-def _as_json(scores: TrecScores, qrels: Path, run: Path, *, per_query: bool) -> dict[str, Any]:
-    body: dict[str, Any] = {
-        "qrels": str(qrels),
-        "run": str(run),
-        "tag": scores.tag,
-        **_coverage(scores),
-        "measures": {
-            measure.label: {"metric": None if measure.metric is None else str(measure.metric)}
-            for measure in scores.measures
-        },
-    }
-    for measure, value in scores.summary():
-        body["measures"][measure.label]["all"] = value
-    if per_query:
-        for measure, query, value in scores.per_query():
-            body["measures"][measure.label].setdefault("queries", {})[query] = value
-    return body
-
-
-def _comparisons_as_json(found: list[Comparison], scores: TrecScores) -> dict[str, Any]:
-    return {**_coverage(scores), "comparisons": [one.to_json() for one in found]}
-
-
-def _coverage(scores: TrecScores) -> dict[str, Any]:
-    return {
-        "averaged_over": "judged queries" if scores.complete else "queries in both files",
-        "n_queries": len(scores.queries),
-        "n_judged": scores.n_judged,
-        "n_missing": scores.n_missing,
-        "n_unjudged": scores.n_unjudged,
-    }

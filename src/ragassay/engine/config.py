@@ -31,7 +31,8 @@ class RunConfig(BaseModel):
         default_factory=list, description="metrics to compute instead of all of the suite's"
     )
     ks: list[int] | None = Field(
-        None, description="cut-offs for recall, ndcg and precision (UltraRAG's names)"
+        None,
+        description="cut-offs of the suites retrieval, trecrag or of recall, ndcg, precision",
     )
     published: bool = Field(
         False, description="the benchmark's own values where spec and it differ"

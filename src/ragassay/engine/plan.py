@@ -16,7 +16,7 @@ from ragassay.engine.repeats_plan import (
     repeats_plan,
     templates,
 )
-from ragassay.errors import UsageError, did_you_mean
+from ragassay.errors import OptionError, UsageError, did_you_mean
 from ragassay.metrics import naming
 from ragassay.metrics.base import Metric, choices_of
 from ragassay.suites import Suite
@@ -74,6 +74,8 @@ def make_plan(
         usual = "retrieval" if config.qrels is not None else "qa"
         used = (suites.get(DEFAULT_SUITES.get(data_format, usual)),)
     found: list[Metric] = []
+    if config.ks:
+        _check_ks(config, used)
     if config.metrics:
         local = {alias: target for suite in used for alias, target in suite.aliases.items()}
         every = Suite("metrics", "", "", (), aliases=local, published=_published(used))
@@ -106,6 +108,24 @@ def make_plan(
             of[name] = metric
     repeats = repeats_plan(changed[len(found) :], of, shown) if over else None
     return Plan(used, named, repeats)
+
+
+def _check_ks(config: RunConfig, used: Sequence[Suite]) -> None:
+    """Refuses cut-offs that would change nothing."""
+    local = {alias: target for suite in used for alias, target in suite.aliases.items()}
+    names = naming.split(config.metrics)
+    # The names that a resolved configuration lists hold its cut-offs already.
+    at = tuple(f"@{k}" for k in config.ks or ())
+    if any(naming.at_each_k(name, local) or name.endswith(at) for name in names):
+        return
+    if not names and any(suite.ranked for suite in used):
+        return
+    what = ", ".join(names or [suite.name for suite in used])
+    raise OptionError(
+        "ks",
+        f"there is nothing in {what} that cut-offs given apart would change; write them into the "
+        "names, as in nDCG@5, or name recall, ndcg or precision",
+    )
 
 
 def with_options(metrics: Sequence[Metric], options: Mapping[str, Any]) -> list[Metric]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,11 +12,14 @@ import numpy as np
 
 from ragassay.engine.summarise import GEOMETRIC_FLOOR
 from ragassay.errors import InputError, UsageError
-from ragassay.formats import trec
-from ragassay.metrics import naming, ranking_sources
+from ragassay.formats import trec, trec_judgements
+from ragassay.metrics import judgement_groups, naming, preferences, ranking_sources
 from ragassay.metrics.base import Metric
+from ragassay.metrics.judgement_groups import GroupedRankings
+from ragassay.metrics.preferences import PreferenceMeasure, Preferences
 from ragassay.metrics.ranking_metric import RankingMetric
 from ragassay.metrics.rankings import Floats, Rankings
+from ragassay.metrics.trec_names import Judgements
 
 if TYPE_CHECKING:
     import polars as pl
@@ -24,6 +28,9 @@ DEFAULT_METRICS = ("AP", "RR", "nDCG@10", "P@10", "Recall@100")
 
 Qrels = Mapping[str, Mapping[str, int]] | tuple[Sequence[Any], ...] | str | Path
 Run = Mapping[str, Mapping[str, float]] | tuple[Sequence[Any], ...] | str | Path
+
+Judged = Rankings | GroupedRankings | Preferences
+"""A run with its judgements, of whichever kind."""
 
 
 @dataclass(frozen=True)
@@ -84,8 +91,32 @@ def read_rankings(qrels: Path, run: Path) -> tuple[Rankings, str]:
             (with its line), or a run none of whose queries is judged.
     """
     found = trec.read_run(run)
-    try:
+    with _told(qrels, run):
         return ranking_sources.from_frames(trec.read_qrels(qrels), found.frame), found.tag
+
+
+def read_judged(path: Path, run: Path, judgements: Judgements = "qrels") -> tuple[Judged, str]:
+    """A TREC run with its judgements, of whichever kind, and the run's tag.
+
+    Raises:
+        InputError: see `read_rankings` and `ragassay.formats.trec_judgements`.
+    """
+    if judgements == "qrels":
+        return read_rankings(path, run)
+    found = trec.read_run(run)
+    with _told(path, run):
+        if judgements == "qrels_jg":
+            grouped = trec_judgements.read_grouped_qrels(path)
+            return judgement_groups.from_frames(grouped, found.frame), found.tag
+        levels = trec_judgements.read_preferences(path, qrels=judgements == "qrels_prefs")
+        return preferences.from_frames(levels, found.frame), found.tag
+
+
+@contextmanager
+def _told(qrels: Path, run: Path) -> Iterator[None]:
+    """Puts files and lines into what is said of their contents."""
+    try:
+        yield
     except ranking_sources.RepeatedDocumentError as error:
         in_run = error.where == "run"
         path = run if in_run else qrels
@@ -94,13 +125,21 @@ def read_rankings(qrels: Path, run: Path) -> tuple[Rankings, str]:
         raise error.at(path=run) from None
 
 
-def aggregate(metric: Metric, values: Floats) -> float:
-    """One number for all queries: the mean, the sum or the geometric mean, as the metric says."""
-    if metric.aggregate == "sum":
-        return float(values.sum())
+def aggregate(metric: Metric | PreferenceMeasure, values: Floats) -> float:
+    """One number for all queries: the mean, the sum or the geometric mean, as the metric says.
+
+    Values are added one after the other in the order of the queries, as trec_eval does: numpy's own
+    sum adds in pairs, which may change the last digit shown.
+    """
     if metric.aggregate == "geometric":
-        return float(np.exp(np.log(np.maximum(values, GEOMETRIC_FLOOR)).mean()))
-    return float(values.mean())
+        logs = np.log(np.maximum(values, GEOMETRIC_FLOOR))
+        return float(np.exp(_sum_in_order(logs) / len(values)))
+    total = _sum_in_order(values)
+    return total if metric.aggregate == "sum" else total / len(values)
+
+
+def _sum_in_order(values: Floats) -> float:
+    return float(np.cumsum(values)[-1]) if len(values) else 0.0
 
 
 def _metrics(given: str | Iterable[str | Metric], ks: Sequence[int] | None) -> list[RankingMetric]:

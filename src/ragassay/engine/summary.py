@@ -337,8 +337,9 @@ class Comparison:
 
     def __str__(self) -> str:
         """A plain table: metric, both means, difference, interval, p-values, verdict and n."""
-        heads = ("A_mean", "B_mean", "Diff(A-B)", "interval", "p_value", f"p ({self.correction})")
-        rows = [("", *heads, "verdict", "n"), *(_cells(d) for d in self.differences)]
+        heads = ("A_mean", "B_mean", "Diff(A-B)", "interval", "p_value", "significant", "t-test p")
+        tail = (f"p ({self.correction})", "verdict", "n")
+        rows = [("", *heads, *tail), *(_cells(d) for d in self.differences)]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = [f"A (new) = {self.a}, B (old) = {self.b}, queries in common: {self.n_common}"]
         lines += [f"Judged by {self.judged_by}."] * bool(self.judged_by)
@@ -377,6 +378,8 @@ def _cells(d: Difference) -> tuple[str, ...]:
         spelled(d.diff, "+.4f"),
         "-" if d.low is None else f"[{spelled(d.low, '+.4f')}, {spelled(d.high, '+.4f')}]",
         p_value(d.p_value),
+        "-" if d.significant is None else "yes" if d.significant else "no",
+        p_value(d.t_p_value),
         p_value(d.p_adjusted),
         d.verdict,
         str(d.n),

@@ -2,9 +2,9 @@
 
 A run has six columns (query, ``Q0``, document, rank, score, tag), qrels have four (query,
 iteration, document, grade), separated by spaces or tabs; further columns are ignored, and so are
-blank lines and lines that begin with ``#``. The rank column means nothing: ranks follow from the
-scores. BEIR qrels are tab-separated with the header ``query-id``, ``corpus-id``, ``score``. All may
-be gzip.
+blank lines and lines that begin with ``#``. Ranks follow from the scores; a rank column that says
+otherwise is noted. BEIR qrels are tab-separated with the header ``query-id``, ``corpus-id``,
+``score``. All may be gzip.
 
 Files are read by polars as a whole. Only when that meets something unexpected are they read again
 line by line, which finds the culprit.
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -24,7 +24,6 @@ import numpy as np
 
 from ragassay.errors import InputError, RagassayWarning
 from ragassay.formats.files import not_utf8, opened, whole
-from ragassay.samples import GoldPassage, Passage, Sample
 
 if TYPE_CHECKING:
     import polars as pl
@@ -38,8 +37,17 @@ class TrecRun(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _Layout:
-    """The columns of a file: those with a name are kept."""
+class Layout:
+    """The columns of a file. Those that begin with ``_`` are left out.
+
+    Attributes:
+        what: what the file is called in messages.
+        columns: their names, in order.
+        number: the column that holds numbers; the others are texts.
+        whole_numbers: whether they are whole numbers.
+        separator: what separates them; ``None`` stands for any blanks.
+        header: whether the first line names the columns.
+    """
 
     what: str
     columns: tuple[str, ...]
@@ -50,11 +58,12 @@ class _Layout:
 
     @property
     def kept(self) -> list[str]:
+        """The columns that are not left out."""
         return [name for name in self.columns if not name.startswith("_")]
 
 
-_RUN = _Layout("run", ("query", "_Q0", "document", "_rank", "score", "tag"), "score", False)
-_QRELS = _Layout("qrels file", ("query", "_iteration", "document", "grade"), "grade", True)
+_RUN = Layout("run", ("query", "_Q0", "document", "rank", "score", "tag"), "score", False)
+_QRELS = Layout("qrels file", ("query", "_iteration", "document", "grade"), "grade", True)
 _BEIR_NAMES = {"query-id": "query", "corpus-id": "document", "score": "grade"}
 _BLOCK = 1 << 18
 _NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
@@ -65,12 +74,39 @@ _NO_NUMBER = re.compile(rb"[+-]?(nan|inf|infinity)", re.IGNORECASE)
 def read_run(path: Path) -> TrecRun:
     """A TREC run in the order of its lines. Repeated documents are not looked for.
 
+    Where the rank column contradicts the scores, a `RagassayWarning` says so.
+
     Raises:
         InputError: the file cannot be read, a line has fewer than six columns or is not UTF-8, or a
             score is not a finite number.
     """
-    frame = _read(path, _RUN)
-    return TrecRun(str(frame["tag"][-1]), frame.drop("tag"))
+    frame = read_table(path, _RUN)
+    if n := _n_contradicted(frame):
+        warnings.warn(
+            f"{path}: in {n:,} of {frame['query'].n_unique():,} queries the rank column "
+            "contradicts the scores. Ranks follow from the scores, as in trec_eval.",
+            RagassayWarning,
+            stacklevel=2,
+        )
+    return TrecRun(str(frame["tag"][-1]), frame.drop("tag", "rank"))
+
+
+def _n_contradicted(run: pl.DataFrame) -> int:
+    """In how many queries a document with a higher score has a higher rank number, too."""
+    import polars as pl
+
+    ranked = run.select("query", "score", rank=pl.col("rank").cast(pl.Int64, strict=False))
+    if ranked["rank"].has_nulls():
+        return 0  # what is no number says nothing about ranks
+    same, down, up = (
+        pl.col("query") == pl.col("query").shift(),
+        pl.col("score") <= pl.col("score").shift(),
+        pl.col("rank") >= pl.col("rank").shift(),
+    )
+    if not ranked.select((same & ~(down & up)).any()).item():
+        return 0  # the usual case needs no sorting
+    ordered = ranked.sort("query", "score", "rank", descending=[False, True, False])
+    return ordered.filter(same & ~up)["query"].n_unique()
 
 
 def read_qrels(path: Path) -> pl.DataFrame:
@@ -93,10 +129,10 @@ def read_qrels(path: Path) -> pl.DataFrame:
                 stacklevel=2,
             )
     layout = _beir_layout(path) or _QRELS
-    _, fields = next(_fields(path, layout), (0, []))
+    _, fields = next(fields_of(path, layout), (0, []))
     if len(fields) >= len(_RUN.columns) and fields[1] == b"Q0" and _NUMBER.fullmatch(fields[4]):
         raise InputError("this is a run, not qrels", path=path, hint="Name the qrels first.")
-    return _read(path, layout).select("query", "document", "grade")
+    return read_table(path, layout).select("query", "document", "grade")
 
 
 def read_qrels_by_query(path: Path) -> Mapping[str, Mapping[str, int]]:
@@ -115,53 +151,6 @@ def read_qrels_by_query(path: Path) -> Mapping[str, Mapping[str, int]]:
     return found
 
 
-def read_run_samples(run_path: Path, qrels_path: Path) -> Iterator[Sample]:
-    """One sample for each judged query, in the order of the qrels.
-
-    A query that the run lacks has ``passages=()``. Queries of the run that were never judged are
-    left out, with a `RagassayWarning`. Passages stand in trec_eval's order: score, then document
-    id, both descending.
-
-    Raises:
-        InputError: see `read_run` and `read_qrels`; also a document that occurs twice for one
-            query, or no query in common.
-    """
-    judged = read_qrels_by_query(qrels_path)
-    run = read_run(run_path)
-    in_run = run.frame["query"].unique()
-    common = in_run.is_in(list(judged))
-    if not common.any():
-        raise no_overlap(str(in_run[0]), next(iter(judged)), run_path)
-    if unjudged := in_run.len() - int(common.sum()):
-        warnings.warn(
-            f"{run_path}: {unjudged} queries of the run have no judgements and were left out.",
-            RagassayWarning,
-            stacklevel=2,
-        )
-    ordered = run.frame.filter(run.frame["query"].is_in(list(judged))).sort(
-        "query", "score", "document", descending=[False, True, True]
-    )
-    blocks = ordered["query"].rle().struct.unnest()
-    ends = blocks["len"].cum_sum().to_list()
-    where = {
-        query: slice(end - length, end)
-        for query, length, end in zip(blocks["value"], blocks["len"], ends, strict=True)
-    }
-    documents, scores = ordered["document"], ordered["score"]
-    for query, grades in judged.items():
-        rows = where.get(query, slice(0, 0))
-        found = documents[rows].to_list()
-        if len(set(found)) < len(found):
-            raise repeated(run_path, query, _first_repeat(found), run=True)
-        passages = zip(found, scores[rows].to_list(), strict=True)
-        yield Sample(
-            id=query,
-            system=run.tag,
-            passages=tuple(Passage(id=name, score=score) for name, score in passages),
-            gold=tuple(GoldPassage(id=name, grade=grade) for name, grade in grades.items()),
-        )
-
-
 def repeated(path: Path, query: str, document: str, *, run: bool) -> InputError:
     """The error for a document that stands twice for one query in a run (or qrels) file."""
     if not run and path.is_dir():
@@ -171,7 +160,7 @@ def repeated(path: Path, query: str, document: str, *, run: bool) -> InputError:
     wanted = [query.encode(), document.encode()]
     lines = (
         number
-        for number, fields in _fields(path, layout)
+        for number, fields in fields_of(path, layout)
         if len(fields) > max(places) and [fields[at] for at in places] == wanted
     )
     return InputError(
@@ -191,7 +180,13 @@ def no_overlap(in_run: str, in_qrels: str, path: object | None = None) -> InputE
     )
 
 
-def _read(path: Path, layout: _Layout) -> pl.DataFrame:
+def read_table(path: Path, layout: Layout) -> pl.DataFrame:
+    """The kept columns of a file, in the order of its lines.
+
+    Raises:
+        InputError: the file cannot be read or has no lines, a line has too few columns or is not
+            UTF-8, or a number is not one.
+    """
     import polars as pl
 
     with opened(path):
@@ -208,7 +203,7 @@ def _read(path: Path, layout: _Layout) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=types, orient="row")
 
 
-def _read_fast(path: Path, layout: _Layout) -> pl.DataFrame | None:
+def _read_fast(path: Path, layout: Layout) -> pl.DataFrame | None:
     """The frame, or ``None`` when anything at all is unexpected."""
     import polars as pl
 
@@ -240,7 +235,7 @@ def _read_fast(path: Path, layout: _Layout) -> pl.DataFrame | None:
         return None
 
 
-def _number_type(layout: _Layout) -> pl.DataType:
+def _number_type(layout: Layout) -> pl.DataType:
     import polars as pl
 
     return pl.Int64() if layout.whole_numbers else pl.Float64()
@@ -266,7 +261,7 @@ def _plain(path: Path) -> tuple[bytes, bytes] | None:
     return separator, first_line
 
 
-def _tidy(text: bytes, layout: _Layout) -> bytes:
+def _tidy(text: bytes, layout: Layout) -> bytes:
     """The same lines with one separator between fields, without comments and blank lines."""
     text = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     if layout.separator is None:
@@ -281,7 +276,7 @@ def _tidy(text: bytes, layout: _Layout) -> bytes:
     return text.lstrip(b"\n")
 
 
-def _fields(path: Path, layout: _Layout) -> Iterator[tuple[int, list[bytes]]]:
+def fields_of(path: Path, layout: Layout) -> Iterator[tuple[int, list[bytes]]]:
     """Each line's number and fields, without comments, blank lines and the header."""
     number, header = 0, layout.header
     with opened(path) as stream:
@@ -297,9 +292,9 @@ def _fields(path: Path, layout: _Layout) -> Iterator[tuple[int, list[bytes]]]:
                     yield number, line.split(layout.separator)
 
 
-def _checked_rows(path: Path, layout: _Layout) -> Iterator[list[str | int | float]]:
+def _checked_rows(path: Path, layout: Layout) -> Iterator[list[str | int | float]]:
     """The kept fields of each line; the first faulty one is an `InputError`."""
-    for number, fields in _fields(path, layout):
+    for number, fields in fields_of(path, layout):
         if len(fields) < len(layout.columns):
             raise InputError(
                 f"{len(fields)} columns stand where a {layout.what} has {len(layout.columns)}",
@@ -321,7 +316,7 @@ def _checked_rows(path: Path, layout: _Layout) -> Iterator[list[str | int | floa
         yield row
 
 
-def _number(raw: bytes, layout: _Layout, path: Path, line: int) -> int | float:
+def _number(raw: bytes, layout: Layout, path: Path, line: int) -> int | float:
     pattern = _WHOLE_NUMBER if layout.whole_numbers else _NUMBER
     if pattern.fullmatch(raw):
         if layout.whole_numbers:
@@ -344,7 +339,7 @@ def _number(raw: bytes, layout: _Layout, path: Path, line: int) -> int | float:
     )
 
 
-def _beir_layout(path: Path) -> _Layout | None:
+def _beir_layout(path: Path) -> Layout | None:
     """The layout of a file whose first line is BEIR's header; ``None`` for any other file."""
     with opened(path) as stream:
         first = stream.readline(4096).rstrip(b"\r\n").split(b"\t")
@@ -352,7 +347,7 @@ def _beir_layout(path: Path) -> _Layout | None:
     if not set(_BEIR_NAMES) <= set(names):
         return None
     columns = tuple(_BEIR_NAMES.get(name, f"_{name}") for name in names)
-    return _Layout("BEIR qrels file", columns, "grade", True, b"\t", True)
+    return Layout("BEIR qrels file", columns, "grade", True, b"\t", True)
 
 
 def _beir_file(folder: Path) -> Path:
@@ -368,12 +363,3 @@ def _beir_file(folder: Path) -> Path:
                 hint="Name one of these files.",
             )
     raise InputError("this folder has no qrels/*.tsv", path=folder, hint="Name a qrels file.")
-
-
-def _first_repeat(names: Sequence[str]) -> str:
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            return name
-        seen.add(name)
-    raise AssertionError("no name occurs twice")

@@ -5,13 +5,14 @@ from __future__ import annotations
 import dataclasses
 import os
 import re
-from collections.abc import Iterator, Mapping
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from ragassay.errors import InputError
+from ragassay.errors import InputError, RagassayWarning
 from ragassay.formats.base import NO, SURE, Format, Head
 from ragassay.formats.records import Mapper
-from ragassay.samples import GoldPassage, Sample
+from ragassay.samples import GoldPassage, Passage, Sample
 
 Qrels = Mapping[str, Mapping[str, int]]
 """Query id -> document id -> grade."""
@@ -56,9 +57,7 @@ def _judged(samples: Iterator[Sample], qrels: Qrels, mapper: Mapper) -> Iterator
 
 
 def _run(path: Path, gold: Path, mapper: Mapper) -> Iterator[Sample]:
-    from ragassay.formats import trec
-
-    for sample in trec.read_run_samples(path, gold):
+    for sample in read_run_samples(path, gold):
         if not sample.passages:
             mapper.note(*_ABSENT)
         yield sample
@@ -66,6 +65,64 @@ def _run(path: Path, gold: Path, mapper: Mapper) -> Iterator[Sample]:
 
 def _gold(grades: Mapping[str, int]) -> tuple[GoldPassage, ...]:
     return tuple(GoldPassage(id=key, grade=grade) for key, grade in grades.items())
+
+
+def read_run_samples(run_path: Path, qrels_path: Path) -> Iterator[Sample]:
+    """One sample for each judged query, in the order of the qrels.
+
+    A query that the run lacks has ``passages=()``. Queries of the run that were never judged are
+    left out, with a `RagassayWarning`. Passages stand in trec_eval's order: score, then document
+    id, both descending.
+
+    Raises:
+        InputError: see `ragassay.formats.trec`; also a document that occurs twice for one
+            query, or no query in common.
+    """
+    from ragassay.formats import trec
+
+    judged = trec.read_qrels_by_query(qrels_path)
+    run = trec.read_run(run_path)
+    in_run = run.frame["query"].unique()
+    common = in_run.is_in(list(judged))
+    if not common.any():
+        raise trec.no_overlap(str(in_run[0]), next(iter(judged)), run_path)
+    if unjudged := in_run.len() - int(common.sum()):
+        warnings.warn(
+            f"{run_path}: {unjudged} queries of the run have no judgements and were left out.",
+            RagassayWarning,
+            stacklevel=2,
+        )
+    ordered = run.frame.filter(run.frame["query"].is_in(list(judged))).sort(
+        "query", "score", "document", descending=[False, True, True]
+    )
+    blocks = ordered["query"].rle().struct.unnest()
+    ends = blocks["len"].cum_sum().to_list()
+    where = {
+        query: slice(end - length, end)
+        for query, length, end in zip(blocks["value"], blocks["len"], ends, strict=True)
+    }
+    documents, scores = ordered["document"], ordered["score"]
+    for query, grades in judged.items():
+        rows = where.get(query, slice(0, 0))
+        found = documents[rows].to_list()
+        if len(set(found)) < len(found):
+            raise trec.repeated(run_path, query, _first_repeat(found), run=True)
+        passages = zip(found, scores[rows].to_list(), strict=True)
+        yield Sample(
+            id=query,
+            system=run.tag,
+            passages=tuple(Passage(id=name, score=score) for name, score in passages),
+            gold=_gold(grades),
+        )
+
+
+def _first_repeat(names: Sequence[str]) -> str:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    raise AssertionError("no name occurs twice")
 
 
 def read(path: Path, mapper: Mapper) -> Iterator[Sample]:

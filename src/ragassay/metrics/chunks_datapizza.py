@@ -7,7 +7,8 @@ gold chunk and rises when irrelevant chunks are appended. `ragassay.metrics.chun
 corrected family. What differs from the published code: a request that makes no sense (k below 1,
 gamma below 0, a rank outside the list) is a ``ValueError`` rather than a number, gamma 0 gives the
 limit rather than a crash, embeddings may come as a two-dimensional array, ``rouge_score`` returns
-the three F1 values of the specification, and an error inside BLEU is not turned into 0.
+the three F1 values of the specification unless ``nested`` asks for what the code returns, and an
+error inside BLEU is not turned into 0.
 
 Source: datapizza-ai, ``docs/metrics.md`` and ``datapizza-ai-eval/metrics.py``.
 """
@@ -16,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,9 @@ from ragassay.metrics.rouge import MEASURES, PRF, rouge
 
 Embeddings = Sequence[Sequence[float]] | Sequence[NDArray[np.floating]] | NDArray[np.floating]
 """One vector for each chunk."""
+
+_FIGURES = ("precision", "recall", "fmeasure")
+"""What datapizza calls the three figures of a ROUGE."""
 
 
 def precision_at_k_exact(
@@ -217,12 +221,31 @@ def corpus_bleu_score(retrieved_chunks: Sequence[str], ground_truth_chunks: Sequ
     return sum(best) / len(best)
 
 
-def rouge_score(retrieved_chunk: str, ground_truth_chunk: str) -> dict[str, float]:
+@overload
+def rouge_score(
+    retrieved_chunk: str, ground_truth_chunk: str, *, nested: Literal[False] = False
+) -> dict[str, float]: ...
+
+
+@overload
+def rouge_score(
+    retrieved_chunk: str, ground_truth_chunk: str, *, nested: Literal[True]
+) -> dict[str, dict[str, float]]: ...
+
+
+def rouge_score(
+    retrieved_chunk: str, ground_truth_chunk: str, *, nested: bool = False
+) -> dict[str, float] | dict[str, dict[str, float]]:
     """F1 of ROUGE-1, ROUGE-2 and ROUGE-L with stemming: keys ``rouge1``, ``rouge2``, ``rougeL``.
 
-    All are 0 when either text is empty.
+    With ``nested`` each key holds ``precision``, ``recall`` and ``fmeasure``, which is what
+    datapizza's own function returns; its documentation promises F1 scores. All are 0 when either
+    text is empty.
     """
-    return {kind: values.f for kind, values in _rouge(retrieved_chunk, ground_truth_chunk).items()}
+    found = _rouge(retrieved_chunk, ground_truth_chunk)
+    if nested:
+        return {kind: dict(zip(_FIGURES, values, strict=True)) for kind, values in found.items()}
+    return {kind: values.f for kind, values in found.items()}
 
 
 def corpus_rouge_scores(
@@ -237,9 +260,7 @@ def corpus_rouge_scores(
         ValueError: there are chunks but no gold.
     """
     _check_list(retrieved_chunks, ground_truth_chunks)
-    totals: dict[str, dict[str, float]] = {
-        kind: {"precision": 0.0, "recall": 0.0, "fmeasure": 0.0} for kind in MEASURES
-    }
+    totals: dict[str, dict[str, float]] = {kind: dict.fromkeys(_FIGURES, 0.0) for kind in MEASURES}
     if not retrieved_chunks:
         return totals
     _check_gold(ground_truth_chunks)

@@ -179,13 +179,21 @@ def parse_all(
         raise UsageError("No metric is named. 'ragassay metrics' lists them.")
     found: dict[Metric, None] = {}
     for name in listed:
-        base = ULTRARAG_RANKED.get(name if name in known() else name.casefold())
-        if base is not None and name not in known() and name not in (local or {}):
+        base = at_each_k(name, local)
+        if base is not None:
             for k in ks or DEFAULT_KS:
                 found.setdefault(parse(f"{base}@{k}"), None)
         else:
             found.setdefault(parse(name, local), None)
     return list(found)
+
+
+def at_each_k(name: str, local: Mapping[str, str] | None = None) -> str | None:
+    """The metric that UltraRAG's ``recall``, ``ndcg`` or ``precision`` stands for at each cut-off;
+    ``None`` for a name that cut-offs given apart do not change."""
+    if name in known() or name in (local or {}):
+        return None
+    return ULTRARAG_RANKED.get(name.casefold())
 
 
 def split(names: str | Iterable[str]) -> list[str]:

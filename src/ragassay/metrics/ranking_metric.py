@@ -26,8 +26,8 @@ _CONTRADICTED = (
 
 
 def level() -> Any:
-    """The parameter ``rel`` of binary measures."""
-    return param(1, "lowest grade that counts as relevant", minimum=1)
+    """The parameter ``rel`` of binary measures. At 0 every judged document is relevant."""
+    return param(1, "lowest grade that counts as relevant", minimum=0)
 
 
 @dataclass(frozen=True)

@@ -49,6 +49,8 @@ class Rankings:
             index of the query, rank from 1, grade (below 0: in the pool, but unjudged).
         gold_query, gold_grade: all documents that the qrels name, in any order.
         n_unjudged_queries: queries of the run that were left out because they were never judged.
+        largest_grade: the highest grade of all judgements, those of queries left out since
+            included; found in ``gold_grade`` when not given, and 0 without any.
     """
 
     def __init__(
@@ -61,6 +63,7 @@ class Rankings:
         gold_query: Ints,
         gold_grade: Ints,
         n_unjudged_queries: int = 0,
+        largest_grade: int | None = None,
     ) -> None:
         self.queries = tuple(queries)
         self.n_unjudged_queries = n_unjudged_queries
@@ -69,6 +72,9 @@ class Rankings:
         self.hit_query, self.hit_rank = hit_query[order], hit_rank[order]
         self.hit_grade = hit_grade[order]
         self.gold_query, self.gold_grade = gold_query, gold_grade
+        if largest_grade is None:
+            largest_grade = max(0, int(gold_grade.max(initial=0)))
+        self.largest_grade = largest_grade
         self._memo: dict[Hashable, Any] = {}
 
     def __len__(self) -> int:
@@ -87,7 +93,7 @@ class Rankings:
         return cast(T, self._memo[key])
 
     def relevant(self, level: int) -> Relevant:
-        """The retrieved documents with a grade of at least ``level`` (1 or more)."""
+        """The retrieved documents with a grade of at least ``level`` (0 or more)."""
         return self.once(_relevant, level)
 
     def total(self, query: Ints, weights: Floats | Ints | None = None) -> Floats:
@@ -106,6 +112,24 @@ class Rankings:
             self.gold_query,
             self.gold_grade,
             self.n_unjudged_queries,
+            self.largest_grade,
+        )
+
+    def judged_only(self) -> Rankings:
+        """The same rankings without documents that have no grade of at least 0; the others move
+        up."""
+        judged = self.hit_grade >= 0
+        query = self.hit_query[judged]
+        return Rankings(
+            self.queries,
+            np.bincount(query, minlength=len(self)),
+            query,
+            nth_of_query(query),
+            self.hit_grade[judged],
+            self.gold_query,
+            self.gold_grade,
+            self.n_unjudged_queries,
+            self.largest_grade,
         )
 
     def only(self, chosen: Mask) -> Rankings:
@@ -121,6 +145,7 @@ class Rankings:
             new_index[self.gold_query[gold]],
             self.gold_grade[gold],
             self.n_unjudged_queries,
+            self.largest_grade,
         )
 
 

@@ -116,6 +116,30 @@ class GeometricAveragePrecision(AveragePrecision):
 
 @register
 @dataclass(frozen=True)
+class SmoothedAveragePrecision(RankingMetric):
+    """``log((1 + s) / (1 + R - s))``, where s is the sum of precisions at the ranks of the relevant
+    documents retrieved and R the number of relevant ones. It orders rankings of a query as AP does
+    and is steadier in the mean; below 0 where AP is below one half."""
+
+    rel: int = level()
+
+    name = "YAAP"
+    title = "Yet another average precision"
+    source = "Robertson, ECIR 2012; trec_eval yaap"
+    low = None
+    high = None
+    recommended_for = "means and tests over queries that differ much in difficulty"
+
+    def values(self, rankings: Rankings) -> Floats:
+        """See the class."""
+        found = rankings.relevant(self.rel)
+        total = rankings.total(found.query, found.nth / found.rank)
+        smoothed: Floats = np.log((1 + total) / (1 + found.known - total))
+        return smoothed
+
+
+@register
+@dataclass(frozen=True)
 class ReciprocalRank(RankingMetric):
     """One divided by the rank of the first relevant document; 0 when there is none within k."""
 

@@ -69,13 +69,49 @@ class _Graded(RankingMetric):
 
 @register
 @dataclass(frozen=True)
+class DCG(_Graded):
+    """Gain of all ranks, the one at rank i divided by ``log2(i + 1)``."""
+
+    name = "DCG"
+    title = "Discounted cumulative gain"
+    source = "Järvelin and Kekäläinen, ACM TOIS 2002; trec_eval dcg"
+    high = None
+    recommended_for = "what nDCG rests on; not comparable between queries"
+
+    def values(self, rankings: Rankings) -> Floats:
+        """See the class."""
+        return rankings.total(*_discounted(rankings.once(_found, self.rule)))
+
+
+@register
+@dataclass(frozen=True)
+class IdealDCG(_Graded):
+    """Discounted gain of the best possible ranking of all judged documents."""
+
+    name = "idealDCG"
+    title = "Discounted cumulative gain of the ideal ranking"
+    source = "Järvelin and Kekäläinen, ACM TOIS 2002; trec_eval ideal_dcg"
+    high = None
+    higher_is_better = None
+    recommended_for = "how much there was to be gained for a query"
+
+    def values(self, rankings: Rankings) -> Floats:
+        """See the class."""
+        return rankings.total(*_discounted(rankings.once(_ideal, self.rule)))
+
+
+@register
+@dataclass(frozen=True)
 class RNDCG(_Graded):
     """nDCG averaged over the ranks at which the ideal ranking steps down to a lower gain, and the
-    end of the ranking."""
+    end of the ranking; 0 for a query without a document of at least grade ``rel``."""
+
+    rel: int = level()
 
     name = "RnDCG"
     title = "nDCG at the R levels"
     source = "trec_eval Rndcg"
+    version = 2
     recommended_for = "nDCG without the choice of a cut-off"
 
     def values(self, rankings: Rankings) -> Floats:
@@ -91,7 +127,8 @@ class RNDCG(_Graded):
         longer = rankings.n_retrieved[ideal.query[last]] > ideal.rank[last] + 1
         query = ideal.query[last][longer]
         final = rankings.total(*_discounted(found))[query] / best[last][longer]
-        return share(sums + rankings.total(query, final), steps + rankings.total(query))
+        mean = share(sums + rankings.total(query, final), steps + rankings.total(query))
+        return np.where(rankings.relevant(self.rel).known > 0, mean, 0.0)
 
 
 @register

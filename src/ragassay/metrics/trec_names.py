@@ -12,19 +12,33 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
-from typing import Any
+from typing import Any, Literal
 
 from ragassay.errors import UsageError, did_you_mean
 from ragassay.metrics import naming
 from ragassay.metrics.base import Metric
+from ragassay.metrics.preferences import MEASURES as PREFERENCES
+from ragassay.metrics.preferences import PreferenceMeasure
 from ragassay.metrics.ranking_metric import RankingMetric
 from ragassay.metrics.retrieval_levels import RelevanceString
+from ragassay.metrics.retrieval_sets import Utility
 
 OFFICIAL = "official"
 """What trec_eval prints when no measure is named."""
 
+Judgements = Literal["qrels", "qrels_prefs", "prefs", "qrels_jg"]
+"""How trec_eval reads its first file: as qrels; as qrels that say what is preferred; as
+preferences; as qrels of several groups."""
+
+_DEFAULTS: dict[Judgements, str] = {
+    "qrels": OFFICIAL,
+    "qrels_prefs": "prefs",
+    "prefs": "prefs",
+    "qrels_jg": "qrels_jg",
+}
 _DEPTHS = "5,10,15,20,30,100,200,500,1000"
 _TENTHS = "0.0,0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9,1.0"
+_FIFTHS = "0.2,0.4,0.6,0.8,1.0,1.2,1.4,1.6,1.8,2.0"
 
 
 @dataclass(frozen=True)
@@ -35,12 +49,15 @@ class TrecMeasure:
         label: what it prints, such as ``P_10``.
         metric: the metric behind it; ``None`` for ``runid``.
         per_query, summary: where the line appears.
+        takes: the judgements that it can be computed from (``prefs`` stands for both kinds of
+            preferences); ``None`` for any.
     """
 
     label: str
-    metric: RankingMetric | None
+    metric: RankingMetric | PreferenceMeasure | None
     per_query: bool = True
     summary: bool = True
+    takes: Judgements | None = "qrels"
 
 
 @dataclass(frozen=True)
@@ -57,6 +74,7 @@ class _Entry:
     combine: Callable[[str], str] | None = None
     per_query: bool = True
     summary: bool = True
+    takes: Judgements | None = "qrels"
 
 
 def _gains(text: str) -> str:
@@ -80,9 +98,15 @@ def _persistence(fixed: str) -> Callable[[str], str]:
     return combine
 
 
+_PREFERENCE_NAMES = [
+    *("prefs_num_prefs_poss", "prefs_num_prefs_ful", "prefs_num_prefs_ful_ret"),
+    *("prefs_simp", "prefs_pair", "prefs_avgjg", "prefs_avgjg_Rnonrel"),
+    *("prefs_simp_ret", "prefs_pair_ret", "prefs_avgjg_ret", "prefs_avgjg_Rnonrel_ret"),
+    *("prefs_simp_imp", "prefs_pair_imp", "prefs_avgjg_imp"),
+]
 _MEASURES = {
-    "runid": _Entry("", per_query=False),
-    "num_q": _Entry("NumQ", per_query=False),
+    "runid": _Entry("", per_query=False, takes=None),
+    "num_q": _Entry("NumQ", per_query=False, takes=None),
     "num_ret": _Entry("NumRet"),
     "num_rel": _Entry("NumRel"),
     "num_rel_ret": _Entry("NumRelRet"),
@@ -97,11 +121,13 @@ _MEASURES = {
     "recall": _Entry("Recall@{}", _DEPTHS),
     "infAP": _Entry("infAP"),
     "gm_bpref": _Entry("GMBpref", per_query=False),
-    "Rprec_mult": _Entry("Rprec(mult={})", "0.2,0.4,0.6,0.8,1.0,1.2,1.4,1.6,1.8,2.0", whole=False),
+    "Rprec_mult": _Entry("Rprec(mult={})", _FIFTHS, whole=False),
     "utility": _Entry("Utility", combine=_utility),
     "11pt_avg": _Entry("AP11", combine=lambda text: f"(levels={text.replace(',', ';')})"),
     "binG": _Entry("binG"),
     "G": _Entry("G", combine=_gains),
+    "dcg": _Entry("DCG", combine=_gains),
+    "ideal_dcg": _Entry("idealDCG", combine=_gains),
     "ndcg": _Entry("nDCG", combine=_gains),
     "ndcg_rel": _Entry("nDCGRel", combine=_gains),
     "Rndcg": _Entry("RnDCG", combine=_gains),
@@ -115,36 +141,85 @@ _MEASURES = {
     "set_map": _Entry("SetAP"),
     "set_F": _Entry("SetF", combine="(x={})".format),
     "num_nonrel_judged_ret": _Entry("NumNonrelJudgedRet"),
+    **{name: _Entry("", takes="prefs") for name in _PREFERENCE_NAMES},
+    "map_avgjg": _Entry("AP", takes="qrels_jg"),
+    "P_avgjg": _Entry("P@{}", _DEPTHS, takes="qrels_jg"),
+    "Rprec_mult_avgjg": _Entry("Rprec(mult={})", _FIFTHS, whole=False, takes="qrels_jg"),
+    "yaap": _Entry("YAAP"),
     "rbp": _Entry("RBP(p=0.9,graded=true)", combine=_persistence("graded=true")),
     "rbp_resid": _Entry("RBPResid(p=0.9,published=true)", combine=_persistence("published=true")),
     "unj": _Entry("Unjudged@{}", "5,10,20"),
 }
 _NAMES = list(_MEASURES)
-_BASIC = ["runid", "num_q", "num_ret", "num_rel", "num_rel_ret"]
+_ANY = ["runid", "num_q"]
+_BASIC = [*_ANY, "num_ret", "num_rel", "num_rel_ret"]
+_NOT_IN_ALL_TREC = {"dcg", "ideal_dcg", "yaap"}
 NICKNAMES = {
     OFFICIAL: _NAMES[: _NAMES.index("P") + 1],
     "set": [*_BASIC, "utility", "set_P", "set_relative_P", "set_recall", "set_map", "set_F"],
-    "all_trec": _NAMES,
+    "all_trec": [
+        name
+        for name in _NAMES
+        if _MEASURES[name].takes in (None, "qrels") and name not in _NOT_IN_ALL_TREC
+    ],
+    "all_prefs": [*_ANY, *_PREFERENCE_NAMES],
+    "prefs": [*_ANY, *_PREFERENCE_NAMES[: _PREFERENCE_NAMES.index("prefs_avgjg") + 1]],
+    "qrels_jg": [*_ANY, "map_avgjg", "P_avgjg", "Rprec_mult_avgjg"],
 }
 
 
 def resolve(
-    names: Sequence[str], *, rel: int = 1, ks: Sequence[int] | None = None
+    names: Sequence[str] = (),
+    *,
+    rel: int = 1,
+    ks: Sequence[int] | None = None,
+    judgements: Judgements = "qrels",
+    n_docs: int = 0,
 ) -> list[TrecMeasure]:
     """The measures that trec_eval's names, or ours, stand for.
 
     Args:
         names: each a trec_eval measure with its parameters (``P.5,10``), a nickname
-            (``official``, ``set``, ``all_trec``), or names of ours joined by commas. Where both
-            know a name, trec_eval's meaning holds, unless ``ks`` is given and it is one of
-            UltraRAG's (``recall``).
+            (``official``, ``set``, ``all_trec``, ``prefs``, ``all_prefs``, ``qrels_jg``), or names
+            of ours joined by commas. Where both know a name, trec_eval's meaning holds, unless
+            ``ks`` is given and it is one of UltraRAG's (``recall``). None stands for the nickname
+            that suits ``judgements``.
         rel: lowest grade that counts as relevant.
         ks: cut-offs for UltraRAG's names.
+        judgements: what the measures are to be computed from.
+        n_docs: documents in the collection, for utility.
 
     Raises:
         UsageError: an unknown name, a parameter out of range, or a metric that is no measure of
-            rankings.
+            rankings or cannot be computed from such judgements; ``ks`` without a name that it
+            acts on.
     """
+    pieces = [piece for name in names for piece in naming.split(name)]
+    if ks and not any(map(naming.at_each_k, pieces)):
+        raise UsageError(
+            "--ks acts on recall, ndcg and precision, and none of them is named. Write cut-offs "
+            "into the other names, as in P.5,10 or nDCG@5."
+        )
+    found = _resolved(names or [_DEFAULTS[judgements]], rel, ks)
+    has = "prefs" if judgements == "qrels_prefs" else judgements
+    for measure in found:
+        if measure.takes not in (None, has):
+            formats = [one for one in _DEFAULTS if one.endswith(measure.takes)]
+            raise UsageError(
+                f"{measure.label} cannot be computed with -R {judgements}; it takes "
+                f"-R {' or '.join(formats)}."
+            )
+    return [_in_collection(measure, n_docs) for measure in found]
+
+
+def _in_collection(measure: TrecMeasure, n_docs: int) -> TrecMeasure:
+    if n_docs and isinstance(measure.metric, Utility) and not measure.metric.collection:
+        metric = dataclasses.replace(measure.metric, collection=n_docs)
+        return dataclasses.replace(measure, metric=metric)
+    return measure
+
+
+def _resolved(names: Sequence[str], rel: int, ks: Sequence[int] | None) -> list[TrecMeasure]:
     asked: dict[str, list[str]] = {}
     own: dict[str, TrecMeasure] = {}
     for name in names:
@@ -198,6 +273,10 @@ def _is_trec(name: str, ks: Sequence[int] | None) -> bool:
 def _measures(name: str, parameters: str, rel: int) -> list[tuple[float, TrecMeasure]]:
     """The measures of one name, each with its place among them."""
     entry = _MEASURES[name]
+    if name in PREFERENCES:
+        if parameters:
+            raise _no_parameters(name, parameters)
+        return [(0.0, TrecMeasure(name, PREFERENCES[name], takes=entry.takes))]
     if entry.default:
         return [
             (value, _measure(entry, f"{name}_{shown}", entry.expression.format(exact), rel))
@@ -206,15 +285,19 @@ def _measures(name: str, parameters: str, rel: int) -> list[tuple[float, TrecMea
     if not parameters:
         return [(0.0, _measure(entry, name, entry.expression, rel))]
     if entry.combine is None:
-        raise UsageError(f"{name} takes no parameters, so {name}.{parameters} makes no sense.")
+        raise _no_parameters(name, parameters)
     base = entry.expression.partition("(")[0]
     expression = base + entry.combine(parameters)
     return [(0.0, _measure(entry, f"{name}_{parameters}", expression, rel))]
 
 
+def _no_parameters(name: str, parameters: str) -> UsageError:
+    return UsageError(f"{name} takes no parameters, so {name}.{parameters} makes no sense.")
+
+
 def _measure(entry: _Entry, label: str, expression: str, rel: int) -> TrecMeasure:
     metric = _ranking_metric(naming.parse(expression), rel) if expression else None
-    return TrecMeasure(label, metric, entry.per_query, entry.summary)
+    return TrecMeasure(label, metric, entry.per_query, entry.summary, entry.takes)
 
 
 def _cutoffs(name: str, text: str, whole: bool) -> list[tuple[float, str, str]]:

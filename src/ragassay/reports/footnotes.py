@@ -279,7 +279,8 @@ def comparison_notes(comparison: Comparison) -> list[str]:
         f"both runs scored: n, of {comparison.n_common:,} in common.",
         f"p_value: two-sided paired sign-flip test, {comparison.n_resamples:,} random patterns, "
         f"seed {comparison.seed} (all patterns with at most {EXACT_UP_TO} queries or clusters in "
-        "common). * marks a raw p below 0.05.",
+        "common). significant: whether that p is below 0.05, before any correction. t-test p: "
+        "paired Student's t-test, which takes the differences for normal.",
         f"p ({correction_name(comparison.correction)}) and the verdict: {_corrected(comparison)} "
         f"the {plural(n_tested, 'metric')} tested between these two runs, at the "
         f"{percent(1 - comparison.level)} level."

@@ -38,9 +38,9 @@ def comparison(found: Comparison) -> str:
     lines += _table(
         [
             *("metric", "A_mean (new)", "B_mean (old)", "Diff(A-B)", "interval"),
-            *("p_value", corrected, "verdict", "n", "detectable"),
+            *("p_value", "significant", "t-test p", corrected, "verdict", "n", "detectable"),
         ],
-        "lrrrrrrlrr",
+        "lrrrrrlrrlrr",
         (_difference_cells(difference) for difference in found.differences),
     )
     return _finish(lines, footnotes.comparison_notes(found), found.warnings)
@@ -85,7 +85,9 @@ def _difference_cells(d: Difference) -> list[str]:
         wording.number(d.b_mean),
         wording.number(d.diff, sign=True),
         wording.bounds(d.low, d.high, sign=True),
-        escape(wording.marked(d)),
+        escape(wording.p_value(d.p_value)),
+        wording.significant(d),
+        escape(wording.p_value(d.t_p_value)),
         escape(wording.p_value(d.p_adjusted)),
         mark + d.verdict,
         f"{d.n:,}",

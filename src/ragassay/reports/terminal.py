@@ -17,7 +17,7 @@ from ragassay.reports import footnotes, grouping, wording
 _VERDICT_STYLE = {"better": "green", "worse": "red", "different": "yellow"}
 _BAR_WIDTH = 12
 _WIDE_SUMMARY, _BAR_SUMMARY = 110, 80
-_WIDE_COMPARISON, _TWO_LINE_COMPARISON, _NARROW_COMPARISON = 124, 96, 76
+_WIDE_COMPARISON, _TWO_LINE_COMPARISON, _NARROW_COMPARISON = 156, 106, 76
 
 
 def summary_table(summary: Summary) -> RenderableType:
@@ -122,23 +122,26 @@ class _ComparisonView:
         if width >= _WIDE_COMPARISON:
             cells = _one_line_cells
             heads = ["A_mean (new)", "B_mean (old)", "Diff(A-B)", "interval"]
-            heads += ["p_value", corrected, "verdict", "n", "detectable"]
+            heads += ["p_value", "significant", "t-test p", corrected]
+            heads += ["verdict", "n", "detectable"]
         elif width >= _TWO_LINE_COMPARISON:
             cells = _two_line_cells
             heads = ["A_mean\n(new)", "B_mean\n(old)", "Diff(A-B)\ninterval"]
-            heads += [f"p_value\n{short}", "verdict\nn, detectable"]
+            heads += ["p_value\nsignificant", f"t-test p\n{short}", "verdict\nn, detectable"]
         elif width >= _NARROW_COMPARISON:
             cells = _narrow_cells
             heads = ["A_mean (new)\nB_mean (old)", "Diff(A-B)\ninterval"]
-            heads += [f"p_value\n{short}", "verdict"]
+            heads += [f"p_value\nt-test p\n{short}", "significant\nverdict"]
         else:
             cells = _stacked_cells
             heads = ["A_mean\n(new)\nB_mean\n(old)"]
-            heads += [f"Diff(A-B)\ninterval\np_value, {short}\nverdict"]
+            heads += [
+                "Diff(A-B)\ninterval\np_value, significant\nt-test p, {short}\nverdict"
+            ]
         table = _table()
         table.add_column("metric" if cells is _one_line_cells else "metric\n", overflow="fold")
         for head in heads:
-            verdict = head.startswith("verdict")
+            verdict = head.startswith(("verdict", "significant\nverdict"))
             table.add_column(
                 head,
                 justify="left" if verdict else "right",
@@ -168,8 +171,10 @@ def _one_line_cells(d: Difference, plain: bool) -> list[RenderableType]:
         _number(d.b_mean, plain),
         _difference(d, plain),
         _interval(d, plain),
-        Text(_dash(wording.marked(d), plain)),
-        Text(_dash(wording.p_value(d.p_adjusted), plain)),
+        _p_value(d.p_value, plain),
+        _significant(d, plain),
+        _p_value(d.t_p_value, plain),
+        _p_value(d.p_adjusted, plain),
         _verdict(d),
         Text(f"{d.n:,}"),
         Text(_dash(wording.number(d.detectable), plain), style="dim"),
@@ -182,7 +187,8 @@ def _two_line_cells(d: Difference, plain: bool) -> list[RenderableType]:
         _number(d.a_mean, plain),
         _number(d.b_mean, plain),
         Text("\n").join([_difference(d, plain), _interval(d, plain)]),
-        _p_values(d, plain),
+        Text("\n").join([_p_value(d.p_value, plain), _significant(d, plain)]),
+        Text("\n").join([_p_value(d.t_p_value, plain), _p_value(d.p_adjusted, plain)]),
         Text("\n").join([_verdict(d), Text(f"n={d.n:,}, {detectable}", style="dim")]),
     ]
 
@@ -191,14 +197,19 @@ def _narrow_cells(d: Difference, plain: bool) -> list[RenderableType]:
     return [
         Text("\n").join([_number(d.a_mean, plain), _number(d.b_mean, plain)]),
         Text("\n").join([_difference(d, plain), _interval(d, plain)]),
-        _p_values(d, plain),
-        _verdict(d),
+        Text("\n").join(_p_value(p, plain) for p in (d.p_value, d.t_p_value, d.p_adjusted)),
+        Text("\n").join([_significant(d, plain), _verdict(d)]),
     ]
 
 
 def _stacked_cells(d: Difference, plain: bool) -> list[RenderableType]:
-    both = Text(", ").join(_p_value_pair(d, plain))
-    lines = [_difference(d, plain), _interval(d, plain), both, _verdict(d)]
+    lines = [
+        _difference(d, plain),
+        _interval(d, plain),
+        Text(", ").join([_p_value(d.p_value, plain), _significant(d, plain)]),
+        Text(", ").join([_p_value(d.t_p_value, plain), _p_value(d.p_adjusted, plain)]),
+        _verdict(d),
+    ]
     return [
         Text("\n").join([_number(d.a_mean, plain), _number(d.b_mean, plain)]),
         Text("\n").join(lines),
@@ -217,13 +228,12 @@ def _interval(d: Difference, plain: bool) -> Text:
     return Text(_dash(wording.bounds(d.low, d.high, sign=True), plain), style="dim")
 
 
-def _p_values(d: Difference, plain: bool) -> Text:
-    return Text("\n").join(_p_value_pair(d, plain))
+def _p_value(value: float | None, plain: bool) -> Text:
+    return Text(_dash(wording.p_value(value), plain))
 
 
-def _p_value_pair(d: Difference, plain: bool) -> list[Text]:
-    corrected = Text(_dash(wording.p_value(d.p_adjusted), plain), style="dim")
-    return [Text(_dash(wording.marked(d), plain)), corrected]
+def _significant(d: Difference, plain: bool) -> Text:
+    return Text(_dash(wording.significant(d), plain), style="dim")
 
 
 def _verdict(d: Difference) -> Text:

@@ -173,6 +173,8 @@ def _short(label: str) -> str:
     return label.rpartition("#")[2].rpartition(":")[2] or label
 
 
-def marked(difference: Difference) -> str:
-    """The raw p-value, with a star where it is below 0.05."""
-    return p_value(difference.p_value) + ("*" if difference.significant else "")
+def significant(difference: Difference) -> str:
+    """Whether the raw p-value is below 0.05, in a word."""
+    if difference.significant is None:
+        return NOTHING
+    return "yes" if difference.significant else "no"

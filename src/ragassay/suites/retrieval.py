@@ -21,6 +21,7 @@ SUITE = Suite(
         "Bpref",
         "Judged@10",
     ),
+    ranked=("nDCG", "P", "Recall", "Success", "Judged"),
     notes=(
         "Passages are matched by id and ranked by score, then id, both descending; without scores "
         "the given order counts.",

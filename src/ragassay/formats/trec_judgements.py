@@ -1,0 +1,124 @@
+"""What trec_eval reads beside qrels: judgements of several groups, preferences, z-score files.
+
+Preferences have five columns (query, group, sub-group, document, level) or are qrels, whose
+iteration column then names the group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ragassay.errors import InputError
+from ragassay.formats.files import lines
+from ragassay.formats.trec import Layout, fields_of, read_table
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_GROUPED = Layout("qrels file", ("query", "group", "document", "grade"), "grade", True)
+_LEVELS = Layout("qrels file", ("query", "group", "document", "level"), "level", False)
+_PREFERENCES = Layout(
+    "preferences file", ("query", "group", "subgroup", "document", "level"), "level", False
+)
+
+
+def read_grouped_qrels(path: Path) -> pl.DataFrame:
+    """Qrels of several groups: a frame of ``query``, ``group``, ``document`` and ``grade``.
+
+    Raises:
+        InputError: see `ragassay.formats.trec.read_table`; also a document that a group judged
+            twice for one query.
+    """
+    return _distinct(path, _GROUPED)
+
+
+def read_preferences(path: Path, *, qrels: bool = False) -> pl.DataFrame:
+    """Preferences: a frame of ``query``, ``group``, ``subgroup``, ``document`` and ``level``.
+
+    Args:
+        path: the file.
+        qrels: it is a qrels file; each group then has one sub-group.
+
+    Raises:
+        InputError: see `ragassay.formats.trec.read_table`; also a document to which a sub-group
+            gives two levels.
+    """
+    import polars as pl
+
+    if not qrels:
+        return _distinct(path, _PREFERENCES)
+    return _distinct(path, _LEVELS).with_columns(subgroup=pl.lit("0"))
+
+
+def _distinct(path: Path, layout: Layout) -> pl.DataFrame:
+    """The file's columns, without a second row for what only one number can belong to."""
+    frame = read_table(path, layout)
+    key = [name for name in layout.columns if name != layout.number]
+    if frame.select(key).is_duplicated().any():
+        seen = set()
+        places = [layout.columns.index(name) for name in key]
+        for number, fields in fields_of(path, layout):
+            found = tuple(fields[at] for at in places)
+            if found in seen:
+                said = dict(zip(key, (one.decode() for one in found), strict=True))
+                raise InputError(
+                    f"document {said['document']!r} occurs a second time in group "
+                    f"{said['group']!r} of query {said['query']!r}",
+                    path=path,
+                    line=number,
+                    hint=f"Keep one line for each {', '.join(key[:-1])} and {key[-1]}.",
+                )
+            seen.add(found)
+    return frame
+
+
+class Scale(NamedTuple):
+    """Mean and standard deviation of a measure's values for a query."""
+
+    mean: float
+    deviation: float
+
+
+def read_scales(path: Path) -> Mapping[tuple[str, str], Scale]:
+    """A z-score file: lines of query, measure, mean and standard deviation, as `Scale` by query and
+    measure.
+
+    Raises:
+        InputError: the file cannot be read, or a line has other than four columns, a number that
+            is none, a negative deviation or a pair that stood before.
+    """
+    found: dict[tuple[str, str], Scale] = {}
+    for number, raw in lines(path):
+        fields = raw.decode(errors="replace").split()
+        if not fields or fields[0].startswith("#"):
+            continue
+        if len(fields) != 4:
+            raise InputError(
+                f"{len(fields)} columns stand where a z-score file has 4",
+                path=path,
+                line=number,
+                hint="The columns are query, measure, mean, standard deviation.",
+            )
+        query, measure, *numbers = fields
+        try:
+            scale = Scale(*map(float, numbers))
+        except ValueError:
+            scale = Scale(np.nan, np.nan)
+        if not np.isfinite(scale).all() or scale.deviation < 0:
+            raise InputError(
+                f"{' '.join(numbers)!r} are not a mean and a standard deviation",
+                path=path,
+                line=number,
+            )
+        if (query, measure) in found:
+            raise InputError(
+                f"measure {measure!r} occurs a second time for query {query!r}",
+                path=path,
+                line=number,
+            )
+        found[query, measure] = scale
+    return found
