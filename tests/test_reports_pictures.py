@@ -45,6 +45,7 @@ STYLE = """
 @font-face { font-family: Block; font-weight: 1 1000; src: url(data:font/ttf;base64,%s) }
 *, *::before, *::after {
   font-family: Block !important; font-synthesis: none !important; font-kerning: none !important;
+  text-rendering: geometricPrecision !important; /* widths that no hinting rounds */
   transition: none !important; animation: none !important; caret-color: transparent !important;
 }
 select, input, button { appearance: none !important }
@@ -189,7 +190,8 @@ def shooter(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shooter]:
     folder = tmp_path_factory.mktemp("pages")
     write_pages(folder)
     with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=list(ARGUMENTS))
+        words = [*ARGUMENTS, "--font-render-hinting=none"]
+        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=words)
         yield Shooter(browser, folder)
         browser.close()
 
