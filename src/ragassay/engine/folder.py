@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 
 import orjson
 import yaml
+from pydantic import ValidationError
 
 from ragassay import files, formats
 from ragassay.engine import fingerprint
@@ -23,7 +24,7 @@ from ragassay.formats.native import to_record
 from ragassay.judges.asking import Asked
 from ragassay.judges.records import to_record as verdict_record
 from ragassay.samples import Sample
-from ragassay.scores import Outcome, Reason
+from ragassay.scores import Outcome
 from ragassay.strict import dumps
 from ragassay.yaml_files import text_of, value_of
 
@@ -277,7 +278,11 @@ def _read_summary(path: Path) -> Summary:
             )
         return Summary.from_json(body)
     except (KeyError, TypeError, ValueError) as error:
-        raise InputError(f"is not a run's summary ({error})", path=path) from error
+        said = error
+        if isinstance(error, ValidationError):
+            first = error.errors()[0]
+            said = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+        raise InputError(f"is not a run's summary ({said})", path=path) from error
 
 
 def _read_config(path: Path) -> dict[str, Any]:
@@ -296,9 +301,8 @@ def _numbered_rows(folder: Path) -> Iterator[tuple[int, ScoreRow]]:
                 record["evidence"] = tuple(record.get("evidence", ()))
                 record.setdefault("judge", "")
                 row = ScoreRow(**{name: record[name] for name in ROW_FIELDS})
-                if row.value is None:
-                    Reason(row.reason or "")
-            except (KeyError, TypeError, ValueError) as error:
+                row.check()
+            except (AttributeError, KeyError, TypeError, ValueError) as error:
                 raise InputError(f"is not a score ({error})", path=path, line=number) from error
             yield number, row
 

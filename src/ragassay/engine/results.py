@@ -62,6 +62,20 @@ class ScoreRow:
         row = cls(*identity, metric, None, "unscored", reason, detail)
         return replace(row, evidence=outcome.evidence, judge=judge)
 
+    def check(self) -> None:
+        """Looks whether the fields are of their types, for a row that was read.
+
+        Raises:
+            TypeError, ValueError: one is not, or the reason is none.
+        """
+        for name, types in _TYPES.items():
+            if not isinstance(getattr(self, name), types):
+                raise TypeError(f"{name} is {getattr(self, name)!r:.80}")
+        if not all(isinstance(one, str) for one in self.evidence):
+            raise TypeError("evidence is no list of texts")
+        if self.value is None:
+            Reason(self.reason or "")
+
     @property
     def identity(self) -> Identity:
         """Query id, system and repeat of the sample."""
@@ -99,6 +113,14 @@ if TYPE_CHECKING:
 CONSISTENCY = "consistency"
 """The suite of repeated runs, and the folder within a run's that holds what it found: a run folder
 itself."""
+
+_TYPES: Mapping[str, type | tuple[type, ...]] = {
+    **dict.fromkeys(("sample", "system", "metric", "status", "explanation", "judge"), str),
+    "repeat": int,
+    "value": (bool, int, float, str, type(None)),
+    "reason": (str, type(None)),
+    "parts": dict,
+}
 
 ROW_FIELDS = tuple(spec.name for spec in fields(ScoreRow))
 """Keys of a line of ``scores.jsonl``, and columns of the long tables."""

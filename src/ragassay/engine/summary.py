@@ -170,7 +170,9 @@ class Summary:
             name: Components(**_known(Components, parts))
             for name, parts in found.get("variances", {}).items()
         }
-        return cls(**found)
+        from pydantic import TypeAdapter
+
+        return TypeAdapter(cls).validate_python(asdict(cls(**found)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,16 +22,16 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
     mapper.cells = True
     with files.opened(path):
         pass  # says at once what is wrong with the file as such
-    scanned = pl.scan_parquet(path, glob=False)
     try:
+        scanned = pl.scan_parquet(path, glob=False)
         n_rows = int(scanned.select(pl.len()).collect().item())
         for start in range(0, n_rows, _SLICE):
             for number, row in frames.rows(scanned.slice(start, _SLICE), start + 1):
                 yield mapper.sample(cast("Record", row), number)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise InputError(
-            f"this is no readable Parquet file ({str(error).splitlines()[0]})", path=path
-        ) from None
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        # A panic is no Exception, and its traceback is on standard error by now.
+        said = (str(error).splitlines() or [type(error).__name__])[0]
+        raise InputError(f"this is no readable Parquet file ({said})", path=path) from None
 
 
 def _sniff(head: Head) -> int:

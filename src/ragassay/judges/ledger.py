@@ -22,7 +22,8 @@ from typing import Any
 import orjson
 
 from ragassay.errors import RagassayError
-from ragassay.judges.ledger_file import MEMORY, connect, explained, transaction
+from ragassay.judges.ledger_file import MEMORY, connect, damaged, explained, transaction
+from ragassay.scores import Reason
 
 DEFAULT = Path(".ragassay") / "ledger.sqlite"
 """Where a project keeps its ledger, seen from the folder where runs are started."""
@@ -80,6 +81,18 @@ class Entry:
 _NAMES = tuple(field.name for field in fields(Entry))
 _REQUEST, _REPLY, _DETAIL = (_NAMES.index(name) for name in ("request", "reply", "detail"))
 _ANSWER, _DROPPED = _NAMES.index("answer"), _NAMES.index("dropped")
+_REASON = _NAMES.index("reason")
+_TEXT, _NUMBER, _NONE = (str,), (int, float), (type(None),)
+_STORED: tuple[tuple[type, ...], ...] = (
+    *((bytes,), _TEXT, (int,), _TEXT, (int,), _TEXT, _TEXT, _TEXT, _TEXT, (*_TEXT, *_NONE)),
+    *(_TEXT, (bytes,), _TEXT, (*_TEXT, *_NONE), (int,), (int,), (*_NUMBER, *_NONE), _NUMBER),
+    *((int,), _TEXT, _NUMBER),
+)
+"""The types of the columns; SQLite itself takes any value in any of them."""
+
+END_OF_TIME = 1e11
+"""A moment in seconds that no calendar here reaches."""
+
 _VALUES = attrgetter(*_NAMES)
 COLUMNS = ", ".join(_NAMES)
 _FIND = f"SELECT {COLUMNS} FROM verdicts WHERE key = ?"
@@ -129,7 +142,7 @@ class Ledger:
     def find(self, key: str) -> Entry | None:
         """The entry of a request, or ``None`` when it was never kept."""
         found = self.select(_FIND, (bytes.fromhex(key),))
-        return entry_of(found[0]) if found else None
+        return self._entry(found[0]) if found else None
 
     async def commit(self, entry: Entry, *, stale: bool = False) -> None:
         """Keeps an entry, in place of an older one of the same key. Durable when this returns.
@@ -177,7 +190,13 @@ class Ledger:
         last = 0
         while page := self.select(query, (*values, last)):
             last = page[-1][0]
-            yield from (entry_of(row[1:]) for row in page)
+            yield from (self._entry(row[1:]) for row in page)
+
+    def _entry(self, row: Sequence[Any]) -> Entry:
+        try:
+            return entry_of(row)
+        except (zlib.error, ValueError, TypeError) as error:
+            raise damaged(self.path, f"a kept answer cannot be read: {error}") from error
 
     def change(self, statement: str, values: Sequence[Any] = ()) -> int:
         """Carries out one statement and commits it; returns the number of rows. For upkeep."""
@@ -338,8 +357,18 @@ def _storable(text: str) -> str:
 
 
 def entry_of(row: Sequence[Any]) -> Entry:
-    """The entry of a row with all `COLUMNS`."""
+    """The entry of a row with all `COLUMNS`.
+
+    Raises:
+        ValueError, TypeError, zlib.error: the row is damaged.
+    """
     values = list(row)
+    for name, value, types in zip(_NAMES, values, _STORED, strict=True):
+        if not isinstance(value, types):
+            raise TypeError(f"its {name} is {value!r:.80}")
+    Reason(values[_REASON] or Reason.REFUSED)
+    if not 0 <= values[-1] < END_OF_TIME:
+        raise ValueError(f"it is from the second {values[-1]}")
     values[0] = values[0].hex()
     values[_REQUEST] = zlib.decompress(values[_REQUEST])
     values[_ANSWER] = None if values[_ANSWER] is None else values[_ANSWER].encode()

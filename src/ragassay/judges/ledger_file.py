@@ -90,6 +90,8 @@ def explained(path: str) -> Iterator[None]:
         yield
     except sqlite3.DatabaseError as error:
         raise _explanation(path, error) from error
+    except UnicodeDecodeError as error:  # SQLite quotes what it found
+        raise damaged(path, "it holds what is no text") from error
 
 
 def _find_place(path: Path, create: bool) -> None:
@@ -211,6 +213,11 @@ def _explanation(path: str, error: sqlite3.DatabaseError) -> InputError | UsageE
         return UsageError(
             f"{path}: the ledger cannot be written ({said}). Choose another place with --ledger."
         )
+    return damaged(path, said)
+
+
+def damaged(path: str, said: str) -> InputError:
+    """The error for a ledger that holds what no ledger may hold; ``said`` is what."""
     return InputError(
         f"is damaged ({said})",
         path=path,

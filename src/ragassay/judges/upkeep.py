@@ -18,8 +18,8 @@ import orjson
 
 from ragassay.errors import UsageError, did_you_mean
 from ragassay.judges import vectors
-from ragassay.judges.ledger import Entry, Ledger
-from ragassay.judges.ledger_file import MEMORY
+from ragassay.judges.ledger import END_OF_TIME, Entry, Ledger
+from ragassay.judges.ledger_file import MEMORY, damaged
 from ragassay.judges.providers import PROVIDERS
 
 
@@ -199,6 +199,14 @@ def stats(ledger: Ledger, selection: Selection = Selection()) -> Stats:
         )
     ]
     rows += _vectors(ledger, selection)
+    for row in rows:
+        numbers = (row.input_tokens, row.output_tokens, row.unpriced, row.first, row.last)
+        texts = (row.endpoint, row.model, row.kind, *row.failures)
+        whole = all(isinstance(one, int | float) for one in numbers) and all(
+            isinstance(one, str) for one in texts
+        )
+        if not whole or not 0 <= row.first <= row.last < END_OF_TIME:
+            raise damaged(ledger.path, "a kept answer lacks what each of them has")
     return Stats(ledger.path, _size(ledger.path), rows, rejections(ledger))
 
 

@@ -28,7 +28,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ragassay.errors import UsageError
+from ragassay.errors import InputError, UsageError
 from ragassay.judges.asking import Ask, Asker, Scope, Unanswered
 from ragassay.judges.question import Question
 from ragassay.metrics.base import Metric, Window, failed
@@ -63,6 +63,8 @@ class JudgedMetric(Metric):
             self._check(found)
         except Unanswered as unanswered:
             found = Unscored(unanswered.reason, unanswered.detail)
+        except InputError:
+            raise  # what is kept of answers cannot be read: that is no matter of this sample
         except Exception as error:
             found = failed(self, error)
         return dataclasses.replace(found, evidence=ask.evidence)

@@ -1,0 +1,135 @@
+"""Files that were damaged or made to do harm are one sentence and exit code 2."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shutil
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from llm_server import LLMServer
+from ragassay.cli import call
+
+SAMPLE = {
+    "query": "How tall is the tower?",
+    "answer": "It is 81 metres tall.",
+    "references": ["81 metres"],
+    "passages": [{"id": "p", "text": "The tower is 81 metres tall."}],
+}
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    path = tmp_path / "data.jsonl"
+    path.write_text("\n".join(json.dumps({"id": f"q{n}", **SAMPLE}) for n in range(3)))
+    return path
+
+
+@pytest.fixture
+def complaint(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    def said(*words: object) -> str:
+        capsys.readouterr()
+        assert call([str(word) for word in words]) == 2
+        error = capsys.readouterr().err
+        assert error.count("\n") == 1 and "defect" not in error, error
+        return error
+
+    return said
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        *(("request", b"no zlib"), ("created", 1e300), ("input_tokens", "many")),
+        *(("reply", b"\xff"), ("dropped", "{"), ("kind", b"\x00\xff"), ("version", "x")),
+    ],
+)
+def test_a_damaged_ledger_is_one_sentence_for_every_command(
+    data: Path, tmp_path: Path, complaint: Callable[..., str], column: str, value: Any
+) -> None:
+    ledger = tmp_path / "ledger.sqlite"
+    with LLMServer() as server:
+        judged = ("-s", "trecrag", "--judge", f"{server.url}#m", "--ledger", ledger)
+        assert call([str(word) for word in ("run", data, *judged)]) == 0
+        with sqlite3.connect(ledger) as connection:
+            connection.execute(f"UPDATE verdicts SET {column} = ?", (value,))
+        connection.close()
+        assert "is damaged" in complaint("run", data, *judged)
+        assert "is damaged" in complaint("run", data, *judged, "--dry-run")
+    assert "is damaged" in complaint("ledger", "export", "--ledger", ledger)
+    if column in ("created", "kind"):
+        assert "is damaged" in complaint("ledger", "stats", "--ledger", ledger)
+
+
+def test_a_ledger_is_its_owners_alone(tmp_path: Path) -> None:
+    from ragassay.judges.ledger import Ledger
+
+    path = tmp_path / "new" / "ledger.sqlite"
+    with Ledger(path) as ledger:
+        assert ledger.select("SELECT 1") == [(1,)]
+        modes = {file.stat().st_mode & 0o777 for file in path.parent.iterdir()}
+    assert modes == {0o600}
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("finished")
+    path = folder / "data.jsonl"
+    path.write_text("\n".join(json.dumps({"id": f"q{n}", **SAMPLE}) for n in range(3)))
+    assert call(["run", str(path), "-s", "qa", "-o", str(folder / "run")]) == 0
+    return folder / "run"
+
+
+@pytest.mark.parametrize(
+    ("file", "change"),
+    [
+        ("scores.jsonl", lambda record: []),
+        ("scores.jsonl", lambda record: {**record, "value": []}),
+        ("scores.jsonl", lambda record: {**record, "sample": None}),
+        ("scores.jsonl", lambda record: {**record, "evidence": [1]}),
+        ("scores.jsonl", lambda record: {**record, "parts": 3}),
+        ("summary.json", lambda body: {**body, "suite": {}}),
+        ("summary.json", lambda body: {**body, "n_samples": "many"}),
+        ("summary.json", lambda body: {**body, "metrics": {"f1": {"bounds": [0, 1]}}}),
+        ("summary.json", lambda body: {**body, "judging": []}),
+        ("summary.json", lambda body: []),
+    ],
+)
+def test_a_damaged_run_folder_is_one_sentence_for_every_command(
+    finished: Path,
+    tmp_path: Path,
+    complaint: Callable[..., str],
+    file: str,
+    change: Callable[[Any], Any],
+) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(finished, folder)
+    head, *rest = (
+        [(folder / file).read_text()]
+        if file.endswith(".json")
+        else (folder / file).read_text().splitlines()
+    )
+    (folder / file).write_text("\n".join([json.dumps(change(json.loads(head))), *rest]))
+    for words in (("report", folder), ("compare", folder, finished), ("explain", folder, "q1")):
+        assert file in complaint(*words)
+
+
+def test_a_panic_of_the_parquet_reader_is_one_sentence(
+    data: Path, tmp_path: Path, complaint: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import polars as pl
+
+    path = tmp_path / "data.parquet"
+    pl.DataFrame({"query": ["q"], "answer": ["a"]}).write_parquet(path)
+    assert not issubclass(pl.exceptions.PanicException, Exception)
+
+    def panics(*_: Any, **__: Any) -> None:
+        raise pl.exceptions.PanicException("index out of bounds")
+
+    monkeypatch.setattr(pl.LazyFrame, "collect", panics)
+    assert "no readable Parquet file (index out of bounds)" in complaint("validate", path)
