@@ -47,6 +47,8 @@ class Layout:
         whole_numbers: whether they are whole numbers.
         separator: what separates them; ``None`` stands for any blanks.
         header: whether the first line names the columns.
+        aside: a column left out that is read all the same where it holds whole numbers and the file
+            is plain enough to be read at once.
     """
 
     what: str
@@ -55,6 +57,7 @@ class Layout:
     whole_numbers: bool
     separator: bytes | None = None
     header: bool = False
+    aside: str = ""
 
     @property
     def kept(self) -> list[str]:
@@ -62,7 +65,9 @@ class Layout:
         return [name for name in self.columns if not name.startswith("_")]
 
 
-_RUN = Layout("run", ("query", "_Q0", "document", "rank", "score", "tag"), "score", False)
+_RUN = Layout(
+    "run", ("query", "_Q0", "document", "_rank", "score", "tag"), "score", False, aside="_rank"
+)
 _QRELS = Layout("qrels file", ("query", "_iteration", "document", "grade"), "grade", True)
 _BEIR_NAMES = {"query-id": "query", "corpus-id": "document", "score": "grade"}
 _BLOCK = 1 << 18
@@ -81,32 +86,32 @@ def read_run(path: Path) -> TrecRun:
             score is not a finite number.
     """
     frame = read_table(path, _RUN)
-    if n := _n_contradicted(frame):
-        warnings.warn(
-            f"{path}: in {n:,} of {frame['query'].n_unique():,} queries the rank column "
-            "contradicts the scores. Ranks follow from the scores, as in trec_eval.",
-            RagassayWarning,
-            stacklevel=2,
-        )
-    return TrecRun(str(frame["tag"][-1]), frame.drop("tag", "rank"))
+    tag = str(frame["tag"][-1])
+    frame = frame.drop("tag")
+    if "_rank" in frame.columns:
+        if n := _n_contradicted(frame):
+            warnings.warn(
+                f"{path}: in {n:,} of {frame['query'].n_unique():,} queries the rank column "
+                "contradicts the scores. Ranks follow from the scores, as in trec_eval.",
+                RagassayWarning,
+                stacklevel=2,
+            )
+        frame = frame.drop("_rank")
+    return TrecRun(tag, frame)
 
 
 def _n_contradicted(run: pl.DataFrame) -> int:
     """In how many queries a document with a higher score has a higher rank number, too."""
     import polars as pl
 
-    ranked = run.select("query", "score", rank=pl.col("rank").cast(pl.Int64, strict=False))
-    if ranked["rank"].has_nulls():
-        return 0  # what is no number says nothing about ranks
-    same, down, up = (
-        pl.col("query") == pl.col("query").shift(),
-        pl.col("score") <= pl.col("score").shift(),
-        pl.col("rank") >= pl.col("rank").shift(),
-    )
-    if not ranked.select((same & ~(down & up)).any()).item():
+    ranked = run.select(pl.col("query").rle_id(), "score", "_rank")
+    block, score, rank = (ranked[name].to_numpy() for name in ("query", "score", "_rank"))
+    in_order = (score[1:] <= score[:-1]) & (rank[1:] >= rank[:-1])
+    if (in_order | (block[1:] != block[:-1])).all():
         return 0  # the usual case needs no sorting
-    ordered = ranked.sort("query", "score", "rank", descending=[False, True, False])
-    return ordered.filter(same & ~up)["query"].n_unique()
+    ordered = run.sort("query", "score", "_rank", descending=[False, True, False])
+    same = pl.col("query") == pl.col("query").shift()
+    return ordered.filter(same & (pl.col("_rank") < pl.col("_rank").shift()))["query"].n_unique()
 
 
 def read_qrels(path: Path) -> pl.DataFrame:
@@ -191,7 +196,9 @@ def read_table(path: Path, layout: Layout) -> pl.DataFrame:
 
     with opened(path):
         pass  # says at once what is wrong with the file as such
-    frame = _read_fast(path, layout)
+    frame = _read_fast(path, layout, layout.aside) if layout.aside else None
+    if frame is None or frame[layout.aside].has_nulls():
+        frame = _read_fast(path, layout)
     if frame is not None and not any(frame.null_count().row(0)):
         number = frame[layout.number]
         if layout.whole_numbers or bool(number.is_finite().all()):
@@ -203,7 +210,7 @@ def read_table(path: Path, layout: Layout) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=types, orient="row")
 
 
-def _read_fast(path: Path, layout: Layout) -> pl.DataFrame | None:
+def _read_fast(path: Path, layout: Layout, aside: str = "") -> pl.DataFrame | None:
     """The frame, or ``None`` when anything at all is unexpected."""
     import polars as pl
 
@@ -217,8 +224,9 @@ def _read_fast(path: Path, layout: Layout) -> pl.DataFrame | None:
     n_columns = first_line.count(separator) + 1
     if n_columns < len(layout.columns) or separator != (layout.separator or separator):
         return None
+    kept = {*layout.kept, aside}
+    types = {layout.number: _number_type(layout), aside: pl.Int32()}
     names = [*layout.columns, *(f"_{i}" for i in range(len(layout.columns), n_columns))]
-    number_type = _number_type(layout)
     try:
         return pl.read_csv(
             source,
@@ -226,8 +234,8 @@ def _read_fast(path: Path, layout: Layout) -> pl.DataFrame | None:
             has_header=False,
             skip_rows=int(layout.header),
             quote_char=None,
-            columns=[at for at, name in enumerate(layout.columns) if name in layout.kept],
-            schema={n: number_type if n == layout.number else pl.String() for n in names},
+            columns=[at for at, name in enumerate(layout.columns) if name in kept],
+            schema={name: types.get(name, pl.String()) for name in names},
             truncate_ragged_lines=True,
             glob=False,
         )
