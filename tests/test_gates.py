@@ -50,11 +50,13 @@ def test_a_gate_may_use_any_name_of_its_metric() -> None:
     assert [gate.metric for gate in found] == ["RB_agg", "RR", "x"]
 
 
-def scores(values: list[float], owed: int = 0) -> tuple[Summary, ScoreColumns]:
+def scores(
+    values: list[float], owed: int = 0, why: Reason = Reason.FAILED
+) -> tuple[Summary, ScoreColumns]:
     """The summary and the columns of one metric from 0 to 1, ``owed`` scores of it missing."""
     columns = ScoreColumns(["f1"])
     outcomes = [Score(value) for value in values]
-    outcomes += [Unscored(Reason.FAILED, "") for _ in range(owed)]
+    outcomes += [Unscored(why, "") for _ in range(owed)]
     for at, outcome in enumerate(outcomes):
         columns.identities.append((f"q{at}", "", 0))
         columns.add("f1", outcome)
@@ -64,8 +66,10 @@ def scores(values: list[float], owed: int = 0) -> tuple[Summary, ScoreColumns]:
     return Summary("t", "qa", "", n, n, "all", metrics, incomplete=owed), columns
 
 
-def decided(text: str, values: list[float], owed: int = 0, **options: Any) -> GateResult:
-    summary, columns = scores(values, owed)
+def decided(
+    text: str, values: list[float], owed: int = 0, why: Reason = Reason.FAILED, **options: Any
+) -> GateResult:
+    summary, columns = scores(values, owed, why)
     gate = gates.parse(text)
     return gates.decide([gate], summary, columns, IntervalOptions(**options))[0]
 
@@ -105,6 +109,15 @@ def test_a_gate_is_passed_failed_or_undecided(
     summary, _ = scores(values, 0)
     code = {True: 0, False: 1, None: 3}[passed]
     assert exit_code([found], summary if values else scores([0.0])[0]) == code
+
+
+@pytest.mark.parametrize("why", list(Reason))
+def test_a_score_that_the_judge_owes_may_be_anything(why: Reason) -> None:
+    owed = why.incomplete or why is Reason.MISSING_INPUT
+    for gate in ("f1>=0.9", "low(f1)>=0.8"):
+        found = decided(gate, [1.0] * 17, 3, why)
+        assert found.passed is (None if owed else True), why
+        assert ("3 samples that should have been scored were not" in found.why) == owed
 
 
 def test_a_gate_prints_the_bound_that_it_looks_at() -> None:

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 import ragassay
+from llm_rule import Request
+from llm_server import LLMServer
 from ragassay import examples
 from ragassay.cli import call
 from ragassay.engine.comparison import compare_arrays
@@ -17,6 +19,7 @@ from ragassay.engine.results import Result
 from ragassay.engine.standing import offline_agreement, offline_reason, unmeasured_judge
 from ragassay.errors import UsageError
 from ragassay.judges.offline import LABEL
+from ragassay.reports import footnotes
 
 
 def records(answers: list[str], **more: object) -> list[dict]:
@@ -270,3 +273,38 @@ def test_agreement_stands_beside_the_score(folders: list[str], tmp_path: Path, c
         assert "Offline judge, agreement not measured" in (tmp_path / "again" / name).read_text()
     call(["explain", f"{tmp_path}/again", "q1", "answer_match"])
     assert "agreement not measured" in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_verdict_by_the_offline_judge_has_its_agreement_beside_it() -> None:
+    house, moon = "Ann lives in house number four.", "The moon is made of green cheese."
+    runs = [
+        ragassay.evaluate(records([said] * 12, passages=[house]), ["rl_f"])
+        for said in (house, moon)
+    ]
+    comparison = ragassay.compare(*runs)
+    (found,) = comparison.differences
+    assert found.verdict == "better" and found.why.startswith("offline judge, Spearman .")
+    notes = footnotes.standing_notes(comparison)
+    assert any(note.startswith("rl_f: offline judge, Spearman .") for note in notes)
+
+
+def test_scores_that_a_judge_owes_leave_a_margin_undecided() -> None:
+    def rule(request: Request) -> dict[str, object]:
+        return {"reasoning": "so", "match": True, "is_matching": True}
+
+    def fault(request: Request) -> str | None:
+        lost = any(f"number {at}." in request.text for at in (1, 2, 3))
+        return "prose_of_numbers" if lost and "m-new" in request.body["model"] else None
+
+    found = []
+    with LLMServer(rule, faults=fault) as server:
+        for name in ("old", "new"):
+            judge = f"{server.url}#m-{name}"
+            found.append(ragassay.evaluate(records(GOOD[:20]), ["answer_match"], judge=judge))
+    old, new = found
+    assert sum(new.summary.metrics["answer_match"].unscored.values()) == 3
+    gate, small = ragassay.compare(
+        new, old, fail_if_drop=["answer_match>0.05", "answer_match>0.9"], force=True
+    ).gates
+    assert gate.passed is None
+    assert small.passed is True

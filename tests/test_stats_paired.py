@@ -239,6 +239,12 @@ def test_equal_differences_are_no_certainty() -> None:
     assert (unknown.low, unknown.high) == (None, None)
 
 
+def test_equal_differences_without_a_range_have_room_on_both_sides() -> None:
+    [found] = compare_pairs(np.ones(14), np.full(14, 2.0))
+    assert found.low < -1.0 < found.high < 0.0
+    assert found.p_adjusted < 0.05
+
+
 def test_skewed_differences_are_held_about_as_often_as_symmetrical_ones() -> None:
     # Few gain much, most next to nothing: the sign-flip test by itself holds the mean too rarely.
     generator, held, widened = np.random.default_rng(1), 0, 0

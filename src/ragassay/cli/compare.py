@@ -125,10 +125,24 @@ def compare(
         every = [d for comparison in found for d in comparison.differences]
         gates += [_not_worse(d) for d in every]
         gates += [None] * (not any(d.p_adjusted is not None for d in every))
+        show.warn(_undecided(every))
     if False in gates:
         return GATE_FAILED
     nothing = not any(d.n for comparison in found for d in comparison.differences)
     return INCOMPLETE if nothing or None in gates else OK
+
+
+def _undecided(differences: list[Difference]) -> list[str]:
+    """Why --fail-if-worse is undecided; nothing where it is not."""
+    suspected = [d.name for d in differences if _not_worse(d) is None]
+    if suspected:
+        return [
+            f"--fail-if-worse is undecided: {', '.join(suspected)} would be worse, by judgments "
+            "that are only indicative; --trust-offline lets them decide."
+        ]
+    if not any(d.p_adjusted is not None for d in differences):
+        return ["--fail-if-worse is undecided: none of these metrics is tested."]
+    return []
 
 
 def _not_worse(d: Difference) -> bool | None:

@@ -24,7 +24,7 @@ from ragassay.engine.likeness import (
 from ragassay.engine.names import shown
 from ragassay.engine.pairs import Mask, MatchedRuns, Matrix
 from ragassay.engine.results import Result
-from ragassay.engine.standing import offline_reason, unmeasured_judge
+from ragassay.engine.standing import offline_figure, offline_reason, unmeasured_judge
 from ragassay.engine.summary import Comparison, Difference, GateResult, Standing
 from ragassay.engine.systems import systems_of
 from ragassay.errors import UsageError
@@ -220,7 +220,8 @@ def _standings(
             found.append(("exploratory", ""))
         else:
             unmeasured = any(unmeasured_judge(side) for side in sides)
-            found.append(("tested", NOT_MEASURED if unmeasured else offline))
+            figure = next((said for side in sides if (said := offline_figure(side))), "")
+            found.append(("tested", NOT_MEASURED if unmeasured else figure))
     return found
 
 
@@ -338,14 +339,21 @@ def compare_arrays(
 
 def _without_interval(differences: Sequence[Difference]) -> list[str]:
     """A warning that names the metrics whose difference has no interval."""
-    few = [d.name for d in differences if d.n and d.low is None]
-    if not few:
-        return []
-    return [
-        f"{', '.join(few)}: no interval, because so few queries (or clusters) "
-        "cannot reach the level of the test, or all differences are equal and the metric has no "
-        "range."
-    ]
+    without = [d for d in differences if d.n and d.low is None]
+    equal = [d.name for d in without if d.n > 1 and d.cohens_d is None]
+    few = [d.name for d in without if d.name not in equal]
+    found = []
+    if few:
+        found.append(
+            f"{', '.join(few)}: no interval, because so few queries (or clusters) "
+            "cannot reach the level of the test."
+        )
+    if equal:
+        found.append(
+            f"{', '.join(equal)}: no interval, because all differences are equal: they show no "
+            "spread."
+        )
+    return found
 
 
 def _possible(difference: float | None, low: float | None, high: float | None) -> float | None:

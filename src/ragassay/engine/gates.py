@@ -24,8 +24,9 @@ _FORM = re.compile(
     r"^(?P<left>.+?)\s*(?P<op>>=|<=|>|<)\s*(?P<threshold>[-+]?[\d.]+(?:[eE][-+]?\d+)?)$"
 )
 _BOUND = re.compile(r"^(?P<which>mean|low|high)\((?P<name>.+)\)$")
-OWED = (Reason.MISSING_INPUT, Reason.FAILED)
-"""Reasons that do not lie in the nature of the query: a score was owed."""
+OWED = (Reason.MISSING_INPUT, *(reason for reason in Reason if reason.incomplete))
+"""Reasons that do not lie in the nature of the query: a score was owed, whether the system gave no
+answer, or the judge."""
 
 
 @dataclass(frozen=True)

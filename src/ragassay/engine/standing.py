@@ -25,8 +25,17 @@ def offline_reason(metric: MetricSummary) -> str:
         As in "offline judge, AUC .71 against people's yes or no on relevance (n = 1,674 passages)".
     """
     found = offline_agreement(metric)
-    if found is None or found.sufficient:
-        return ""
+    return "" if found is None or found.sufficient else _told(found)
+
+
+def offline_figure(metric: MetricSummary) -> str:
+    """How far a metric's offline judgments agree with people, in the same words; empty where nobody
+    was asked offline."""
+    found = offline_agreement(metric)
+    return "" if found is None else _told(found)
+
+
+def _told(found: Agreement) -> str:
     return ", ".join(filter(None, ("offline judge", str(found), found.caveat)))
 
 

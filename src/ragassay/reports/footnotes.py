@@ -288,6 +288,7 @@ def comparison_notes(comparison: Comparison) -> list[str]:
         else "No metric is tested, so none has a corrected p.",
         f"Interval of the difference: {interval_name(comparison.interval)}, "
         f"{interval_levels(comparison)}.",
+        *_widened(comparison),
         "Detectable: the smallest true difference that n queries with this spread find with 80 % "
         f"power, tested by itself at the {percent(1 - comparison.level)} level.",
     ]
@@ -311,6 +312,30 @@ def comparison_notes(comparison: Comparison) -> list[str]:
     if missing:
         notes.append(f"Left out: {' and '.join(missing)}.")
     return notes
+
+
+def _widened(comparison: Comparison) -> list[str]:
+    """For which metrics the test alone would be too sure; or that verdicts and intervals come from
+    different procedures."""
+    if comparison.interval != "auto":
+        return [
+            "The verdict follows the sign-flip test, not this interval: near its ends they may "
+            "differ. --interval auto shows the test's own."
+        ]
+    causes: dict[str, list[str]] = {}
+    for d in comparison.differences:
+        cause = d.interval.partition(" and ")[2]
+        if cause and d.low is not None:
+            causes.setdefault(cause, []).append(d.name)
+    said = {
+        "ties": "most differences are equal, and others may have been missed",
+        "skewness": "a few differences are much larger than the others",
+    }
+    return [
+        f"Interval and corrected p are wider than the test's where {said[cause]}: "
+        f"{', '.join(names)}."
+        for cause, names in causes.items()
+    ]
 
 
 def interval_levels(comparison: Comparison) -> str:
@@ -343,7 +368,7 @@ def standing_notes(comparison: Comparison) -> list[str]:
         if d.standing != "tested" or d.why:
             reasons.setdefault((d.standing, d.why), []).append(d.name)
     said = {
-        "tested": "judged, {why}",
+        "tested": "{why}",
         "exploratory": "exploratory, because other metrics were named as the primary ones",
         "indicative": "indicative: {why}",
         "not comparable": "no verdict: {why}",

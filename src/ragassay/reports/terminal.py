@@ -135,9 +135,7 @@ class _ComparisonView:
         else:
             cells = _stacked_cells
             heads = ["A_mean\n(new)\nB_mean\n(old)"]
-            heads += [
-                "Diff(A-B)\ninterval\np_value, significant\nt-test p, {short}\nverdict"
-            ]
+            heads += ["Diff(A-B)\ninterval\np_value, significant\nt-test p, {short}\nverdict"]
         table = _table()
         table.add_column("metric" if cells is _one_line_cells else "metric\n", overflow="fold")
         for head in heads:

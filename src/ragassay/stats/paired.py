@@ -113,7 +113,7 @@ def compare_pairs(
         clusters: a label for each query. Signs are flipped and bootstrap samples are drawn by whole
             clusters, standard errors are cluster-robust.
         spans: lowest and highest value of each metric, where there are such. They say how far the
-            mean may lie from what was seen where most differences are equal; without them the
+            mean may lie from what was seen where most differences are equal; without them twice the
             largest difference that was seen stands for the largest possible one.
         tested: which metrics form the family that is corrected; all when left out. The others have
             no ``p_adjusted`` and weaken nothing.

@@ -73,7 +73,7 @@ def widenings(
         )
         if units.n_units < 2:
             continue
-        reach = seen if low is None or high is None else max(high - low, seen)
+        reach = 2 * seen if low is None or high is None else max(high - low, seen)
         if mostly_ties(units.sums[0], units.counts, reach):
             found[row] = Ties(units.sums[0], units.counts, reach)
         elif abs(skewness(units)) > _SKEWED:
