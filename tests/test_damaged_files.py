@@ -12,7 +12,9 @@ from typing import Any
 import pytest
 
 from llm_server import LLMServer
+from ragassay import formats
 from ragassay.cli import call
+from ragassay.formats import files
 
 SAMPLE = {
     "query": "How tall is the tower?",
@@ -132,3 +134,70 @@ def test_a_panic_of_the_parquet_reader_is_one_sentence(
 
     monkeypatch.setattr(pl.LazyFrame, "collect", panics)
     assert "no readable Parquet file (index out of bounds)" in complaint("validate", path)
+
+
+def test_a_line_that_fills_the_memory_is_refused(
+    tmp_path: Path, complaint: Callable[..., str]
+) -> None:
+    path = tmp_path / "bomb.jsonl.gz"
+    member = gzip.compress(b"a" * (1 << 25), 6)  # gzip files may be joined
+    path.write_bytes(gzip.compress(b'{"id": "q", "answer": "') + member * 300)
+    said = complaint("run", path, "-s", "qa")
+    assert "unpacks to more than 100 times its size" in said
+    assert said == complaint("validate", path)
+    blank = tmp_path / "blank.jsonl.gz"
+    blank.write_bytes(gzip.compress(b" " * (1 << 25), 6) * 300)
+    assert "unpacks to more than 100 times" in complaint("validate", blank)
+
+
+def test_a_long_line_and_a_file_that_packs_well_are_read(tmp_path: Path) -> None:
+    words = " ".join(str(n * 7919 % 99_991) for n in range(6_000_000))
+    assert len(words) > 1 << 25
+    (tmp_path / "long.jsonl").write_text(json.dumps({**SAMPLE, "answer": words}))
+    (sample,) = formats.read(tmp_path / "long.jsonl")
+    assert sample.answer is not None and sample.answer.text == words
+    line = json.dumps({"id": "q", **SAMPLE, "answer": "a " * 500}).encode() + b"\n"
+    (tmp_path / "alike.jsonl.gz").write_bytes(gzip.compress(line * 40_000))
+    assert sum(1 for _ in files.lines(tmp_path / "alike.jsonl.gz")) == 40_000
+
+
+LAUGHS = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
+    f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 30)
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (f"suite: qa\n{LAUGHS}metrics: *a29\n", "anchors stand for more than 100,000 values"),
+        ("suite: qa\ncolumns: &a {id: *a}\n", "an anchor holds itself"),
+    ],
+)
+def test_a_chain_of_anchors_is_refused(
+    data: Path, tmp_path: Path, complaint: Callable[..., str], text: str, said: str
+) -> None:
+    path = tmp_path / "config.yaml"
+    path.write_text(text)
+    assert said in complaint("run", data, "--config", path)
+    rubric = tmp_path / "rubric.yaml"
+    rubric.write_text(text)
+    assert said in complaint("run", data, "--rubric", rubric)
+
+
+def test_metadata_that_is_too_deep_is_refused_with_its_line(
+    tmp_path: Path, complaint: Callable[..., str]
+) -> None:
+    def nested(levels: int) -> Any:
+        found: Any = 1
+        for at in range(levels):
+            found = [found] if at % 2 else {"a": found}
+        return found
+
+    path = tmp_path / "deep.jsonl"
+    fine = {"id": "q1", **SAMPLE, "metadata": {"x": nested(90)}}
+    path.write_text(json.dumps(fine))
+    assert call(["run", str(path), "-s", "qa", "-o", str(tmp_path / "run")]) == 0
+    path.write_text("\n".join(json.dumps(one) for one in (fine, {**fine, "metadata": nested(900)})))
+    for words in (("run", path, "-s", "qa"), ("validate", path)):
+        said = complaint(*words)
+        assert "line 2, field 'metadata': the metadata is nested more than 100 levels deep" in said

@@ -63,7 +63,8 @@ def value_of(text: str, path: object) -> Any:
         InputError: it is no YAML.
     """
     with explained(path):
-        return yaml.safe_load(text)
+        loader, root = _composed(text, path)
+        return None if root is None else loader.construct_document(root)
 
 
 def marked(text: str, path: object, fill: Fill | None = None) -> Marked:
@@ -79,12 +80,49 @@ def marked(text: str, path: object, fill: Fill | None = None) -> Marked:
         InputError: it is no YAML, or a key is given twice.
     """
     with explained(path):
-        loader = yaml.SafeLoader(text)  # libyaml's dies of deep nesting, this one raises an error
-        root = loader.get_single_node()
+        loader, root = _composed(text, path)
         if fill is not None and root is not None:
             root = _filled(root, (), fill)
         lines = _walk(root, path, fill)
         return Marked(None if root is None else loader.construct_document(root), lines)
+
+
+_MOST_NODES = 100_000
+"""Keys, items and scalars of a file with all its anchors written out."""
+
+
+def _composed(text: str, path: object) -> tuple[yaml.SafeLoader, Any]:
+    """The loader of a YAML text, and its root.
+
+    Raises:
+        InputError: its anchors, each of which holds several of another, stand for far more than is
+            written.
+    """
+    loader = yaml.SafeLoader(text)  # libyaml's dies of deep nesting, this one raises an error
+    root = loader.get_single_node()
+    begun: set[int] = set()
+    sizes: dict[int, int] = {}
+    waiting = [] if root is None else [root]
+    while waiting:
+        node = waiting[-1]
+        inner = _inner(node)
+        if id(node) not in begun:
+            begun.add(id(node))
+            waiting += [one for one in inner if id(one) not in begun]
+            continue
+        waiting.pop()
+        # What is begun and not ended holds this node.
+        if any(id(one) not in sizes for one in inner):
+            raise InputError("an anchor holds itself", path=path, line=node.start_mark.line + 1)
+        sizes[id(node)] = 1 + sum(sizes[id(one)] for one in inner)
+        if sizes[id(node)] > max(_MOST_NODES, len(text)):
+            raise InputError(
+                f"its anchors stand for more than {_MOST_NODES:,} values",
+                path=path,
+                line=node.start_mark.line + 1,
+                hint="Write out what is needed.",
+            )
+    return loader, root
 
 
 def _walk(root: Any, path: object, fill: Fill | None) -> dict[Place, int]:
@@ -151,10 +189,14 @@ def _nodes(root: Any) -> Iterator[Any]:
     while waiting:
         node = waiting.pop()
         yield node
-        if isinstance(node, yaml.MappingNode):
-            waiting += [one for pair in node.value for one in pair]
-        elif isinstance(node, yaml.SequenceNode):
-            waiting += node.value
+        waiting += _inner(node)
+
+
+def _inner(node: Any) -> list[Any]:
+    """What a node holds."""
+    if isinstance(node, yaml.MappingNode):
+        return [one for pair in node.value for one in pair]
+    return list(node.value) if isinstance(node, yaml.SequenceNode) else []
 
 
 def _read_anew(text: str) -> Any:

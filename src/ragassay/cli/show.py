@@ -169,7 +169,8 @@ def progress(
         patient.cancel()
         with starting:
             ended.set()
-        bar.stop()
+        if bar.live.is_started:  # else rich before 14 prints an empty line
+            bar.stop()
 
 
 def _say(doing: Callable[[], str], ended: threading.Event) -> None:

@@ -278,7 +278,7 @@ def _read_summary(path: Path) -> Summary:
             )
         return Summary.from_json(body)
     except (KeyError, TypeError, ValueError) as error:
-        said = str(error)
+        said: object = error
         if isinstance(error, ValidationError):
             first = error.errors()[0]
             said = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"

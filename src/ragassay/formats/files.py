@@ -9,7 +9,6 @@ import re
 import zlib
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from functools import partial
 from itertools import chain, count
 from pathlib import Path
 from typing import IO, Any, cast
@@ -17,6 +16,7 @@ from typing import IO, Any, cast
 import orjson
 
 from ragassay.errors import InputError, did_you_mean
+from ragassay.formats import unpacking
 from ragassay.formats.aliases import FIELD_OF, SUBSTANCE, folded
 from ragassay.formats.kinds import kind
 
@@ -57,7 +57,7 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
                 raise InputError("the compressed file holds nothing", path=path)
             if start[:2] in _UTF16 or 0 in start[:2]:
                 raise InputError("the file is UTF-16", path=path, hint="Save it as UTF-8.")
-            rest = iter(partial(stream.read, 1 << 16), b"")
+            rest = unpacking.blocks(stream, path)
             if start.isspace() and all(block.isspace() for block in rest):
                 raise InputError("the file is empty: it holds only blank lines", path=path)
             if start != _BOM:
@@ -93,7 +93,7 @@ def _pipe(path: Path) -> InputError:
 def lines(path: Path) -> Generator[tuple[int, bytes]]:
     """Each line that is not blank, with its 1-based number."""
     with opened(path) as stream:
-        for number, line in enumerate(stream, 1):
+        for number, line in enumerate(unpacking.lines(stream, path), 1):
             if not line.isspace():
                 yield number, line
 
@@ -105,7 +105,7 @@ def text_lines(path: Path) -> Generator[str]:
         InputError: a line is not UTF-8; the error names the line and the byte.
     """
     with opened(path) as stream:
-        for number, line in enumerate(stream, 1):
+        for number, line in enumerate(unpacking.lines(stream, path), 1):
             try:
                 yield line.decode()
             except UnicodeDecodeError as error:
@@ -115,7 +115,7 @@ def text_lines(path: Path) -> Generator[str]:
 def whole(path: Path) -> bytes:
     """All bytes of a file that cannot be read piece by piece."""
     with opened(path) as stream:
-        return stream.read()
+        return unpacking.whole(stream, path)
 
 
 def not_utf8(error: UnicodeDecodeError, path: Path | None, line: int | None) -> InputError:

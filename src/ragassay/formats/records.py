@@ -178,7 +178,7 @@ class Mapper:
         if history:
             parts["history"] = history
         if metadata:
-            parts["metadata"] = metadata
+            parts["metadata"] = values.shallow(metadata, plan.metadata)
         if plan.given is not None and record[plan.given]:
             parts["given"] = record[plan.given] if isinstance(record[plan.given], dict) else {}
         for name in _ABOUT_GIVEN:

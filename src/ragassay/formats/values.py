@@ -10,6 +10,7 @@ import io
 import math
 import re
 import tokenize
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -201,4 +202,32 @@ def not_a_list(value: Any, field: str, of: str = "texts or objects") -> InputErr
         f"{kind(value)} stands where a list of {of} is expected",
         field=field,
         hint="Should the column mean something else, rename it or name the right one in columns.",
+    )
+
+
+_DEEPEST = 100
+"""Levels of lists and mappings within one another that metadata may have: more is written by no
+person, and read by few programs."""
+
+
+def shallow(metadata: dict[str, Any], key: str | None) -> dict[str, Any]:
+    """The same metadata.
+
+    Raises:
+        InputError: something in it is nested too deeply.
+    """
+    inner: list[Any] = [metadata]
+    for _ in range(_DEEPEST):
+        inner = [
+            value
+            for one in inner
+            for value in (one.values() if isinstance(one, Mapping) else one)
+            if isinstance(value, Mapping | list | tuple)
+        ]
+        if not inner:
+            return metadata
+    raise InputError(
+        f"the metadata is nested more than {_DEEPEST} levels deep",
+        field=key,
+        hint="Leave out what no report needs.",
     )
