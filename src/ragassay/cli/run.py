@@ -302,7 +302,7 @@ def run(
     for flag, value in published_flags.items():
         if value is not None:
             raise UsageError(f"{flag} belongs to --step (MT-RAG). Name a judge with --judge.")
-    if format in folder.WRITERS and format not in formats.known():
+    if format in folder.FORMATS and format not in formats.known():
         raise UsageError(
             f"{format} is a format of reports, and --format names that of the data. After the run: "
             f"ragassay report DIR --format {format}."

@@ -136,14 +136,17 @@ class TRECEvaluator:
     evaluate_batch = evaluate
 
     def to_csv(self, result: Result, path: str | Path) -> None:
-        """Writes the results as Open RAG Eval's tool does, byte for byte.
+        """Writes the results in the columns of Open RAG Eval's page: unprefixed for a single run,
+        ``run_1_`` ... where queries were run several times.
+
+        ``ragassay report RUN --format ore`` writes the files of its tool.
 
         Raises:
-            UsageError: the file cannot be written, or the result holds several systems.
+            UsageError: the file cannot be written.
         """
-        from ragassay.reports.open_rag_eval import write_ore
+        from ragassay.reports.open_rag_eval import write_trecrag
 
-        write_ore(result, path)
+        write_trecrag(result, path)
 
 
 def _of(metric: type[Part], options: Mapping[str, Any]) -> dict[str, Any]:

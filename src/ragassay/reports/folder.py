@@ -18,6 +18,7 @@ from ragassay.reports import (
     html,
     markdown,
     open_rag_eval,
+    ore_files,
     ragreport,
     tables,
 )
@@ -47,9 +48,11 @@ WRITERS: dict[str, tuple[str, Callable[[Result, Path], None]]] = {
     "ragreport": ("ragreport.csv", ragreport.write_csv),
     "trecrag": ("trecrag.csv", open_rag_eval.write_trecrag),
     "consistency": ("consistency.csv", consistency_csv.write_csv),
-    "ore": ("TRECEvaluator-eval_results.csv", open_rag_eval.write_ore),
 }
-"""File name and writer of each report format."""
+"""File name and writer of each report format that is one file."""
+
+FORMATS = (*WRITERS, "ore")
+"""All report formats; Open RAG Eval's is several files."""
 
 
 def write_comparison(comparison: Comparison, new: Result, old: Result, path: Path) -> None:
@@ -77,6 +80,7 @@ def write_fresh(result: Result) -> dict[str, Path]:
     if result.folder is not None:
         # scores.jsonl is the run's own
         stale = [file_name for name, (file_name, _) in WRITERS.items() if name != "jsonl"]
+        stale += ore_files.FILES.values()
         for file_name in stale:
             (result.folder / file_name).unlink(missing_ok=True)
         drop_reports(result.folder, stale)
@@ -91,7 +95,7 @@ def write_reports(
     Args:
         result: a finished run.
         folder: where to write; the run folder when left out.
-        formats: names from `WRITERS`; HTML, Markdown and CSV when left out, the published table of
+        formats: names from `FORMATS`; HTML, Markdown and CSV when left out, the published table of
             the suites ragreport, trecrag and consistency where they were run, and the reports of
             the run's consistency in the folder of that name.
 
@@ -107,15 +111,18 @@ def write_reports(
     published += ["consistency"] if result.consistency is not None else []
     wanted = list(formats or (*DEFAULT, *published))
     for name in wanted:
-        if name not in WRITERS:
+        if name not in FORMATS:
             raise UsageError(
-                f"Unknown report format {name!r}. {did_you_mean(name, WRITERS)} "
-                f"There are: {', '.join(WRITERS)}."
+                f"Unknown report format {name!r}. {did_you_mean(name, FORMATS)} "
+                f"There are: {', '.join(FORMATS)}."
             )
     # A run of the suite consistency alone has nothing to tell but that.
     told = result if result.summary.metrics else result.consistency or result
-    written = {}
+    written: dict[str, Path] = {}
     for name in wanted:
+        if name == "ore":
+            written |= ore_files.write(told, target)
+            continue
         file_name, write = WRITERS[name]
         write(told, target / file_name)
         written[name] = target / file_name

@@ -19,7 +19,7 @@ from ragassay.errors import InputError
 from ragassay.formats.delimited import Row
 from ragassay.formats.kinds import kind
 from ragassay.metrics import naming
-from ragassay.reports.open_rag_eval import COLUMNS
+from ragassay.reports.ore_values import COLUMNS
 from ragassay.reports.plots.tabled import (
     BY_FILE,
     LEVEL,
