@@ -237,7 +237,7 @@ def test_the_tools_file_is_always_prefixed_and_all_json(single: Path) -> None:
     assert one["run_1_generation_score_hallucination_score"] == ""
 
 
-def test_several_runs_are_prefixed_and_one_that_failed_stays_empty_or_is_dropped(
+def test_several_runs_are_prefixed_and_one_that_failed_is_empty_or_dropped(
     tmp_path: Path,
 ) -> None:
     data = [sample(), sample("q2"), sample(repeat=1), sample("q2", repeat=2)]

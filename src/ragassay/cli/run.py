@@ -54,6 +54,7 @@ def run(
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     columns: Annotated[list[str] | None, Many] = None,
     format: str | None = None,  # noqa: A002
+    references: Path | None = None,
     qrels: Path | None = None,
     ks: str | None = None,
     separator: str | None = None,
@@ -78,6 +79,9 @@ def run(
     tpm: Annotated[float | None, Asking()] = None,
     timeout: Annotated[float | None, Asking()] = None,
     temperature: Annotated[float | None, Asking()] = None,
+    top_p: Annotated[float | None, Asking()] = None,
+    presence_penalty: Annotated[float | None, Asking()] = None,
+    frequency_penalty: Annotated[float | None, Asking()] = None,
     max_tokens: Annotated[int | None, Asking()] = None,
     judge_seed: Annotated[int | None, Asking()] = None,
     price: Annotated[str | None, Asking()] = None,
@@ -142,6 +146,7 @@ def run(
         output: Folder for scores, summary and reports.
         columns: Your column for one of our fields: answer=model_output. Repeat or join with commas.
         format: Input format, when detection is wrong.
+        references: Table (CSV) with query_id and expected_answer to take golden answers from.
         qrels: TREC or BEIR judgements to take gold passages from.
         ks: Cut-offs for recall, ndcg and precision, joined with commas (default 1,5,10,20,50,100).
         separator: What separates the chunks in a context that is one string.
@@ -167,6 +172,11 @@ def run(
         tpm: Most tokens a minute.
         timeout: Seconds until a question is given up.
         temperature: Sampling temperature (default: 0, or what the published method says).
+        top_p: The judge's nucleus sampling, above 0 to 1 (default: the question's own; 1.0 for
+            UMBRELA's grades).
+        presence_penalty: The judge's penalty on words that occurred, -2 to 2 (default: the
+            question's own; 0.5 for UMBRELA's grades).
+        frequency_penalty: The judge's penalty on words by how often they occurred, -2 to 2.
         max_tokens: Longest reply, in tokens.
         judge_seed: Sampling seed of the judge (default: 42).
         price: Dollars a million tokens, INPUT,OUTPUT, for a model whose price is not known.
@@ -225,6 +235,7 @@ def run(
         "output": None if output is None else str(output),
         "columns": mapping(columns),
         "format": format,
+        "references": None if references is None else str(references),
         "qrels": None if qrels is None else str(qrels),
         "ks": numbers("--ks", ks),
         "separator": separator,
@@ -247,6 +258,9 @@ def run(
         "tpm": tpm,
         "timeout": timeout,
         "temperature": temperature,
+        "top_p": top_p,
+        "presence_penalty": presence_penalty,
+        "frequency_penalty": frequency_penalty,
         "max_tokens": max_tokens,
         "judge_seed": judge_seed,
         "price": price,

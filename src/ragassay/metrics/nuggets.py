@@ -145,6 +145,7 @@ class Nuggets(_Nuggets):
     """
 
     name = "nuggets"
+    aliases: ClassVar = {"AutoNuggetizer": "nuggets.all"}
     title = "Share of the query's nuggets that the answer holds (AutoNuggetizer)"
     source = "Pradeep et al. 2024, AutoNuggetizer (arXiv 2411.09607); Open RAG Eval, metrics page"
     recommended_for = "whether the answer is complete, without a reference answer"

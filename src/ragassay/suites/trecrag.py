@@ -34,6 +34,10 @@ SUITE = Suite(
     | {column: metric for metric, column in _PUBLISHED.items()}
     | {
         "precision": "umbrela_P",
+        "Precision": "umbrela_P",
+        "umbrela_scores": "umbrela",
+        "retrieval_score_umbrela_scores": "umbrela",
+        "questions_answered": "answered",
         "MRR": "umbrela_MRR",
         "AP": "umbrela_AP",
         "Vital": "nuggets.vital",
