@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from ragassay.errors import UsageError, did_you_mean
@@ -16,7 +15,7 @@ from ragassay.models.bertscore import Idf, Match, Pair, compare
 from ragassay.models.encoder import Encoder
 from ragassay.models.layers import RECOMMENDED, layer_for
 from ragassay.models.reading import Reading
-from ragassay.models.weights import is_path
+from ragassay.models.weights import is_folder
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 
@@ -86,7 +85,7 @@ class OnScale(Metric):
                     "brackets or commas. Point to it by --model NAME=FOLDER, or rename it."
                 )
         lacking = self.layer is None and layer_for(self.model) is None
-        if lacking and (self.rescale or not (is_path(self.model) or Path(self.model).is_dir())):
+        if lacking and (self.rescale or not is_folder(self.model)):
             raise UsageError(
                 f"{self.name}: nobody recommends a layer of the model {self.model}. "
                 f"{did_you_mean(self.model, RECOMMENDED, at_least=_NEAR)} Name a layer, as in "
