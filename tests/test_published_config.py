@@ -537,6 +537,27 @@ def test_an_embedding_model_that_nothing_asks_is_told(kind: str, desk: Path) -> 
     assert any("line 3: evaluator.embedding_model: is not used" in note for note in notes)
 
 
+@pytest.mark.parametrize("where", ["beside", "working directory"])
+def test_bert_score_takes_a_folder_and_a_layer(
+    desk: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    text = PAGE_CONSISTENCY.replace("xlm-roberta-large", "enc")
+    text = text.replace("          rescale_with_baseline: true\n", "")
+    path = written(text).absolute()
+    root = desk if where == "beside" else desk / "elsewhere"
+    (root / "enc").mkdir(parents=True)
+    monkeypatch.chdir(root)
+    file = read_config(path)
+    folder = root / "enc"
+    assert (
+        file.values["consistency_metrics"][0] == f"runs_bertscore(model={folder},rescale=false).f"
+    )
+    assert any("there is no baseline for this model" in note for note in file.notes)
+    path.write_text(text.replace('lang: "en"', "layer: 3"))
+    (metric, *_) = read_config(path).values["consistency_metrics"]
+    assert metric == f"runs_bertscore(model={folder},layer=3,rescale=false).f"
+
+
 def test_golden_answers_are_a_suite_with_judge_embedder_and_queries(desk: Path) -> None:
     (desk / "queries.csv").write_text("query_id,query,expected_answer\nq1,Who?,Jane Austen.\n")
     text = (
