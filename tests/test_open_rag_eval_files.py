@@ -17,6 +17,7 @@ from ragassay import Answer, Passage, Reason, Sample, formats
 from ragassay.judges.judge import Judge
 from ragassay.judges.question import Question, R_co
 from ragassay.judges.verdict import Failure, Provenance, Verdict
+from ragassay.metrics.runs_rouge_ore import sentences, union_lcs
 from ragassay.reports import ore_files, ore_tokens
 from ragassay.reports.folder import write_reports
 from scripted_judge import Scripted
@@ -310,3 +311,20 @@ def test_where_nothing_relevant_was_retrieved_the_tools_nuggets_have_a_score() -
     found = ragassay.evaluate([sample("q1", "Iron.")], metrics, judge=Scripted(said)).summary
     assert found.metrics["nuggets.all"].unscored == {"undefined": 1}
     assert [found.metrics[name].mean for name in metrics[1:]] == [1.0, 0.0, 0.5 / 1.5]
+
+
+@pytest.mark.parametrize(
+    ("text", "reference", "wanted"),
+    [  # values of the package rouge 1.0.1
+        ("a b c d", "a c", (0.5, 1.0, 2 / 3)),
+        ("a a b", "a b", (1.0, 1.0, 1.0)),
+        ("The cat", "the cat", (0.5, 0.5, 0.5)),
+        ("b a. c", "a b c", (2 / 3, 2 / 3, 2 / 3)),
+        ("a b. ", "a", (1 / 3, 1.0, 0.5)),
+    ],
+)
+def test_the_tools_rouge_counts_distinct_words_of_sentences(
+    text: str, reference: str, wanted: tuple[float, float, float]
+) -> None:
+    found = union_lcs(sentences(text), sentences(reference))
+    assert tuple(found) == pytest.approx(wanted, abs=1e-7)
