@@ -28,7 +28,7 @@ _TITLES: Mapping[type[Metric], str] = {
     RunsRouge1: "answers: ROUGE-1",
     RunsRouge2: "answers: ROUGE-2",
     RunsRougeL: "answers: ROUGE-L",
-    RunsRougeOre: "answers: ROUGE-L (Open RAG Eval)",
+    RunsRougeOre: "answers: ROUGE-L (ore)",
     RunsOverlap: "passages: overlap (Jaccard)",
     RunsRbo: "passages: rank-biased overlap",
 }
