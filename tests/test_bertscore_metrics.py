@@ -88,6 +88,18 @@ def test_a_layer_that_nobody_recommends_must_be_named() -> None:
         type(naming.parse("bertscore.f"))(model="a,b", layer=1)
 
 
+def test_a_folders_model_is_read_at_its_last_layer_where_none_is_named(bert: str) -> None:
+    one = sample("the small river", "a river that is small")
+    layers = Encoder(ModelOptions(), Weights.parse(bert), None)._model.config.num_hidden_layers
+    models = Models(ModelOptions())
+    found = outcome(f"bertscore(model={bert}).f", one, models)
+    last = outcome(f"bertscore(model={bert},layer={layers}).f", one, models)
+    first = outcome(f"bertscore(model={bert},layer=0).f", one, models)
+    assert isinstance(found, Score) and found.value == last.value != first.value
+    with pytest.raises(UsageError, match="nobody recommends a layer"):
+        naming.parse(f"bertscore(model={bert},rescale=true).f")
+
+
 # --- bertscore ------------------------------------------------------------------------------------
 
 

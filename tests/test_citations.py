@@ -20,7 +20,8 @@ from ragassay.metrics.citation_scores import (
     Worth,
     best_citations,
     first_citations,
-    over_citations,
+    over_pairs,
+    over_passages,
     published_scores,
 )
 from ragassay.scores import Outcome
@@ -315,20 +316,28 @@ def test_the_trec_example_comes_out() -> None:
     assert (found.precision, found.recall) == (0.75, 0.5)
 
 
-def test_precision_is_over_citations_where_the_tool_goes_by_passages() -> None:
+def test_precision_is_over_cited_passages_and_in_the_form_of_pairs_over_passages() -> None:
     statements = [worth(1.0, passage="a")] + [worth(0.0, passage="b")] * 4
-    assert over_citations(statements).precision == 0.2
-    assert published_scores(statements).precision == 0.5
+    assert over_pairs(statements).precision == 0.2
+    assert over_passages(statements).precision == published_scores(statements).precision == 0.5
+
+
+def test_the_pages_precision_is_the_mean_of_the_citation_scores() -> None:
+    """Passage a has (.5 + 0) / 2, passage b 1: .625; over the three pairs it is .5."""
+    statements = [worth(0.5, passage="a"), worth(0.0, passage="a"), worth(1.0, passage="b")]
+    assert over_passages(statements).precision == 0.625
+    assert over_pairs(statements).precision == 0.5
+    assert over_passages(statements).recall == over_pairs(statements).recall == 0.5
 
 
 def test_an_invented_citation_counts_as_unsupported_where_the_tool_leaves_it_out() -> None:
     statements = [worth(1.0), [PHANTOM]]
-    assert over_citations(statements) == (0.5, 0.5, 0.5)
+    assert over_passages(statements) == (0.5, 0.5, 0.5)
     assert published_scores(statements) == (1.0, 1.0, 1.0)
 
 
 def test_an_answer_that_cites_nothing_has_recall_0_and_no_precision() -> None:
-    for form in (over_citations, best_citations, first_citations):
+    for form in (over_passages, over_pairs, best_citations, first_citations):
         assert form([[], []]) == (None, 0.0, 0.0)
         assert form([]) == (None, None, None)
     assert published_scores([[], []]) == (0.0, 0.0, 0.0)
@@ -336,7 +345,7 @@ def test_an_answer_that_cites_nothing_has_recall_0_and_no_precision() -> None:
 
 def test_one_good_citation_is_enough_for_a_sentence_but_not_for_a_part() -> None:
     statements = [worth(1.0, 0.0)]
-    assert over_citations(statements).recall == 0.5
+    assert over_passages(statements).recall == 0.5
     assert best_citations(statements).recall == 1.0
 
 
@@ -352,7 +361,7 @@ CITED = st.lists(
 
 @given(CITED)
 def test_every_form_stays_in_range_and_f1_lies_between(statements: list[list[Worth]]) -> None:
-    for form in (over_citations, best_citations, first_citations, published_scores):
+    for form in (over_passages, over_pairs, best_citations, first_citations, published_scores):
         precision, recall, f1 = form(statements)
         assert recall is not None and f1 is not None and 0 <= recall <= 1
         if precision is not None:
@@ -361,8 +370,8 @@ def test_every_form_stays_in_range_and_f1_lies_between(statements: list[list[Wor
     # One citation a statement, each of its own passage: the forms agree.
     plain = [[Worth(str(at), True, c[0].value)] for at, c in enumerate(statements) if c]
     if plain:
-        assert over_citations(plain) == first_citations(plain) == best_citations(plain)
-        assert over_citations(plain).f1 == pytest.approx(published_scores(plain).f1)
+        assert over_passages(plain) == first_citations(plain) == best_citations(plain)
+        assert over_passages(plain).f1 == pytest.approx(published_scores(plain).f1)
 
 
 # --- the metrics

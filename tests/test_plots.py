@@ -170,7 +170,7 @@ def test_what_a_single_file_lacks_is_said_in_its_row(tmp_path: Path) -> None:
     whole = plot_files.ore(tmp_path / "whole.csv", plot_files.many(4))
     runs = {name: [{**runs[0], "hhem": None}] for name, runs in plot_files.many(4).items()}  # type: ignore[dict-item]
     part = plot_files.ore(tmp_path / "part.csv", runs)
-    assert "no value in 4" in words(drawn(whole, part))
+    assert "no value: missing input (4)" in words(drawn(whole, part))
 
 
 def test_systems_of_one_file_are_rows(tmp_path: Path) -> None:

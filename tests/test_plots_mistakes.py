@@ -169,11 +169,10 @@ def test_a_query_that_stands_twice_and_one_without_an_id_are_refused(tmp_path: P
         sources.opened([path], "trec")
 
 
-def test_a_metric_without_any_value_cannot_be_asked_for(tmp_path: Path) -> None:
+def test_a_metric_without_any_value_can_be_asked_for(tmp_path: Path) -> None:
     runs = {"q1": [{"vital": 0.5, "hhem": None}]}
     found = sources.opened([plot_files.ore(tmp_path / "x.csv", runs)], "trec")
-    with pytest.raises(UsageError, match="'hhem' has no value in any of the files"):
-        sources.chosen(found, ["hallucination_score"], "trec")
+    assert sources.chosen(found, ["hallucination_score"], "trec") == ["hhem"]
     nothing = plot_files.ore(tmp_path / "y.csv", {"q1": [{"hhem": None}]})
     with pytest.raises(UsageError, match="no metric has a value"):
         sources.chosen(sources.opened([nothing], "trec"), None, "trec")

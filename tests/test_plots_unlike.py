@@ -79,7 +79,7 @@ def test_a_run_folder_beside_its_own_file_is_alike_and_beside_the_tools_not(
     folder = run(tmp_path / "run", "trecrag")
     assert call(["report", str(folder), "--format", "ore", "-o", str(tmp_path / "ore")]) == 0
     capsys.readouterr()
-    (tool,) = (tmp_path / "ore").glob("*.csv")
+    (tool,) = (tmp_path / "ore").glob("TREC*.csv")
     own, theirs = (
         sources.opened([folder, path], "trec").series for path in (folder / "trecrag.csv", tool)
     )

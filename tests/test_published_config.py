@@ -106,6 +106,7 @@ evaluator:
         - rouge_score: {}
 """
 ROUGE = [f"runs_rouge{variant}.{part}" for variant in "12L" for part in "fpr"]
+ROUGE.append("runs_rouge_ore.f")
 
 
 @pytest.fixture
@@ -423,7 +424,7 @@ PUBLISHED_MISTAKES = [
     ("evaluator: []\n", 1, "names no evaluator"),
     ("evaluator:\n  - trecrag\n", 2, "is not a mapping of keys"),
     ("evaluator:\n  name: trecrag\n  type: ConsistencyEvaluator\n", 3, "another evaluator"),
-    ("evaluator:\n  - type: GoldenAnswerEvaluator\n", 1, "suite: [qa]"),
+    ("evaluator:\n  - type: GoldenAnswerEvaluator\n    options: {a: 1}\n", 3, "not a key"),
     (PAGE_CONSISTENCY.replace("bert_score", "bert_scor"), 5, "Did you mean 'bert_score'"),
     (PAGE_CONSISTENCY.replace("lang:", "lng:"), 7, "Did you mean 'lang'?"),
     (PAGE_CONSISTENCY.replace("baseline: true", "baseline: 7"), 8, "valid boolean"),
@@ -532,15 +533,44 @@ def test_the_model_of_an_evaluator_that_asks_nobody_is_told(desk: Path) -> None:
 @pytest.mark.parametrize("kind", ["TRECEvaluator", "ConsistencyEvaluator"])
 def test_an_embedding_model_that_nothing_asks_is_told(kind: str, desk: Path) -> None:
     text = f"evaluator:\n  type: {kind}\n  embedding_model:\n    type: OpenAIEmbedding\n"
-    (note,) = read_config(written(text)).notes
-    assert "line 3: evaluator.embedding_model: is not used" in note
+    notes = read_config(written(text)).notes
+    assert any("line 3: evaluator.embedding_model: is not used" in note for note in notes)
 
 
-def test_golden_answers_beside_another_evaluator_are_left_out_and_told(desk: Path) -> None:
-    text = TOOL_LIST.replace("ConsistencyEvaluator", "GoldenAnswerEvaluator")
-    file = read_config(written(text))
-    assert "GoldenAnswerEvaluator is left out" in "".join(file.notes)
-    assert "consistency_metrics" not in file.values
+@pytest.mark.parametrize("where", ["beside", "working directory"])
+def test_bert_score_takes_a_folder_and_a_layer(
+    desk: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    text = PAGE_CONSISTENCY.replace("xlm-roberta-large", "enc")
+    text = text.replace("          rescale_with_baseline: true\n", "")
+    path = written(text).absolute()
+    root = desk if where == "beside" else desk / "elsewhere"
+    (root / "enc").mkdir(parents=True)
+    monkeypatch.chdir(root)
+    file = read_config(path)
+    folder = root / "enc"
+    assert (
+        file.values["consistency_metrics"][0] == f"runs_bertscore(model={folder},rescale=false).f"
+    )
+    assert any("there is no baseline for this model" in note for note in file.notes)
+    path.write_text(text.replace('lang: "en"', "layer: 3"))
+    (metric, *_) = read_config(path).values["consistency_metrics"]
+    assert metric == f"runs_bertscore(model={folder},layer=3,rescale=false).f"
+
+
+def test_golden_answers_are_a_suite_with_judge_embedder_and_queries(desk: Path) -> None:
+    (desk / "queries.csv").write_text("query_id,query,expected_answer\nq1,Who?,Jane Austen.\n")
+    text = (
+        "input_queries: queries.csv\n"
+        "evaluator:\n"
+        "  type: GoldenAnswerEvaluator\n"
+        "  model: {type: OpenAIModel, name: gpt-4o-mini}\n"
+        "  embedding_model: {type: OpenAIEmbeddingModel, name: text-embedding-3-small}\n"
+    )
+    values = read_config(written(text)).values
+    assert values["suite"] == ["golden"] and values["judge"] == ["openai:gpt-4o-mini"]
+    assert values["embedder"] == "openai:text-embedding-3-small"
+    assert Path(values["references"]).name == "queries.csv"
 
 
 LINES = [*TOOL.splitlines(), *TOOL_LIST.splitlines(), *PAGE_CONSISTENCY.splitlines()]

@@ -32,7 +32,8 @@ from ragassay.judges.question import Question
 from ragassay.metrics.hallucination import Hhem
 from ragassay.metrics.no_answer import Answered, NoAnswer
 from ragassay.reports.folder import write_reports
-from ragassay.reports.open_rag_eval import COLUMNS
+from ragassay.reports.ore_files import ALL_COLUMNS
+from ragassay.reports.ore_values import COLUMNS
 from ragassay.suites import get
 from scripted_judge import Scripted
 
@@ -212,9 +213,10 @@ def test_a_single_run_has_the_pages_columns_without_prefix(single: Path) -> None
 
 def test_the_tools_file_is_always_prefixed_and_all_json(single: Path) -> None:
     rows = table(single / ORE)
-    assert list(rows[0]) == ["query_id", "query", *(f"run_1_{name}" for name in COLUMNS)]
+    assert list(rows[0]) == ["query_id", "query", *(f"run_1_{name}" for name in ALL_COLUMNS)]
+    assert len(rows[0]) == 19
     for row in rows:
-        for name in COLUMNS:
+        for name in ALL_COLUMNS:
             if row[f"run_1_{name}"]:
                 strict(row[f"run_1_{name}"])
     one, two = rows
@@ -235,7 +237,9 @@ def test_the_tools_file_is_always_prefixed_and_all_json(single: Path) -> None:
     assert one["run_1_generation_score_hallucination_score"] == ""
 
 
-def test_several_runs_are_prefixed_and_one_that_failed_stays_empty(tmp_path: Path) -> None:
+def test_several_runs_are_prefixed_and_one_that_failed_is_empty_or_dropped(
+    tmp_path: Path,
+) -> None:
     data = [sample(), sample("q2"), sample(repeat=1), sample("q2", repeat=2)]
     result = evaluated([*data, Sample(id="q2", query="?", repeat=1, failure="API_ERROR")], tmp_path)
     write_reports(result, formats=["trecrag", "ore"])
@@ -243,10 +247,13 @@ def test_several_runs_are_prefixed_and_one_that_failed_stays_empty(tmp_path: Pat
         rows = {row["query_id"]: row for row in table(tmp_path / name)}
         assert list(rows) == ["q1", "q2"]
         assert rows["q1"]["run_2_retrieval_score_mean_umbrela_score"] == "2.0"
-        assert rows["q2"]["run_3_retrieval_score_mean_umbrela_score"] == "2.0"
-        assert rows["q2"]["run_2_retrieval_score_mean_umbrela_score"] == ""
-        assert "run_4_retrieved_passages" not in rows["q1"]
-        if name == "trecrag.csv":
+        said = [
+            rows["q2"].get(f"run_{at}_retrieval_score_mean_umbrela_score") for at in (1, 2, 3, 4)
+        ]
+        if name == ORE:
+            assert said == ["2.0", "2.0", None, None], "the tool's loader drops what failed"
+        else:
+            assert said == ["2.0", "", "2.0", None]
             assert "missing_input" in rows["q2"]["run_2_unscored"]
             assert rows["q1"]["run_3_unscored"] == ""
 
@@ -326,7 +333,7 @@ def test_the_evaluator_is_the_suite(tmp_path: Path) -> None:
     plain = TRECEvaluator(Scripted(judge)).evaluate([sample()], save=tmp_path).summary
     assert {*plain.metrics} == {*evaluated([sample()], tmp_path / "x").summary.metrics}
     evaluator.to_csv(evaluator.evaluate([sample()]), tmp_path / "out.csv")
-    assert table(tmp_path / "out.csv")[0]["run_1_retrieval_score_mean_umbrela_score"] == "2.0"
+    assert table(tmp_path / "out.csv")[0]["retrieval_score_mean_umbrela_score"] == "2.0"
 
 
 def test_each_metric_computes_the_published_object() -> None:

@@ -26,7 +26,8 @@ def plot(
     /,
     *,
     evaluator: Annotated[
-        Literal["trec", "consistency"] | None, Parameter(name=["--evaluator", "-e"])
+        Literal["trec", "consistency", "golden_answer"] | None,
+        Parameter(name=["--evaluator", "-e"]),
     ] = None,
     output_file: Annotated[Path, Parameter(name=["--output-file", "-o"])] = Path(
         "metrics_comparison.png"
@@ -54,11 +55,12 @@ def plot(
 
     Args:
         files: Result files (CSV) or run folders.
-        evaluator: Required: trec or consistency, whichever wrote the files.
+        evaluator: Required: trec, consistency or golden_answer, whichever wrote the files.
         output_file: Picture to write: .png or .svg (or .json, the chart as Vega-Lite). An existing
             one is replaced.
         metrics_to_plot: Metrics to draw, separated by blanks or commas, under their published names
-            or ours (default: the evaluator's main ones).
+            or ours (default: the evaluator's main ones that have a value). One without a value is
+            an empty panel that says why.
         statistic: For consistency, what is drawn of each query (default: cai, Open RAG Eval's
             consistency-adjusted index, mean / (1 + std)).
         compare: Draw differences instead: each file against the last, query by query.
@@ -69,10 +71,10 @@ def plot(
 
     if evaluator is None:
         raise UsageError(
-            "--evaluator is missing: say which evaluator wrote the files, --evaluator trec or "
-            "--evaluator consistency."
+            "--evaluator is missing: say which evaluator wrote the files, --evaluator trec, "
+            "--evaluator consistency or --evaluator golden_answer."
         )
-    if statistic is not None and evaluator == "trec":
+    if statistic is not None and evaluator != "consistency":
         raise UsageError(
             "--statistic says what is drawn of each query's repeated runs, so it goes with "
             "--evaluator consistency only."

@@ -54,6 +54,7 @@ def run(
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     columns: Annotated[list[str] | None, Many] = None,
     format: str | None = None,  # noqa: A002
+    references: Path | None = None,
     qrels: Path | None = None,
     ks: str | None = None,
     separator: str | None = None,
@@ -78,6 +79,9 @@ def run(
     tpm: Annotated[float | None, Asking()] = None,
     timeout: Annotated[float | None, Asking()] = None,
     temperature: Annotated[float | None, Asking()] = None,
+    top_p: Annotated[float | None, Asking()] = None,
+    presence_penalty: Annotated[float | None, Asking()] = None,
+    frequency_penalty: Annotated[float | None, Asking()] = None,
     max_tokens: Annotated[int | None, Asking()] = None,
     judge_seed: Annotated[int | None, Asking()] = None,
     price: Annotated[str | None, Asking()] = None,
@@ -142,6 +146,7 @@ def run(
         output: Folder for scores, summary and reports.
         columns: Your column for one of our fields: answer=model_output. Repeat or join with commas.
         format: Input format, when detection is wrong.
+        references: Table (CSV) with query_id and expected_answer to take golden answers from.
         qrels: TREC or BEIR judgements to take gold passages from.
         ks: Cut-offs, joined with commas: of the suites retrieval and trecrag in place of theirs, or
             of the metrics recall, ndcg and precision (default 1,5,10,20,50,100).
@@ -168,6 +173,11 @@ def run(
         tpm: Most tokens a minute.
         timeout: Seconds until a question is given up.
         temperature: Sampling temperature (default: 0, or what the published method says).
+        top_p: The judge's nucleus sampling, above 0 to 1 (default: the question's own; 1.0 for
+            UMBRELA's grades).
+        presence_penalty: The judge's penalty on words that occurred, -2 to 2 (default: the
+            question's own; 0.5 for UMBRELA's grades).
+        frequency_penalty: The judge's penalty on words by how often they occurred, -2 to 2.
         max_tokens: Longest reply, in tokens.
         judge_seed: Sampling seed of the judge (default: 42).
         price: Dollars a million tokens, INPUT,OUTPUT, for a model whose price is not known.
@@ -226,6 +236,7 @@ def run(
         "output": None if output is None else str(output),
         "columns": mapping(columns),
         "format": format,
+        "references": None if references is None else str(references),
         "qrels": None if qrels is None else str(qrels),
         "ks": numbers("--ks", ks),
         "separator": separator,
@@ -248,6 +259,9 @@ def run(
         "tpm": tpm,
         "timeout": timeout,
         "temperature": temperature,
+        "top_p": top_p,
+        "presence_penalty": presence_penalty,
+        "frequency_penalty": frequency_penalty,
         "max_tokens": max_tokens,
         "judge_seed": judge_seed,
         "price": price,
@@ -303,7 +317,7 @@ def run(
     for flag, value in published_flags.items():
         if value is not None:
             raise UsageError(f"{flag} belongs to --step (MT-RAG). Name a judge with --judge.")
-    if format in folder.WRITERS and format not in formats.known():
+    if format in folder.FORMATS and format not in formats.known():
         raise UsageError(
             f"{format} is a format of reports, and --format names that of the data. After the run: "
             f"ragassay report DIR --format {format}."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,8 +13,20 @@ from ragassay.errors import OptionError, UsageError, did_you_mean
 from ragassay.judges.marked_yaml import shown
 from ragassay.models.device import check_device
 
-PATHS = ("data", "qrels", "output", "ledger", "key_file", "judge_prompt", "embedder_key_file")
+PATHS = (
+    "data",
+    "qrels",
+    "references",
+    "output",
+    "ledger",
+    "key_file",
+    "judge_prompt",
+    "embedder_key_file",
+)
 """Keys that hold paths; in a file they are relative to it."""
+
+WRITTEN = ("output", "ledger")
+"""Those of them that name what is written: it need not be there yet."""
 
 OWN, POOLED = "own", "pooled"
 """Where nuggets come from, unless a file is named: each sample's passages, or all systems'."""
@@ -43,6 +55,9 @@ class RunConfig(BaseModel):
     )
     separator: str | None = Field(None, description="what separates chunks in one context string")
     system: str | None = Field(None, description="system name for data that has none")
+    references: str | None = Field(
+        None, description="table with query_id and expected_answer: the golden answers"
+    )
     qrels: str | None = Field(None, description="TREC or BEIR qrels to take gold passages from")
     limit: int | None = Field(None, ge=1, description="only the first N samples")
     slice_by: list[str] | None = Field(None, description="metadata columns to slice the report by")
@@ -71,6 +86,13 @@ class RunConfig(BaseModel):
     tpm: float | None = Field(None, gt=0, description="most tokens a minute")
     timeout: float | None = Field(None, gt=0, description="seconds until a question is given up")
     temperature: float | None = Field(None, ge=0, description="sampling temperature of the judge")
+    top_p: float | None = Field(None, gt=0, le=1, description="nucleus sampling of the judge")
+    presence_penalty: float | None = Field(
+        None, ge=-2, le=2, description="the judge's penalty on words that occurred"
+    )
+    frequency_penalty: float | None = Field(
+        None, ge=-2, le=2, description="the judge's penalty on words by how often they occurred"
+    )
     max_tokens: int | None = Field(None, ge=1, description="longest reply")
     judge_seed: int | None = Field(None, description="sampling seed of the judge")
     price: str | None = Field(None, description="dollars a million tokens: INPUT,OUTPUT")
@@ -162,6 +184,40 @@ class RunConfig(BaseModel):
         return {} if value is None else value
 
 
+MODEL_KWARGS: Mapping[str, str] = {
+    "temperature": "temperature",
+    "top_p": "top_p",
+    "presence_penalty": "presence_penalty",
+    "frequency_penalty": "frequency_penalty",
+    "seed": "judge_seed",
+    "max_tokens": "max_tokens",
+}
+"""Sampling parameters by the names that endpoints have for them (Open RAG Eval's ``model_kwargs``),
+and the key of each."""
+
+
+def model_kwargs(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The keys of a configuration for sampling parameters under their endpoints' names.
+
+    Raises:
+        UsageError: an unknown parameter, or an impossible value (an `OptionError` with its name).
+    """
+    found = {}
+    for name, value in given.items():
+        if name not in MODEL_KWARGS:
+            hint = did_you_mean(str(name), MODEL_KWARGS)
+            raise OptionError(
+                str(name), f"is no sampling parameter. {hint} There are: {', '.join(MODEL_KWARGS)}"
+            )
+        key = MODEL_KWARGS[name]
+        try:
+            make_config(**{key: value})
+        except OptionError as error:
+            raise OptionError(str(name), error.problem) from error
+        found[key] = value
+    return found
+
+
 def make_config(**values: Any) -> RunConfig:
     """A configuration from keywords; what is ``None`` counts as not given.
 
@@ -174,18 +230,41 @@ def make_config(**values: Any) -> RunConfig:
         raise _explained(error) from error
 
 
-def absolute_words(found: dict[str, Any], base: Path) -> None:
-    """Makes the paths in lists and words absolute, in place; they start from a folder."""
+def found_from(base: Path, name: str | Path) -> Path:
+    """The file or folder that a configuration names.
+
+    Args:
+        base: the folder of the configuration.
+        name: a path. One that is not there is looked for in the working directory.
+    """
+    beside = base / name
+    return Path(name).absolute() if not beside.exists() and Path(name).exists() else beside
+
+
+def absolute_words(
+    found: dict[str, Any], base: Path, find: Callable[[Path, str], Path] = Path.joinpath
+) -> None:
+    """Makes the paths in lists and words absolute, in place.
+
+    Args:
+        found: keys of a configuration.
+        base: the folder that they start from.
+        find: makes the path of a folder and a name.
+    """
+
+    def at(name: str) -> str:
+        return str(find(base, name))
+
     if found.get("rubric"):
-        found["rubric"] = [str(base / name) for name in found["rubric"]]
+        found["rubric"] = [*map(at, found["rubric"])]
     if found.get("nuggets") not in (None, OWN, POOLED):
-        found["nuggets"] = str(base / found["nuggets"])
+        found["nuggets"] = at(found["nuggets"])
     if found.get("models"):
-        found["models"] = {name: str(base / folder) for name, folder in found["models"].items()}
-    if found.get("embedder") and (base / found["embedder"]).is_dir():
-        found["embedder"] = str(base / found["embedder"])
+        found["models"] = {name: at(folder) for name, folder in found["models"].items()}
+    if found.get("embedder") and Path(at(found["embedder"])).is_dir():
+        found["embedder"] = at(found["embedder"])
     if found.get("judge"):
-        found["judge"] = [_replay(word, lambda name: str(base / name)) for word in found["judge"]]
+        found["judge"] = [_replay(word, at) for word in found["judge"]]
 
 
 def _replay(word: str, change: Callable[[str], str]) -> str:

@@ -15,21 +15,28 @@ from typing import Any
 from pydantic import ValidationError
 
 from ragassay.engine.config import (
+    MODEL_KWARGS,
     PATHS,
+    WRITTEN,
     RunConfig,
     absolute_words,
+    found_from,
     make_config,
+    model_kwargs,
     said,
 )
 from ragassay.engine.config_checks import check
 from ragassay.engine.config_keys import is_for_a_key, refuse_keys
 from ragassay.engine.published_config import is_published, translate
 from ragassay.engine.references import read_filled
-from ragassay.errors import InputError, RagassayWarning, did_you_mean
+from ragassay.errors import InputError, OptionError, RagassayWarning, did_you_mean
 from ragassay.yaml_files import Marked, Place, text_of
 
 _RECORDED = ("ragassay", "python", "numpy", "fingerprint", "signatures", "judged_by")
 """Keys that ``run.yaml`` adds to say what happened; a configuration may hold them."""
+
+_SAMPLING = "model_kwargs"
+"""The judge's sampling parameters under their endpoints' names."""
 
 _NEVER_READ = "connector"
 """A part of Open RAG Eval's files whose variables need not be set."""
@@ -86,7 +93,8 @@ def read_config(path: str | Path, given: Mapping[str, Any] | None = None) -> Con
     """Reads a configuration file, environment variables filled in.
 
     Args:
-        path: the YAML file. Paths in it are relative to its folder.
+        path: the YAML file. Paths in it are relative to its folder; what is to be read and is not
+            there is looked for in the working directory.
         given: flags: what they set need not be possible in the file (a variable that is not set).
 
     Raises:
@@ -103,20 +111,22 @@ def read_config(path: str | Path, given: Mapping[str, Any] | None = None) -> Con
     if not isinstance(found.value, dict):
         raise InputError("is not a mapping of keys", path=source, hint="Begin with 'data: FILE'.")
     refuse_keys(found, source)
+    sampling, places = _sampling(found, source)
     if is_published(found.value):
         made = translate(found, source, flags)
         own = {key: value for key, value in found.value.items() if key in RunConfig.model_fields}
         # Translated paths are complete; our own keys beside them are as in our own files.
-        values = made.values | _typed(ConfigFile(source, own, found))
-        return ConfigFile(source, values, found, made.places, tuple(made.notes))
+        values = sampling | made.values | _typed(ConfigFile(source, own, found))
+        return ConfigFile(source, values, found, places | made.places, tuple(made.notes))
     body = {str(key): value for key, value in found.value.items() if key not in _RECORDED}
-    places: dict[Place, Place] = {}
+    body.pop(_SAMPLING, None)
+    body = sampling | body
     if "key_map" in body:
         # UltraRAG's word for the same mapping.
         key_map = body.pop("key_map")
         if not isinstance(key_map, dict | None) or not isinstance(body.get("columns"), dict | None):
             raise InputError("is not a mapping", path=source, line=found.line(("key_map",)))
-        places = {("columns", str(name)): ("key_map", str(name)) for name in key_map or {}}
+        places |= {("columns", str(name)): ("key_map", str(name)) for name in key_map or {}}
         places |= {} if body.get("columns") else {("columns",): ("key_map",)}
         body["columns"] = {**(body.get("columns") or {}), **(key_map or {})}
     file = ConfigFile(source, body, found, places)
@@ -131,6 +141,22 @@ def read_config(path: str | Path, given: Mapping[str, Any] | None = None) -> Con
     return ConfigFile(source, _typed(file), found, places)
 
 
+def _sampling(found: Marked, source: Path) -> tuple[dict[str, Any], dict[Place, Place]]:
+    """Our keys for the sampling parameters that stand together as ``model_kwargs``, and where each
+    one stands."""
+    given = found.value.get(_SAMPLING)
+    if given is not None and not isinstance(given, dict):
+        raise InputError("is not a mapping", path=source, line=found.line((_SAMPLING,)))
+    try:
+        values = model_kwargs(given or {})
+    except OptionError as error:
+        place = (_SAMPLING, error.key)
+        raise InputError(
+            error.problem, path=source, line=found.line(place), field=".".join(place)
+        ) from error
+    return values, {(MODEL_KWARGS[name],): (_SAMPLING, str(name)) for name in given or {}}
+
+
 def _typed(file: ConfigFile) -> dict[str, Any]:
     """The values of our own keys, checked for their types, paths made absolute."""
     try:
@@ -142,6 +168,7 @@ def _typed(file: ConfigFile) -> dict[str, Any]:
     base = file.path.parent
     for key in PATHS:
         if values.get(key) is not None:
-            values[key] = str(base / values[key])
-    absolute_words(values, base)
+            find = Path.joinpath if key in WRITTEN else found_from
+            values[key] = str(find(base, values[key]))
+    absolute_words(values, base, found_from)
     return values

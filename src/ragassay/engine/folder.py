@@ -38,6 +38,14 @@ IN_CLUSTER = "in "
 
 CONTRACT = (RUN, SAMPLES, SCORES, SUMMARY)
 
+ORE = {
+    "ore": "TRECEvaluator-eval_results.csv",
+    "ore (consistency)": "ConsistencyEvaluator-eval_results.csv",
+    "ore (merged)": "eval_results.csv",
+    "ore (viewer)": "eval_results.json",
+}
+"""Open RAG Eval's files, by what we call them."""
+
 REPORTS = {
     "html": "report.html",
     "markdown": "report.md",
@@ -50,7 +58,7 @@ REPORTS = {
     "ragreport": "ragreport.csv",
     "trecrag": "trecrag.csv",
     "consistency": "consistency.csv",
-    "ore": "TRECEvaluator-eval_results.csv",
+    **ORE,
 }
 """The files of a run folder that are made from its other files, by the format of the report."""
 

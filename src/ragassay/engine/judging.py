@@ -32,8 +32,9 @@ if TYPE_CHECKING:
 OFFLINE = "offline"
 
 JUDGING = (
-    *("panel_rule", "quorum", "concurrency", "rpm", "tpm", "timeout", "temperature", "max_tokens"),
-    *("judge_seed", "price", "key_file", "key_variable", "ledger", "budget", "retry_failed"),
+    *("panel_rule", "quorum", "concurrency", "rpm", "tpm", "timeout", "temperature", "top_p"),
+    *("presence_penalty", "frequency_penalty", "max_tokens", "judge_seed"),
+    *("price", "key_file", "key_variable", "ledger", "budget", "retry_failed"),
     "refresh",
 )
 """Keys of a configuration that say how a judge is asked."""
@@ -138,6 +139,9 @@ def bench_for(
         "tpm": config.tpm,
         "timeout": config.timeout,
         "temperature": config.temperature,
+        "top_p": config.top_p,
+        "presence_penalty": config.presence_penalty,
+        "frequency_penalty": config.frequency_penalty,
         "max_tokens": config.max_tokens,
         "seed": config.judge_seed,
         "key_file": config.key_file,

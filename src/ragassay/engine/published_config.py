@@ -12,18 +12,19 @@ from pathlib import Path
 from typing import Any
 
 from ragassay import suites
-from ragassay.engine.config import RunConfig
+from ragassay.engine.config import RunConfig, found_from
 from ragassay.engine.published_consistency import add_spread, translate_consistency
 from ragassay.engine.published_draft import Draft
+from ragassay.engine.published_golden import translate_golden
 from ragassay.engine.published_options import Evaluator, top_notes
 from ragassay.engine.published_trec import translate_trec
 from ragassay.errors import did_you_mean
 from ragassay.suites.consistency import SUITE as CONSISTENCY
+from ragassay.suites.golden import SUITE as GOLDEN
 from ragassay.suites.trecrag import SUITE as TREC
 from ragassay.yaml_files import Marked, Place
 
 EVALUATOR = "evaluator"
-GOLDEN = "golden"
 
 _EVALUATORS = {
     "trecrag": TREC.name,
@@ -31,10 +32,16 @@ _EVALUATORS = {
     "trecevaluator": TREC.name,
     "consistency": CONSISTENCY.name,
     "consistencyevaluator": CONSISTENCY.name,
-    "goldenanswerevaluator": GOLDEN,
-    "golden_answer": GOLDEN,
+    "goldenanswerevaluator": GOLDEN.name,
+    "golden_answer": GOLDEN.name,
 }
-_SHOWN = ("trecrag", "consistency", "TRECEvaluator", "ConsistencyEvaluator")
+_SHOWN = (
+    "trecrag",
+    "consistency",
+    "TRECEvaluator",
+    "ConsistencyEvaluator",
+    "GoldenAnswerEvaluator",
+)
 
 
 def is_published(body: Mapping[str, Any]) -> bool:
@@ -45,7 +52,8 @@ def is_published(body: Mapping[str, Any]) -> bool:
 def translate(found: Marked, path: Path, given: Collection[str] = ()) -> Draft:
     """The keys of a `RunConfig` that a published configuration stands for.
 
-    Our own keys may stand beside ``evaluator``. Paths are taken from the file's folder.
+    Our own keys may stand beside ``evaluator``. Paths are taken from the file's folder, or else
+    from the working directory.
 
     Args:
         found: the file's content.
@@ -62,12 +70,7 @@ def translate(found: Marked, path: Path, given: Collection[str] = ()) -> Draft:
     seen: dict[str, tuple[Place, Any]] = {}
     for body, place in _listed(draft):
         _evaluator(draft, body, place, seen)
-    if not seen:
-        raise draft.wrong(
-            (EVALUATOR,),
-            "only compares answers with golden ones, which is another evaluator here",
-            "Join references to the samples and say 'suite: [qa]' (docs/formats.md).",
-        )
+    _queries(draft, GOLDEN.name in seen)
     add_spread(draft)
     _check_once(draft)
     return draft
@@ -79,7 +82,15 @@ def translate(found: Marked, path: Path, given: Collection[str] = ()) -> Draft:
 def _check_keys(draft: Draft) -> None:
     """Refuses unknown keys, and notes those that mean nothing here."""
     notes = top_notes()
-    known = [*notes, EVALUATOR, "results_folder", "generated_answers", "input_results"]
+    known = [
+        *notes,
+        EVALUATOR,
+        "results_folder",
+        "generated_answers",
+        "input_results",
+        "input_queries",
+        "model_kwargs",
+    ]
     for key in draft.found.value:
         if key not in known and key not in RunConfig.model_fields:
             hint = did_you_mean(str(key), [*known, *RunConfig.model_fields])
@@ -95,16 +106,28 @@ def _files(draft: Draft) -> None:
     base = draft.path.parent
     folder = _path_of(draft, "results_folder")
     if folder is not None and "output" not in draft.given:
-        draft.put("output", str(base / folder), ("results_folder",))
+        draft.put("output", str(found_from(base, folder)), ("results_folder",))
     if "data" in draft.given:
         return
     for key in ("generated_answers", "input_results"):
         name = _path_of(draft, key)
         if name is not None:
             # The tool keeps them among the results.
-            inside = base / (folder or "") / name
-            chosen = inside if inside.exists() or not (base / name).exists() else base / name
+            inside, alone = (found_from(base, Path(one) / name) for one in (folder or "", ""))
+            chosen = inside if inside.exists() or not alone.exists() else alone
             draft.put("data", str(chosen), (key,))
+
+
+def _queries(draft: Draft, golden: bool) -> None:
+    """Where the golden answers are; nobody else reads the queries."""
+    key = "input_queries"
+    name = _path_of(draft, key)
+    if name is None:
+        return
+    if not golden:
+        draft.note((key,), "is not read: the queries stand beside the answers.")
+    elif "references" not in draft.given:
+        draft.put("references", str(found_from(draft.path.parent, name)), (key,))
 
 
 def _path_of(draft: Draft, key: str) -> str | None:
@@ -145,13 +168,6 @@ def _evaluator(draft: Draft, body: Any, place: Place, seen: dict[str, tuple[Plac
         raise draft.wrong(place, "is not a mapping of keys", _one_of())
     one = draft.validated(Evaluator, body, place)
     kind = _kind(draft, one, place)
-    if kind == GOLDEN:
-        draft.note(
-            place,
-            "GoldenAnswerEvaluator is left out: to compare with golden answers, join them to "
-            "the samples as references and run the suite qa.",
-        )
-        return
     options = one.options or {}
     first, same = seen.setdefault(kind, (place, options))
     if options != same:
@@ -160,7 +176,7 @@ def _evaluator(draft: Draft, body: Any, place: Place, seen: dict[str, tuple[Plac
             f"stands here again with other options than in line {draft.found.line(first)}",
             "One run has each evaluator once: keep one, or make two files.",
         )
-    if one.embedding_model is not None:
+    if one.embedding_model is not None and kind != GOLDEN.name:
         draft.note(
             (*place, "embedding_model"),
             "is not used: no metric of this evaluator asks an embedding model.",
@@ -168,12 +184,14 @@ def _evaluator(draft: Draft, body: Any, place: Place, seen: dict[str, tuple[Plac
     draft.add_suite(kind, place)
     if kind == TREC.name:
         translate_trec(draft, one, place)
+    elif kind == GOLDEN.name:
+        translate_golden(draft, one, place)
     else:
         translate_consistency(draft, one, place)
 
 
 def _kind(draft: Draft, one: Evaluator, place: Place) -> str:
-    """Which evaluator it is: the name of a suite, or `GOLDEN`."""
+    """Which evaluator it is: the name of a suite."""
     said = {key: getattr(one, key) for key in ("name", "type") if getattr(one, key)}
     if not said:
         raise draft.wrong(place, "has neither a name nor a type", _one_of())

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from ragassay.engine.config import found_from
 from ragassay.engine.published_draft import Draft
-from ragassay.engine.published_options import SIMILARITIES, ConsistencyOptions, Evaluator
+from ragassay.engine.published_options import (
+    SIMILARITIES,
+    BertOptions,
+    ConsistencyOptions,
+    Evaluator,
+)
 from ragassay.errors import did_you_mean
 from ragassay.metrics import naming
 from ragassay.suites.consistency import SPREAD
@@ -60,6 +66,12 @@ def _similarity(draft: Draft, name: str, parameters: Any, place: Place) -> list[
     if parameters is not None and not isinstance(parameters, dict):
         raise draft.wrong(place, "is not a mapping of keys", f"Write '{name}: {{}}'.")
     chosen = draft.validated(form, parameters, place)
+    if isinstance(chosen, BertOptions):
+        folder = found_from(draft.path.parent, chosen.model_type)
+        if folder.is_dir():
+            chosen = chosen.model_copy(update={"model_type": str(folder)})
+        if chosen.rescale_with_baseline is None and not chosen.rescaled:
+            draft.note(place, "is not rescaled: there is no baseline for this model.")
     if getattr(chosen, "max_length", None) is not None:
         draft.note(
             (*place, "max_length"),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+from ragassay.engine.config import model_kwargs
 from ragassay.engine.config_keys import variable_of
 from ragassay.engine.published_draft import Draft
 from ragassay.engine.published_options import JudgeModel
-from ragassay.errors import did_you_mean
+from ragassay.errors import OptionError, did_you_mean
 from ragassay.judges.providers import ALIASES, OWN_KEY, PROVIDERS
 from ragassay.yaml_files import Place
 
@@ -29,7 +31,17 @@ def translate_judge(draft: Draft, model: JudgeModel | None, usual: str, place: P
         InputError: an unknown type, a missing name, an address for a provider that has none, a key
             that is written out, or another judge than that of the evaluators before.
     """
-    if model is None or "judge" in draft.given:
+    if model is not None:
+        translate_kwargs(draft, model.model_kwargs, (*place, "model_kwargs"))
+    if "judge" in draft.given or (model is None and draft.found.value.get("judge")):
+        return
+    if model is None:
+        draft.note(
+            place[:-1],
+            "names no model, so ragassay's offline rules judge. Open RAG Eval's page means GPT-4o "
+            f"of OpenAI: --judge openai:{usual}, or 'model: {{type: OpenAIModel, name: {usual}}}' "
+            "here, with the key in OPENAI_API_KEY.",
+        )
         return
     word, variables = _word(draft, model, usual, place)
     if not model.name:
@@ -50,6 +62,43 @@ def translate_judge(draft: Draft, model: JudgeModel | None, usual: str, place: P
     variable = variable_of(model.api_key, draft.found, draft.path, (*place, "api_key"))
     if variable is not None and variable not in variables:
         draft.put("key_variable", variable, (*place, "api_key"))
+
+
+def translate_kwargs(draft: Draft, given: Mapping[str, Any] | None, place: Place) -> None:
+    """Puts the judge's sampling parameters, unless flags set them.
+
+    Raises:
+        InputError: an unknown parameter, or an impossible value.
+    """
+    for name, value in (given or {}).items():
+        here = (*place, str(name))
+        try:
+            found = model_kwargs({name: value})
+        except OptionError as error:
+            raise draft.wrong(here, error.problem) from error
+        for key in found.keys() - {*draft.given}:
+            draft.put(key, value, here)
+
+
+def embedder_word(draft: Draft, model: JudgeModel, place: Place) -> str:
+    """Our word for an ``embedding_model``.
+
+    Raises:
+        InputError: an unknown type, a missing name, or a key that is in a variable of its own.
+    """
+    if not model.name:
+        raise draft.wrong(place, "has no name", "Name it, as in text-embedding-3-small.")
+    folded = model.type.strip().casefold().removesuffix("model").removesuffix("embedding")
+    word, variables = _word(draft, model.model_copy(update={"type": folded}), "", place)
+    here = (*place, "api_key")
+    variable = variable_of(model.api_key, draft.found, draft.path, here)
+    if variable is not None and variable not in variables:
+        raise draft.wrong(
+            here,
+            f"an embedder's key is read from {' or '.join(variables)}",
+            f"Set that variable, or keep the key in a file (embedder_key_file), not in {variable}.",
+        )
+    return word
 
 
 def _word(draft: Draft, model: JudgeModel, usual: str, place: Place) -> tuple[str, Sequence[str]]:

@@ -9,6 +9,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from ragassay.models.baselines import has_baseline
+
 Cutoff = Annotated[int, Field(ge=1)]
 
 
@@ -23,6 +25,7 @@ class JudgeModel(_Keys):
     name: str | None = None
     api_key: str | None = None
     base_url: str | None = None
+    model_kwargs: dict[str, Any] | None = None
 
 
 class Evaluator(_Keys):
@@ -53,6 +56,7 @@ class TrecOptions(_Keys):
     run_consistency: bool = False
     metrics_to_run_consistency: list[str] | None = None
     hallucination_metric: Hallucination | None = None
+    model_kwargs: dict[str, Any] | None = None
 
 
 class ConsistencyOptions(_Keys):
@@ -66,14 +70,22 @@ class BertOptions(_Keys):
 
     model_type: str = "xlm-roberta-large"
     lang: str = "en"
-    rescale_with_baseline: bool = True
+    rescale_with_baseline: bool | None = None
     max_length: Cutoff | None = None
+    layer: Annotated[int, Field(ge=0)] | None = None
+
+    @property
+    def rescaled(self) -> bool:
+        """Where nothing is said: as on the page, if there is a baseline."""
+        said = self.rescale_with_baseline
+        return has_baseline(self.lang, self.model_type) if said is None else said
 
     @property
     def metrics(self) -> list[str]:
         """Our name for it: the page speaks of F1 alone."""
-        scale = f"lang={self.lang}" if self.rescale_with_baseline else "rescale=false"
-        return [f"runs_bertscore(model={self.model_type},{scale}).f"]
+        scale = f"lang={self.lang}" if self.rescaled else "rescale=false"
+        layer = "" if self.layer is None else f"layer={self.layer},"
+        return [f"runs_bertscore(model={self.model_type},{layer}{scale}).f"]
 
 
 class RougeOptions(_Keys):
@@ -81,8 +93,9 @@ class RougeOptions(_Keys):
 
     @property
     def metrics(self) -> list[str]:
-        """Our names for it: precision, recall and F of each variant."""
-        return [f"runs_rouge{variant}.{part}" for variant in "12L" for part in "fpr"]
+        """Our names for it: precision, recall and F of each variant, and the tool's own ROUGE-L."""
+        parts = [f"runs_rouge{variant}.{part}" for variant in "12L" for part in "fpr"]
+        return [*parts, "runs_rouge_ore.f"]
 
 
 SIMILARITIES: Mapping[str, type[BertOptions] | type[RougeOptions]] = {
@@ -97,7 +110,6 @@ def top_notes() -> Mapping[str, str]:
     return {
         "connector": "is not called: ragassay evaluates answers that are there already. Give the "
         "file that the connector wrote as DATA, or as generated_answers.",
-        "input_queries": "is not read: the queries stand beside the answers.",
         "eval_results_file": _RESULTS,
         "evaluation_results": _RESULTS,
         "metrics_file": "no picture is drawn by a run; 'ragassay plot' draws them.",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from ragassay.engine.config import found_from
 from ragassay.engine.published_draft import Draft
-from ragassay.engine.published_judge import translate_judge
+from ragassay.engine.published_judge import translate_judge, translate_kwargs
 from ragassay.engine.published_options import Evaluator, Hallucination, TrecOptions
 from ragassay.errors import did_you_mean
 from ragassay.metrics import naming
@@ -33,6 +34,7 @@ def translate_trec(draft: Draft, one: Evaluator, place: Place) -> None:
                 did_you_mean(str(key), known) or f"There are: {', '.join(known)}.",
             )
     options = draft.validated(TrecOptions, rest, place)
+    translate_kwargs(draft, options.model_kwargs, (*place, "model_kwargs"))
     if options.k_values is not None:
         draft.put("ks", options.k_values, (*place, "k_values"))
     for key, value in body.items():
@@ -51,7 +53,7 @@ def _hallucination(draft: Draft, given: Hallucination, place: Place) -> None:
             "Write hhem, which runs on this machine; ragassay asks no service for this.",
         )
     if given.model_name not in (None, HHEM.name):
-        folder = draft.path.parent / str(given.model_name)
+        folder = found_from(draft.path.parent, str(given.model_name))
         if not folder.is_dir():
             raise draft.wrong(
                 (*place, "model_name"),

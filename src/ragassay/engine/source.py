@@ -13,6 +13,7 @@ from typing import Any
 from ragassay import formats
 from ragassay.engine.config import RunConfig
 from ragassay.errors import UsageError
+from ragassay.formats import expected_answers
 from ragassay.samples import Sample
 from ragassay.strict import dumps
 
@@ -32,6 +33,7 @@ class Source:
     format: str
     path: Path | None = None
     qrels: Path | None = None
+    references: Path | None = None
     _hash: hashlib._Hash = field(default_factory=hashlib.sha256)
 
     def count(self) -> int | None:
@@ -49,17 +51,26 @@ class Source:
     def fingerprint(self) -> str:
         """``sha256:...``: of the files' bytes, or of the samples that were read from memory (then
         it must be asked for after the last of them)."""
-        for path in filter(None, (self.path, self.qrels)):
+        for path in filter(None, (self.path, self.qrels, self.references)):
             _hash_path(self._hash, path)
         return f"sha256:{self._hash.hexdigest()}"
 
 
 def open_source(data: Data, config: RunConfig) -> Source:
-    """The samples of ``data``, with gold passages joined from ``config.qrels``.
+    """The samples of ``data``, with gold passages joined from ``config.qrels`` and golden answers
+    from ``config.references``.
 
     Raises:
         InputError: the data cannot be read (some faults show only while it streams).
     """
+    source = _opened(data, config)
+    if config.references is not None:
+        source.samples = expected_answers.joined(source.samples, config.references)
+        source.references = Path(config.references)
+    return source
+
+
+def _opened(data: Data, config: RunConfig) -> Source:
     if not isinstance(data, str | Path):
         if not (hasattr(data, "__iter__") or hasattr(data, "columns")):
             raise UsageError(

@@ -46,7 +46,8 @@ class JudgeOptions:
         rpm: requests a minute to one endpoint at most.
         tpm: tokens a minute to one endpoint at most.
         timeout: seconds until a question is given up, retries and repair included.
-        temperature, seed, max_tokens: sampling parameters in place of the questions' own.
+        temperature, top_p, presence_penalty, frequency_penalty, seed, max_tokens: sampling
+            parameters in place of the questions' own.
         key_file: file that holds the key, in place of the environment.
         key_variable: environment variable that holds the key, in place of the provider's.
         price: of the model, in place of the list price: ``0.15,0.60``.
@@ -62,6 +63,9 @@ class JudgeOptions:
     tpm: float | None = None
     timeout: float = TIMEOUT_S
     temperature: float | None = None
+    top_p: float | None = None
+    presence_penalty: float | None = None
+    frequency_penalty: float | None = None
     seed: int | None = None
     max_tokens: int | None = None
     key_file: str | os.PathLike[str] | None = None
@@ -77,6 +81,9 @@ class JudgeOptions:
         """The sampling parameters that the user chose."""
         given = {
             "temperature": self.temperature,
+            "top_p": self.top_p,
+            "presence_penalty": self.presence_penalty,
+            "frequency_penalty": self.frequency_penalty,
             "seed": self.seed,
             "max_tokens": self.max_tokens,
         }

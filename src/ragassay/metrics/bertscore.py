@@ -15,6 +15,7 @@ from ragassay.models.bertscore import Idf, Match, Pair, compare
 from ragassay.models.encoder import Encoder
 from ragassay.models.layers import RECOMMENDED, layer_for
 from ragassay.models.reading import Reading
+from ragassay.models.weights import is_folder
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 
@@ -38,14 +39,14 @@ class Scale:
 
     Attributes:
         model: name or folder, with or without a commit.
-        layer: of the model, from 0.
+        layer: of the model, from 0; ``None`` for the last.
         rescale: by the baseline of ``lang``.
         baseline: a local file of baselines, in place of the bundled ones.
         idf: weigh tokens by how seldom the run's references hold them.
     """
 
     model: str
-    layer: int
+    layer: int | None
     rescale: bool = False
     lang: str = "en"
     baseline: str = ""
@@ -57,14 +58,16 @@ class OnScale(Metric):
     """What rests on BERTScores: its parameters name the scale that they are taken on.
 
     Raises:
-        UsageError: no layer is named and none is known, a name that cannot stand in a metric's, or
+        UsageError: no layer is named and none is known (a folder's model then has its last, where
+            nothing is rescaled), a name that cannot stand in a metric's, or
             a baseline where nothing is rescaled.
     """
 
     model: str = param(DEFAULT, MODEL)
     layer: int | None = param(
         None,
-        "layer whose vectors are compared (default: the one that bert-score recommends)",
+        "layer whose vectors are compared (default: the one that bert-score recommends; the last "
+        "of a folder's model)",
         minimum=0,
     )
     rescale: bool = param(False, RESCALE)
@@ -81,7 +84,8 @@ class OnScale(Metric):
                     f"{self.name}: {value!r} cannot stand in a metric's name, because of its "
                     "brackets or commas. Point to it by --model NAME=FOLDER, or rename it."
                 )
-        if self.layer is None and layer_for(self.model) is None:
+        lacking = self.layer is None and layer_for(self.model) is None
+        if lacking and (self.rescale or not is_folder(self.model)):
             raise UsageError(
                 f"{self.name}: nobody recommends a layer of the model {self.model}. "
                 f"{did_you_mean(self.model, RECOMMENDED, at_least=_NEAR)} Name a layer, as in "
@@ -95,7 +99,6 @@ class OnScale(Metric):
     def scale(self) -> Scale:
         """How its BERTScores are taken."""
         layer = layer_for(self.model) if self.layer is None else self.layer
-        assert layer is not None  # or it would not have been made
         return Scale(self.model, layer, self.rescale, self.lang, self.baseline)
 
 
@@ -119,7 +122,7 @@ def base_of(scale: Scale) -> Baseline | None:
     Raises:
         Unavailable: there is none.
     """
-    if not scale.rescale:
+    if not scale.rescale or scale.layer is None:
         return None
     return baseline(scale.lang, scale.model, scale.layer, scale.baseline)
 

@@ -1,9 +1,10 @@
 """Do the passages that an answer cites support what it says?
 
-Four forms, because the published ones disagree; each has ``.precision``, ``.recall`` and ``.f1``:
+Five forms, because the published ones disagree; each has ``.precision``, ``.recall`` and ``.f1``:
 
 =====================  ============================================================================
-``citation``           Open RAG Eval's page: over all citations, and over the parts between them
+``citation``           Open RAG Eval's page: over cited passages, and over the parts they end
+``citation_pairs``     the same, but precision is over all pairs of a part and a citation
 ``citation_ore``       what Open RAG Eval computes: over distinct passages, phantoms left out
 ``citation_trec``      TREC's: the first citation of each sentence
 ``citation_sentences``  corrected: all citations of each sentence, so that a sentence that cites
@@ -34,7 +35,8 @@ from ragassay.metrics.citation_scores import (
     Worth,
     best_citations,
     first_citations,
-    over_citations,
+    over_pairs,
+    over_passages,
     published_scores,
 )
 from ragassay.metrics.judged import JudgedMetric
@@ -188,17 +190,19 @@ class Citation(_Citation):
     """Citations by the formulas of Open RAG Eval's page.
 
     A part is the text up to the next citation; what follows the last one is a part that cites
-    nothing. Precision: worth of all citations over their number; undefined where nothing is cited.
-    Recall: each part's mean worth, 0 where it cites nothing, over the number of parts.
+    nothing. Precision: each cited passage's mean worth over the parts that cite it, over the number
+    of cited passages; undefined where nothing is cited. Recall: each part's mean worth, 0 where it
+    cites nothing, over the number of parts.
     """
 
     name = "citation"
     title = "Support of citations"
     parts_titles: ClassVar[Mapping[str, str]] = {
-        "precision": "mean over the citations",
+        "precision": "mean over the cited passages",
         "recall": "mean over the answer's parts, uncited ones count 0",
-        "f1": "harmonic mean of precision over citations and recall over parts",
+        "f1": "harmonic mean of precision over cited passages and recall over parts",
     }
+    version = 2
     recommended_for = "whether readers can trust the citations"
 
     def cut(self, text: str, passages: Sequence[Passage]) -> tuple[Statement, ...]:
@@ -206,18 +210,44 @@ class Citation(_Citation):
         return citation_parser.parts(text, passages)
 
     def combine(self, statements: Cited) -> CitationScores:
-        """Over citations, over parts."""
-        return over_citations(statements)
+        """Over cited passages, over parts."""
+        return over_passages(statements)
+
+
+@register
+@dataclass(frozen=True)
+class CitationPairs(_Citation):
+    """Citations as ``citation``, but for precision: every citation of every part counts once.
+
+    A passage that many parts cite weighs more here than one that is cited once.
+    """
+
+    name = "citation_pairs"
+    title = "Support of citations, each counted once"
+    parts_titles: ClassVar[Mapping[str, str]] = {
+        "precision": "mean over all pairs of a part and a citation",
+        "recall": "mean over the answer's parts, uncited ones count 0",
+        "f1": "harmonic mean of precision over pairs and recall over parts",
+    }
+    source = "our own, after Open RAG Eval"
+
+    def cut(self, text: str, passages: Sequence[Passage]) -> tuple[Statement, ...]:
+        """The text up to each citation."""
+        return citation_parser.parts(text, passages)
+
+    def combine(self, statements: Cited) -> CitationScores:
+        """Over pairs, over parts."""
+        return over_pairs(statements)
 
 
 @register
 @dataclass(frozen=True)
 class CitationOre(_Citation):
-    """Citations as Open RAG Eval's tool computes them (and not as its page says).
+    """Citations as Open RAG Eval's tool computes them.
 
-    Its loader's parts and citations (``[1] [2]`` loses the second); precision is the mean over
-    distinct passages; a citation of what was not retrieved is left out, so one good and one
-    invented citation make 1; nothing cited is precision 0.
+    As ``citation``, but over its loader's parts and citations (``[1] [2]`` loses the second); a
+    citation of what was not retrieved is left out, so one good and one invented citation make 1;
+    nothing cited is precision 0.
     """
 
     name = "citation_ore"

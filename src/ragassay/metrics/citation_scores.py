@@ -29,15 +29,27 @@ class CitationScores(NamedTuple):
     f1: float | None
 
 
-def over_citations(statements: Cited) -> CitationScores:
-    """Open RAG Eval's formulas as written: all citations' worth over their number; the mean worth
-    of each statement's citations (0 without any) over the number of statements."""
+def over_passages(statements: Cited) -> CitationScores:
+    """Open RAG Eval's formulas as written: each cited passage's mean worth over the statements that
+    cite it, over the number of cited passages; the mean worth of each statement's citations (0
+    without any) over the number of statements."""
+    over = over_pairs(statements)
+    means = [_mean(values) for values in _by_passage(statements).values()]
+    if not means or over.recall is None:
+        return over
+    precision = _mean(means)
+    return CitationScores(precision, over.recall, harmonic(precision, over.recall))
+
+
+def over_pairs(statements: Cited) -> CitationScores:
+    """The same recall; for precision every pair of a statement and a citation counts once: all
+    worth over the number of pairs."""
     return _scores(statements, _mean)
 
 
 def best_citations(statements: Cited) -> CitationScores:
-    """The same precision; for recall a statement is worth what its best citation is worth: one that
-    supports it is enough, and a weak one beside it harms the precision already."""
+    """Precision over pairs; for recall a statement is worth what its best citation is worth: one
+    that supports it is enough, and a weak one beside it harms the precision already."""
     return _scores(statements, max)
 
 
@@ -50,18 +62,24 @@ def published_scores(statements: Cited) -> CitationScores:
     """As Open RAG Eval computes them: the mean over distinct cited passages of their mean worth;
     the mean over parts. A citation of what was not retrieved is left out, and a part with no other
     citation with it; nothing cited is precision 0."""
-    by_passage: dict[str, list[float]] = defaultdict(list)
     parts: list[float] = []
-    for cited in statements:
-        known = [one.value for one in cited if one.retrieved]
+    retrieved = [[one for one in cited if one.retrieved] for cited in statements]
+    for cited, known in zip(statements, retrieved, strict=True):
         if known or not cited:
-            parts.append(_mean(known) if known else 0.0)
-        for one in cited:
-            if one.retrieved:
-                by_passage[one.passage].append(one.value)
+            parts.append(_mean([one.value for one in known]) if known else 0.0)
+    by_passage = _by_passage(retrieved)
     precision = _mean([_mean(values) for values in by_passage.values()]) if by_passage else 0.0
     recall = _mean(parts) if parts else 0.0
     return CitationScores(precision, recall, harmonic(precision, recall))
+
+
+def _by_passage(statements: Cited) -> dict[str, list[float]]:
+    """What each cited passage is worth wherever it is cited, in order of first mention."""
+    found: dict[str, list[float]] = defaultdict(list)
+    for cited in statements:
+        for one in cited:
+            found[one.passage].append(one.value)
+    return found
 
 
 def _scores(statements: Cited, worth: Callable[[Sequence[float]], float]) -> CitationScores:

@@ -35,6 +35,7 @@ class NuggetOptions:
         min_grade: smallest UMBRELA grade of a passage that nuggets are taken from.
         window: passages read together.
         shots: the prompt of the grades.
+        always: where no passage has that grade, nuggets are taken from all of them.
     """
 
     iterations: int = 5
@@ -45,6 +46,7 @@ class NuggetOptions:
     min_grade: int = 1
     window: int = 10
     shots: Shots = "zero"
+    always: bool = False
 
 
 async def make_nuggets(
@@ -69,7 +71,7 @@ async def make_nuggets(
     if not texts:
         return Unscored(Reason.UNDEFINED, "nothing was retrieved, so there are no nuggets")
     by_text = await ask.once(grades, query, texts, options.shots, earlier)
-    chosen = _relevant(by_text, options.min_grade)
+    chosen = _relevant(by_text, options.min_grade) or (list(by_text) if options.always else [])
     if not chosen:
         return Unscored(
             Reason.UNDEFINED,

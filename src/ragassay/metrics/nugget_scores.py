@@ -30,3 +30,22 @@ def nugget_score(
     weights = [1.0 if label == "vital" else okay for label in importance]
     held = sum(weight * values[one] for weight, one in zip(weights, assignments, strict=True))
     return held / sum(weights) if sum(weights) else None
+
+
+def published_nugget_score(
+    which: NuggetScore, importance: Sequence[Importance], assignments: Sequence[Assignment]
+) -> float:
+    """One of the six scores with the denominators of Open RAG Eval's tool, which are never below 1
+    a kind: five vital nuggets held, and none okay, make a weighted score of .909. A mean of nothing
+    is 0."""
+    values = STRICT if which.endswith("_strict") else LENIENT
+    pairs = list(zip(importance, (values[held] for held in assignments), strict=True))
+    vital = [value for label, value in pairs if label == "vital"]
+    okay = [value for label, value in pairs if label != "vital"]
+    match which.removesuffix("_strict"):
+        case "all":
+            return sum(value for _, value in pairs) / max(len(pairs), 1)
+        case "vital":
+            return sum(vital) / max(len(vital), 1)
+    top = sum(vital) + OKAY_WEIGHT * sum(okay)
+    return top / (max(len(vital), 1) + OKAY_WEIGHT * max(len(okay), 1))

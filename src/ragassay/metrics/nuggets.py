@@ -5,12 +5,13 @@ Six scores of one set of questions: ``nuggets.all``, ``vital``, ``weighted`` and
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, get_args
 
 from ragassay.errors import UsageError
-from ragassay.formats.nugget_bank import Nugget, QueryNuggets
+from ragassay.formats.nugget_bank import Importance, Nugget, QueryNuggets
 from ragassay.judges.asking import Ask
 from ragassay.judges.questions.nuggets import (
     Assignment,
@@ -22,7 +23,7 @@ from ragassay.judges.questions.relevance import RelevanceGrade
 from ragassay.metrics.base import missing, param, part, register
 from ragassay.metrics.judged import JudgedMetric
 from ragassay.metrics.nugget_making import NuggetOptions, batched, make_nuggets
-from ragassay.metrics.nugget_scores import NuggetScore, nugget_score
+from ragassay.metrics.nugget_scores import NuggetScore, nugget_score, published_nugget_score
 from ragassay.metrics.umbrela import SHOTS_DOC, Shots, earlier_queries, textless, texts_of
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
@@ -47,22 +48,8 @@ async def assign(
     return tuple(labels)
 
 
-@register
 @dataclass(frozen=True)
-class Nuggets(JudgedMetric):
-    """Share of the query's nuggets that the answer holds: support 1, partial support 0.5, else 0.
-
-    ``all`` is the mean over all nuggets, ``vital`` over those that a good answer must hold,
-    ``weighted`` lets the others weigh a half; the ``strict`` forms count full support only.
-
-    As published, nuggets are made from the run's own passages, so two systems are measured against
-    different facts. A nugget bank (``--nuggets pooled`` or a file) takes their place where there is
-    one: its nuggets belong to the query, all of them count, and its hash stands in the signature.
-
-    No nuggets (nothing relevant was retrieved) is no score, and no vital nugget no vital score. An
-    empty answer holds nothing.
-    """
-
+class _Nuggets(JudgedMetric):
     part: NuggetScore = part(
         "all", get_args(NuggetScore), "which nuggets count, and whether partial support does"
     )
@@ -75,10 +62,7 @@ class Nuggets(JudgedMetric):
     window: int = param(10, "passages read together", minimum=1)
     shots: Shots = param("zero", SHOTS_DOC)
 
-    name = "nuggets"
-    title = "Share of the query's nuggets that the answer holds (AutoNuggetizer)"
     family = "trecrag"
-    source = "Pradeep et al. 2024, AutoNuggetizer (arXiv 2411.09607); Open RAG Eval, metrics page"
     needs = ("query", "answer")
     uses = ("passages", "history")
     parts_titles: ClassVar[Mapping[str, str]] = {
@@ -89,8 +73,10 @@ class Nuggets(JudgedMetric):
         "weighted": "others weigh half as much as vital ones, partial support counts a half",
         "weighted_strict": "others weigh half as much as vital ones, full support only",
     }
-    recommended_for = "whether the answer is complete, without a reference answer"
     asks = (RelevanceGrade, ExtractNuggets, NuggetImportance, AssignNuggets)
+
+    always: ClassVar[bool] = False
+    """Whether nuggets are made where nothing relevant was retrieved."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -102,7 +88,7 @@ class Nuggets(JudgedMetric):
         """How nuggets are made."""
         return NuggetOptions(
             self.iterations, self.most, self.best, self.words, self.batch, self.min_grade,
-            self.window, self.shots,
+            self.window, self.shots, self.always,
         )  # fmt: skip
 
     async def judge(self, sample: Sample, ask: Ask) -> Outcome:
@@ -113,7 +99,7 @@ class Nuggets(JudgedMetric):
             return nuggets
         held = await ask.once(assign, sample.query, sample.answer.text, nuggets, self.batch)
         labels = [one.importance for one in nuggets]
-        value = nugget_score(self.part, labels, held)
+        value = self.combine(labels, held)
         if value is None:
             return Unscored(Reason.UNDEFINED, f"none of the {len(nuggets)} nuggets is vital")
         return Score(
@@ -136,6 +122,57 @@ class Nuggets(JudgedMetric):
         assert sample.query is not None
         texts, earlier = texts_of(sample), earlier_queries(sample)
         return await ask.once(make_nuggets, sample.query, texts, self.options, earlier)
+
+    @abstractmethod
+    def combine(self, importance: Sequence[Importance], held: Sequence[Assignment]) -> float | None:
+        """The score; ``None`` where it is a mean of nothing."""
+
+
+@register
+@dataclass(frozen=True)
+class Nuggets(_Nuggets):
+    """Share of the query's nuggets that the answer holds: support 1, partial support 0.5, else 0.
+
+    ``all`` is the mean over all nuggets, ``vital`` over those that a good answer must hold,
+    ``weighted`` lets the others weigh a half; the ``strict`` forms count full support only.
+
+    As published, nuggets are made from the run's own passages, so two systems are measured against
+    different facts. A nugget bank (``--nuggets pooled`` or a file) takes their place where there is
+    one: its nuggets belong to the query, all of them count, and its hash stands in the signature.
+
+    No nuggets (nothing relevant was retrieved) is no score, and no vital nugget no vital score. An
+    empty answer holds nothing.
+    """
+
+    name = "nuggets"
+    aliases: ClassVar = {"AutoNuggetizer": "nuggets.all"}
+    title = "Share of the query's nuggets that the answer holds (AutoNuggetizer)"
+    source = "Pradeep et al. 2024, AutoNuggetizer (arXiv 2411.09607); Open RAG Eval, metrics page"
+    recommended_for = "whether the answer is complete, without a reference answer"
+
+    def combine(self, importance: Sequence[Importance], held: Sequence[Assignment]) -> float | None:
+        """By the published formulas."""
+        return nugget_score(self.part, importance, held)
+
+
+@register
+@dataclass(frozen=True)
+class NuggetsOre(_Nuggets):
+    """Nuggets as Open RAG Eval's tool scores them.
+
+    As ``nuggets``, but: where no passage has the grade, nuggets are made from all of them, so that
+    an answer to a failed retrieval has a score; no vital nugget is a vital score of 0; the weighted
+    scores divide as if each kind had a nugget at least.
+    """
+
+    name = "nuggets_ore"
+    title = "Share of the query's nuggets that the answer holds, as Open RAG Eval computes it"
+    source = "Open RAG Eval 0.3.0, AutoNuggetizer"
+    always = True
+
+    def combine(self, importance: Sequence[Importance], held: Sequence[Assignment]) -> float | None:
+        """With the tool's denominators."""
+        return published_nugget_score(self.part, importance, held)
 
 
 def _from_bank(sample: Sample, bank: Mapping[str, QueryNuggets]) -> tuple[Nugget, ...] | Unscored:

@@ -69,6 +69,11 @@ def baseline(lang: str, model: str, layer: int, file: str = "") -> Baseline:
     return layers[layer]
 
 
+def has_baseline(lang: str, model: str) -> bool:
+    """Whether a baseline of a language and model is bundled."""
+    return (lang.casefold(), listed_name(model)) in _bundled()
+
+
 @cache
 def _bundled() -> Mapping[tuple[str, str], tuple[Baseline, ...]]:
     found = {}

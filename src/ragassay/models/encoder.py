@@ -69,7 +69,7 @@ class Encoder:
     Args:
         options: where weights are and how models run.
         weights: which model.
-        layer: how many of its layers are used; 0 gives the embeddings themselves.
+        layer: how many of its layers are used; 0 gives the embeddings themselves, ``None`` all.
 
     Attributes:
         dimensions: length of a vector.
@@ -83,7 +83,7 @@ class Encoder:
         UsageError: the device or the precision is not there.
     """
 
-    def __init__(self, options: ModelOptions, weights: Weights, layer: int) -> None:
+    def __init__(self, options: ModelOptions, weights: Weights, layer: int | None) -> None:
         needs_packages()
         folder = folder_of(weights, options.folders)
         self.device = device_of(options)

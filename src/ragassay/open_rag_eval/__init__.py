@@ -1,4 +1,4 @@
-"""Open RAG Eval's Python face: a thin skin over the suite ``trecrag``.
+"""Open RAG Eval's Python face: a skin over the suites ``trecrag``, ``consistency``, ``golden``.
 
 >>> from ragassay import OpenAIModel, TRECEvaluator
 >>> evaluator = TRECEvaluator(OpenAIModel("gpt-4o"), {"k_values": [1, 3, 5]})  # doctest: +SKIP
@@ -26,23 +26,30 @@ from ragassay.open_rag_eval.models import (
     OpenAIModel,
     TogetherModel,
 )
+from ragassay.open_rag_eval.others import ConsistencyEvaluator, GoldenAnswerEvaluator
 from ragassay.open_rag_eval.parts import (
+    AutoNuggetizer,
     AutoNuggetMetric,
     CitationMetric,
     HallucinationMetric,
     NoAnswerMetric,
     UMBRELAMetric,
 )
+from ragassay.open_rag_eval.records import RAGResultsLoader
 
 __all__ = [
     "AnthropicModel",
     "AutoNuggetMetric",
+    "AutoNuggetizer",
     "CitationMetric",
+    "ConsistencyEvaluator",
     "GeminiModel",
+    "GoldenAnswerEvaluator",
     "HallucinationMetric",
     "LLMJudgeModel",
     "NoAnswerMetric",
     "OpenAIModel",
+    "RAGResultsLoader",
     "TRECEvaluator",
     "TogetherModel",
     "UMBRELAMetric",

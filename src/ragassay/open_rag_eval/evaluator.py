@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragassay.errors import RagassayWarning
-from ragassay.open_rag_eval.models import LLMJudgeModel, asked
+from ragassay.open_rag_eval.models import LLMJudgeModel, asked, sampling
 from ragassay.open_rag_eval.options import (
     K_VALUES,
     TREC_KEYS,
@@ -42,7 +42,8 @@ class TRECEvaluator:
         model: who is asked; the embedded judge where left out.
         options: ``k_values``, ``hallucination_metric`` (``model_name``, ``max_chars``),
             ``run_consistency`` (the runs of each query are compared, too: `Result.consistency`)
-            with ``metrics_to_run_consistency`` (all, where it is empty), and parameters of metrics
+            with ``metrics_to_run_consistency`` (all, where it is empty), ``model_kwargs`` (sampling
+            parameters, see `Part`), and parameters of metrics
             (``rel`` for the threshold of relevance, ``shots``, ``iterations`` ...).
 
     Raises:
@@ -60,6 +61,8 @@ class TRECEvaluator:
         given = dict(options or {})
         self.model = model
         at = given.pop("k_values", None)
+        kwargs = given.pop("model_kwargs", None)
+        self._sampling = sampling(kwargs)
         self._ks = None if at is None else cutoffs(at)
         self.k_values = self._ks or K_VALUES
         own = trec_options({name: given.pop(name) for name in TREC_KEYS if name in given})
@@ -78,13 +81,13 @@ class TRECEvaluator:
         metrics = SUITE.resolve(ks=self._ks)
         check(given, "TRECEvaluator", naming.parameters(*metrics), "k_values", *TREC_KEYS)
         self.options = given
-        self.retrieval_metric = UMBRELAMetric(model, **_of(UMBRELAMetric, given))
-        self.generation_metric = AutoNuggetMetric(model, **_of(AutoNuggetMetric, given))
-        self.citation_metric = CitationMetric(model, **_of(CitationMetric, given))
+        self.retrieval_metric = UMBRELAMetric(model, kwargs, **_of(UMBRELAMetric, given))
+        self.generation_metric = AutoNuggetMetric(model, kwargs, **_of(AutoNuggetMetric, given))
+        self.citation_metric = CitationMetric(model, kwargs, **_of(CitationMetric, given))
         self.hallucination_metric = HallucinationMetric(
             None if hhem is None else hhem.model_name, **_of(HallucinationMetric, given)
         )
-        self.no_answer_metric = NoAnswerMetric(model)
+        self.no_answer_metric = NoAnswerMetric(model, kwargs)
         for metric in metrics:
             with_options(metric, given)  # refuses impossible values now
 
@@ -119,7 +122,11 @@ class TRECEvaluator:
             columns={name: column for name, column in columns.items() if column is not None},
         )
         models = self.hallucination_metric.running.get("models") or {}
-        running = {**options, "models": {**models, **(options.get("models") or {})}}
+        running = {
+            **self._sampling,
+            **options,
+            "models": {**models, **(options.get("models") or {})},
+        }
         chosen: list[Any] = [suite]
         if self._repeats is not None:
             chosen.append("consistency")
@@ -136,14 +143,17 @@ class TRECEvaluator:
     evaluate_batch = evaluate
 
     def to_csv(self, result: Result, path: str | Path) -> None:
-        """Writes the results as Open RAG Eval's tool does, byte for byte.
+        """Writes the results in the columns of Open RAG Eval's page: unprefixed for a single run,
+        ``run_1_`` ... where queries were run several times.
+
+        ``ragassay report RUN --format ore`` writes the files of its tool.
 
         Raises:
-            UsageError: the file cannot be written, or the result holds several systems.
+            UsageError: the file cannot be written.
         """
-        from ragassay.reports.open_rag_eval import write_ore
+        from ragassay.reports.open_rag_eval import write_trecrag
 
-        write_ore(result, path)
+        write_trecrag(result, path)
 
 
 def _of(metric: type[Part], options: Mapping[str, Any]) -> dict[str, Any]:

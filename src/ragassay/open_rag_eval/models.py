@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
     from ragassay.judges.judge import Judge
+
+
+PAGE_MODEL = "gpt-4o"
+"""What Open RAG Eval's page asks by default."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +41,10 @@ class LLMJudgeModel:
 
 @dataclass(frozen=True)
 class OpenAIModel(LLMJudgeModel):
-    """A model of OpenAI's, or of any server that speaks its protocol."""
+    """A model of OpenAI's, or of any server that speaks its protocol; GPT-4o, the page's default,
+    where none is named."""
+
+    model_name: str = PAGE_MODEL
 
     provider = "openai"
 
@@ -60,6 +68,17 @@ class TogetherModel(LLMJudgeModel):
     """A model at Together."""
 
     provider = "together"
+
+
+def sampling(model_kwargs: Mapping[str, Any] | None) -> dict[str, Any]:
+    """What `ragassay.evaluate` takes for a model's sampling parameters.
+
+    Raises:
+        UsageError: an unknown parameter, or an impossible value.
+    """
+    from ragassay.engine.config import model_kwargs as keys
+
+    return keys(model_kwargs or {})
 
 
 def asked(model: LLMJudgeModel | Judge | str) -> dict[str, Any]:

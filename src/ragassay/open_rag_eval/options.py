@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ragassay.errors import UsageError, did_you_mean
@@ -43,6 +43,33 @@ def trec_options(given: Mapping[str, Any]) -> TrecOptions:
     return found
 
 
+def similarities(options: Mapping[str, Any]) -> tuple[str, ...]:
+    """Our names for the metrics that a consistency evaluator's options list.
+
+    Raises:
+        UsageError: an unknown option or metric, or an impossible value.
+    """
+    from pydantic import ValidationError
+
+    from ragassay.engine.config import said
+    from ragassay.engine.published_options import SIMILARITIES, ConsistencyOptions
+    from ragassay.metrics import naming
+
+    check(options, "ConsistencyEvaluator", ConsistencyOptions.model_fields)
+    entries = options.get("metrics") or [dict.fromkeys(SIMILARITIES)]
+    found: dict[str, None] = {}
+    for entry in entries:
+        for name, parameters in ({entry: None} if isinstance(entry, str) else entry).items():
+            check([name], "metrics", SIMILARITIES)
+            try:
+                form = SIMILARITIES[name].model_validate(parameters or {})
+            except ValidationError as error:
+                place, problem = said(error)
+                raise UsageError(f"{'.'.join((name, *place))}: {problem}.") from error
+            found |= dict.fromkeys(str(naming.parse(metric)) for metric in form.metrics)
+    return tuple(found)
+
+
 def cutoffs(values: Any) -> tuple[int, ...]:
     """Checks ``k_values``."""
     listed = values if isinstance(values, list | tuple) else ()
@@ -59,7 +86,7 @@ def with_options(metric: Metric, parameters: Mapping[str, Any]) -> Metric:
     return naming.with_parameters(metric, {k: v for k, v in parameters.items() if k in own})
 
 
-def check(options: Mapping[str, Any], who: str, known: Collection[str], *more: str) -> None:
+def check(options: Iterable[str], who: str, known: Collection[str], *more: str) -> None:
     """Looks whether all options are known.
 
     Raises:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ragassay.errors import UsageError
-from ragassay.open_rag_eval.models import LLMJudgeModel, asked
+from ragassay.open_rag_eval.models import LLMJudgeModel, asked, sampling
 from ragassay.open_rag_eval.options import K_VALUES, check, cutoffs, with_options
 from ragassay.open_rag_eval.records import samples_of
 from ragassay.samples import Sample
@@ -25,6 +25,9 @@ class Part(ABC):
 
     Args:
         model: who is asked; the embedded judge where left out.
+        model_kwargs: the model's sampling parameters in place of the questions' own:
+            ``temperature``, ``top_p``, ``presence_penalty``, ``frequency_penalty``, ``seed``,
+            ``max_tokens``.
         parameters: of its metrics (``shots="few"``, ``iterations=3``, ``partial=0.4`` ...).
     """
 
@@ -32,7 +35,12 @@ class Part(ABC):
     running: Mapping[str, Any] = {}
     """More of what `ragassay.evaluate` takes."""
 
-    def __init__(self, model: LLMJudgeModel | Judge | str = "offline", **parameters: Any) -> None:
+    def __init__(
+        self,
+        model: LLMJudgeModel | Judge | str = "offline",
+        model_kwargs: Mapping[str, Any] | None = None,
+        **parameters: Any,
+    ) -> None:
         from ragassay.metrics import naming
 
         metrics = [naming.parse(name) for name in self.metrics]
@@ -41,6 +49,7 @@ class Part(ABC):
             with_options(metric, parameters)  # refuses impossible values now
         self.model = model
         self.parameters = parameters
+        self.running = sampling(model_kwargs)
 
     def compute(self, data: Data | Mapping[str, Any] | Sample) -> Any:
         """The published object for one sample; a list of them for a path or several samples.
@@ -166,6 +175,10 @@ class HallucinationMetric(Part):
 
     def _told(self, columns: Mapping[str, Any]) -> dict[str, Any]:
         return {"hhem_score": columns["generation_score_hallucination_score"]}
+
+
+AutoNuggetizer = AutoNuggetMetric
+"""The name that the page's text has for it."""
 
 
 class NoAnswerMetric(Part):

@@ -3,10 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from ragassay.errors import InputError
 from ragassay.samples import Sample
+
+
+class RAGResultsLoader:
+    """Reads what Open RAG Eval's connectors wrote.
+
+    Args:
+        csv_path: one row a passage (``query_id``, ``query``, ``query_run``, ``passage_id``,
+            ``passage``, ``generated_answer``); any other file that ragassay reads will do.
+        queries_path: a table with ``query_id`` and ``expected_answer`` (``input_queries``).
+    """
+
+    def __init__(self, csv_path: str | Path, queries_path: str | Path | None = None) -> None:
+        self.csv_path, self.queries_path = csv_path, queries_path
+
+    def load(self) -> list[Sample]:
+        """The samples, one for each query and run, for an evaluator's ``evaluate``.
+
+        Raises:
+            InputError: a file cannot be read; with its line.
+        """
+        from ragassay import formats
+        from ragassay.formats.expected_answers import joined
+
+        samples = formats.read(Path(self.csv_path))
+        return [*(samples if self.queries_path is None else joined(samples, self.queries_path))]
 
 
 def samples_of(data: Any, columns: Mapping[str, str] | None = None) -> Any:

@@ -18,6 +18,7 @@ from ragassay.metrics.base import Metric
 from ragassay.metrics.runs_bertscore import RunsBertScore
 from ragassay.metrics.runs_retrieval import RunsOverlap, RunsRbo
 from ragassay.metrics.runs_rouge import RunsRouge1, RunsRouge2, RunsRougeL
+from ragassay.metrics.runs_rouge_ore import RunsRougeOre
 from ragassay.metrics.runs_spread import OfMetric
 from ragassay.reports import wording
 from ragassay.stats import Components
@@ -27,6 +28,7 @@ _TITLES: Mapping[type[Metric], str] = {
     RunsRouge1: "answers: ROUGE-1",
     RunsRouge2: "answers: ROUGE-2",
     RunsRougeL: "answers: ROUGE-L",
+    RunsRougeOre: "answers: ROUGE-L (ore)",
     RunsOverlap: "passages: overlap (Jaccard)",
     RunsRbo: "passages: rank-biased overlap",
 }

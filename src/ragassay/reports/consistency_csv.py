@@ -2,13 +2,14 @@
 
 ``consistency_<metric>`` holds ``{"values": [...], "stats": {...}}`` as JSON: for a metric of single
 runs its value in each run, for one of similarity its value for each pair of runs; null where there
-is none. The statistics are Open RAG Eval's, and our variance and coefficient of variation.
+is none. The statistics are Open RAG Eval's, and our variance and coefficient of variation. ROUGE
+has the precision, recall and F1 of each pair besides, where they were computed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +96,7 @@ class _Found:
     """What a consistency holds: its columns by the names of its metrics, and how many runs."""
 
     similarities: dict[str, str]
+    parts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     metrics: dict[str, str] = field(default_factory=dict)
     n_runs: int = 0
     several: bool = False
@@ -102,7 +104,9 @@ class _Found:
     @classmethod
     def among(cls, inner: Result) -> _Found:
         """Reads all samples, but keeps none."""
-        found = cls(_similarities(inner))
+        similarities = _similarities(inner)
+        parts = {name: _parts(inner, name) for name in similarities}
+        found = cls(similarities, parts)
         labels: set[str] = set()
         for sample in inner.samples:
             found.n_runs = max(found.n_runs, len(sample.runs), 1)
@@ -131,7 +135,10 @@ def _similarities(inner: Result) -> dict[str, str]:
 def _lines(inner: Result, found: _Found, values: SpecValues) -> Iterator[dict[str, Any]]:
     for (name, system, _), sample, rows in with_samples(inner):
         line: dict[str, Any] = {"query_id": name, "system": system}
-        line |= {column: _similarity(rows, n, values) for n, column in found.similarities.items()}
+        line |= {
+            column: _similarity(rows, name, found.parts[name], values)
+            for name, column in found.similarities.items()
+        }
         reasons = (f"{row.metric}: {row.reason}" for row in rows.values() if row.value is None)
         line["unscored"] = "; ".join(reasons)
         if sample is not None:
@@ -139,11 +146,31 @@ def _lines(inner: Result, found: _Found, values: SpecValues) -> Iterator[dict[st
         yield line
 
 
-def _similarity(rows: Rows, name: str, values: SpecValues) -> str | None:
+def _similarity(rows: Rows, name: str, parts: Mapping[str, str], values: SpecValues) -> str | None:
     row = rows.get(name)
     if row is None or row.value is None:
         return None
-    return _cell(row.parts["values"], values, pairs=True)
+    further = {
+        said: list(other.parts["values"])
+        for said, of in parts.items()
+        if (other := rows.get(of)) is not None and other.value is not None
+    }
+    return _cell(row.parts["values"], values, pairs=True, further=further)
+
+
+def _parts(inner: Result, name: str) -> dict[str, str]:
+    """The names of a ROUGE's precision, recall and F by what they are called in a cell."""
+    parsed = {n: naming.parse(entry.metric) for n, entry in inner.summary.metrics.items()}
+    one = parsed[name]
+    if not isinstance(one, RunsRouge1 | RunsRouge2 | RunsRougeL):
+        return {}
+    called = {"p": "precision", "r": "recall", "f": "f1"}
+    return {
+        called[metric.part]: other
+        for other, metric in parsed.items()
+        if isinstance(metric, RunsRouge1 | RunsRouge2 | RunsRougeL)
+        and replace(metric, part=one.part) == one
+    }
 
 
 def _of_sample(sample: Sample, found: _Found, values: SpecValues) -> dict[str, Any]:
@@ -165,12 +192,19 @@ def _of_sample(sample: Sample, found: _Found, values: SpecValues) -> dict[str, A
     return line
 
 
-def _cell(found: Sequence[float | None], values: SpecValues, *, pairs: bool) -> str | None:
+def _cell(
+    found: Sequence[float | None],
+    values: SpecValues,
+    *,
+    pairs: bool,
+    further: Mapping[str, Any] | None = None,
+) -> str | None:
     """Values and statistics; nothing where no value is known."""
     known = [value for value in found if value is not None]
     if not known:
         return None
-    return values.as_json({"values": list(found), "stats": _stats(known, pairs)})
+    told = {"values": list(found), "stats": _stats(known, pairs)}
+    return values.as_json(told | dict(further or {}))
 
 
 def _stats(known: Sequence[float], pairs: bool) -> dict[str, float | None] | None:

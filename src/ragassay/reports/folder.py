@@ -18,6 +18,7 @@ from ragassay.reports import (
     html,
     markdown,
     open_rag_eval,
+    ore_files,
     ragreport,
     tables,
 )
@@ -47,9 +48,11 @@ WRITERS: dict[str, Callable[[Result, Path], None]] = {
     "ragreport": ragreport.write_csv,
     "trecrag": open_rag_eval.write_trecrag,
     "consistency": consistency_csv.write_csv,
-    "ore": open_rag_eval.write_ore,
 }
-"""The writer of each report format; `file_name` says what it writes."""
+"""The writer of each report format that is one file; `file_name` says what it writes."""
+
+FORMATS = (*WRITERS, "ore")
+"""All report formats; Open RAG Eval's is several files."""
 
 
 def write_comparison(comparison: Comparison, new: Result, old: Result, path: Path) -> None:
@@ -85,7 +88,7 @@ def write_reports(
     Args:
         result: a finished run.
         folder: where to write; the run folder when left out.
-        formats: names from `WRITERS`; HTML, Markdown and CSV when left out, the published table of
+        formats: names from `FORMATS`; HTML, Markdown and CSV when left out, the published table of
             the suites ragreport, trecrag and consistency where they were run, and the reports of
             the run's consistency in the folder of that name.
 
@@ -101,15 +104,18 @@ def write_reports(
     published += ["consistency"] if result.consistency is not None else []
     wanted = list(formats or (*DEFAULT, *published))
     for name in wanted:
-        if name not in WRITERS:
+        if name not in FORMATS:
             raise UsageError(
-                f"Unknown report format {name!r}. {did_you_mean(name, WRITERS)} "
-                f"There are: {', '.join(WRITERS)}."
+                f"Unknown report format {name!r}. {did_you_mean(name, FORMATS)} "
+                f"There are: {', '.join(FORMATS)}."
             )
     # A run of the suite consistency alone has nothing to tell but that.
     told = result if result.summary.metrics else result.consistency or result
-    written = {}
+    written: dict[str, Path] = {}
     for name in wanted:
+        if name == "ore":
+            written |= ore_files.write(told, target)
+            continue
         written[name] = target / file_name(name)
         WRITERS[name](told, written[name])
     if formats is None and result.consistency is not None:

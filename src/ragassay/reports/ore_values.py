@@ -10,14 +10,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, get_args
 
 from ragassay.engine.results import Result, ScoreRow
+from ragassay.errors import UsageError
 from ragassay.metrics import citation_parser, naming
 from ragassay.metrics.base import Metric
 from ragassay.metrics.citable import Citable, passage_keys
 from ragassay.metrics.citation import Citation, CitationOre
 from ragassay.metrics.hallucination import Hhem
 from ragassay.metrics.no_answer import Answered, NoAnswer
-from ragassay.metrics.nugget_scores import LENIENT, OKAY_WEIGHT, STRICT, NuggetScore
-from ragassay.metrics.nuggets import Nuggets
+from ragassay.metrics.nugget_scores import LENIENT, NuggetScore, published_nugget_score
+from ragassay.metrics.nuggets import Nuggets, NuggetsOre
 from ragassay.metrics.umbrela import Umbrela
 from ragassay.metrics.umbrela_ranking import (
     UmbrelaAP,
@@ -28,11 +29,11 @@ from ragassay.metrics.umbrela_ranking import (
     reciprocal_rank,
 )
 from ragassay.reports.rows import Rows
-from ragassay.samples import Answer, Passage
+from ragassay.samples import Answer, Passage, Sample
 
 _OURS = (
-    Umbrela, UmbrelaPrecision, UmbrelaAP, UmbrelaMRR, Nuggets, Citation, CitationOre, NoAnswer,
-    Answered, Hhem,
+    Umbrela, UmbrelaPrecision, UmbrelaAP, UmbrelaMRR, Nuggets, NuggetsOre, Citation, CitationOre,
+    NoAnswer, Answered, Hhem,
 )  # fmt: skip
 _TITLES: Mapping[NuggetScore, str] = {
     "all": "All",
@@ -53,6 +54,22 @@ _CITATIONS = "generation_score_citation_scores"
 _F1 = "generation_score_citation_f1_score"
 _NO_ANSWER = "generation_score_no_answer_score"
 
+COLUMNS = (
+    "retrieved_passages",
+    "generated_answer",
+    _GRADES,
+    _RANKING,
+    _MEAN,
+    _NUGGETS,
+    _ALL,
+    _VITAL,
+    _HHEM,
+    _CITATIONS,
+    _F1,
+    _NO_ANSWER,
+)
+"""The columns of one run of a query, in their order; docs/open-rag-eval.md says what they hold."""
+
 
 class Named(NamedTuple):
     """A metric and the name under which the result shows it."""
@@ -71,6 +88,14 @@ def judged_rows(result: Result) -> list[Named]:
     return found
 
 
+def demand(result: Result) -> None:
+    """Raises `UsageError` where a result holds nothing that these files speak of."""
+    if not judged_rows(result):
+        raise UsageError(
+            "The run has none of the metrics of 'trecrag': run it with --suite trecrag."
+        )
+
+
 def _parsed(name: str) -> Metric | None:
     base = name.partition("(")[0].partition(".")[0].partition("@")[0]
     return naming.parse(name) if base in {cls.name for cls in _OURS} else None
@@ -81,14 +106,6 @@ class Values(ABC):
 
     def __init__(self, result: Result) -> None:
         self.named = judged_rows(result)
-
-    @abstractmethod
-    def cell(self, value: Any) -> Any:
-        """A value as it is written."""
-
-    @abstractmethod
-    def as_json(self, value: Any) -> str:
-        """An object as it is written: strict JSON."""
 
     @abstractmethod
     def answer(self, answer: Answer, passages: Sequence[Passage]) -> list[dict[str, Any]]:
@@ -167,15 +184,7 @@ class SpecValues(Values):
 
 
 class OreValues(Values):
-    """As the tool computes and writes them."""
-
-    def cell(self, value: Any) -> Any:
-        """Everything as JSON."""
-        return self.as_json(value)
-
-    def as_json(self, value: Any) -> str:
-        """JSON in ASCII, as Python writes it by default."""
-        return json.dumps(value, allow_nan=False)
+    """As the tool computes them."""
 
     def answer(self, answer: Answer, passages: Sequence[Passage]) -> list[dict[str, Any]]:
         """The parts of its loader."""
@@ -186,7 +195,7 @@ class OreValues(Values):
     def of(self, rows: Rows) -> Mapping[str, Any]:
         """Its own scores, from the judge's answers."""
         shared = self.shared(rows)
-        nuggets = self.first(rows, Nuggets)
+        nuggets = self.first(rows, NuggetsOre) or self.first(rows, Nuggets)
         citations = self.first(rows, CitationOre)
         found = None if nuggets is None else _published_nuggets(nuggets.parts)
         cited = None if citations is None else _citation_object(citations.parts, published=True)
@@ -216,6 +225,18 @@ class OreValues(Values):
         return found | {"MRR": reciprocal_rank(relevant)}
 
 
+def texts(sample: Sample | None, values: Values) -> dict[str, Any]:
+    """The columns that hold texts: passages by their names, and the parts of the answer."""
+    found: dict[str, Any] = {}
+    passages = sample.passages if sample is not None else None
+    if passages is not None:
+        named = zip(passage_keys(passages), (one.text for one in passages), strict=True)
+        found["retrieved_passages"] = dict(named)
+    if sample is not None and sample.answer is not None:
+        found["generated_answer"] = values.answer(sample.answer, passages or ())
+    return found
+
+
 def _nugget_object(rows: Mapping[NuggetScore, ScoreRow]) -> dict[str, Any] | None:
     parts = next((row.parts for row in rows.values()), None)
     if parts is None:
@@ -235,31 +256,11 @@ def _nugget_parts(scores: Mapping[str, Any], parts: Mapping[str, Any]) -> dict[s
 
 
 def _published_nuggets(parts: Mapping[str, Any]) -> dict[str, Any]:
-    """The tool's scores: a mean of nothing is 0, and where no nugget is okay (or vital) the
-    weighted scores divide as if there were one."""
     scores = {
         _TITLES[which]: published_nugget_score(which, parts["labels"], parts["assignments"])
         for which in get_args(NuggetScore)
     }
     return _nugget_parts(scores, parts)
-
-
-def published_nugget_score(
-    which: NuggetScore, labels: Sequence[str], assignments: Sequence[str]
-) -> float:
-    """One of the six scores with the tool's denominators, which are never below 1 a kind: five
-    vital nuggets held, and none okay, make a weighted score of .909."""
-    values = STRICT if which.endswith("_strict") else LENIENT
-    pairs = list(zip(labels, (values[held] for held in assignments), strict=True))
-    vital = [value for label, value in pairs if label == "vital"]
-    okay = [value for label, value in pairs if label != "vital"]
-    match which.removesuffix("_strict"):
-        case "all":
-            return sum(value for _, value in pairs) / max(len(pairs), 1)
-        case "vital":
-            return sum(vital) / max(len(vital), 1)
-    top = sum(vital) + OKAY_WEIGHT * sum(okay)
-    return top / (max(len(vital), 1) + OKAY_WEIGHT * max(len(okay), 1))
 
 
 def _citation_object(parts: Mapping[str, Any], *, published: bool = False) -> dict[str, Any]:

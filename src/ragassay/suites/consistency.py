@@ -27,6 +27,7 @@ SUITE = Suite(
         *("runs_rouge1.f", "runs_rouge1.p", "runs_rouge1.r"),
         *("runs_rouge2.f", "runs_rouge2.p", "runs_rouge2.r"),
         *("runs_rougeL.f", "runs_rougeL.p", "runs_rougeL.r"),
+        "runs_rouge_ore.f",
         *("runs_overlap", "runs_rbo"),
         *SPREAD,
         "runs_flip",
@@ -56,6 +57,8 @@ SUITE = Suite(
         "n - 1; Open RAG Eval's std is the population's.",
         "runs_median, runs_std, runs_range, runs_iqr and runs_cai are Open RAG Eval's further "
         "statistics: consistency.csv has them all, --consistency-metrics makes metrics of them.",
+        "runs_rouge_ore is ROUGE-L as Open RAG Eval's tool computes it, with the package rouge: "
+        "'ragassay report RUN --format ore' writes it, consistency.csv has runs_rougeL.",
         "BERTScore needs the extra 'models' and the weights of xlm-roberta-large; without them it "
         "is unscored, and the rest is there.",
         "ICC says which share of a metric's variance lies between queries (of each system, where "

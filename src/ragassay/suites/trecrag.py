@@ -25,6 +25,7 @@ SUITE = Suite(
         *("umbrela_AP_judged@5", "umbrela_nDCG@5"),
         *("nuggets.all", "nuggets.vital", "nuggets.weighted"),
         *("nuggets.all_strict", "nuggets.vital_strict", "nuggets.weighted_strict"),
+        "nuggets_ore.vital",
         *("citation.precision", "citation.recall", "citation.f1", "citation_ore.f1"),
         "hhem",
         *("no_answer", "answered"),
@@ -33,6 +34,10 @@ SUITE = Suite(
     | {column: metric for metric, column in _PUBLISHED.items()}
     | {
         "precision": "umbrela_P",
+        "Precision": "umbrela_P",
+        "umbrela_scores": "umbrela",
+        "retrieval_score_umbrela_scores": "umbrela",
+        "questions_answered": "answered",
         "MRR": "umbrela_MRR",
         "AP": "umbrela_AP",
         "Vital": "nuggets.vital",
@@ -49,9 +54,11 @@ SUITE = Suite(
         "against different facts; --nuggets pooled measures them against the same.",
         "umbrela_AP divides by the relevant passages found within k, as published; "
         "umbrela_AP_judged by all that were retrieved. A k beyond the list counts.",
-        "citation follows Open RAG Eval's page, citation_ore what the tool computes: over "
-        "distinct passages, invented citations left out; citation_trec and citation_sentences go "
-        "by sentence.",
+        "citation follows Open RAG Eval's page, citation_ore what the tool computes: over its "
+        "loader's parts, invented citations left out; citation_pairs counts each citation once; "
+        "citation_trec and citation_sentences go by sentence.",
+        "nuggets_ore is what the tool computes: where nothing relevant was retrieved it takes "
+        "nuggets from all passages, and asks for them; nuggets is unscored there.",
         "The mean of answered is the share of questions answered.",
         "hhem runs Vectara's model on this machine ('ragassay models'), and is unscored without "
         "it; a value in the record comes first. It reads 8,192 characters of the passages, as "

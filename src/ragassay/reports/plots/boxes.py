@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from ragassay.engine.standing import offline_reason
-from ragassay.errors import UsageError
 from ragassay.reports import distributions, wording
 from ragassay.reports.charts import MAX_POINTS
 from ragassay.reports.distributions import Values
@@ -54,13 +53,9 @@ def boxes(
     point: str = "value",
 ) -> Spec:
     """For each metric a panel, in it for each file a box, its points, mean, interval, median and n;
-    for a share a bar instead. ``point`` says what a point is.
-
-    Raises:
-        UsageError: no file has a number for any of the metrics.
+    for a share a bar instead. ``point`` says what a point is. A metric without a value is a panel
+    that says why.
     """
-    if not any(one.size(panel.metric) for one in series for panel in panels):
-        raise UsageError("There is nothing to draw: no metric has a number in any file.")
     told = [*notes, *_thinned_note(series, panels)]
     shape = geometry(series, panels, told)
     drawn = [
@@ -214,7 +209,7 @@ def _as_panel(
     heads = [marks.text(panel.title, 0, above - LINE * shape.stacked, align="left", **bold)]
     below = panel.below
     if len(series) == 1:
-        below = in_words(panel, series[0].metric(panel.metric))
+        below = in_words(panel, series[0])
         x, align = (0.0, "left") if shape.stacked else (shape.width, "right")
         heads.append(marks.text(panel.below, x, above - 1, align=align, **style))
     heads.append(marks.text(below, 0, _UNDER, align="left", **style))
@@ -250,7 +245,7 @@ def _texts(
     for at, one in enumerate(series):
         metric = one.metric(panel.metric)
         if metric is None or metric.mean is None:
-            words = "not in this file" if metric is None else f"no value in {metric.n_total:,}"
+            words = "not in this file" if metric is None else f"no value: {one.why(panel.metric)}"
             found.append({"at": at, "text": words, "kind": "nothing"})
             continue
         found.append({"at": at, "text": spelled(panel, metric.mean), "kind": "mean"})

@@ -108,7 +108,7 @@ def _needed(panel: Panel, series: Sequence[Series], stats: tuple[float, float, f
     """How wide a panel must be for its heading to end before what stands beside it."""
     title = sheet.text_width(panel.title, sheet.HEADING * 1.1)
     if len(series) == 1:
-        numbers = in_words(panel, series[0].metric(panel.metric))
+        numbers = in_words(panel, series[0])
         return max(title - 20, len(numbers) * SMALL * key.CHAR)
     # The first number's heading ends with its column.
     beside = sheet.text_width("share" if panel.share else "mean", SMALL)
@@ -163,10 +163,11 @@ def spelled(panel: Panel, value: float | None) -> str:
     return sheet.share(value) if panel.share else sheet.number(value)
 
 
-def in_words(panel: Panel, metric: MetricSummary | None) -> str:
+def in_words(panel: Panel, one: Series) -> str:
     """The numbers of a single file, for the heading of its panel."""
+    metric = one.metric(panel.metric)
     if metric is None or metric.mean is None:
-        return "no value"
+        return f"no value: {one.why(panel.metric)}"
     said = [f"{'' if panel.share else 'mean '}{spelled(panel, metric.mean)}"]
     if metric.low is not None and metric.high is not None:
         said[0] += f" [{spelled(panel, metric.low)}, {spelled(panel, metric.high)}]"

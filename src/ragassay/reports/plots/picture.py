@@ -11,7 +11,7 @@ from ragassay.engine.summary import Comparison
 from ragassay.errors import UsageError
 from ragassay.reports import wording
 from ragassay.reports.drawing import Spec
-from ragassay.reports.plots import consistency, trec
+from ragassay.reports.plots import consistency, golden, trec
 from ragassay.reports.plots.boxes import boxes
 from ragassay.reports.plots.compared import overview
 from ragassay.reports.plots.consistency import TOLD, Statistic
@@ -40,8 +40,6 @@ def draw(
         statistic: which one is drawn of consistency files.
         chosen: whether somebody named the metrics, so that none is missing.
 
-    Raises:
-        UsageError: no metric has a number.
     """
     series = sources.series
     panels = [_marked(_panel(name, series, evaluator, statistic), series) for name in metrics]
@@ -54,7 +52,7 @@ def draw(
     missing = [] if chosen else left_out(sources, metrics, evaluator)
     if missing:
         notes.append(f"Not drawn, because no file has a value: {', '.join(missing)}.")
-    several = evaluator == "trec" and any(
+    several = evaluator != "consistency" and any(
         one.result.summary.n_samples > one.result.summary.n_queries for one in series
     )
     title = _title(series, metrics, evaluator, statistic)
@@ -66,8 +64,8 @@ def _panel(
 ) -> Panel:
     metric = next(m for one in series if (m := one.metric(name)) is not None)
     arrow = wording.arrow(metric.higher_is_better)
-    if evaluator == "trec":
-        title = trec.TITLES.get(name, name)
+    if evaluator != "consistency":
+        title = (trec.TITLES | golden.TITLES).get(name, name)
         below = arrow if title == name else f"{name} {arrow}".strip()
         return Panel(name, title, below, share=name == "answered")
     plain = consistency.plain(name)
@@ -122,12 +120,14 @@ def _what(metrics: Sequence[str], evaluator: Evaluator, statistic: Statistic) ->
     """What the numbers of a picture are."""
     if evaluator == "consistency":
         return f"Consistency: {TOLD[statistic].title}"
+    if evaluator == "golden_answer":
+        return "Golden answers"
     return "TREC RAG scores" if all(map(trec.belongs, metrics)) else "Scores"
 
 
 def _lower(evaluator: Evaluator, statistic: Statistic) -> str:
     """Says of measures of spread that less is better."""
-    if evaluator == "trec" or TOLD[statistic].level:
+    if evaluator != "consistency" or TOLD[statistic].level:
         return ""
     return " Lower is more consistent."
 

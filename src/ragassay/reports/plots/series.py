@@ -26,6 +26,13 @@ class Series:
         """The metric's summary; ``None`` where the file does not have it."""
         return self.result.summary.metrics.get(name)
 
+    def why(self, name: str) -> str:
+        """Why a metric has no value: how many samples went unscored for which reason."""
+        if name not in self.result.summary.metrics:
+            return "not in this file"
+        reasons = self.result.columns.reasons(name).items()
+        return ", ".join(f"{reason.replace('_', ' ')} ({n:,})" for reason, n in reasons)
+
     def size(self, name: str) -> int:
         """How many values of a metric there are."""
         if name not in self.result.summary.metrics:

@@ -15,22 +15,23 @@ from ragassay.errors import InputError, UsageError
 from ragassay.metrics import naming
 from ragassay.reports import consistency_csv, wording
 from ragassay.reports.consistency import consistency_of
-from ragassay.reports.plots import consistency, names, trec
+from ragassay.reports.plots import consistency, golden, names, trec
 from ragassay.reports.plots.consistency import Statistic
 from ragassay.reports.plots.series import Series
 from ragassay.reports.plots.tabled import header
 from ragassay.reports.plots.unlike import unlike
 
-Evaluator = Literal["trec", "consistency"]
+Evaluator = Literal["trec", "consistency", "golden_answer"]
 EVALUATORS: tuple[Evaluator, ...] = get_args(Evaluator)
 
 _CONSISTENCY_FILE = "consistency.csv"
 
-_TABLE: Mapping[Evaluator, str] = {"trec": "scores.csv", "consistency": _CONSISTENCY_FILE}
+_TABLE: Mapping[Evaluator, str] = {
+    "trec": "scores.csv",
+    "consistency": _CONSISTENCY_FILE,
+    "golden_answer": "scores.csv",
+}
 """What names all metrics of a run folder."""
-
-_LISTED = 12
-"""Metrics with values that an error lists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +84,8 @@ def chosen(sources: Sources, wanted: Sequence[str] | None, evaluator: Evaluator)
     """The metrics to draw, in order: those named, else the evaluator's own that have a value.
 
     Raises:
-        UsageError: a metric is unknown, or has no value in any file; the message lists what there
-            is, or what comes near it.
+        UsageError: a metric is unknown, or nobody named one and none has a value; the message lists
+            what there is, or what comes near it.
     """
     there: dict[str, str] = {}
     for one in sources.series:
@@ -94,17 +95,10 @@ def chosen(sources: Sources, wanted: Sequence[str] | None, evaluator: Evaluator)
     valued = [name for name in there if any(one.size(name) for one in sources.series)]
     if wanted:
         listed = f"all stand in {_tables(sources, evaluator)}"
-        spelled = _trec if evaluator == "trec" else _consistency
-        picked = shown(spelled(wanted, there), there, ["trecrag"], "the files", listed)
-        for name in picked:
-            if name not in valued:
-                having = ", ".join(valued[:_LISTED]) or "none"
-                raise UsageError(
-                    f"{name!r} has no value in any of the files, so there is nothing to draw. "
-                    f"Metrics with values: {having}{' ...' if valued[_LISTED:] else '.'}"
-                )
-        return picked
-    default = trec.DEFAULT if evaluator == "trec" else _published_first(there)
+        spelled = _consistency if evaluator == "consistency" else _trec
+        known = ["golden" if evaluator == "golden_answer" else "trecrag"]
+        return shown(spelled(wanted, there), there, known, "the files", listed)
+    default = _own(evaluator, there)
     main = [name for name in default if name in valued] or valued
     if not main:
         files = ", ".join(dict.fromkeys(str(path) for path in sources.paths.values()))
@@ -120,7 +114,7 @@ def left_out(sources: Sources, drawn: Sequence[str], evaluator: Evaluator) -> li
     (`remarks` says so)."""
     if evaluator == "trec" and not any(map(trec.belongs, drawn)):
         return []
-    own = trec.DEFAULT if evaluator == "trec" else _published_first(_all_metrics(sources))
+    own = _own(evaluator, _all_metrics(sources))
     return [
         name for name in own if name not in drawn and not any(s.size(name) for s in sources.series)
     ]
@@ -167,6 +161,13 @@ def _published_first(metrics: Iterable[str]) -> tuple[str, ...]:
     return tuple(name for name in every if consistency.plain(name) in consistency.TITLES) or every
 
 
+def _own(evaluator: Evaluator, there: Iterable[str]) -> tuple[str, ...]:
+    """What an evaluator's pictures show."""
+    if evaluator == "consistency":
+        return _published_first(there)
+    return trec.DEFAULT if evaluator == "trec" else golden.DEFAULT
+
+
 def _all_metrics(sources: Sources) -> tuple[str, ...]:
     return tuple(dict.fromkeys(n for s in sources.series for n in s.result.summary.metrics))
 
@@ -181,7 +182,9 @@ def _read(path: Path, evaluator: Evaluator, statistic: Statistic) -> list[Result
             hint="Name the picture to write with --output-file.",
         )
     try:
-        return trec.read(path) if evaluator == "trec" else consistency.read(path, statistic)
+        if evaluator == "consistency":
+            return consistency.read(path, statistic)
+        return trec.read(path) if evaluator == "trec" else golden.read(path)
     except InputError as error:
         if error.line is None and error.problem.startswith("has no column of"):
             raise _other(path, error.problem) from None
@@ -189,7 +192,7 @@ def _read(path: Path, evaluator: Evaluator, statistic: Statistic) -> list[Result
 
 
 def _of_folder(path: Path, evaluator: Evaluator, statistic: Statistic) -> list[Result]:
-    if evaluator == "trec":
+    if evaluator != "consistency":
         run = open_run(path)
         if consistency_of(run) is run:
             raise InputError(
@@ -223,6 +226,8 @@ def _other(path: Path, problem: str) -> InputError:
         hint = "It holds results of the other evaluator: use --evaluator consistency."
     elif trec.columns_of(heads):
         hint = "It holds results of the other evaluator: use --evaluator trec."
+    elif golden.columns_of(heads):
+        hint = "It holds results of the other evaluator: use --evaluator golden_answer."
     elif {"passage_id", "passage", "generated_answer"} <= set(heads):
         hint = "It holds answers, not scores: 'ragassay run FILE --suite trecrag' scores them."
     elif {"sample", "metric"} & set(heads):

@@ -94,21 +94,29 @@ class Collected:
     system: str
     identities: list[Identity] = field(default_factory=list)
     values: list[Mapping[str, float | None]] = field(default_factory=list)
+    reasons: list[Mapping[str, Reason]] = field(default_factory=list)
     judges: dict[str, None] = field(default_factory=dict)
 
-    def add(self, identity: Identity, values: Mapping[str, float | None]) -> None:
-        """The scores of one answer, or of one query."""
+    def add(
+        self,
+        identity: Identity,
+        values: Mapping[str, float | None],
+        reasons: Mapping[str, Reason] | None = None,
+    ) -> None:
+        """The scores of one answer, or of one query, and why some are missing."""
         self.identities.append(identity)
         self.values.append(values)
+        self.reasons.append(reasons or {})
 
     def result(self, title: str, metrics: Sequence[MetricSummary], suite: str) -> Result:
         """Means and intervals by the engine that also makes those of a run's tables."""
         columns = ScoreColumns(metric.name for metric in metrics)
         columns.identities = self.identities
         for metric in metrics:
-            for values in self.values:
-                value = values.get(metric.name)
-                columns.add(metric.name, _NOT_THERE if value is None else Score(value))
+            for values, reasons in zip(self.values, self.reasons, strict=True):
+                value, reason = values.get(metric.name), reasons.get(metric.name)
+                lacking = _NOT_THERE if reason is None else Unscored(reason, "")
+                columns.add(metric.name, lacking if value is None else Score(value))
         options = IntervalOptions("auto", LEVEL)
         summary = Summary(
             title=title,

@@ -19,7 +19,7 @@ from ragassay.errors import InputError
 from ragassay.formats.delimited import Row
 from ragassay.formats.kinds import kind
 from ragassay.metrics import naming
-from ragassay.reports.open_rag_eval import COLUMNS
+from ragassay.reports.ore_values import COLUMNS
 from ragassay.reports.plots.tabled import (
     BY_FILE,
     LEVEL,
@@ -29,6 +29,7 @@ from ragassay.reports.plots.tabled import (
     header,
     rows,
 )
+from ragassay.scores import Reason
 
 DEFAULT = ("umbrela", "nuggets.all", "nuggets.vital", "hhem", "citation.f1", "answered")
 """What is drawn where nobody says otherwise: the columns that hold one number, and the answers."""
@@ -99,7 +100,7 @@ def read(path: Path) -> list[Result]:
         held = {run: names for run, names in runs.items() if _holds(row, names)}
         for run, names in (held or {min(runs): {}}).items():
             cells = {c: Cell(path, line, head, row[head]) for c, head in names.items()}
-            one.add((query, system, run - 1), _numbers(cells))
+            one.add((query, system, run - 1), _numbers(cells), _reasons(cells.get("unscored")))
             if (judge := cells.get("judge")) is not None and judge.text:
                 one.judges.setdefault(judge.text)
     found = _names(runs, systems.values())
@@ -119,13 +120,13 @@ def _formula(runs: Mapping[int, Mapping[str, str]]) -> str:
     return TOOL
 
 
-_CITED = "citation_f1_score"
-"""What a consistency file calls it."""
+_CITED, _ROUGE = "citation_f1_score", "rouge_score"
+"""What a consistency file calls them."""
 
 
 def by_two_formulas(name: str) -> bool:
     """Whether Open RAG Eval's page and the tool itself compute a metric differently."""
-    return name == _CITED or name.startswith(("citation.", "nuggets.weighted"))
+    return name in (_CITED, _ROUGE) or name.startswith(("citation.", "nuggets.weighted"))
 
 
 def _holds(row: Row, names: Mapping[str, str]) -> bool:
@@ -150,6 +151,12 @@ def _numbers(cells: Mapping[str, Cell]) -> Numbers:
             cell = cells.get(PUBLISHED.get(name, "")) or cells[_column(name)]
             raise cell.wrong(f"{name} is {value:g}, which lies beyond 0 to {top}")
     return found
+
+
+def _reasons(cell: Cell | None) -> dict[str, Reason]:
+    """Why metrics are unscored, by the column in which we say it: ``hhem: needs_extra; ...``."""
+    said = (one.rpartition(": ") for one in ((cell and cell.text) or "").split("; "))
+    return {name: Reason(reason) for name, _, reason in said if reason in set(Reason)}
 
 
 def _column(name: str) -> str:

@@ -1,0 +1,68 @@
+"""Golden answers from a table of queries (Open RAG Eval's ``input_queries``), joined to samples."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from ragassay.errors import InputError, RagassayWarning
+from ragassay.formats import delimited
+from ragassay.samples import Sample
+
+_ID, _QUERY, _EXPECTED = "query_id", "query", "expected_answer"
+
+
+def joined(samples: Iterable[Sample], path: str | Path) -> Iterator[Sample]:
+    """The samples with the references that a table holds for them.
+
+    Rows belong to samples by ``query_id``, in a table without that column by ``query``. A sample
+    without a row, or with an empty one, stays as it is; how many those are is told as a warning.
+
+    Args:
+        samples: any.
+        path: a CSV or TSV file with ``expected_answer``, and ``query_id`` or ``query``.
+
+    Raises:
+        InputError: the file cannot be read, lacks a column, or has two answers for one query.
+    """
+    by_id, answers = _read(Path(path))
+    lacking = 0
+    for sample in samples:
+        found = answers.get((sample.id if by_id else sample.query) or "")
+        lacking += found is None
+        yield sample if found is None else replace(sample, references=(found,), reference_groups=())
+    if lacking:
+        warnings.warn(
+            f"{path}: {lacking:,} of the samples have no expected answer in it.",
+            RagassayWarning,
+            stacklevel=2,
+        )
+
+
+def _read(path: Path) -> tuple[bool, dict[str, str]]:
+    """Whether rows go by id, and the expected answers."""
+    found: dict[str, str] = {}
+    key = _ID
+    for line, row in delimited.rows(path):
+        key = _ID if _ID in row else _QUERY
+        for column in (_EXPECTED, key):
+            if column not in row:
+                raise InputError(
+                    f"there is no column {column!r}",
+                    path=path,
+                    field=column,
+                    hint=f"Found: {', '.join(row)}. Wanted: {_EXPECTED}, and {_ID} or {_QUERY}.",
+                )
+        name, expected = row[key], row[_EXPECTED]
+        if name is None or expected is None:
+            continue
+        if found.setdefault(name, expected) != expected:
+            raise InputError(
+                f"the query {name!r} has another expected answer above",
+                path=path,
+                line=line,
+                field=_EXPECTED,
+            )
+    return key == _ID, found
