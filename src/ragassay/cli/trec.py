@@ -36,7 +36,7 @@ def trec(
     level: Annotated[int, Parameter(name=["-l", "--level"])] = 1,
     max_docs: Annotated[int | None, Parameter(name=["-M", "--max-docs"])] = None,
     ks: str | None = None,
-    format: Literal["table", "trec_eval"] = "table",  # noqa: A002
+    format: Literal["table", "trec_eval", "ultrarag"] = "table",  # noqa: A002
     n_resamples: int = 10_000,
     seed: int = 0,
     json: Annotated[bool, _Flag] = False,
@@ -51,6 +51,8 @@ def trec(
     ragassay trec qrels.txt run.txt -m nDCG@10 -m map -m P.5,10 -c
     ragassay trec qrels.txt run.txt -m all_trec -q --format trec_eval
     ragassay trec qrels.txt new.run baseline.run -m nDCG@10,AP
+    ragassay trec qrels.txt run.txt -m MRR,MAP,Recall,NDCG,Precision --ks 1,5,10
+    ragassay trec qrels.txt run.txt --format ultrarag
     ```
 
     One run is averaged over the queries that stand in both files, as in trec_eval; with -c over all
@@ -68,8 +70,11 @@ def trec(
         complete: Average over all judged queries, also those that the run lacks.
         level: Lowest grade that counts as relevant, for measures of yes-or-no relevance.
         max_docs: Use only the first N documents of each query.
-        ks: Cut-offs for UltraRAG's names recall, ndcg and precision, joined with commas.
-        format: A table, or trec_eval's very lines.
+        ks: Cut-offs for UltraRAG's names recall, ndcg and precision, and for ours without one,
+            joined with commas (default: 1,5,10,20,50,100).
+        format: A table, trec_eval's very lines, or UltraRAG's: the JSON that its server writes,
+            where mrr, map, recall, ndcg and precision (the default) are its own, not trec_eval's.
+            In capitals, as in its tables (Recall, NDCG), its names need no --format.
         n_resamples: Random sign patterns of the test; all patterns up to 16 queries.
         seed: Seed of the sign patterns.
         json: Print JSON.
@@ -79,14 +84,25 @@ def trec(
     if level < 1 or (max_docs is not None and max_docs < 1):
         raise UsageError("-l and -M must be at least 1.")
     cutoffs = numbers("--ks", ks)
+    ultrarag = format == "ultrarag"
+    if ultrarag:
+        if per_query or json or len(more) > 1:
+            raise UsageError("--format ultrarag takes one run or two, and neither -q nor --json.")
+        measures = measures or list(trec_names.ULTRARAG)
     if more:
         if per_query or format == "trec_eval":
             raise UsageError("-q and --format trec_eval take one run; a comparison is a table.")
-        chosen = _comparable(measures, level, cutoffs)
-        return _compare(qrels, [run, *more], chosen, max_docs, n_resamples, seed, json=json)
-    chosen = trec_names.resolve(measures or [trec_names.OFFICIAL], rel=level, ks=cutoffs)
+        chosen = _comparable(measures, level, cutoffs, ultrarag=ultrarag)
+        runs = [run, *more]
+        return _compare(
+            qrels, runs, chosen, max_docs, n_resamples, seed, json=json, ultrarag=ultrarag
+        )
+    named = measures or [trec_names.OFFICIAL]
+    chosen = trec_names.resolve(named, rel=level, ks=cutoffs, ultrarag=ultrarag)
     scores = _scores(qrels, run, chosen, max_docs, complete=complete)
-    if json:
+    if ultrarag:
+        show.json({_ultrarag_key(measure.label): value for measure, value in scores.summary()})
+    elif json:
         show.json(_as_json(scores, qrels, run, per_query=per_query))
     elif format == "trec_eval":
         sys.stdout.writelines(f"{line}\n" for line in scores.lines(per_query=per_query))
@@ -115,14 +131,14 @@ def _scores(
 
 
 def _comparable(
-    names: list[str] | None, level: int, cutoffs: list[int] | None
+    names: list[str] | None, level: int, cutoffs: list[int] | None, *, ultrarag: bool
 ) -> list[TrecMeasure]:
     """The measures to compare: those that have a mean."""
     from ragassay.metrics import trec_names
     from ragassay.suites.retrieval import SUITE
 
     if names:
-        found = trec_names.resolve(names, rel=level, ks=cutoffs)
+        found = trec_names.resolve(names, rel=level, ks=cutoffs, ultrarag=ultrarag)
     else:
         found = trec_names.ours(SUITE.metrics, rel=level)
     chosen = [
@@ -142,6 +158,7 @@ def _compare(
     seed: int,
     *,
     json: bool,
+    ultrarag: bool,
 ) -> int:
     import numpy as np
 
@@ -172,7 +189,9 @@ def _compare(
         )
         for name, matrix in zip(names[:-1], matrices[:-1], strict=True)
     ]
-    if json:
+    if ultrarag:
+        show.json(_ultrarag_comparison(found[0]))
+    elif json:
         show.json(_comparisons_as_json(found, scored[-1]))
     else:
         out = show.console()
@@ -261,6 +280,26 @@ def _as_json(scores: TrecScores, qrels: Path, run: Path, *, per_query: bool) -> 
         for measure, query, value in scores.per_query():
             body["measures"][measure.label].setdefault("queries", {})[query] = value
     return body
+
+
+def _ultrarag_key(label: str) -> str:
+    """What UltraRAG's file calls a measure: ``P@5`` for ``precision@5``."""
+    name, at, k = label.partition("@")
+    return f"P@{k}" if at and name.casefold() == "precision" else label.casefold()
+
+
+def _ultrarag_comparison(found: Comparison) -> dict[str, Any]:
+    """What UltraRAG's server writes of two runs; nothing is corrected for the number of tests."""
+    return {
+        _ultrarag_key(d.name): {
+            "A_mean": d.a_mean,
+            "B_mean": d.b_mean,
+            "diff": d.diff,
+            "p_value": d.p_value,
+            "significant": d.significant,
+        }
+        for d in found.differences
+    }
 
 
 def _comparisons_as_json(found: list[Comparison], scores: TrecScores) -> dict[str, Any]:

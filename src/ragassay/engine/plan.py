@@ -29,7 +29,8 @@ DEFAULT_SUITES = {
     "trec_rag": "trecrag",
     "trec_run": "retrieval",
 }
-"""The suite for a format, when none is named. For all others: `retrieval` with qrels, else `qa`."""
+"""The suite for a format, when none is named. For all others: `retrieval` with qrels, else `qa`.
+Where metrics are named and no suite is, its published names hold."""
 
 
 @dataclass(frozen=True)
@@ -70,14 +71,16 @@ def make_plan(
         UsageError: an unknown suite or metric.
     """
     used = tuple(chosen) or tuple(suites.get(name) for name in config.suite)
-    if not used and not config.metrics and not objects:
-        usual = "retrieval" if config.qrels is not None else "qa"
-        used = (suites.get(DEFAULT_SUITES.get(data_format, usual)),)
+    suited = used or (_usual(config, data_format),)
+    if not config.metrics and not objects:
+        used = suited
     found: list[Metric] = []
+    asked: dict[Metric, str] = {}
     if config.metrics:
-        local = {alias: target for suite in used for alias, target in suite.aliases.items()}
-        every = Suite("metrics", "", "", (), aliases=local, published=_published(used))
-        found += every.resolve(config.metrics, ks=config.ks, published=config.published)
+        every = Suite("metrics", "", "", (), aliases=_aliases(suited), published=_published(used))
+        named_as = every.named(config.metrics, ks=config.ks, published=config.published)
+        asked = {metric: name for name, metric in named_as.items()}
+        found += asked
     else:
         for suite in used:
             found += suite.resolve(ks=config.ks, published=config.published)
@@ -97,6 +100,9 @@ def make_plan(
     shown: dict[str, str] = {}
     for plain, metric in zip(found, changed, strict=False):
         name = columns.get(str(plain), str(metric))
+        if name == str(plain):
+            # Not a name of the suite's: the one that it was asked by.
+            name = asked.get(plain, name)
         name = name if name not in named else str(metric)
         named[name] = metric
         shown[str(plain)] = name
@@ -147,6 +153,25 @@ def _knows(metric: Metric, name: str, value: Any) -> bool:
         return False
     choices = choices_of(metric, spec)
     return choices is None or str(value) in map(str, choices)
+
+
+def published_names(config: RunConfig, data_format: str | None) -> dict[str, str]:
+    """The published names that hold in a run, with what they stand for: those of its suites, or of
+    the suite that suits its data, where that is known."""
+    used = [suites.get(name) for name in config.suite]
+    if not used and data_format is not None:
+        used = [_usual(config, data_format)]
+    return _aliases(used)
+
+
+def _usual(config: RunConfig, data_format: str) -> Suite:
+    """The suite for data, when none is named."""
+    usual = "retrieval" if config.qrels is not None else "qa"
+    return suites.get(DEFAULT_SUITES.get(data_format, usual))
+
+
+def _aliases(used: Sequence[Suite]) -> dict[str, str]:
+    return {alias: target for suite in used for alias, target in suite.aliases.items()}
 
 
 def _published(used: Sequence[Suite]) -> dict[str, str]:

@@ -20,6 +20,9 @@ from ragassay.metrics.base import Metric
 from ragassay.metrics.ranking_metric import RankingMetric
 from ragassay.metrics.retrieval_levels import RelevanceString
 
+ULTRARAG = ("mrr", "map", "recall", "ndcg", "precision")
+"""UltraRAG's measures of rankings, as its parameter file lists them."""
+
 OFFICIAL = "official"
 """What trec_eval prints when no measure is named."""
 
@@ -129,27 +132,33 @@ NICKNAMES = {
 
 
 def resolve(
-    names: Sequence[str], *, rel: int = 1, ks: Sequence[int] | None = None
+    names: Sequence[str],
+    *,
+    rel: int = 1,
+    ks: Sequence[int] | None = None,
+    ultrarag: bool = False,
 ) -> list[TrecMeasure]:
     """The measures that trec_eval's names, or ours, stand for.
 
     Args:
         names: each a trec_eval measure with its parameters (``P.5,10``), a nickname
             (``official``, ``set``, ``all_trec``), or names of ours joined by commas. Where both
-            know a name, trec_eval's meaning holds, unless ``ks`` is given and it is one of
-            UltraRAG's (``recall``).
+            know a name as it is spelt, trec_eval's meaning holds, unless it is one of UltraRAG's
+            (``recall``) and ``ks`` or ``ultrarag`` is given.
         rel: lowest grade that counts as relevant.
-        ks: cut-offs for UltraRAG's names.
+        ks: cut-offs for names without one.
+        ultrarag: whether UltraRAG's names have its meaning and its cut-offs.
 
     Raises:
         UsageError: an unknown name, a parameter out of range, or a metric that is no measure of
             rankings.
     """
+    theirs = (*ULTRARAG,) if ultrarag else (*naming.ULTRARAG_RANKED,) if ks else ()
     asked: dict[str, list[str]] = {}
     own: dict[str, TrecMeasure] = {}
     for name in names:
-        for piece in [name] if _is_trec(name, ks) else naming.split(name):
-            if _is_trec(piece, ks):
+        for piece in [name] if _is_trec(name, theirs) else naming.split(name):
+            if _is_trec(piece, theirs):
                 head, _, parameters = piece.strip().partition(".")
                 for each in NICKNAMES.get(head, [head]):
                     asked.setdefault(each, []).append(parameters)
@@ -169,9 +178,10 @@ def resolve(
 def ours(
     names: str | Sequence[str], *, rel: int = 1, ks: Sequence[int] | None = None
 ) -> list[TrecMeasure]:
-    """Metrics named our own way, in the order named. Takes and raises what `resolve` does."""
+    """Metrics named our own way, in the order named, each under the name that it was asked by.
+    Takes and raises what `resolve` does."""
     try:
-        metrics = naming.parse_all(names, ks=ks)
+        metrics = naming.named(names, ks=ks)
     except UsageError as error:
         hint = ""
         if "Did you mean" not in str(error):
@@ -179,18 +189,19 @@ def ours(
         raise UsageError(f"{error} {hint}".strip()) from None
     return [
         TrecMeasure(
-            str(metric),
+            name,
             _ranking_metric(metric, rel),
             per_query=metric.aggregate != "geometric",
             summary=not isinstance(metric, RelevanceString),
         )
-        for metric in metrics
+        for name, metric in metrics.items()
     ]
 
 
-def _is_trec(name: str, ks: Sequence[int] | None) -> bool:
+def _is_trec(name: str, theirs: Sequence[str]) -> bool:
+    """Whether a name is trec_eval's, and not one of ``theirs``."""
     head = name.strip().partition(".")[0]
-    if ks and name.strip() in naming.ULTRARAG_RANKED:
+    if name.strip() in theirs:
         return False
     return head in _MEASURES or head in NICKNAMES
 

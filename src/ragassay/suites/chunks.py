@@ -20,7 +20,6 @@ SUITE = Suite(
         "CharR@5",
         "CharIoU@5",
     ),
-    aliases={"bleu_score": "BLEU"},
     published={
         "ChunkP": "precision_at_k_exact",
         "ChunkR": "recall_at_k_exact",
