@@ -71,13 +71,13 @@ def make_plan(
         UsageError: an unknown suite or metric.
     """
     used = tuple(chosen) or tuple(suites.get(name) for name in config.suite)
-    suited = used or (_usual(config, data_format),)
-    if not config.metrics and not objects:
-        used = suited
+    if not used and not config.metrics and not objects:
+        used = (_usual(config, data_format),)
     found: list[Metric] = []
     asked: dict[Metric, str] = {}
     if config.metrics:
-        every = Suite("metrics", "", "", (), aliases=_aliases(suited), published=_published(used))
+        local = published_names(config, data_format, used)
+        every = Suite("metrics", "", "", (), aliases=local, published=_published(used))
         named_as = every.named(config.metrics, ks=config.ks, published=config.published)
         asked = {metric: name for name, metric in named_as.items()}
         found += asked
@@ -100,9 +100,8 @@ def make_plan(
     shown: dict[str, str] = {}
     for plain, metric in zip(found, changed, strict=False):
         name = columns.get(str(plain), str(metric))
-        if name == str(plain):
-            # Not a name of the suite's: the one that it was asked by.
-            name = asked.get(plain, name)
+        if metric in asked and str(metric) not in columns:
+            name = asked[metric]
         name = name if name not in named else str(metric)
         named[name] = metric
         shown[str(plain)] = name
@@ -155,23 +154,21 @@ def _knows(metric: Metric, name: str, value: Any) -> bool:
     return choices is None or str(value) in map(str, choices)
 
 
-def published_names(config: RunConfig, data_format: str | None) -> dict[str, str]:
+def published_names(
+    config: RunConfig, data_format: str | None, used: Sequence[Suite] = ()
+) -> dict[str, str]:
     """The published names that hold in a run, with what they stand for: those of its suites, or of
     the suite that suits its data, where that is known."""
-    used = [suites.get(name) for name in config.suite]
+    used = used or [suites.get(name) for name in config.suite]
     if not used and data_format is not None:
         used = [_usual(config, data_format)]
-    return _aliases(used)
+    return {alias: target for suite in used for alias, target in suite.aliases.items()}
 
 
 def _usual(config: RunConfig, data_format: str) -> Suite:
     """The suite for data, when none is named."""
     usual = "retrieval" if config.qrels is not None else "qa"
     return suites.get(DEFAULT_SUITES.get(data_format, usual))
-
-
-def _aliases(used: Sequence[Suite]) -> dict[str, str]:
-    return {alias: target for suite in used for alias, target in suite.aliases.items()}
 
 
 def _published(used: Sequence[Suite]) -> dict[str, str]:
