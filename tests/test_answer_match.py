@@ -47,7 +47,7 @@ class Matcher(Judge):
             return Failure(question, Reason.TIMEOUT, "no answer in time")
         right = any(text in question.answer for text in question.references)
         wrong = any(text in question.answer for text in question.wrong)
-        reply = Match(reasoning=f"right {right}, wrong {wrong}", match=right and not wrong)
+        reply = Match(reasoning=f"right {right}, wrong {wrong}", is_matching=right and not wrong)
         return Verdict(question, reply, Provenance("matcher"))
 
 

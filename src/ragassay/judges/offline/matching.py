@@ -40,11 +40,11 @@ def match(question: AnswerMatch) -> Match | None:
     best = max(right, default=0.0)
     worst = max(wrong, default=0.0)
     if not best:
-        return Match(reasoning="None of the references is said.", match=False)
+        return Match(reasoning="None of the references is said.", is_matching=False)
     if worst >= best:
-        return Match(reasoning="A wrong answer is said as much as a reference.", match=False)
+        return Match(reasoning="A wrong answer is said as much as a reference.", is_matching=False)
     at = right.index(best)
-    return Match(reasoning=f"Reference {at + 1} is said.", match=True)
+    return Match(reasoning=f"Reference {at + 1} is said.", is_matching=True)
 
 
 def _said(query: str, answer: str, reference: str) -> float:
