@@ -13,7 +13,7 @@ from ragassay.errors import InputError, UsageError
 from ragassay.formats import aliases, answers, passages, values
 from ragassay.formats.aliases import ALIASES, Plan, folded
 from ragassay.formats.notes import Notes
-from ragassay.samples import Answer, Answerability, Sample, Turn
+from ragassay.samples import Answer, Answerability, GoldPassage, Passage, Sample, Turn
 
 Record = Mapping[str, Any]
 _MAX_PLANS = 1000
@@ -181,6 +181,8 @@ class Mapper:
             parts["metadata"] = metadata
         if plan.given is not None and record[plan.given]:
             parts["given"] = record[plan.given] if isinstance(record[plan.given], dict) else {}
+        if plan.passage_embeddings is not None or plan.gold_embeddings is not None:
+            self._embeddings(record, plan, parts)
         for name in _ABOUT_GIVEN:
             key = getattr(plan, name)
             if key is not None and record[key] and isinstance(record[key], dict):
@@ -311,6 +313,18 @@ class Mapper:
         if plan.passage_ids is not None:
             return passages.with_ids(found, record[plan.passage_ids], plan.passage_ids)
         return found
+
+    def _embeddings(self, record: Record, plan: Plan, parts: dict[str, Any]) -> None:
+        """Puts vectors under ``given``. Where the record has no texts, each stands for a chunk."""
+        chunks = (("passages", Passage()), ("gold", GoldPassage(text="")))
+        for name, (field, chunk) in zip(aliases.EMBEDDINGS, chunks, strict=True):
+            key = getattr(plan, name)
+            if key is None or record[key] is None:
+                continue
+            rows = values.vectors(record[key], key)
+            parts["given"] = {name: rows, **parts.get("given", {})}
+            if parts.get(field) is None:
+                parts[field] = (chunk,) * len(rows)
 
     def _gold(self, record: Record, plan: Plan) -> tuple[Any, ...] | None:
         found = None
