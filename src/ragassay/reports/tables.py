@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ragassay import files
 from ragassay.engine.results import ROW_FIELDS, Result, ScoreRow
 from ragassay.reports.rows import by_sample
-from ragassay.scores import AND
+from ragassay.scores import AND, label_of
 from ragassay.strict import dumps
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def write_parquet(result: Result, path: str | Path) -> None:
     """One row a score: the columns of `ROW_FIELDS`, ``parts`` as JSON.
 
     ``value`` is a float (a flag is 0 or 1); a value that is a label stands in the further column
-    ``label``.
+    ``label``, a list as JSON.
 
     Raises:
         UsageError: the file cannot be written.
@@ -118,8 +118,11 @@ def _record(row: ScoreRow) -> dict[str, Any]:
 
 def _parquet_row(row: ScoreRow) -> tuple[Any, ...]:
     record = _record(row)
-    label = row.value if isinstance(row.value, str) else None
-    record["value"] = None if row.value is None or label is not None else float(row.value)
+    value, label = row.value, None
+    if isinstance(value, str | list):
+        record["value"], label = None, label_of(value)
+    else:
+        record["value"] = None if value is None else float(value)
     record["parts"] = _parts(row.parts)
     record["evidence"] = " ".join(row.evidence)
     return (*record.values(), label)
@@ -148,7 +151,7 @@ def _cell(value: Any) -> str | float:
         return int(value)
     if isinstance(value, int | float):
         return value
-    text = value if isinstance(value, str) else _parts(value)
+    text = label_of(value) if isinstance(value, str | list) else _parts(value)
     if text.startswith(_FORMULA) and not _NUMBER.match(text):
         return f"'{text}"
     return text
