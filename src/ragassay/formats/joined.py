@@ -8,7 +8,7 @@ import re
 from ragassay.errors import InputError, UsageError
 from ragassay.formats.notes import Notes
 
-_WORDS = "sep|separator|chunk|doc|document|passage|context|break|split|next|end"
+_WORDS = "sep|separator|chunk|passage|break|split"
 _MARK = re.compile(
     rf"<<\s*/?\s*(?:{_WORDS})\s*>>|<\|?\s*/?\s*(?:{_WORDS})\s*/?\s*\|?>|\[\[?(?:{_WORDS})\]\]?"
     r"|\|{3,}"
