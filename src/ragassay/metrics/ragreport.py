@@ -191,6 +191,7 @@ class ReportAttribution(_OnContext):
 
     name = "ragreport_attribution"
     says = "label"
+    version = 2
     title = "Numbers of the chunks that the response can be made from (ML cube)"
     lowest: ClassVar[Value] = []
     low = None
