@@ -566,3 +566,13 @@ def test_whatever_is_missing_each_metric_has_an_outcome_and_no_judge_sees_a_blan
     for question in judge.asked:
         for name, value in question.data.items():
             assert any(part.strip() for part in value) if name == "chunks" else value.strip()
+
+
+def test_attribution_is_a_list_in_stored_rows_and_reads_as_one(tmp_path: Path) -> None:
+    result = ragassay.evaluate([SAMPLE], "ragreport", judge=EVERYTHING, save=tmp_path / "run")
+    lines = map(json.loads, (tmp_path / "run" / "scores.jsonl").read_text().splitlines())
+    (stored,) = (line["value"] for line in lines if line["metric"] == "attribution")
+    (kept,) = (row for row in result.scores if row.metric == "attribution")
+    assert stored == kept.value == [1]
+    assert isinstance(kept.outcome, Score) and kept.outcome.number is None
+    assert result.summary.metrics["attribution"].labels == {"[1]": 1}
