@@ -125,7 +125,7 @@ def read() -> list[Record]:
 def value_of(metric: Metric, sample: Sample) -> float | None:
     """What ragassay computes with the offline judge."""
     outcome = metric.score(sample)
-    return float(outcome.value) if isinstance(outcome, Score) else None
+    return outcome.number if isinstance(outcome, Score) else None
 
 
 WORD = re.compile(r"[a-z0-9]+")

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ from ragassay.judges.asking import Asker
 from ragassay.judges.judge import Judge
 from ragassay.judges.question import Question
 from ragassay.judges.questions.matching import AnswerMatch, Match
+from ragassay.judges.replies import read
 from ragassay.judges.rubric import JudgePrompt
 from ragassay.judges.verdict import Failure, Provenance, Verdict
 from ragassay.metrics import base, naming, own
@@ -47,7 +50,7 @@ class Matcher(Judge):
             return Failure(question, Reason.TIMEOUT, "no answer in time")
         right = any(text in question.answer for text in question.references)
         wrong = any(text in question.answer for text in question.wrong)
-        reply = Match(reasoning=f"right {right}, wrong {wrong}", match=right and not wrong)
+        reply = Match(reasoning=f"right {right}, wrong {wrong}", is_matching=right and not wrong)
         return Verdict(question, reply, Provenance("matcher"))
 
 
@@ -219,3 +222,37 @@ def test_the_offline_judge_matches_but_follows_no_instructions(names: None) -> N
     result = ragassay.evaluate(samples, ["answer_match", strict])  # type: ignore[arg-type]
     assert result.summary.metrics["answer_match"].mean == 0.5
     assert result.summary.metrics["strict_match"].unscored == {"unsupported": 2}
+
+
+SPEC_PROMPT = """You are an AI assistant acting as an impartial judge.
+Respond with a JSON object containing two keys:
+1.  `is_matching`: a boolean value (true if the prediction matches, false otherwise).
+2.  `reasoning`: a brief explanation for your decision, especially if it's not a match.
+"""
+
+
+def test_the_published_prompt_asks_for_the_very_keys_that_the_schema_has() -> None:
+    question = AnswerMatch("q", "a", ("r",), instructions=SPEC_PROMPT)
+    system = question.messages()[0]["content"]
+    assert set(question.schema()["properties"]) == {"is_matching", "reasoning"}
+    assert not re.search(r"^match:", system, re.M) and re.search(r"^is_matching:", system, re.M)
+
+
+def test_an_answer_among_words_is_found_by_its_published_keys() -> None:
+    question = AnswerMatch("q", "a", ("r",), instructions=SPEC_PROMPT)
+    found = read(question, 'Here it is: {"is_matching": true, "reasoning": "same"} That is all.')
+    assert found == Match(reasoning="same", is_matching=True)
+
+
+@pytest.mark.parametrize("answer", [True, {"is_matching": True, "reasoning": "x"}, {"match": True}])
+def test_labels_of_people_are_given_by_the_same_name(answer: object, tmp_path: Path) -> None:
+    data = {"query": "q", "answer": "a", "references": ["r"]}
+    label = {"question": "answer_match", "data": data, "answer": answer}
+    (tmp_path / "labels.jsonl").write_text(json.dumps(label) + "\n")
+    record = {"query": "q", "prediction": "a", "answer": "r"}
+    judge = f"replay:{tmp_path / 'labels.jsonl'}"
+    result = ragassay.evaluate([record], metrics="is_matching", judge=judge)
+    assert result.summary.metrics["is_matching"].mean == 1.0
+    other = {"query": "another", "prediction": "a", "answer": "r"}
+    (row,) = ragassay.evaluate([other], metrics="is_matching", judge=judge).scores
+    assert '"answer":{"is_matching":true}' in row.explanation

@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import ragassay
 from ragassay.metrics import chunks_datapizza
+from ragassay.metrics.chunk_matching import cosine_matrix
 from ragassay.metrics.chunks_datapizza import (
     bleu_score,
     corpus_bleu_score,
@@ -206,8 +208,33 @@ def test_bleu_scores_of_the_reference() -> None:
     assert bleu_score("the cat sat on the mat", ["the cat is on the mat"]) == pytest.approx(
         0.3799178428, abs=5e-11
     )
-    assert bleu_score("Paris", ["Paris"]) == 1.0000000000000004
+    assert bleu_score("Paris", ["Paris"]) == 1.0
     assert bleu_score("Hello World", ["hello world"]) == 0.0
+
+
+def test_no_value_exceeds_one() -> None:
+    texts = [f"{word} says the same as it did the day before" for word in "abcdefghijklm"]
+    assert max(bleu_score(text, [text]) for text in texts) == 1.0
+    assert corpus_bleu_score(texts, texts) == 1.0
+    for n in range(1, 60):
+        values = corpus_rouge_scores(["the same words"], ["the same words"] * n)
+        assert all(value == 1.0 for kind in values.values() for value in kind.values())
+    rows = np.random.default_rng(1).normal(size=(300, 384))
+    assert cosine_matrix(rows, rows).max() <= 1.0
+
+
+def test_at_threshold_one_the_published_form_says_which_identical_vectors_it_lost() -> None:
+    rows = np.random.default_rng(0).normal(size=(40, 384))
+    record = {"query": "q", "retrieved_embeddings": rows, "ground_truth_embeddings": rows}
+    names = ["precision_at_k_similarity(similarity_threshold=1,k=40)"]
+    names += [f"{name}(by=cosine,threshold=1)@40" for name in ("ChunkP", "ChunkR", "hybrid")]
+    result = ragassay.evaluate([record], metrics=names)
+    published, *corrected = result.scores
+    assert [row.value for row in corrected] == [1.0] * 3
+    lost = round(40 * (1 - float(published.value)))
+    assert 0 < lost < 40
+    assert f"below the threshold by rounding alone, so not counted: {lost}" in published.explanation
+    assert any("by no more than rounding" in warning for warning in result.summary.warnings)
 
 
 def test_bleu_of_empty_texts() -> None:

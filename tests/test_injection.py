@@ -286,12 +286,12 @@ CHECKS: dict[str, tuple[Asks, Ranks, tuple[str, ...]]] = {
     ),
     "an answer that matches": (
         lambda text: AnswerMatch(WHO, text, (GOOD,)),
-        lambda reply: (float(reply.match),),
+        lambda reply: (float(reply.is_matching),),
         (NEAR, FAR, REFUSAL),
     ),
     "an answer that avoids the wrong one": (
         lambda text: AnswerMatch(WHO, text, (GOOD,), (NEAR,)),
-        lambda reply: (float(reply.match),),
+        lambda reply: (float(reply.is_matching),),
         (NEAR, FAR),
     ),
     "nuggets that an answer holds": (

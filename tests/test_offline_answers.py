@@ -253,7 +253,7 @@ def test_a_rating_counts_the_reference_and_the_passages() -> None:
 def test_an_answer_matches_what_it_says(
     answer: str, references: tuple[str, ...], wrong: tuple[str, ...], match: bool
 ) -> None:
-    assert ask(AnswerMatch("", answer, references, wrong)).match is match
+    assert ask(AnswerMatch("", answer, references, wrong)).is_matching is match
 
 
 FULL = """

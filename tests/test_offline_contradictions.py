@@ -64,8 +64,8 @@ def test_a_near_copy_that_says_otherwise_is_never_supported(false: str, true: st
     assert ask(CitationSupport(true, true)).support == "full"
     assert ask(AssignNuggets("", false, (true,))).labels != ("support",)
     assert ask(AssignNuggets("", true, (true,))).labels == ("support",)
-    assert not ask(AnswerMatch("", false, (true,))).match
-    assert ask(AnswerMatch("", true, (true,))).match
+    assert not ask(AnswerMatch("", false, (true,))).is_matching
+    assert ask(AnswerMatch("", true, (true,))).is_matching
 
 
 def test_a_rating_counts_contradicted_sentences_as_unsupported() -> None:
@@ -160,7 +160,7 @@ FREE = "It is not free for adults. It is free for children under six."
 def test_a_reference_of_several_sentences_is_compared_one_by_one(
     answer: str, reference: str, says: bool
 ) -> None:
-    assert ask(AnswerMatch("Is the museum free?", answer, (reference,))).match is says
+    assert ask(AnswerMatch("Is the museum free?", answer, (reference,))).is_matching is says
 
 
 def test_each_sentence_of_a_statement_is_compared() -> None:

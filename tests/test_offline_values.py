@@ -92,17 +92,17 @@ def both_ways(pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:
     [(*pair, True) for pair in both_ways(SAME)] + [(*pair, False) for pair in both_ways(OTHER)],
 )
 def test_answers_match_by_value(answer: str, reference: str, match: bool) -> None:
-    assert ask(AnswerMatch("", answer, (reference,))).match is match
+    assert ask(AnswerMatch("", answer, (reference,))).is_matching is match
     sentence = f"According to the report it is {answer} in all."
-    assert ask(AnswerMatch("", sentence, (reference,))).match is match
+    assert ask(AnswerMatch("", sentence, (reference,))).is_matching is match
 
 
 def test_a_word_for_one_is_no_number_that_is_asked_for() -> None:
     assert tokens("one of the bridges") == ["one", "of", "the", "bridges"]
     assert not piece("one of the bridges").strict
     assert Evidence(("It has one bridge.",)).supports(piece("it has 1 bridge"))
-    assert ask(AnswerMatch("How many bridges?", "It has 1 bridge.", ("one",))).match
-    assert not ask(AnswerMatch("How many bridges?", "It has 2 bridges.", ("one",))).match
+    assert ask(AnswerMatch("How many bridges?", "It has 1 bridge.", ("one",))).is_matching
+    assert not ask(AnswerMatch("How many bridges?", "It has 2 bridges.", ("one",))).is_matching
 
 
 @pytest.mark.parametrize(
@@ -159,9 +159,9 @@ def in_words(value: int) -> str:
 def test_a_number_in_words_and_in_digits_is_the_same_value(value: int) -> None:
     written = in_words(value)
     for digits in (str(value), f"{value:,}"):
-        assert ask(AnswerMatch("", f"There are {digits}.", (written,))).match
-        assert ask(AnswerMatch("", f"There are {written}.", (digits,))).match
-    assert not ask(AnswerMatch("", f"There are {value + 1}.", (written,))).match
+        assert ask(AnswerMatch("", f"There are {digits}.", (written,))).is_matching
+        assert ask(AnswerMatch("", f"There are {written}.", (digits,))).is_matching
+    assert not ask(AnswerMatch("", f"There are {value + 1}.", (written,))).is_matching
     if value != 1:
         assert tokens(written) == tokens(str(value)) == [str(value)]
 

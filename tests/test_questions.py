@@ -303,9 +303,9 @@ def test_the_prompt_of_the_published_example_works_as_instructions() -> None:
     assert RULE in system
     written = {"is_matching": True, "reasoning": "same year"}
     assert Match.model_validate_json(json.dumps(written)) == Match(
-        match=True, reasoning="same year"
+        is_matching=True, reasoning="same year"
     )
-    assert question.schema()["required"] == ["reasoning", "match"]
+    assert question.schema()["required"] == ["reasoning", "is_matching"]
 
 
 def test_wrong_answers_and_several_references_are_explained_where_there_are_any() -> None:

@@ -33,7 +33,7 @@ NEEDS = {
     "faithfulness": ("context", "response"),
     "satisfaction": ("user input", "response"),
 }
-LOWEST = dict.fromkeys(SIX, 1) | {"utilization": 0, "attribution": "[]"}
+LOWEST = dict.fromkeys(SIX, 1) | {"utilization": 0, "attribution": []}
 
 QUERY = "How many ECTS does a Computer Science bachelor's degree have?"
 CONTEXT = (
@@ -130,7 +130,7 @@ def test_the_specs_worked_example_comes_out_as_published(recorded: Replay) -> No
     result = ragassay.evaluate([SAMPLE], "ragreport", judge=recorded)
     rows = {row.metric: row for row in result.scores}
     assert list(rows) == list(SIX)
-    assert [rows[name].value for name in SIX] == [5, 1, 0, "[]", 5, 5]
+    assert [rows[name].value for name in SIX] == [5, 1, 0, [], 5, 5]
     assert rows["attribution"].parts["chunks"] == []
     assert all(row.explanation and row.evidence for row in rows.values())
     assert rows["relevance"].explanation == "The context talks about a Computer Science degree."
@@ -313,7 +313,7 @@ def test_attribution_numbers_chunks_from_one_in_their_order() -> None:
         window = Window([sample], asker)
         (attribution,) = window.outcomes(naming.parse("ragreport_attribution"))
         (share,) = window.outcomes(naming.parse("ragreport_attribution_share"))
-    assert isinstance(attribution, Score) and attribution.value == "[1, 4]"
+    assert isinstance(attribution, Score) and attribution.value == [1, 4]
     assert attribution.parts["chunks"] == [1, 4]
     assert isinstance(share, Score) and share.value == 0.5
     assert len(judge.asked) == 2 and judge.asked[0] == judge.asked[1]
@@ -377,7 +377,7 @@ def test_the_table_has_value_and_explanation_of_each_metric(tmp_path: Path) -> N
         second["faithfulness"] == "1"
         and "response is missing" in second["satisfaction_explanation"]
     )
-    assert second["context"] == "'=HYPERLINK(1)\n\ntwo"
+    assert second["context"] == "[1] =HYPERLINK(1)\n\n[2] two"
     assert first["judge"] == "told"
 
 
@@ -440,7 +440,7 @@ def test_the_offline_judge_reports_on_the_bundled_example() -> None:
 
 def test_the_offline_judge_gives_the_specs_worked_example_but_what_words_cannot_tell() -> None:
     rows = {row.metric: row for row in ragassay.evaluate([SAMPLE], "ragreport").scores}
-    assert [rows[name].value for name in SIX] == [5, 1, 0, "[]", None, 5]
+    assert [rows[name].value for name in SIX] == [5, 1, 0, [], None, 5]
     assert rows["faithfulness"].reason == "unsupported"
     assert "--judge" in rows["faithfulness"].explanation
     said = rows["usefulness"].explanation
@@ -479,7 +479,7 @@ def test_a_chunk_on_the_topic_without_the_answer_is_relevant_and_of_no_use(
     sample = Sample(id="s", query=query, passages=(Passage(chunk),), answer=Answer("x"))
     rows = {row.metric: row for row in ragassay.evaluate([sample], "ragreport").scores}
     assert rows["relevance"].value >= 4 and rows["usefulness"].value <= 2
-    assert (rows["utilization"].value, rows["attribution"].value) == (0, "[]")
+    assert (rows["utilization"].value, rows["attribution"].value) == (0, [])
     assert missing in rows["usefulness"].explanation
 
 
@@ -513,7 +513,7 @@ def test_where_words_do_not_tell_an_answer_from_its_topic_only_the_topic_has_a_v
     assert found.summary.judging.in_part == {"unsupported": 1} and not found.summary.incomplete
     beside = Sample(id="s", query=query, passages=(Passage("Cats sleep."),), answer=Answer("x"))
     rows = {row.metric: row for row in ragassay.evaluate([beside], "ragreport").scores}
-    assert (rows["usefulness"].value, rows["attribution"].value) == (1, "[]")
+    assert (rows["usefulness"].value, rows["attribution"].value) == (1, [])
 
 
 def test_an_index_of_no_chunk_costs_the_attribution_only() -> None:
@@ -572,3 +572,13 @@ def test_whatever_is_missing_each_metric_has_an_outcome_and_no_judge_sees_a_blan
     for question in judge.asked:
         for name, value in question.data.items():
             assert any(part.strip() for part in value) if name == "chunks" else value.strip()
+
+
+def test_attribution_is_a_list_in_stored_rows_and_reads_as_one(tmp_path: Path) -> None:
+    result = ragassay.evaluate([SAMPLE], "ragreport", judge=EVERYTHING, save=tmp_path / "run")
+    lines = map(json.loads, (tmp_path / "run" / "scores.jsonl").read_text().splitlines())
+    (stored,) = (line["value"] for line in lines if line["metric"] == "attribution")
+    (kept,) = (row for row in result.scores if row.metric == "attribution")
+    assert stored == kept.value == [1]
+    assert isinstance(kept.outcome, Score) and kept.outcome.number is None
+    assert result.summary.metrics["attribution"].labels == {"[1]": 1}

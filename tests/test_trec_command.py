@@ -78,11 +78,11 @@ def test_trec_eval_names_win_over_ours_and_both_work(
     files: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     found = as_json(capsys, "qrels", "new.run", "-m", "nDCG@10", "-m", "P.5", "-m", "AP,mrr")
-    assert list(found["measures"]) == ["P_5", "nDCG@10", "AP", "RR"]
+    assert list(found["measures"]) == ["P_5", "nDCG@10", "AP", "mrr"]
     plain = as_json(capsys, "qrels", "new.run", "-m", "recall")
     assert list(plain["measures"])[:2] == ["recall_5", "recall_10"]
     ours = as_json(capsys, "qrels", "new.run", "-m", "recall,precision", "--ks", "1,3")
-    assert list(ours["measures"]) == ["Recall@1", "Recall@3", "P@1", "P@3"]
+    assert list(ours["measures"]) == ["recall@1", "recall@3", "precision@1", "precision@3"]
 
 
 def test_parameters_win_over_the_defaults_of_a_nickname(

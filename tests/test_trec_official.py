@@ -72,13 +72,13 @@ def test_ultrarag_prints_the_same_values_for_its_sample(
 
     measures = orjson.loads(capsys.readouterr().out)["measures"]
     found = {name: round(entry["all"], 6) for name, entry in measures.items()}
-    published = {"RR": 0.406433}
+    published = {"mrr": 0.406433}
     published |= {
         f"{name}@{k}": value
         for name, values in {
-            "nDCG": (0.333333, 0.276807, 0.301577, 0.352543, 0.379901, 0.391620),
-            "P": (0.333333, 0.266667, 0.3, 0.366667, 0.34, 0.246667),
-            "Recall": (0.004329, 0.017316, 0.031710, 0.106114, 0.322292, 0.497993),
+            "ndcg": (0.333333, 0.276807, 0.301577, 0.352543, 0.379901, 0.391620),
+            "precision": (0.333333, 0.266667, 0.3, 0.366667, 0.34, 0.246667),
+            "recall": (0.004329, 0.017316, 0.031710, 0.106114, 0.322292, 0.497993),
         }.items()
         for k, value in zip((1, 5, 10, 20, 50, 100), values, strict=True)
     }

@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, cast
 
-Value = float | int | bool | str
-"""A score's value: a finite number, a flag, or a label."""
+Value = float | int | bool | str | list[int]
+"""A score's value: a finite number, a flag, or a label, which may be a list of numbers (of chunks).
+"""
 
 RECORD = "record"
 """Stands for whoever gave a judged value that a record brings, where the record does not say."""
@@ -94,7 +95,7 @@ class Score:
     """A value that was measured.
 
     Attributes:
-        value: finite number, flag or label.
+        value: finite number, flag, label, or list of whole numbers.
         parts: what the value is made of (per passage, per reference, indices), strict JSON.
         explanation: one sentence for a person, where the value needs one.
         evidence: ids of the verdicts behind the value (see ``ragassay.judges``).
@@ -120,7 +121,8 @@ class Score:
     by: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        value = _scalar(self.value, "a score")
+        is_list = isinstance(self.value, list) and all(type(one) is int for one in self.value)
+        value = self.value if is_list else _scalar(self.value, "a score")
         if value is not self.value:
             object.__setattr__(self, "value", value)
         if self.parts:
@@ -129,7 +131,12 @@ class Score:
     @property
     def number(self) -> float | None:
         """The value as a float (flags count 0 and 1), or ``None`` for a label."""
-        return None if isinstance(self.value, str) else float(self.value)
+        return None if isinstance(self.value, str | list) else float(self.value)
+
+
+def label_of(value: str | list[int]) -> str:
+    """A label as a text: a list as ``[1, 3]``."""
+    return value if isinstance(value, str) else f"[{', '.join(map(str, value))}]"
 
 
 @dataclass(frozen=True, slots=True)

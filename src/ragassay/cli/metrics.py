@@ -38,10 +38,10 @@ def metrics(
     from ragassay.reports import catalogue
 
     if name is not None:
-        entry = catalogue.one(name, suite)
+        meant = catalogue.found(name, suite)
         if json:
-            show.json(entry)
-        else:
+            show.json(meant[0] if len(meant) == 1 else meant)
+        for entry in () if json else meant:
             show.console().print(catalogue.page(entry))
         return OK
     entries = catalogue.all_entries(suite)

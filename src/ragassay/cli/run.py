@@ -58,8 +58,11 @@ def run(
     qrels: Path | None = None,
     ks: str | None = None,
     separator: str | None = None,
+    single_chunk: Annotated[bool | None, Parameter(negative=())] = None,
     system: str | None = None,
     published: Annotated[bool | None, Parameter(negative=())] = None,
+    from_timestamp: Annotated[str | None, Parameter(name=["--from", "--from-timestamp"])] = None,
+    to_timestamp: Annotated[str | None, Parameter(name=["--to", "--to-timestamp"])] = None,
     limit: Annotated[int | None, Parameter(name=["--limit", "-n"])] = None,
     slice_by: Annotated[list[str] | None, Many] = None,
     cluster_by: str | None = None,
@@ -149,10 +152,16 @@ def run(
         references: Table (CSV) with query_id and expected_answer to take golden answers from.
         qrels: TREC or BEIR judgements to take gold passages from.
         ks: Cut-offs, joined with commas: of the suites retrieval and trecrag in place of theirs, or
-            of the metrics recall, ndcg and precision (default 1,5,10,20,50,100).
-        separator: What separates the chunks in a context that is one string.
+            of metrics named without one (default 1,5,10,20,50,100).
+        separator: What separates the chunks in a context that is one string: '|||', '\\n\\n' ...
+        single_chunk: Each context that is one string is one chunk. Suite ragreport, whose indices
+            count chunks, refuses one that looks joined unless --separator or this is given.
         system: System name for data that has none.
         published: Give the benchmark's own values where its description differs from them.
+        from_timestamp: Evaluate only samples from this time on: seconds, or ISO 8601 (UTC where no
+            zone is named).
+        to_timestamp: Evaluate only samples up to this time, itself included; a date means all of
+            that day.
         limit: Evaluate only the first N samples.
         slice_by: Metadata columns to slice by (default: those with few values).
         cluster_by: Metadata column whose samples are not independent (default: the conversation).
@@ -240,8 +249,11 @@ def run(
         "qrels": None if qrels is None else str(qrels),
         "ks": numbers("--ks", ks),
         "separator": separator,
+        "single_chunk": single_chunk,
         "system": system,
         "published": published,
+        "from_timestamp": from_timestamp,
+        "to_timestamp": to_timestamp,
         "limit": limit,
         "slice_by": listed("--slice-by", slice_by),
         "cluster_by": cluster_by,

@@ -50,7 +50,7 @@ def trec(
     debug_level: Annotated[str, Parameter(name=["-D", "--debug-level"])] = "0",
     old_format: Annotated[bool, Parameter(name=["-o", "--old-format"], negative=())] = False,
     ks: str | None = None,
-    format: Literal["table", "trec_eval"] = "table",  # noqa: A002
+    format: Literal["table", "trec_eval", "ultrarag"] = "table",  # noqa: A002
     correction: Literal["maxt", "holm", "bh", "none"] = "maxt",
     n_resamples: int = 10_000,
     seed: int = 0,
@@ -68,6 +68,8 @@ def trec(
     ragassay trec qrels.txt run.txt -R qrels_prefs -m all_prefs
     ragassay trec qrels.txt new.run baseline.run -m nDCG@10,AP --correction holm
     zcat run.gz | ragassay trec qrels.txt -
+    ragassay trec qrels.txt run.txt -m MRR,MAP,Recall,NDCG,Precision --ks 1,5,10
+    ragassay trec qrels.txt run.txt --format ultrarag
     ```
 
     One run is averaged over the queries that stand in both files, as in trec_eval; with -c over all
@@ -97,9 +99,12 @@ def trec(
             deviations from the mean in standard deviations.
         debug_level: NUM or NUM.QUERY; with a query only that one is evaluated.
         old_format: Changes nothing, as in trec_eval 10.
-        ks: Cut-offs for UltraRAG's names recall, ndcg and precision, or in a comparison for those
-            of the retrieval suite; joined with commas.
-        format: A table, or trec_eval's very lines.
+        ks: Cut-offs for UltraRAG's names recall, ndcg and precision, and for ours without one,
+            or in a comparison for those of the retrieval suite; joined with commas (default:
+            1,5,10,20,50,100).
+        format: A table, trec_eval's very lines, or UltraRAG's: the JSON that its server writes,
+            where mrr, map, recall, ndcg and precision (the default) are its own, not trec_eval's.
+            In capitals, as in its tables (Recall, NDCG), its names need no --format.
         correction: For several metrics of a comparison: step-down max-T, Holm, Benjamini-Hochberg,
             or none.
         n_resamples: Random sign patterns of the test; all patterns up to 16 queries.
@@ -117,6 +122,11 @@ def trec(
         raise UsageError("-N must be at least 0.")
     query = _only_query(debug_level)
     cutoffs = numbers("--ks", ks)
+    ultrarag = format == "ultrarag"
+    if ultrarag:
+        if per_query or json or len(more) > 1:
+            raise UsageError("--format ultrarag takes one run or two, and neither -q nor --json.")
+        measures = measures or list(trec_names.ULTRARAG)
     runs = [run, *more]
     for path in runs:
         if path.name.startswith("-") and path != STANDARD_INPUT:
@@ -132,7 +142,12 @@ def trec(
             raise UsageError("-Z takes one run; a comparison tests the values themselves.")
     if measures or not more or judgements != "qrels":
         chosen = trec_names.resolve(
-            measures or (), rel=level, ks=cutoffs, judgements=judgements, n_docs=n_docs
+            measures or (),
+            rel=level,
+            ks=cutoffs,
+            judgements=judgements,
+            n_docs=n_docs,
+            ultrarag=ultrarag,
         )
     else:
         from ragassay.suites.retrieval import SUITE
@@ -167,12 +182,15 @@ def trec(
             n_resamples=n_resamples,
             seed=seed,
             json=json,
+            ultrarag=ultrarag,
         )
     from ragassay.reports import trec_eval as shown
 
     scores = scored(run, chosen, complete=complete)
     name = _name(run)
-    if json:
+    if ultrarag:
+        show.json(shown.ultrarag_summary(scores))
+    elif json:
         show.json(
             shown.as_json(scores, str(qrels), str(run), per_query=per_query, summary=not no_summary)
         )
@@ -208,6 +226,7 @@ def _compare(
     n_resamples: int,
     seed: int,
     json: bool,
+    ultrarag: bool,
 ) -> int:
     import numpy as np
 
@@ -245,7 +264,9 @@ def _compare(
         )
         for name, matrix in zip(names[:-1], matrices[:-1], strict=True)
     ]
-    if json:
+    if ultrarag:
+        show.json(shown.ultrarag_comparison(comparisons[0]))
+    elif json:
         show.json(shown.comparisons_as_json(comparisons, results[-1]))
     else:
         out = show.console()

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import math
 import os
+import re
 from collections.abc import Callable, Mapping
+from datetime import date
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
 
-from ragassay.errors import OptionError, UsageError, did_you_mean
+from ragassay.errors import InputError, OptionError, UsageError, did_you_mean
+from ragassay.formats.values import timestamp
 from ragassay.judges.marked_yaml import shown
 from ragassay.models.device import check_device
 
@@ -27,6 +38,9 @@ PATHS = (
 
 WRITTEN = ("output", "ledger")
 """Those of them that name what is written: it need not be there yet."""
+
+_DAY = 86_400.0
+"""Seconds."""
 
 OWN, POOLED = "own", "pooled"
 """Where nuggets come from, unless a file is named: each sample's passages, or all systems'."""
@@ -54,11 +68,18 @@ class RunConfig(BaseModel):
         default_factory=dict, description="our field: name of the column in the data"
     )
     separator: str | None = Field(None, description="what separates chunks in one context string")
+    single_chunk: bool = Field(False, description="each context string is one chunk")
     system: str | None = Field(None, description="system name for data that has none")
     references: str | None = Field(
         None, description="table with query_id and expected_answer: the golden answers"
     )
     qrels: str | None = Field(None, description="TREC or BEIR qrels to take gold passages from")
+    from_timestamp: float | None = Field(
+        None, description="only samples from this time on: seconds, or ISO 8601"
+    )
+    to_timestamp: float | None = Field(
+        None, description="only samples up to this time, itself included (a date: that whole day)"
+    )
     limit: int | None = Field(None, ge=1, description="only the first N samples")
     slice_by: list[str] | None = Field(None, description="metadata columns to slice the report by")
     cluster_by: str | None = Field(
@@ -151,6 +172,29 @@ class RunConfig(BaseModel):
         if any(not word.strip() for word in words):
             raise ValueError("a judge's name is empty (an unset variable?); leave --judge out")
         return words
+
+    @field_validator("from_timestamp", "to_timestamp", mode="before")
+    @classmethod
+    def _time(cls, value: Any, info: ValidationInfo) -> Any:
+        """Seconds since 1970, UTC where no zone is named."""
+        if isinstance(value, date):
+            value = value.isoformat()  # YAML knows dates
+        try:
+            found = timestamp(value, info.field_name or "")
+        except InputError as error:
+            raise ValueError(error.problem) from error
+        is_day = isinstance(value, str) and re.fullmatch(r"\s*\d{4}-\d\d-\d\d\s*", value)
+        if found is not None and is_day and info.field_name == "to_timestamp":
+            return math.nextafter(found + _DAY, found)
+        return found
+
+    @field_validator("to_timestamp")
+    @classmethod
+    def _in_order(cls, last: float | None, info: ValidationInfo) -> float | None:
+        first = info.data.get("from_timestamp")
+        if first is not None and last is not None and first > last:
+            raise ValueError(f"it lies before from_timestamp, {first:.15g}")
+        return last
 
     @field_validator("device")
     @classmethod

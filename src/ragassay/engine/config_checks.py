@@ -15,7 +15,7 @@ from ragassay.engine import gates
 from ragassay.engine.config import OWN, POOLED, RunConfig
 from ragassay.engine.model_checks import check_folders, check_names, models_used
 from ragassay.engine.own_metrics import own_metrics
-from ragassay.engine.plan import Plan, make_plan, with_options
+from ragassay.engine.plan import Plan, make_plan, published_names, with_options
 from ragassay.engine.repeats_plan import templates
 from ragassay.errors import OptionError, UsageError
 from ragassay.formats import aliases
@@ -76,9 +76,7 @@ def _attempts(key: str, config: RunConfig) -> Sequence[tuple[Place, Callable[[],
 
 
 def _metric(config: RunConfig, name: str) -> None:
-    used = [suites.get(one) for one in config.suite]
-    local = {alias: target for suite in used for alias, target in suite.aliases.items()}
-    suites.parse_all(name, ks=config.ks, local=local)
+    suites.parse_all(name, ks=config.ks, local=published_names(config, _format(config)))
 
 
 def _over_runs(config: RunConfig, name: str) -> None:
@@ -166,9 +164,14 @@ def _fits(attempt: Callable[[], object]) -> bool:
 
 def _plan(config: RunConfig) -> Plan | None:
     """What would be computed; ``None`` where only the data tells."""
-    named = config.format or ""
-    if not (config.suite or config.metrics or named):
-        if config.data is None:
-            return None
-        named = formats.detect(Path(config.data)).name
-    return make_plan(config, named, (), own_metrics(config.model_dump()))
+    named = _format(config)
+    if named is None and not (config.suite or config.metrics):
+        return None
+    return make_plan(config, named or "", (), own_metrics(config.model_dump()))
+
+
+def _format(config: RunConfig) -> str | None:
+    """The format of the data; ``None`` where the configuration does not say which data."""
+    if config.format or config.data is None or not Path(config.data).exists():
+        return config.format
+    return formats.detect(Path(config.data)).name

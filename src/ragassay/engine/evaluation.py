@@ -36,7 +36,7 @@ from ragassay.engine.recorded import resolved_config
 from ragassay.engine.repeats import Compared, Repeats, keeping
 from ragassay.engine.results import Result
 from ragassay.engine.scoring import MODELLED_WINDOW, judged_among, score_stream
-from ragassay.engine.source import Data, Source, open_source
+from ragassay.engine.source import Data, Source, format_of, open_source
 from ragassay.engine.summarise import IntervalOptions
 from ragassay.engine.verdicts import KeptVerdicts, VerdictFile
 from ragassay.errors import InputError, RagassayWarning, UsageError, did_you_mean
@@ -157,9 +157,10 @@ def prepare(
         if config.data is None:
             raise UsageError("No data is named. Give a file: ragassay run DATA.")
         data = config.data
-    source = open_source(data, config)
     own = own_metrics(config.model_dump())
-    plan = make_plan(config, source.format, chosen, [*objects, *own])
+    plan = make_plan(config, format_of(data, config), chosen, [*objects, *own])
+    refused = any(metric.counts_chunks for metric in plan.every.values())
+    source = open_source(data, config, refuse_joined=refused)
     shown = {name: str(metric) for name, metric in plan.every.items()}
     spans = {name: (metric.low, metric.high) for name, metric in plan.every.items()}
     checks = gates.resolve(config.fail_under, shown, [s.name for s in plan.suites], spans)
@@ -182,7 +183,7 @@ def prepare(
             stacklevel=2,
         )
     again = isinstance(data, str | Path) or not isinstance(data, Iterator)
-    rereads = (lambda: open_source(data, config).samples) if again else None
+    rereads = (lambda: open_source(data, config, refuse_joined=refused).samples) if again else None
     return Job(config, source, plan, tuple(checks), bench, rereads, address)
 
 

@@ -29,7 +29,8 @@ DEFAULT_SUITES = {
     "trec_rag": "trecrag",
     "trec_run": "retrieval",
 }
-"""The suite for a format, when none is named. For all others: `retrieval` with qrels, else `qa`."""
+"""The suite for a format, when none is named. For all others: `retrieval` with qrels, else `qa`.
+Where metrics are named and no suite is, its published names hold."""
 
 
 @dataclass(frozen=True)
@@ -71,15 +72,17 @@ def make_plan(
     """
     used = tuple(chosen) or tuple(suites.get(name) for name in config.suite)
     if not used and not config.metrics and not objects:
-        usual = "retrieval" if config.qrels is not None else "qa"
-        used = (suites.get(DEFAULT_SUITES.get(data_format, usual)),)
+        used = (_usual(config, data_format),)
     found: list[Metric] = []
     if config.ks:
         _check_ks(config, used)
+    asked: dict[Metric, str] = {}
     if config.metrics:
-        local = {alias: target for suite in used for alias, target in suite.aliases.items()}
+        local = published_names(config, data_format, used)
         every = Suite("metrics", "", "", (), aliases=local, published=_published(used))
-        found += every.resolve(config.metrics, ks=config.ks, published=config.published)
+        named_as = every.named(config.metrics, ks=config.ks, published=config.published)
+        asked = {metric: name for name, metric in named_as.items()}
+        found += asked
     else:
         for suite in used:
             found += suite.resolve(ks=config.ks, published=config.published)
@@ -100,7 +103,7 @@ def make_plan(
         # A published name shows the parameters that were chosen: it stands for no other value.
         base = naming.usual(metric)
         column = columns.get(str(base))
-        name = str(metric) if column is None else metric.called(column, base)
+        name = asked.get(metric, str(metric)) if column is None else metric.called(column, base)
         name = name if name not in named else str(metric)
         named[name] = metric
         shown[str(plain)] = name
@@ -116,7 +119,7 @@ def _check_ks(config: RunConfig, used: Sequence[Suite]) -> None:
     names = naming.split(config.metrics)
     # The names that a resolved configuration lists hold its cut-offs already.
     at = tuple(f"@{k}" for k in config.ks or ())
-    if any(naming.at_each_k(name, local) or name.endswith(at) for name in names):
+    if any(naming.takes_cutoffs(name, local) or name.endswith(at) for name in names):
         return
     if not names and any(suite.ranked for suite in used):
         return
@@ -169,6 +172,23 @@ def _knows(metric: Metric, name: str, value: Any) -> bool:
         return False
     choices = choices_of(metric, spec)
     return choices is None or str(value) in map(str, choices)
+
+
+def published_names(
+    config: RunConfig, data_format: str | None, used: Sequence[Suite] = ()
+) -> dict[str, str]:
+    """The published names that hold in a run, with what they stand for: those of its suites, or of
+    the suite that suits its data, where that is known."""
+    used = used or [suites.get(name) for name in config.suite]
+    if not used and data_format is not None:
+        used = [_usual(config, data_format)]
+    return {alias: target for suite in used for alias, target in suite.aliases.items()}
+
+
+def _usual(config: RunConfig, data_format: str) -> Suite:
+    """The suite for data, when none is named."""
+    usual = "retrieval" if config.qrels is not None else "qa"
+    return suites.get(DEFAULT_SUITES.get(data_format, usual))
 
 
 def _published(used: Sequence[Suite]) -> dict[str, str]:

@@ -39,7 +39,8 @@ class RunScores:
 
     Attributes:
         queries: all judged queries, sorted by code points.
-        values: for each metric, by canonical name, one value a query, shape ``(n_queries,)``.
+        values: for each metric, by the name that it was asked by, one value a query, shape
+            ``(n_queries,)``.
         means: each metric over all judged queries (a sum for counts, a geometric mean for GMAP).
     """
 
@@ -65,7 +66,7 @@ def evaluate_run(
             ``document`` and ``grade``, three such columns in a tuple, or a TREC or BEIR file.
         run: the same with scores (``score``), or a TREC run file.
         metrics: names such as ``nDCG@10``, or metric objects.
-        ks: cut-offs of ``recall``, ``ndcg`` and ``precision``.
+        ks: cut-offs of ``recall``, ``ndcg`` and ``precision``, and of metrics named without one.
 
     Raises:
         UsageError: an unknown metric, one that does not work on rankings, or qrels and run of
@@ -78,8 +79,8 @@ def evaluate_run(
     """
     chosen = _metrics(metrics, ks)
     rankings = _rankings(qrels, run)
-    values = {str(metric): metric.values(rankings) for metric in chosen}
-    means = {str(metric): aggregate(metric, values[str(metric)]) for metric in chosen}
+    values = {name: metric.values(rankings) for name, metric in chosen.items()}
+    means = {name: aggregate(metric, values[name]) for name, metric in chosen.items()}
     return RunScores(rankings.queries, values, means)
 
 
@@ -142,15 +143,19 @@ def _sum_in_order(values: Floats) -> float:
     return float(np.cumsum(values)[-1]) if len(values) else 0.0
 
 
-def _metrics(given: str | Iterable[str | Metric], ks: Sequence[int] | None) -> list[RankingMetric]:
-    found: list[Metric] = []
+def _metrics(
+    given: str | Iterable[str | Metric], ks: Sequence[int] | None
+) -> dict[str, RankingMetric]:
+    found: dict[Metric, str] = {}
     for item in [given] if isinstance(given, str) else given:
-        found += [item] if isinstance(item, Metric) else naming.parse_all(item, ks=ks)
-    chosen = [metric for metric in found if isinstance(metric, RankingMetric)]
+        named = {str(item): item} if isinstance(item, Metric) else naming.named(item, ks=ks)
+        for name, metric in named.items():
+            found.setdefault(metric, name)
+    chosen = {name: metric for metric, name in found.items() if isinstance(metric, RankingMetric)}
     if len(chosen) < len(found) or not chosen:
         odd = next((str(m) for m in found if not isinstance(m, RankingMetric)), "Nothing")
         raise UsageError(f"{odd} is no measure of a ranking with qrels.")
-    return list(dict.fromkeys(chosen))
+    return chosen
 
 
 def _rankings(qrels: Any, run: Any) -> Rankings:

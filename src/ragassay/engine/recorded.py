@@ -11,8 +11,10 @@ from typing import Any
 from ragassay import __version__, files
 from ragassay.engine.config import PATHS, RunConfig, absolute_words, relative_words
 from ragassay.engine.folder import RUBRICS
-from ragassay.engine.plan import Plan
+from ragassay.engine.plan import Plan, published_names
 from ragassay.engine.source import Source
+from ragassay.metrics import naming
+from ragassay.metrics.base import Metric
 
 
 def resolved_config(
@@ -36,7 +38,11 @@ def resolved_config(
         relative_words(body, config.output)
         body |= _copied(config, Path(config.output))
     body["suite"] = [suite.name for suite in plan.suites]
-    body["metrics"] = [str(metric) for metric in plan.metrics.values()]
+    local = published_names(config, source.format, plan.suites)
+    body["metrics"] = [
+        name if _is_name_of(metric, name, local) else str(metric)
+        for name, metric in plan.metrics.items()
+    ]
     if plan.consistency is not None:
         body["consistency_of"] = list(plan.consistency.of)
         body["consistency_metrics"] = list(plan.consistency.asked)
@@ -50,6 +56,11 @@ def resolved_config(
         "fingerprint": source.fingerprint,
         "signatures": dict(signatures),
     }
+
+
+def _is_name_of(metric: Metric, name: str, local: Mapping[str, str]) -> bool:
+    """Whether a name that a metric is shown by means this metric when the run is run again."""
+    return naming.is_known(name, local) and naming.parse_all(name, local=local) == [metric]
 
 
 def moved_config(body: Mapping[str, Any], old: Path, new: Path) -> dict[str, Any]:

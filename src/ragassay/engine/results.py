@@ -23,7 +23,7 @@ from ragassay.engine.summary import Comparison, GateResult, Summary
 from ragassay.engine.verdicts import KeptVerdicts, Verdicts
 from ragassay.errors import UsageError
 from ragassay.samples import Identity, Sample
-from ragassay.scores import AND, Outcome, Reason, Score, Unscored, Value
+from ragassay.scores import AND, Outcome, Reason, Score, Unscored, Value, label_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,9 +170,9 @@ class ScoreColumns:
         number, code = 0.0, _NUMBER
         if isinstance(outcome, Unscored):
             code = _CODES[outcome.reason]
-        elif isinstance(outcome.value, str):
+        elif isinstance(outcome.value, str | list):
             code = _LABEL
-            self._labels[metric][len(self._codes[metric])] = outcome.value
+            self._labels[metric][len(self._codes[metric])] = label_of(outcome.value)
         else:
             number = float(outcome.value)
             code = _ASSUMED if outcome.assumed else _NUMBER

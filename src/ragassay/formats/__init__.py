@@ -63,6 +63,8 @@ def read(
     format: str | None = None,  # noqa: A002  # the name that users know from --format
     columns: Mapping[str, str] | None = None,
     separator: str | None = None,
+    single_chunk: bool = False,
+    refuse_joined: bool = False,
     system: str | None = None,
     limit: int | None = None,
     gold: str | os.PathLike[str] | Qrels | None = None,
@@ -76,6 +78,9 @@ def read(
         columns: field -> column of the data, for names that are not known. UltraRAG's ``key_map``
             is understood too.
         separator: what stands between the passages of a single text.
+        single_chunk: such a text is one passage, whatever it holds.
+        refuse_joined: a text that seems to hold several passages and is not cut is an error, in
+            place of a note.
         system: names the system of records that do not name one.
         limit: how many samples to read at most.
         gold: relevance judgements that replace the gold passages of their queries: a qrels file,
@@ -85,7 +90,8 @@ def read(
 
     Raises:
         InputError: the file, or a record in it, cannot be read. Nothing is ever skipped.
-        UsageError: an unknown format or field, or a limit below 1.
+        UsageError: an unknown format or field, a limit below 1, or ``single_chunk`` beside a
+            separator.
     """
     source = Path(path)
     if limit is not None and limit < 1:
@@ -93,12 +99,15 @@ def read(
     chosen = aliases.canonical(columns)
     reader = get(format) if format is not None else detect(source)
     own = Notes() if notes is None else notes
-    mapper = Mapper(source, columns=chosen, separator=separator, system=system, notes=own)
+    mapper = Mapper(
+        source, columns=chosen, separator=separator, single_chunk=single_chunk,
+        refuse_joined=refuse_joined, system=system, notes=own,
+    )  # fmt: skip
     if gold is None:
         samples = reader.read(source, mapper)
     else:
         samples = trec_run.with_gold(reader, source, mapper, gold)
-    return _stream(islice(samples, limit), source, own if notes is None else None)
+    return _stream(islice(samples, limit), mapper, source, own if notes is None else None)
 
 
 def load(
@@ -107,6 +116,7 @@ def load(
     format: str | None = None,  # noqa: A002
     columns: Mapping[str, str] | None = None,
     separator: str | None = None,
+    single_chunk: bool = False,
     system: str | None = None,
     limit: int | None = None,
     gold: str | os.PathLike[str] | Qrels | None = None,
@@ -115,8 +125,8 @@ def load(
     """All samples of a file. Takes and raises what `read` does."""
     return list(
         read(
-            path, format=format, columns=columns, separator=separator, system=system, limit=limit,
-            gold=gold, notes=notes,
+            path, format=format, columns=columns, separator=separator, single_chunk=single_chunk,
+            system=system, limit=limit, gold=gold, notes=notes,
         )
     )  # fmt: skip
 
@@ -126,6 +136,8 @@ def from_records(
     *,
     columns: Mapping[str, str] | None = None,
     separator: str | None = None,
+    single_chunk: bool = False,
+    refuse_joined: bool = False,
     system: str | None = None,
     notes: Notes | None = None,
 ) -> Iterator[Sample]:
@@ -134,7 +146,7 @@ def from_records(
     Args:
         records: mappings (or samples), a pandas or polars frame, or an Arrow table.
         columns: as in `read`.
-        separator: as in `read`.
+        separator, single_chunk, refuse_joined: as in `read`.
         system: as in `read`.
         notes: as in `read`.
 
@@ -143,7 +155,10 @@ def from_records(
     """
     chosen = aliases.canonical(columns)
     own = Notes() if notes is None else notes
-    mapper = Mapper(columns=chosen, separator=separator, system=system, notes=own, cells=True)
+    mapper = Mapper(
+        columns=chosen, separator=separator, single_chunk=single_chunk,
+        refuse_joined=refuse_joined, system=system, notes=own, cells=True,
+    )  # fmt: skip
     return _mapped(records, mapper, own if notes is None else None)
 
 
@@ -154,16 +169,20 @@ def _mapped(records: Any, mapper: Mapper, unheard: Notes | None) -> Iterator[Sam
             yield record
         else:
             yield mapper.sample(record, number)
+    mapper.joined.finish()
     if unheard is not None:
         unheard.warn("records")
 
 
-def _stream(samples: Iterator[Sample], path: Path, unheard: Notes | None) -> Iterator[Sample]:
+def _stream(
+    samples: Iterator[Sample], mapper: Mapper, path: Path, unheard: Notes | None
+) -> Iterator[Sample]:
     first = next(samples, None)
     if first is None:
         raise InputError("there are no records", path=path)
     yield first
     yield from samples
+    mapper.joined.finish()
     if unheard is not None:
         unheard.warn(path)
 

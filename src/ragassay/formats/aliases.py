@@ -23,8 +23,8 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "history": ("messages", "conversation_history", "chat_history", "turns"),
     "passages": (
         "retrieved_contexts", "contexts", "context", "retrieval_context", "retrieved_context",
-        "retrieved_passages", "retrieved_documents", "documents", "chunks", "ret_psg",
-        "retrieved_context_1",
+        "retrieved_passages", "retrieved_documents", "retrieved_chunks", "documents", "chunks",
+        "ret_psg", "retrieved_context_1",
     ),
     "passage_ids": ("retrieved_context_ids", "retrieved_ids", "doc_ids", "run"),
     "answer": (
@@ -41,14 +41,16 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "negative_references": ("negative_reference", "incorrect_answers"),
     "gold": (
         "gold_passages", "reference_contexts", "reference_context", "ground_truth_context",
-        "ground_truth_contexts", "expected_chunks", "golden_chunks", "gold_chunks", "gt_chunks",
-        "gt_contexts", "evidence_list", "qrels",
+        "ground_truth_contexts", "ground_truth_chunks", "expected_chunks", "golden_chunks",
+        "gold_chunks", "gt_chunks", "gt_contexts", "evidence_list", "qrels",
     ),
     "gold_ids": ("reference_context_ids", "gold_passage_ids", "retrieval_gt"),
     "answerability": ("answerable", "is_answerable"),
     "timestamp": ("time_id",),
     "failure": ("error",),
     "metadata": ("meta_data", "meta", "tags"),
+    "passage_embeddings": ("retrieved_embeddings",),
+    "gold_embeddings": ("ground_truth_embeddings",),
     "given": ("metrics",),
     "given_by": ("metrics_judge",),
     "given_unscored": ("metrics_unscored",),
@@ -75,9 +77,12 @@ _FIRST_WINS = frozenset(
 """Fields where a second name does no harm: it stays in the metadata. For the others, choosing
 wrongly would give wrong numbers, so the user has to choose."""
 
+EMBEDDINGS = ("passage_embeddings", "gold_embeddings")
+"""Fields whose values become entries of ``given``."""
+
 SUBSTANCE = (
     "query", "history", "passages", "passage_ids", "answer", "references", "reference_groups",
-    "gold", "gold_ids",
+    "gold", "gold_ids", *EMBEDDINGS,
 )  # fmt: skip
 """A record with any of these is a sample. So is one with a failure or given values, or with an id
 and nothing unknown."""
@@ -120,6 +125,8 @@ class Plan:
     timestamp: str | None = None
     failure: str | None = None
     metadata: str | None = None
+    passage_embeddings: str | None = None
+    gold_embeddings: str | None = None
     given: str | None = None
     given_by: str | None = None
     given_unscored: str | None = None

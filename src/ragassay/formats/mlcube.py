@@ -1,4 +1,5 @@
-"""ML cube rows: id, time_id, input_1, retrieved_context_1 and a prediction ``MODEL@VERSION``.
+"""ML cube rows: id, time_id, input_1, retrieved_context_1 and a prediction ``MODEL@VERSION``, or
+the words of its pages: User Input, Context, Response.
 
 The chunks of a context are joined by the task's separator, which the user names. A row with the
 predictions of several models is one sample for each of them.
@@ -6,7 +7,7 @@ predictions of several models is one sample for each of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,8 @@ from ragassay.formats.base import NO, SURE, Format, Head
 from ragassay.formats.records import Mapper
 from ragassay.samples import Sample
 
-_USUAL_SEPARATOR = "<<sep>>"
+_WORDS = ({"user_input"}, {"context", "retrieved_context"}, {"response"})
+"""The components as ML cube's pages call them, each by one of its names."""
 
 
 def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
@@ -31,13 +33,6 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
     for line, row in rows:
         models = [key for key in row if _is_model(key)]
         shared = {key: value for key, value in row.items() if key not in models}
-        context = row.get("retrieved_context_1")
-        if mapper.separator is None and isinstance(context, str) and _USUAL_SEPARATOR in context:
-            mapper.note(
-                f"contexts with {_USUAL_SEPARATOR!r} in them",
-                f"Each counts as one passage; name the separator ('{_USUAL_SEPARATOR}') to cut it.",
-                line,
-            )
         if not models:
             yield mapper.sample(shared, line)
         for other in shared if models else ():
@@ -59,13 +54,23 @@ def _is_model(column: str) -> bool:
     return bool(name and at and version)
 
 
+def has_names(columns: Iterable[str]) -> bool:
+    """Whether columns are named as ML cube's. With references or gold beside the words of its pages
+    they may be anybody's."""
+    names = {folded(column) for column in columns}
+    if names & {"input_1", "retrieved_context_1"}:
+        return True
+    labelled = any(FIELD_OF.get(name) in ("references", "gold", "gold_ids") for name in names)
+    return all(names & words for words in _WORDS) and not labelled
+
+
 def _sniff(head: Head) -> int:
-    return SURE if head.has("input_1") or head.has("retrieved_context_1") else NO
+    return SURE if has_names(head.columns) else NO
 
 
 FORMAT = Format(
     name="mlcube",
-    title="ML cube RAG task rows (CSV or JSON Lines)",
+    title="ML cube RAG task rows, or its words as columns (CSV or JSON Lines)",
     suffixes=(".csv", ".jsonl"),
     sniff=_sniff,
     read=read,

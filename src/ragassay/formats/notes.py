@@ -18,16 +18,17 @@ class Notes:
     def __init__(self) -> None:
         self._seen: dict[tuple[str, str], tuple[int, int | None]] = {}
 
-    def add(self, what: str, then: str, *, line: int | None = None) -> None:
+    def add(self, what: str, then: str, *, line: int | None = None, count: int = 1) -> None:
         """Counts a fact.
 
         Args:
             what: what was met, as a plural: ``records without an id``.
             then: what was done about it, as a sentence.
             line: 1-based line (or record) number.
+            count: how often it was met.
         """
-        count, first = self._seen.get((what, then), (0, line))
-        self._seen[what, then] = (count + 1, first)
+        before, first = self._seen.get((what, then), (0, line))
+        self._seen[what, then] = (before + count, first)
 
     def __iter__(self) -> Iterator[str]:
         for (what, then), (count, first) in self._seen.items():

@@ -33,13 +33,12 @@ _GOLD_PARTS = (_TEXT, _ID, _GRADE, _DOCUMENT, _START, _END)
 _NESTED_PARTS = ((), _ID, _SCORE, (*_DOCUMENT, "source"), _START, _END)
 
 
-def passages(value: Any, field: str, separator: str | None) -> tuple[Passage, ...] | None:
-    """Passages from a list of texts or objects, a mapping id -> text, or one text.
+def passages(value: Any, field: str) -> tuple[Passage, ...] | None:
+    """Passages from a list of texts or objects, or a mapping id -> text.
 
     Args:
         value: what the record holds.
         field: its name, for errors.
-        separator: cuts one text into several passages.
     """
     if value is None:
         return None
@@ -50,8 +49,6 @@ def passages(value: Any, field: str, separator: str | None) -> tuple[Passage, ..
             _passage({"id": key, **item} if isinstance(item, dict) else (key, item), field)
             for key, item in value.items()
         )
-    if isinstance(value, str):
-        return tuple(Passage(piece) for piece in _pieces(value, separator))
     raise not_a_list(value, field)
 
 
@@ -100,9 +97,8 @@ def with_ids(found: tuple[Passage, ...] | None, ids: Any, field: str) -> tuple[P
     )  # fmt: skip
 
 
-def gold(value: Any, field: str, separator: str | None) -> tuple[GoldPassage, ...] | None:
-    """Gold passages from a list of texts or objects, a mapping id -> grade or id -> text, or one
-    text."""
+def gold(value: Any, field: str) -> tuple[GoldPassage, ...] | None:
+    """Gold passages from a list of texts or objects, or a mapping id -> grade or id -> text."""
     if value is None:
         return None
     if isinstance(value, list):
@@ -114,8 +110,6 @@ def gold(value: Any, field: str, separator: str | None) -> tuple[GoldPassage, ..
             else GoldPassage(id=str(key), grade=_grade(item, field))
             for key, item in value.items()
         )
-    if isinstance(value, str):
-        return tuple(GoldPassage(text=piece) for piece in _pieces(value, separator))
     if is_number(value):
         return (GoldPassage(text=text(value, field)),)
     raise not_a_list(value, field)
@@ -126,7 +120,7 @@ def gold_ids(value: Any, field: str) -> tuple[GoldPassage, ...] | None:
     if value is None:
         return None
     if isinstance(value, dict):
-        return gold(value, field, None)
+        return gold(value, field)
     if not isinstance(value, list):
         value = [value]
     flat: Iterable[Any] = (
@@ -262,9 +256,3 @@ def _grade(value: Any, field: str, absent: int | None = None) -> int:
     if absent is None:
         raise InputError("a gold passage has no grade", field=field)
     return absent
-
-
-def _pieces(value: str, separator: str | None) -> list[str]:
-    if not value:
-        return []
-    return value.split(separator) if separator else [value]

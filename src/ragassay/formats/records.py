@@ -12,8 +12,9 @@ import orjson
 from ragassay.errors import InputError, UsageError
 from ragassay.formats import aliases, answers, passages, values
 from ragassay.formats.aliases import ALIASES, Plan, folded
+from ragassay.formats.joined import Joined
 from ragassay.formats.notes import Notes
-from ragassay.samples import Answer, Answerability, Sample, Turn
+from ragassay.samples import Answer, Answerability, GoldPassage, Passage, Sample, Turn
 
 Record = Mapping[str, Any]
 _MAX_PLANS = 1000
@@ -27,7 +28,7 @@ class Mapper:
     Args:
         path: where the records come from, for errors; ``None`` for records in memory.
         columns: canonical field -> key, as `aliases.canonical` gives it.
-        separator: cuts a text of several passages.
+        separator, single_chunk, refuse_joined: see `Joined`, which cuts texts of several passages.
         system: the name of the system where a record gives none.
         notes: takes what is worth telling.
         cells: whether lists may stand as text in a cell (CSV, frames). JSON has lists of its own.
@@ -39,15 +40,17 @@ class Mapper:
         *,
         columns: Mapping[str, str] | None = None,
         separator: str | None = None,
+        single_chunk: bool = False,
+        refuse_joined: bool = False,
         system: str | None = None,
         notes: Notes | None = None,
         cells: bool = False,
     ) -> None:
         self.path = path
         self.columns = columns or {}
-        self.separator = separator
         self.system = system or ""
         self.notes = notes if notes is not None else Notes()
+        self.joined = Joined(separator, self.notes, single=single_chunk, refused=refuse_joined)
         self.cells = cells
         self._plans: dict[tuple[str, ...], Plan] = {}
         self._has_begun = False
@@ -162,7 +165,7 @@ class Mapper:
         if plan.repeat is not None or plan.query_run is not None:
             parts["repeat"] = _repeat(record, plan)
         if plan.passages is not None or plan.passage_ids is not None:
-            parts["passages"] = self._passages(record, plan)
+            parts["passages"] = self._passages(record, plan, line)
         if plan.references is not None or plan.reference_groups is not None:
             parts["references"], groups = _references(record, plan)
             if groups:
@@ -181,6 +184,8 @@ class Mapper:
             parts["metadata"] = values.shallow(metadata, plan.metadata)
         if plan.given is not None and record[plan.given]:
             parts["given"] = record[plan.given] if isinstance(record[plan.given], dict) else {}
+        if plan.passage_embeddings is not None or plan.gold_embeddings is not None:
+            self._embeddings(record, plan, parts)
         for name in _ABOUT_GIVEN:
             key = getattr(plan, name)
             if key is not None and record[key] and isinstance(record[key], dict):
@@ -304,18 +309,36 @@ class Mapper:
             hint="Keep one of them.",
         )
 
-    def _passages(self, record: Record, plan: Plan) -> tuple[Any, ...] | None:
+    def _passages(self, record: Record, plan: Plan, line: int) -> tuple[Any, ...] | None:
         found = None
         if plan.passages is not None:
-            found = passages.passages(record[plan.passages], plan.passages, self.separator)
+            value = record[plan.passages]
+            if isinstance(value, str):
+                value = self.joined.cut(value, plan.passages, line)
+            found = passages.passages(value, plan.passages)
         if plan.passage_ids is not None:
             return passages.with_ids(found, record[plan.passage_ids], plan.passage_ids)
         return found
 
+    def _embeddings(self, record: Record, plan: Plan, parts: dict[str, Any]) -> None:
+        """Puts vectors under ``given``. Where the record has no texts, each stands for a chunk."""
+        chunks = (("passages", Passage()), ("gold", GoldPassage(text="")))
+        for name, (field, chunk) in zip(aliases.EMBEDDINGS, chunks, strict=True):
+            key = getattr(plan, name)
+            if key is None or record[key] is None:
+                continue
+            rows = values.vectors(record[key], key)
+            parts["given"] = {name: rows, **parts.get("given", {})}
+            if parts.get(field) is None:
+                parts[field] = (chunk,) * len(rows)
+
     def _gold(self, record: Record, plan: Plan) -> tuple[Any, ...] | None:
         found = None
         if plan.gold is not None:
-            found = passages.gold(record[plan.gold], plan.gold, self.separator)
+            value = record[plan.gold]
+            if isinstance(value, str):
+                value = self.joined.pieces(value)
+            found = passages.gold(value, plan.gold)
         if plan.gold_ids is not None:
             return passages.gold_with_ids(found, record[plan.gold_ids], plan.gold_ids)
         return found

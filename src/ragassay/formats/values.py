@@ -11,6 +11,7 @@ import math
 import re
 import tokenize
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
@@ -109,6 +110,22 @@ def timestamp(value: Any, field: str) -> float | None:
         field=field,
         hint="Give seconds since 1970 or ISO 8601, for example 2026-01-31T09:30:00Z.",
     )
+
+
+def vectors(value: Any, field: str) -> list[Any]:
+    """A list of vectors: lists or arrays of numbers, also as JSON in a cell.
+
+    Raises:
+        InputError: it is no list.
+    """
+    if isinstance(value, str):
+        with suppress(orjson.JSONDecodeError):
+            value = orjson.loads(value)
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if not isinstance(value, list | tuple):
+        raise not_a_list(value, field, "vectors")
+    return [row.tolist() if hasattr(row, "tolist") else row for row in value]
 
 
 def unpack(value: Any, field: str) -> Any:

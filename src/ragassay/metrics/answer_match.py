@@ -78,7 +78,7 @@ class AnswerMatches(JudgedMetric):
         )
         said = await ask(question)
         parts = {"references": len(question.references), "negative_references": len(question.wrong)}
-        return Score(said.match, parts, said.reasoning)
+        return Score(said.is_matching, parts, said.reasoning)
 
 
 def with_prompt(prompt: JudgePrompt) -> AnswerMatches:

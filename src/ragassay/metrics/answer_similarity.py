@@ -115,7 +115,7 @@ def _closest(
 
 def _cosines(answer: Any, references: Sequence[Any]) -> list[float]:
     near = cosine_matrix(np.asarray([answer], np.float64), np.asarray(references, np.float64))
-    return [float(cosine) for cosine in np.clip(near[0], -1.0, 1.0)]
+    return [float(cosine) for cosine in near[0]]
 
 
 def _texts(sample: Sample) -> list[str]:

@@ -156,6 +156,8 @@ class Metric(ABC):
         aliases: other names, each mapped to the expression it stands for.
         kind: arithmetic, model or judge.
         says: whether its value is a number, a flag (yes or no) or a label.
+        counts_chunks: whether its value counts the chunks of a context by number, so that a
+            context must be cut where its chunks end.
         version: raised when the same input would give another value.
     """
 
@@ -174,6 +176,7 @@ class Metric(ABC):
     aliases: ClassVar[Mapping[str, str]] = {}
     kind: ClassVar[Kind] = "arithmetic"
     says: ClassVar[Says] = "number"
+    counts_chunks: ClassVar[bool] = False
     version: ClassVar[int] = 1
 
     def __post_init__(self) -> None:

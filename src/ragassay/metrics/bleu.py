@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from ragassay.errors import UsageError
 from ragassay.metrics.base import Window, param, register
@@ -96,6 +96,7 @@ class BLEU(ReferenceMetric[Pair]):
     name = "BLEU"
     title = "N-gram precision against all references (sentence BLEU)"
     source = _POST
+    aliases: ClassVar = {"bleu_score": "BLEU"}
     recommended_for = "translations and answers that should keep close to a wording"
 
     def views(self, window: Window) -> Sequence[Pair | None]:

@@ -36,7 +36,7 @@ def vectors(rows: ArrayLike) -> NDArray[np.floating]:
 
 
 def cosine_matrix(left: ArrayLike, right: ArrayLike) -> NDArray[np.floating]:
-    """Cosines between the rows of two matrices, shape ``(len(left), len(right))``.
+    """Cosines between the rows of two matrices, -1 to 1, shape ``(len(left), len(right))``.
 
     The cosine with a zero vector is 0. Two float32 matrices give float32; anything else is computed
     in float64.
@@ -47,7 +47,8 @@ def cosine_matrix(left: ArrayLike, right: ArrayLike) -> NDArray[np.floating]:
     a, b = vectors(left), vectors(right)
     if a.shape[1] != b.shape[1]:
         raise ValueError(f"embeddings differ in length: {a.shape[1]} and {b.shape[1]}")
-    return _unit(a) @ _unit(b).T
+    cosines: NDArray[np.floating] = np.clip(_unit(a) @ _unit(b).T, -1, 1)
+    return cosines
 
 
 class Likeness(NamedTuple):

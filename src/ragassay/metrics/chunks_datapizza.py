@@ -3,12 +3,13 @@
 The values are the published ones, with their properties: precision divides by k also where fewer
 chunks were retrieved; the exact variants count distinct chunks, the similarity variants count every
 retrieved chunk that is near some gold chunk; a perfect hybrid score lies below 1 for more than one
-gold chunk and rises when irrelevant chunks are appended. `ragassay.metrics.chunks` has the
-corrected family. What differs from the published code: a request that makes no sense (k below 1,
-gamma below 0, a rank outside the list) is a ``ValueError`` rather than a number, gamma 0 gives the
-limit rather than a crash, embeddings may come as a two-dimensional array, ``rouge_score`` returns
-the three F1 values of the specification unless ``nested`` asks for what the code returns, and an
-error inside BLEU is not turned into 0.
+gold chunk and rises when irrelevant chunks are appended; with a threshold of 1 only some of the
+vectors that equal a gold one are counted, for the cosines of the others are below 1 by rounding.
+`ragassay.metrics.chunks` has the corrected family. What differs from the published code: a request
+that makes no sense (k below 1, gamma below 0, a rank outside the list) is a ``ValueError`` rather
+than a number, gamma 0 gives the limit rather than a crash, embeddings may come as a two-dimensional
+array, ``rouge_score`` returns the three F1 values of the specification unless ``nested`` asks for
+what the code returns, an error inside BLEU is not turned into 0, and no value exceeds 1.
 
 Source: datapizza-ai, ``docs/metrics.md`` and ``datapizza-ai-eval/metrics.py``.
 """
@@ -191,7 +192,7 @@ def hybrid_log_rank_score_similarity(
 
 
 def bleu_score(retrieved_chunk: str, ground_truth_chunks: Sequence[str]) -> float:
-    """Sentence BLEU of a text against all references at once, 0 to 1 (up to rounding).
+    """Sentence BLEU of a text against all references at once, 0 to 1.
 
     sacrebleu's defaults: ``case:mixed|eff:yes|tok:13a|smooth:exp``. No reference gives 0; an empty
     text gives 1 when all references are empty and 0 otherwise.
@@ -203,7 +204,8 @@ def bleu_score(retrieved_chunk: str, ground_truth_chunks: Sequence[str]) -> floa
         return 0.0 if any(ground_truth_chunks) else 1.0
     from sacrebleu import sentence_bleu
 
-    return float(sentence_bleu(retrieved_chunk, list(ground_truth_chunks)).score) / 100
+    # sacrebleu's perfect score is 100 and some rounding error.
+    return min(float(sentence_bleu(retrieved_chunk, list(ground_truth_chunks)).score) / 100, 1.0)
 
 
 def corpus_bleu_score(retrieved_chunks: Sequence[str], ground_truth_chunks: Sequence[str]) -> float:
@@ -269,8 +271,13 @@ def corpus_rouge_scores(
         for kind, total in totals.items():
             best = max((values[kind] for values in candidates), key=lambda value: value.r)
             for figure, value in zip(total, best, strict=True):
-                total[figure] += value / len(ground_truth_chunks)
-    return totals
+                total[figure] += value
+    # Sums of values up to 1 are divided at the end, so that no mean is above 1.
+    n = len(ground_truth_chunks)
+    return {
+        kind: {figure: value / n for figure, value in total.items()}
+        for kind, total in totals.items()
+    }
 
 
 def _rouge(retrieved_chunk: str, ground_truth_chunk: str) -> dict[str, PRF]:

@@ -2,22 +2,24 @@
 
 The arithmetic is in `ragassay.metrics.chunks_datapizza`. Strings are compared as they stand; a
 passage with the id of a gold passage counts as equal to it. A query without gold, where the
-published function raises, is `Unscored`.
+published function raises, is `Unscored`. Cosines that fall short of the threshold by no more than
+rounding do not count, as published (with threshold 1 identical vectors, too); a score says so.
 """
 
 from __future__ import annotations
 
 import math
+import warnings
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ragassay.errors import UsageError
+from ragassay.errors import RagassayWarning, UsageError
 from ragassay.metrics import chunks_datapizza as published
 from ragassay.metrics.base import Metric, SampleMetric, Window, cutoff, param, register
-from ragassay.metrics.chunk_matching import same_chunks
-from ragassay.metrics.chunk_vectors import ChunkVectors, lacks_vectors, texts_of
+from ragassay.metrics.chunk_matching import likeness, same_chunks
+from ragassay.metrics.chunk_vectors import ChunkVectors, Pair, lacks_vectors, texts_of
 from ragassay.metrics.chunks import comparable, relevant_gold
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
@@ -49,6 +51,12 @@ class _Exact(_Published, SampleMetric):
             return lacking
         labels = list(map(str, same_chunks([*passages, *gold], collapse_whitespace=False)))
         return Score(self.value(labels[: len(passages)], labels[len(passages) :]))
+
+
+BY_ROUNDING = (
+    "Some cosines fall short of similarity_threshold by no more than rounding. The published forms "
+    "do not count them; ChunkP, ChunkR, ChunkF1 and hybrid with by=cosine do."
+)
 
 
 @dataclass(frozen=True)
@@ -84,9 +92,21 @@ class _Similar(_Published):
             return pair
         try:
             value = self.value(pair.passages, pair.gold)
+            said = pair.explanation + self._missed(pair)
         except ValueError as error:
             return Unscored(Reason.UNDEFINED, str(error))
-        return Score(value, pair.parts, pair.explanation, given=pair.given)
+        return Score(value, pair.parts, said, given=pair.given)
+
+    def _missed(self, pair: Pair) -> str:
+        """How many pairs are not counted as similar because of rounding alone."""
+        if not len(pair.passages):
+            return ""
+        cosines, near = likeness(pair.passages, pair.gold, self.similarity_threshold)
+        n = int((near & (cosines < self.similarity_threshold)).sum())
+        if not n:
+            return ""
+        warnings.warn(BY_ROUNDING, RagassayWarning, stacklevel=2)
+        return f"; below the threshold by rounding alone, so not counted: {n}"
 
 
 @dataclass(frozen=True)

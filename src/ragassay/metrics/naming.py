@@ -1,7 +1,8 @@
 """From a name to a metric and back: the grammar, the aliases and the nearest match.
 
 ``name(param=value,...).part@cutoff``: each of the three tails is optional, as the metric declares.
-A value may be a metric's name with parameters of its own: ``runs_cv(of=P(rel=2)@5)``.
+``name(k=10)`` is ``name@10``. A value may be a metric's name with parameters of its own:
+``runs_cv(of=P(rel=2)@5)``.
 """
 
 from __future__ import annotations
@@ -27,6 +28,9 @@ ULTRARAG_RANKED = {
     "precision": "P",
 }
 """UltraRAG's names that stand for one metric at each of its ``ks``."""
+
+SEVERAL: Mapping[str, tuple[str, ...]] = {"rouge_score": ("rouge1.f", "rouge2.f", "rougeL.f")}
+"""Published names that stand for several metrics: datapizza's function gives three values."""
 
 _GRAMMAR = re.compile(
     r"^(?P<name>[A-Za-z0-9_\-]+)"
@@ -65,27 +69,32 @@ def parse(text: str, local: Mapping[str, str] | None = None) -> Metric:
         UsageError: the name, a parameter, the part or the cut-off is unknown or out of range; the
             message has the nearest match.
     """
-    text = text.strip()
+    return _parse(text.strip(), local or {})[0]
+
+
+def _parse(text: str, local: Mapping[str, str]) -> tuple[Metric, bool]:
+    """The metric, and whether it was named by an alias."""
     found = _GRAMMAR.match(text)
     if found is None:
         raise UsageError(
             f"{text!r} is not a metric name. The form is name(param=value).part@cutoff, "
             "as in nDCG@10 or rougeL(stem=false).f."
         )
-    cls, given = _resolve(found["name"], text, local or {})
+    cls, given, by_alias = _resolve(found["name"], text, local)
     given = dict(given)
     specs = {spec.name: spec for spec in dataclasses.fields(cls)}
     by_role = {spec.metadata.get("role"): spec.name for spec in specs.values()}
     written: set[str] = set()
+    takes = parameters(cls)
+    cutoff = by_role.get("cutoff")
     for item in split(found["params"] or ""):
         key, sep, value = (piece.strip() for piece in item.partition("="))
-        takes = parameters(cls)
-        if not sep or key not in takes:
+        if not sep or (key not in takes and key != cutoff):
             raise UsageError(
                 f"{text}: {cls.name} has no parameter {key!r}; "
                 + (f"it takes {', '.join(takes)}." if takes else "it takes none.")
             )
-        if key in written:
+        if key in written or (key == cutoff and found["cut"]):
             raise UsageError(f"{text}: {key} is given twice.")
         written.add(key)
         given[key] = _convert(text, cls, key, value)
@@ -99,26 +108,28 @@ def parse(text: str, local: Mapping[str, str] | None = None) -> Metric:
     for spec in specs.values():
         if spec.name not in given and spec.default is dataclasses.MISSING:
             raise UsageError(f"{text}: {cls.name} needs a cut-off, as in {cls.name}@10.")
-    return cls(**given)
+    return cls(**given), by_alias
 
 
-def find(text: str, local: Mapping[str, str] | None = None) -> tuple[type[Metric], str]:
-    """The class behind a name and its canonical spelling; a required cut-off may be missing.
+def find(text: str, local: Mapping[str, str] | None = None) -> list[tuple[type[Metric], str]]:
+    """The class behind a name and its canonical spelling; a required cut-off may be missing. More
+    than one only for a name that stands for several metrics (`SEVERAL`).
 
     Raises:
         UsageError: there is no such metric.
     """
     try:
-        metric = parse(text, local)
+        return [_class_of(each, local or {}) for each in _meant(text, local or {})]
     except UsageError:
         found = _GRAMMAR.match(text.strip())
         if found is None or found["params"] or found["part"] or found["cut"]:
             raise
-        base = ULTRARAG_RANKED.get(found["name"].casefold())
-        if base is not None and found["name"] not in known():
-            return known()[base], base
-        cls, _ = _resolve(found["name"], text, local or {})
-        return cls, cls.name
+        cls = _resolve(found["name"], text, local or {})[0]
+        return [(cls, cls.name)]
+
+
+def _class_of(text: str, local: Mapping[str, str]) -> tuple[type[Metric], str]:
+    metric = parse(text, local)
     return type(metric), str(metric)
 
 
@@ -168,8 +179,24 @@ def parse_all(
 ) -> list[Metric]:
     """The metrics that a list (or a comma-separated string) names, in order, without repeats.
 
-    UltraRAG's ``recall``, ``ndcg`` and ``precision`` stand for one metric at each of ``ks``
-    (default 1, 5, 10, 20, 50, 100), unless ``local`` gives them another meaning.
+    Raises:
+        UsageError: see `named`.
+    """
+    return list(named(names, ks=ks, local=local).values())
+
+
+def named(
+    names: str | Iterable[str],
+    *,
+    ks: Sequence[int] | None = None,
+    local: Mapping[str, str] | None = None,
+) -> dict[str, Metric]:
+    """The metrics of `parse_all`, each under the name that results show it by: the alias that it
+    was asked by (``MRR``), else its canonical name.
+
+    A metric that needs a cut-off and is named without one stands for one metric at each of ``ks``
+    (default 1, 5, 10, 20, 50, 100). So do UltraRAG's ``recall``, ``ndcg`` and ``precision``, in any
+    case, unless ``local`` gives them another meaning.
 
     Raises:
         UsageError: see `parse`; also a ``ks`` below 1, or no name at all.
@@ -177,23 +204,48 @@ def parse_all(
     listed = split(names)
     if not listed:
         raise UsageError("No metric is named. 'ragassay metrics' lists them.")
-    found: dict[Metric, None] = {}
+    found: dict[Metric, str] = {}
     for name in listed:
-        base = at_each_k(name, local)
-        if base is not None:
-            for k in ks or DEFAULT_KS:
-                found.setdefault(parse(f"{base}@{k}"), None)
-        else:
-            found.setdefault(parse(name, local), None)
-    return list(found)
+        for each in _meant(name, local or {}, ks or DEFAULT_KS):
+            metric, by_alias = _parse(each, local or {})
+            found.setdefault(metric, each if by_alias or each != name else str(metric))
+    return {shown: metric for metric, shown in found.items()}
 
 
-def at_each_k(name: str, local: Mapping[str, str] | None = None) -> str | None:
-    """The metric that UltraRAG's ``recall``, ``ndcg`` or ``precision`` stands for at each cut-off;
-    ``None`` for a name that cut-offs given apart do not change."""
-    if name in known() or name in (local or {}):
-        return None
-    return ULTRARAG_RANKED.get(name.casefold())
+def _meant(name: str, local: Mapping[str, str], ks: Sequence[int] = ()) -> list[str]:
+    """The names that a name stands for: itself, unless it is one for several metrics, or lacks a
+    cut-off."""
+    name = name.strip()
+    folded = name.casefold()
+    if name in local or not re.fullmatch(r"\w+", name):
+        return [name]
+    if folded in ULTRARAG_RANKED and name != ULTRARAG_RANKED[folded]:
+        return [f"{name}@{k}" for k in ks] or [ULTRARAG_RANKED[folded]]
+    same = [alias for alias in local if alias.casefold() == folded]
+    if folded in SEVERAL and not same:
+        return list(SEVERAL[folded])
+    if lacks_cutoff(name):
+        return same or [f"{name}@{k}" for k in ks] or [name]
+    return [name]
+
+
+def lacks_cutoff(name: str) -> bool:
+    """Whether a bare name is that of a metric which needs a rank as its cut-off."""
+    try:
+        cls, given, _ = _resolve(name, name, {})
+    except UsageError:
+        return False
+    return any(
+        spec.default is dataclasses.MISSING
+        and spec.name not in given
+        and parameter_types(cls)[spec.name] is int
+        for spec in dataclasses.fields(cls)
+    )
+
+
+def takes_cutoffs(name: str, local: Mapping[str, str] | None = None) -> bool:
+    """Whether cut-offs given apart act on a name."""
+    return _meant(name, local or {}, (1,)) == [f"{name.strip()}@1"]
 
 
 def split(names: str | Iterable[str]) -> list[str]:
@@ -217,26 +269,25 @@ def _cut(text: str) -> list[str]:
 
 def _resolve(
     name: str, text: str, local: Mapping[str, str]
-) -> tuple[type[Metric], Mapping[str, Any]]:
-    """The class behind a name, and the parameters that an alias fixes."""
-    if name in local:
-        return _expand(local[name])
-    if name in known():
-        return known()[name], {}
-    if name in aliases():
-        return _expand(aliases()[name])
+) -> tuple[type[Metric], Mapping[str, Any], bool]:
+    """The class behind a name, the parameters that an alias fixes, and whether it is an alias."""
+    for names in (local, known(), aliases()):
+        if name in names:
+            return _behind(names[name])
     folded = name.casefold()
-    for other in local:
-        if other.casefold() == folded:
-            return _expand(local[other])
-    for other in known():
-        if other.casefold() == folded:
-            return known()[other], {}
-    for other in aliases():
-        if other.casefold() == folded:
-            return _expand(aliases()[other])
-    hint = did_you_mean(name, [*known(), *aliases(), *local, *ULTRARAG_RANKED])
+    for names in (local, known(), aliases()):
+        for other, target in names.items():
+            if other.casefold() == folded:
+                return _behind(target)
+    hint = did_you_mean(name, [*known(), *aliases(), *local, *ULTRARAG_RANKED, *SEVERAL])
     raise UnknownMetric(f"Unknown metric {text!r}. {hint} 'ragassay metrics' lists them all.")
+
+
+def _behind(target: str | type[Metric]) -> tuple[type[Metric], Mapping[str, Any], bool]:
+    """A metric's class, or what an alias of it stands for."""
+    if isinstance(target, str):
+        return *_expand(target), True
+    return target, {}, False
 
 
 def _expand(expression: str) -> tuple[type[Metric], Mapping[str, Any]]:

@@ -28,7 +28,12 @@ def register(cls: type[M]) -> type[M]:
         raise UsageError(
             f"{name!r} cannot be a metric's name: use letters, digits, '_' and '-', a letter first."
         )
-    names = [*naming.known(), *naming.aliases(), *naming.ULTRARAG_RANKED]
+    names = [
+        *naming.known(),
+        *naming.aliases(),
+        *naming.ULTRARAG_RANKED,
+        *naming.SEVERAL,
+    ]
     if _OWN.get(name) != cls.__qualname__ and name.casefold() in map(str.casefold, names):
         raise UsageError(
             f"A metric is called {name!r} already; give yours another name. "

@@ -107,6 +107,7 @@ class _OnContext(ReportMetric):
     part: ClassVar[str]
     components = ("user input", "context")
     needs = ("query", "passages")
+    counts_chunks = True
     asks: ClassVar[tuple[type[Question[Any]], ...]] = (ReportOnContext,)
 
     async def report(self, sample: Sample, ask: Ask) -> Outcome:
@@ -186,14 +187,15 @@ class ReportUtilization(_OnContext):
 class ReportAttribution(_OnContext):
     """Which chunks of the retrieved context can the response be made from?
 
-    The value is a list of their numbers, the first chunk having 1, as a label: ``[1, 3]``. The same
-    numbers stand in ``parts["chunks"]``.
+    The value is a list of their numbers, the first chunk having 1: ``[1, 3]``. They count the
+    chunks as they were given, empty ones included. ``parts["chunks"]`` holds the same.
     """
 
     name = "ragreport_attribution"
     says = "label"
+    version = 2
     title = "Numbers of the chunks that the response can be made from (ML cube)"
-    lowest = "[]"
+    lowest: ClassVar[Value] = []
     low = None
     high = None
     higher_is_better = None
@@ -202,7 +204,7 @@ class ReportAttribution(_OnContext):
     def read(self, value: Any, explanation: str, said: ContextReport, sample: Sample) -> Outcome:
         """Attribution, in the order of the chunks."""
         chunks = sorted(value)
-        return Score(f"[{', '.join(map(str, chunks))}]", {"chunks": chunks}, explanation)
+        return Score(chunks, {"chunks": chunks}, explanation)
 
     def lowest_parts(self, absent: Mapping[Component, str]) -> Mapping[str, Any]:
         """No chunks."""

@@ -67,10 +67,11 @@ def _spread(sample: Sample, of: str) -> tuple[_Scores, Spread] | Unscored:
     found = scores_of(sample, of)
     if isinstance(found, Unscored):
         return found
-    if any(isinstance(value, str) for value in found.known):
+    numbers = [float(value) for value in found.known if not isinstance(value, str | list)]
+    if len(numbers) < len(found.known):
         return not_applicable(f"{of} says labels, and labels have no spread")
     try:
-        return found, spread([float(value) for value in found.known])
+        return found, spread(numbers)
     except ValueError as error:
         return Unscored(Reason.UNDEFINED, f"{of}: {error}")
 

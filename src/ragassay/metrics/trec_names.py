@@ -23,6 +23,9 @@ from ragassay.metrics.ranking_metric import RankingMetric
 from ragassay.metrics.retrieval_levels import RelevanceString
 from ragassay.metrics.retrieval_sets import Utility
 
+ULTRARAG = ("mrr", "map", "recall", "ndcg", "precision")
+"""UltraRAG's measures of rankings, as its parameter file lists them."""
+
 OFFICIAL = "official"
 """What trec_eval prints when no measure is named."""
 
@@ -175,19 +178,21 @@ def resolve(
     ks: Sequence[int] | None = None,
     judgements: Judgements = "qrels",
     n_docs: int = 0,
+    ultrarag: bool = False,
 ) -> list[TrecMeasure]:
     """The measures that trec_eval's names, or ours, stand for.
 
     Args:
         names: each a trec_eval measure with its parameters (``P.5,10``), a nickname
             (``official``, ``set``, ``all_trec``, ``prefs``, ``all_prefs``, ``qrels_jg``), or names
-            of ours joined by commas. Where both know a name, trec_eval's meaning holds, unless
-            ``ks`` is given and it is one of UltraRAG's (``recall``). None stands for the nickname
-            that suits ``judgements``.
+            of ours joined by commas. Where both know a name as it is spelt, trec_eval's meaning
+            holds, unless it is one of UltraRAG's (``recall``) and ``ks`` or ``ultrarag`` is given.
+            None stands for the nickname that suits ``judgements``.
         rel: lowest grade that counts as relevant.
-        ks: cut-offs for UltraRAG's names.
+        ks: cut-offs for names without one.
         judgements: what the measures are to be computed from.
         n_docs: documents in the collection, for utility.
+        ultrarag: whether UltraRAG's names have its meaning and its cut-offs.
 
     Raises:
         UsageError: an unknown name, a parameter out of range, or a metric that is no measure of
@@ -195,12 +200,13 @@ def resolve(
             acts on.
     """
     pieces = [piece for name in names for piece in naming.split(name)]
-    if ks and not any(map(naming.at_each_k, pieces)):
+    if ks and not any(map(naming.takes_cutoffs, pieces)):
         raise UsageError(
-            "--ks acts on recall, ndcg and precision, and none of them is named. Write cut-offs "
-            "into the other names, as in P.5,10 or nDCG@5."
+            "--ks acts on recall, ndcg, precision and other names without a cut-off, and none of "
+            "them is named. Write cut-offs into the others, as in P.5,10 or nDCG@5."
         )
-    found = _resolved(names or [_DEFAULTS[judgements]], rel, ks)
+    theirs = (*ULTRARAG,) if ultrarag else (*naming.ULTRARAG_RANKED,) if ks else ()
+    found = _resolved(names or [_DEFAULTS[judgements]], rel, ks, theirs)
     has = "prefs" if judgements == "qrels_prefs" else judgements
     for measure in found:
         if measure.takes not in (None, has):
@@ -219,12 +225,14 @@ def _in_collection(measure: TrecMeasure, n_docs: int) -> TrecMeasure:
     return measure
 
 
-def _resolved(names: Sequence[str], rel: int, ks: Sequence[int] | None) -> list[TrecMeasure]:
+def _resolved(
+    names: Sequence[str], rel: int, ks: Sequence[int] | None, theirs: Sequence[str]
+) -> list[TrecMeasure]:
     asked: dict[str, list[str]] = {}
     own: dict[str, TrecMeasure] = {}
     for name in names:
-        for piece in [name] if _is_trec(name, ks) else naming.split(name):
-            if _is_trec(piece, ks):
+        for piece in [name] if _is_trec(name, theirs) else naming.split(name):
+            if _is_trec(piece, theirs):
                 head, _, parameters = piece.strip().partition(".")
                 for each in NICKNAMES.get(head, [head]):
                     asked.setdefault(each, []).append(parameters)
@@ -244,9 +252,10 @@ def _resolved(names: Sequence[str], rel: int, ks: Sequence[int] | None) -> list[
 def ours(
     names: str | Sequence[str], *, rel: int = 1, ks: Sequence[int] | None = None
 ) -> list[TrecMeasure]:
-    """Metrics named our own way, in the order named. Takes and raises what `resolve` does."""
+    """Metrics named our own way, in the order named, each under the name that it was asked by.
+    Takes and raises what `resolve` does."""
     try:
-        metrics = naming.parse_all(names, ks=ks)
+        metrics = naming.named(names, ks=ks)
     except UsageError as error:
         hint = ""
         if "Did you mean" not in str(error):
@@ -254,18 +263,19 @@ def ours(
         raise UsageError(f"{error} {hint}".strip()) from None
     return [
         TrecMeasure(
-            str(metric),
+            name,
             _ranking_metric(metric, rel),
             per_query=metric.aggregate != "geometric",
             summary=not isinstance(metric, RelevanceString),
         )
-        for metric in metrics
+        for name, metric in metrics.items()
     ]
 
 
-def _is_trec(name: str, ks: Sequence[int] | None) -> bool:
+def _is_trec(name: str, theirs: Sequence[str]) -> bool:
+    """Whether a name is trec_eval's, and not one of ``theirs``."""
     head = name.strip().partition(".")[0]
-    if ks and name.strip() in naming.ULTRARAG_RANKED:
+    if name.strip() in theirs:
         return False
     return head in _MEASURES or head in NICKNAMES
 

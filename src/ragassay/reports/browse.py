@@ -17,6 +17,7 @@ from ragassay.reports import verdicts
 from ragassay.reports.rows import Rows, with_samples
 from ragassay.reports.spans import Span, spans
 from ragassay.samples import GoldPassage, Identity, Passage, Sample
+from ragassay.scores import Value, label_of
 from ragassay.strict import dumps
 
 MAX_ROWS = 20_000
@@ -111,7 +112,8 @@ class Details:
         for name, column in self.values.items():
             row = rows.get(name)
             value = None if row is None else row.value
-            column.append(value if value is None or isinstance(value, str) else float(value))
+            shown = _shown(value)
+            column.append(float(shown) if isinstance(shown, int) else shown)
             if row is not None and row.reason is not None:
                 self.reasons[name][at] = row.reason
 
@@ -272,11 +274,16 @@ def _score(row: ScoreRow, limit: int, shared: _Shared) -> list[Any]:
     """Value, reason, explanation and parts: parts as text, ``None`` where they are too long, or 0
     where they are shown apart, because several scores share them."""
     if shared.take(row.metric, row.parts):
-        return [row.value, row.reason, _clip(row.explanation, max(limit, 300)), 0]
+        return [_shown(row.value), row.reason, _clip(row.explanation, max(limit, 300)), 0]
     parts: str | None = dumps(row.parts).decode() if row.parts else ""
     if parts is not None and len(parts) > limit:
         parts = None
-    return [row.value, row.reason, _clip(row.explanation, max(limit, 300)), parts]
+    return [_shown(row.value), row.reason, _clip(row.explanation, max(limit, 300)), parts]
+
+
+def _shown(value: Value | None) -> float | int | bool | str | None:
+    """A value as the browser shows it: a list as a text."""
+    return label_of(value) if isinstance(value, list) else value
 
 
 def _verdict(

@@ -43,15 +43,16 @@ def all_entries(suite: str | None = None) -> list[Entry]:
     return [_entry(cls, cls.name, None) for cls in naming.known().values()]
 
 
-def one(name: str, suite: str | None = None) -> Entry:
-    """The entry of the metric that ``name`` stands for (its parameters may be left out).
+def found(name: str, suite: str | None = None) -> list[Entry]:
+    """The entry of the metric that ``name`` stands for (its parameters may be left out); several
+    for a name that stands for several.
 
     Raises:
         UsageError: there is none.
     """
     local = suites.get(suite).aliases if suite is not None else suites.every_alias()
-    cls, text = naming.find(name, local)
-    return _entry(cls, name, text)
+    meant = naming.find(name, local)
+    return [_entry(cls, name if len(meant) == 1 else text, text) for cls, text in meant]
 
 
 def table(entries: Sequence[Entry]) -> RenderableType:

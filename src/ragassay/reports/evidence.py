@@ -112,7 +112,7 @@ def _over_runs(scores: Sequence[Evidence]) -> Iterator[RenderableType]:
 def _figure(value: Value | None, reason: str | None) -> str:
     if value is None:
         return wording.reason(reason or "")
-    return value if isinstance(value, str) else wording.number(float(value))
+    return wording.value(value)
 
 
 def _last(metric: str, group: str) -> str:
@@ -160,9 +160,7 @@ class _Pages:
         if row.value is None:
             shown = Text(f"unscored: {wording.reason(row.reason or '')}", "yellow")
         else:
-            value = row.value
-            text = value if isinstance(value, str) else wording.number(float(value))
-            shown = Text(text, "bold cyan")
+            shown = Text(wording.value(row.value), "bold cyan")
             if row.status == "assumed":
                 shown.append(" (a published value for a missing part)", "yellow")
         yield shown.append(f"  {one.title}", "dim not bold")

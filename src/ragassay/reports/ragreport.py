@@ -13,9 +13,6 @@ from ragassay.reports.rows import with_samples
 from ragassay.samples import Sample
 from ragassay.suites.ragreport import SUITE
 
-SEPARATOR = "\n\n"
-"""Stands between the chunks of a context in a cell."""
-
 _IDENTITY = ("id", "system", "repeat", "timestamp")
 _COMPONENTS = ("user_input", "context", "response")
 _LAST = ("assumed", "unscored", "judge")
@@ -35,6 +32,9 @@ def metrics_of(result: Result) -> dict[str, str]:
 def write_csv(result: Result, path: str | Path) -> None:
     """One line a sample: its identity, its three components, then ``relevance``,
     ``relevance_explanation`` and so on for each metric that the result has.
+
+    The context shows each chunk behind its number, ``[1] ...``, with blank lines between them:
+    these numbers are what ``attribution`` lists.
 
     The last columns name the metrics that have the lowest value for want of a component
     (``assumed``), those without a value and why (``unscored``: their cells are empty), and who was
@@ -72,7 +72,10 @@ def _components(sample: Sample | None) -> list[Any]:
         return [None] * (1 + len(_COMPONENTS))
     context = None
     if sample.passages is not None:
-        context = SEPARATOR.join(passage.text or "" for passage in sample.passages)
+        context = "\n\n".join(
+            f"[{at}] {passage.text or ''}".rstrip()
+            for at, passage in enumerate(sample.passages, start=1)
+        )
     response = None if sample.answer is None else sample.answer.text
     return [sample.timestamp, sample.query, context, response]
 

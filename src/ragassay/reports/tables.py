@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from ragassay import files
 from ragassay.engine.results import ROW_FIELDS, Result, ScoreRow
 from ragassay.reports.rows import by_sample
-from ragassay.scores import AND
+from ragassay.scores import AND, label_of
 from ragassay.strict import dumps
 
 if TYPE_CHECKING:
@@ -88,8 +88,8 @@ def write_jsonl(result: Result, path: str | Path) -> None:
 def write_parquet(result: Result, path: str | Path) -> None:
     """One row a score: the columns of `ROW_FIELDS`, ``parts`` as JSON.
 
-    ``value`` is a float. A value that is a label stands in the further column ``label``, and so
-    does a flag as ``true`` or ``false``, beside its 1 or 0.
+    ``value`` is a float. A value that is a label stands in the further column ``label`` (a list as
+    JSON), and so does a flag as ``true`` or ``false``, beside its 1 or 0.
 
     Raises:
         UsageError: the file cannot be written.
@@ -119,9 +119,11 @@ def _record(row: ScoreRow) -> dict[str, Any]:
 def _parquet_row(row: ScoreRow) -> tuple[Any, ...]:
     record = _record(row)
     value, label = row.value, None
-    if isinstance(value, bool | str):
-        label = str(_cell(value)) if isinstance(value, bool) else value
-    record["value"] = None if value is None or isinstance(value, str) else float(value)
+    if isinstance(value, bool):
+        label = str(_cell(value))
+    elif isinstance(value, str | list):
+        label, value = label_of(value), None
+    record["value"] = None if value is None else float(value)
     record["parts"] = _parts(row.parts)
     record["evidence"] = " ".join(row.evidence)
     return (*record.values(), label)
@@ -168,7 +170,7 @@ def _cell(value: Any) -> str | float:
         return "true" if value else "false"
     if isinstance(value, int | float):
         return value
-    text = value if isinstance(value, str) else _parts(value)
+    text = label_of(value) if isinstance(value, str | list) else _parts(value)
     if text.startswith(_FORMULA) and not _NUMBER.match(text):
         return f"'{text}"
     return text

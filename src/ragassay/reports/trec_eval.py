@@ -106,3 +106,28 @@ def coverage(scores: TrecScores) -> dict[str, Any]:
         "n_missing": scores.n_missing,
         "n_unjudged": scores.n_unjudged,
     }
+
+
+def ultrarag_summary(scores: TrecScores) -> dict[str, Any]:
+    """What UltraRAG's server writes of one run."""
+    return {_ultrarag_key(measure.label): value for measure, value in scores.summary()}
+
+
+def ultrarag_comparison(found: Comparison) -> dict[str, Any]:
+    """What UltraRAG's server writes of two runs; nothing is corrected for the number of tests."""
+    return {
+        _ultrarag_key(d.name): {
+            "A_mean": d.a_mean,
+            "B_mean": d.b_mean,
+            "diff": d.diff,
+            "p_value": d.p_value,
+            "significant": d.significant,
+        }
+        for d in found.differences
+    }
+
+
+def _ultrarag_key(label: str) -> str:
+    """What UltraRAG's file calls a measure: ``P@5`` for ``precision@5``."""
+    name, at, k = label.partition("@")
+    return f"P@{k}" if at and name.casefold() == "precision" else label.casefold()

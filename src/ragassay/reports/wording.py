@@ -12,7 +12,7 @@ from ragassay.engine.summary import (
     Summary,
 )
 from ragassay.printable import one_line as one_line
-from ragassay.scores import AND
+from ragassay.scores import AND, Value, label_of
 
 NOTHING = "–"
 """Stands where there is no number."""
@@ -46,6 +46,13 @@ def number(value: float | None, *, sign: bool = False) -> str:
     if float(text.replace(",", "")) == 0:
         return text.lstrip("-")
     return f"+{text}" if sign and value > 0 else text
+
+
+def value(found: Value) -> str:
+    """A score's value: a number in few digits, or its label."""
+    if isinstance(found, str | list):
+        return label_of(found)
+    return number(float(found))
 
 
 def bounds(low: float | None, high: float | None, *, sign: bool = False) -> str:

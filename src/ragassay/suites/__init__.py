@@ -94,11 +94,25 @@ class Suite:
             UsageError: an unknown name, a parameter out of range, or one that a published form
                 does not have.
         """
+        return list(self.named(names, ks=ks, published=published).values())
+
+    def named(
+        self,
+        names: str | Sequence[str] | None = None,
+        *,
+        ks: Sequence[int] | None = None,
+        published: bool = False,
+    ) -> dict[str, Metric]:
+        """As `resolve`, each under the name that results show it by: see `naming.named`."""
         wanted = names if names is not None else self._at(ks)
-        found = parse_all(wanted, ks=ks, local=self.aliases)
-        if published:
-            found = list(dict.fromkeys(map(self._as_published, found)))
-        return found
+        found = named(wanted, ks=ks, local=self.aliases)
+        if not published:
+            return found
+        swapped: dict[Metric, str] = {}
+        for shown, metric in found.items():
+            other = self._as_published(metric)
+            swapped.setdefault(other, shown if shown != str(metric) else str(other))
+        return {shown: metric for metric, shown in swapped.items()}
 
     def _at(self, ks: Sequence[int] | None) -> tuple[str, ...]:
         """The suite's metrics with the ranked ones at other cut-offs."""
@@ -135,17 +149,34 @@ def parse_all(
     ks: Sequence[int] | None = None,
     local: Mapping[str, str] | None = None,
 ) -> list[Metric]:
-    """As `naming.parse_all`; of a name that only another suite publishes the error says which.
+    """The metrics of `named`."""
+    return list(named(names, ks=ks, local=local).values())
+
+
+def named(
+    names: str | Sequence[str],
+    *,
+    ks: Sequence[int] | None = None,
+    local: Mapping[str, str] | None = None,
+) -> dict[str, Metric]:
+    """As `naming.named`; of a name that only another suite publishes the error says which.
 
     A published name holds inside its suite only, also where no other uses it today: systems mean
-    different things by ``f1``, ``Recall`` or ``MRR``, and a number must not change its meaning when
-    a suite comes. Names that are canonical but for their case (``RB_agg``) hold everywhere.
+    different things by ``f1`` or ``MRR``, and a number must not change its meaning when a suite
+    comes. Names that are canonical but for their case (``RB_agg``) hold everywhere, and so do
+    UltraRAG's for rankings (``Recall``), which no suite has.
 
     Raises:
-        UsageError: see `naming.parse`.
+        UsageError: see `naming.named`; a name without its cut-off that another suite publishes.
     """
+    for name in naming.split(names):
+        here = {*naming.ULTRARAG_RANKED, *map(str.casefold, local or {})}
+        if ks or name.casefold() in here or not naming.lacks_cutoff(name):
+            continue
+        if said := _published_elsewhere(name):
+            raise UsageError(f"{name} needs a cut-off, as in {name}@10. {said}")
     try:
-        return naming.parse_all(names, ks=ks, local=local)
+        return naming.named(names, ks=ks, local=local)
     except UsageError as error:
         for name in naming.split(names):
             if not naming.is_known(name, local) and (said := _published_elsewhere(name)):
@@ -192,7 +223,7 @@ def known() -> Mapping[str, Suite]:
 @cache
 def every_alias() -> Mapping[str, str]:
     """All suites' names for metrics that no metric is called by in general, with what they mean."""
-    general = naming.known().keys() | naming.aliases().keys()
+    general = naming.known().keys() | naming.aliases().keys() | naming.SEVERAL.keys()
     return MappingProxyType(
         {
             alias: target
@@ -216,4 +247,4 @@ def get(name: str) -> Suite:
     return suites[name]
 
 
-__all__ = ["Suite", "Total", "get", "known", "parse_all"]
+__all__ = ["Suite", "Total", "get", "known", "named", "parse_all"]

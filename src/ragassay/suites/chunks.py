@@ -20,7 +20,6 @@ SUITE = Suite(
         "CharR@5",
         "CharIoU@5",
     ),
-    aliases={"bleu_score": "BLEU"},
     published={
         "ChunkP": "precision_at_k_exact",
         "ChunkR": "recall_at_k_exact",
@@ -34,8 +33,10 @@ SUITE = Suite(
         "Hits are one to one. Copies of a chunk are misses; duplicates=drop takes them out.",
         "By cosine: ChunkP(by=cosine,threshold=0.6)@5 and so on, from vectors that --embedder "
         "makes of the texts, or from 'passage_embeddings' and 'gold_embeddings' under 'given' in "
-        "each record.",
-        "The published forms have the published names: precision_at_k_exact@5, "
-        "f1_at_k_similarity(similarity_threshold=0.6)@5, hybrid_log_rank_score_exact.",
+        "each record (columns of these names, or datapizza's retrieved_embeddings and "
+        "ground_truth_embeddings, are the same).",
+        "The published forms have the published names, also with k in parentheses: "
+        "precision_at_k_exact(k=5), f1_at_k_similarity(similarity_threshold=0.6)@5, "
+        "hybrid_log_rank_score_exact, bleu_score, rouge_score (three metrics).",
     ),
 )

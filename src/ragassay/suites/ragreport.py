@@ -37,7 +37,8 @@ SUITE = Suite(
     groups={name: GROUPS[step] for name, step in _METRICS.items()},
     notes=(
         "Relevance, usefulness, faithfulness and satisfaction run from 1 to 5, utilization from 0 "
-        "to 100; attribution lists chunks, the first being 1.",
+        "to 100; attribution lists chunks, the first being 1. A context that seems to hold several "
+        "chunks in one text is refused unless --separator or --single-chunk is given.",
         "A metric whose component is missing has the lowest value, as published; the mean without "
         "such values stands beside the mean. ragreport_relevance(missing=unscored), and so on, "
         "leave them unscored.",

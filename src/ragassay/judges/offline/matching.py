@@ -42,13 +42,13 @@ def match(question: AnswerMatch) -> Match | None:
     best = max(right, default=0.0)
     worst = max(wrong, default=0.0)
     if not best:
-        return Match(reasoning="The answer matches no reference.", match=False)
+        return Match(reasoning="The answer matches no reference.", is_matching=False)
     if worst >= best:
         return Match(
-            reasoning="The answer matches a wrong answer as well as a reference.", match=False
+            reasoning="The answer matches a wrong answer as well as a reference.", is_matching=False
         )
     at = right.index(best)
-    return Match(reasoning=f"The answer matches reference {at + 1}.", match=True)
+    return Match(reasoning=f"The answer matches reference {at + 1}.", is_matching=True)
 
 
 def _matched(query: str, answer: str, reference: str) -> float:

@@ -12,11 +12,12 @@ from ragassay.judges.question import Question, Reply
 
 
 class Match(Reply):
-    """The reasoning first, then whether the answer matches."""
+    """The reasoning first, then whether the answer matches: the two keys that datapizza's own
+    prompt names, so that it agrees with the schema when it is given as ``instructions``."""
 
     reasoning: str
-    # datapizza's own prompt, given as ``instructions``, names it ``is_matching``
-    match: Annotated[bool, Field(validation_alias=AliasChoices("match", "is_matching"))]
+    # ``match`` stands in label files written for version 1.
+    is_matching: Annotated[bool, Field(validation_alias=AliasChoices("is_matching", "match"))]
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,7 @@ class AnswerMatch(Question[Match]):
     temperature: float | None = None
 
     kind = "answer_match"
+    version = 2
     reply = Match
     output_tokens = 150
 
@@ -45,8 +47,8 @@ class AnswerMatch(Question[Match]):
 
     def smallest(self) -> Match:
         """No match."""
-        return Match(reasoning="", match=False)
+        return Match(reasoning="", is_matching=False)
 
     def largest(self) -> Match:
         """A match."""
-        return Match(reasoning="", match=True)
+        return Match(reasoning="", is_matching=True)

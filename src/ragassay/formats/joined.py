@@ -1,0 +1,128 @@
+"""Contexts that are one text: where they are cut into chunks, and what speaks for several chunks in
+a text that is not cut."""
+
+from __future__ import annotations
+
+import re
+
+from ragassay.errors import InputError, UsageError
+from ragassay.formats.notes import Notes
+
+_WORDS = "sep|separator|chunk|passage|break|split"
+_MARK = re.compile(
+    rf"<<\s*/?\s*(?:{_WORDS})\s*>>|<\|?\s*/?\s*(?:{_WORDS})\s*/?\s*\|?>|\[\[?(?:{_WORDS})\]\]?"
+    r"|\|{3,}"
+    # Headings, fences and code begin a line with such signs, so they count inside one only.
+    r"|(?<=\S)[ \t]*(?:#{3,}|@{3,}|~{3,}|;{3,}|\^{3,}|\${3,})"
+    r"|(?:(?:\\r)?\\n){2,}",
+    re.IGNORECASE,
+)
+"""What joins chunks and hardly stands in one."""
+
+_BLANK_LINE = re.compile(r"\n[ \t\r]*(?:[-=*_#~+]{3,}[ \t\r]*)?\n")
+"""What joins chunks, and paragraphs too."""
+
+_ESCAPES = {r"\n": "\n", r"\r": "\r", r"\t": "\t"}
+
+
+class Joined:
+    """Cuts the contexts of one source.
+
+    Args:
+        separator: what stands between the chunks. Written as ``\\n`` and ``\\t``, line ends and
+            tabs are meant as well as these signs themselves: that is how a shell hands them on.
+        single: each text is one chunk, whatever it holds.
+        refused: a text that seems to hold several chunks and is not cut is an error, for what
+            counts chunks would count wrongly. Else it is told, unless only blank lines say so.
+        notes: takes what is told.
+
+    Raises:
+        UsageError: a separator, and ``single``.
+    """
+
+    def __init__(
+        self,
+        separator: str | None,
+        notes: Notes,
+        *,
+        single: bool = False,
+        refused: bool = False,
+    ) -> None:
+        if single and separator:
+            raise UsageError(
+                f"The separator {separator!r} cuts contexts into chunks, and with single_chunk "
+                "each is one. Leave one of them out."
+            )
+        self.separator = separator or None
+        self._single, self._refused, self._notes = single, refused, notes
+        self._pattern = re.compile("|".join(map(re.escape, _forms(separator or ""))))
+        self._uncut = 0
+        self._has_cut = False
+
+    def cut(self, text: str, field: str, line: int) -> list[str]:
+        """The chunks of a context, empty ones included; none of an empty text.
+
+        Raises:
+            InputError: it seems to hold several chunks that nothing cuts, where that is refused.
+        """
+        pieces = self.pieces(text)
+        if len(pieces) > 1:
+            self._has_cut = True
+        elif pieces and not self._single:
+            self._uncut += 1
+            self._look(text, field, line)
+        return pieces
+
+    def pieces(self, text: str) -> list[str]:
+        """The same of a text that nobody counts the chunks of."""
+        if not text:
+            return []
+        return self._pattern.split(text) if self.separator else [text]
+
+    def finish(self) -> None:
+        """Tells, after the last context, that none of them had the separator."""
+        if self.separator and self._uncut and not self._has_cut:
+            self._notes.add(
+                f"contexts without the separator {self.separator!r}",
+                "None has it, so each counts as one chunk. Is it the right one?",
+                count=self._uncut,
+            )
+
+    def _look(self, text: str, field: str, line: int) -> None:
+        mark = _between(_MARK, text)
+        by = f"joined by '{mark}'"
+        if mark is None and self._refused and not self.separator:
+            # A task with a separator may retrieve one chunk, with paragraphs of its own.
+            mark = None if _between(_BLANK_LINE, text) is None else r"\n\n"
+            by = "joined by blank lines"
+        if mark is None:
+            return
+        other = f", not by the separator {self.separator!r}" if self.separator else ""
+        if self._refused:
+            raise InputError(
+                f"the context seems to hold several chunks, {by}{other}, and chunks are counted "
+                "from 1 in the order given",
+                field=field,
+                hint=f"Name what separates the chunks, --separator '{mark}' (separator=...), or "
+                "say that each context is one chunk, --single-chunk (single_chunk=True).",
+            )
+        self._notes.add(
+            f"contexts that seem to hold several chunks, {by}{other}",
+            f"Each counts as one; name the separator ('{mark}') to cut it.",
+            line=line,
+        )
+
+
+def _between(pattern: re.Pattern[str], text: str) -> str | None:
+    """What the pattern finds between two pieces of text, as it stands there."""
+    pieces = [piece for piece in pattern.split(text) if piece.strip()]
+    found = pattern.search(text)
+    return found[0].strip() if found and len(pieces) > 1 else None
+
+
+def _forms(separator: str) -> list[str]:
+    """A separator as it is written, and as it reads where it has escapes."""
+    read = separator
+    for written, meant in _ESCAPES.items():
+        read = read.replace(written, meant)
+    return list(dict.fromkeys((separator, read)))

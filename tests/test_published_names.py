@@ -1,0 +1,232 @@
+"""Each name that the pages of ML cube, UltraRAG and datapizza print works where their reader would
+type it."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ragassay
+from ragassay.cli import call
+from ragassay.engine.ranked_runs import evaluate_run
+from ragassay.errors import UsageError
+from ragassay.metrics import chunks_datapizza, naming
+
+QRELS = "q1 0 a 1\nq1 0 b 0\nq2 0 c 2\n"
+RUN = "q1 Q0 b 1 2.0 run\nq1 Q0 a 2 1.0 run\nq2 Q0 c 1 9.0 run\n"
+OTHER = "q1 Q0 a 1 2.0 other\nq2 Q0 c 1 9.0 other\n"
+
+RANKED_TABLE = ("MRR", "MAP", "Recall", "Precision", "NDCG")
+RANKED_LIST = ("mrr", "map", "recall", "ndcg", "precision")
+ANSWER_TABLE = ("EM", "Acc", "StringEM", "CoverEM", "F1", "Rouge_1", "Rouge_2", "Rouge_L")
+ANSWER_LIST = ("acc", "f1", "em", "coverem", "stringem", "rouge-1", "rouge-2", "rouge-l")
+AT_KS = ("recall", "precision", "ndcg")
+
+AT_K = tuple(
+    f"{what}_at_k_{how}"
+    for what in ("precision", "recall", "f1")
+    for how in ("exact", "similarity")
+)
+FUNCTIONS = (
+    *AT_K,
+    "hybrid_log_rank_score_exact",
+    "hybrid_log_rank_score_similarity",
+    "bleu_score",
+    "rouge_score",
+)
+REPORT = ("Relevance", "Usefulness", "Utilization", "Attribution", "Faithfulness", "Satisfaction")
+COMPONENTS = ("User Input", "Context", "Response")
+
+ULTRARAG_ROW = {
+    "id": 0,
+    "question": "when was the last time anyone was on the moon",
+    "golden_answers": ["14 December 1972 UTC", "December 1972"],
+    "pred_answer": "December 14, 1973",
+}
+DATAPIZZA_ROW = {
+    "query": "Who wrote Emma?",
+    "answer": "Jane Austen",
+    "prediction": "Emma is by Jane Austen.",
+    "retrieved_chunks": ["Emma is by Austen.", "Emma is a novel."],
+    "ground_truth_chunks": ["Emma is by Austen."],
+    "retrieved_embeddings": [[1.0, 0.0], [0.0, 1.0]],
+    "ground_truth_embeddings": [[1.0, 0.0]],
+}
+
+
+def page(shared: Path, name: str) -> str:
+    return (shared / "spec" / name).read_text(encoding="utf-8")
+
+
+def cased(names: tuple[str, ...]) -> list[str]:
+    return list(dict.fromkeys(form for n in names for form in (n, n.lower(), n.upper())))
+
+
+def written(folder: Path, name: str, *rows: dict[str, Any]) -> Path:
+    path = folder / name
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name, text in (("qrels", QRELS), ("a.run", RUN), ("b.run", OTHER)):
+        (tmp_path / name).write_text(text)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def printed(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
+    capsys.readouterr()
+    assert call([*words]) == 0
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return found
+
+
+def test_the_lists_here_are_those_of_the_pages(shared: Path) -> None:
+    ultrarag = page(shared, "ultrarag-evaluation.md")
+    assert set(re.findall(r"^\| `(\w+)`", ultrarag, re.M)) == {*RANKED_TABLE, *ANSWER_TABLE}
+    listed = re.findall(r"^  - ([a-z][\w-]+)$", ultrarag, re.M)
+    assert set(listed) == {*RANKED_LIST, *ANSWER_LIST}
+    datapizza = page(shared, "datapizza-metrics.md")
+    assert set(re.findall(r"^def (\w+)\(", datapizza, re.M)) == set(FUNCTIONS)
+    table = page(shared, "mlcube-rag-evaluation.md").split("### Required data")[0]
+    assert set(re.findall(r"^\| ([A-Z]\w+) +\| [A-Z]", table, re.M)) - {"Metric", "Component"} == {
+        *REPORT,
+        *(name for name in COMPONENTS if " " not in name),
+    }
+
+
+@pytest.mark.parametrize("name", cased(ANSWER_TABLE) + list(ANSWER_LIST))
+def test_ultrarags_names_for_answers_work_in_any_case(name: str, tmp_path: Path) -> None:
+    result = ragassay.evaluate(written(tmp_path, "u.jsonl", ULTRARAG_ROW), metrics=name)
+    (shown,) = result.summary.metrics
+    assert shown.casefold() == name.casefold()
+    canonical = name.casefold().replace("_", "-")
+    assert result.summary.metrics[shown].metric == canonical
+    assert result.summary.metrics[shown].n_scored == 1
+
+
+@pytest.mark.parametrize("name", [*cased(RANKED_TABLE), *RANKED_LIST])
+def test_ultrarags_names_for_rankings_work_in_run_and_python(
+    name: str, runs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    at = [f"{name}@{k}" for k in (1, 5)] if name.casefold() in AT_KS else [name]
+    found = printed(capsys, "run", "a.run", "--qrels", "qrels", "-m", name, "--ks", "1,5", "--json")
+    assert list(found["metrics"]) == at
+    run = {"q1": {"b": 2.0, "a": 1.0}, "q2": {"c": 9.0}}
+    qrels = {"q1": {"a": 1}, "q2": {"c": 2}}
+    assert list(evaluate_run(qrels, run, name, ks=[1, 5]).means) == at
+
+
+@pytest.mark.parametrize("name", RANKED_TABLE)
+def test_ultrarags_table_works_in_trec_as_printed(
+    name: str, runs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cuts = (1, 5, 10, 20, 50, 100)
+    at = [f"{name}@{k}" for k in cuts] if name.casefold() in AT_KS else [name]
+    found = printed(capsys, "trec", "qrels", "a.run", "-m", name, "--json")
+    assert list(found["measures"]) == at
+    two = printed(capsys, "trec", "qrels", "a.run", "b.run", "-m", name, "--json")
+    assert [d["name"] for d in two["comparisons"][0]["differences"]] == at
+
+
+def test_ultrarags_parameter_file_works_in_trec(
+    runs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """``recall``, ``map`` and ``ndcg`` are trec_eval's names too, with other cut-offs."""
+    named = [word for name in RANKED_LIST for word in ("-m", name)]
+    asked = ("trec", "qrels", "a.run", *named, "--ks", "1,5", "--format", "ultrarag")
+    found = printed(capsys, *asked)
+    assert found == {
+        "mrr": 0.75,
+        "map": 0.75,
+        "recall@1": 0.5,
+        "recall@5": 1.0,
+        "P@1": 0.5,
+        "P@5": 0.2,
+        "ndcg@1": 0.5,
+        "ndcg@5": pytest.approx((1 + 0.63092975) / 2),
+    }
+    usual = printed(capsys, "trec", "qrels", "a.run", "--format", "ultrarag")
+    assert len(usual) == 2 + 3 * 6
+    two = printed(capsys, "trec", "qrels", "b.run", "a.run", "--format", "ultrarag", "-m", "map")
+    assert two["map"] == {
+        "A_mean": 1.0,
+        "B_mean": 0.75,
+        "diff": 0.25,
+        "p_value": 1.0,
+        "significant": False,
+    }
+
+
+def test_results_keep_the_name_also_where_they_are_stored_and_run_again(tmp_path: Path) -> None:
+    data = written(tmp_path, "u.jsonl", ULTRARAG_ROW)
+    first = ragassay.evaluate(data, metrics="Rouge_L,F1", save=tmp_path / "a")
+    other = ragassay.evaluate(data, metrics="rouge-l,f1", save=tmp_path / "b")
+    assert list(ragassay.open_run(tmp_path / "a").summary.metrics) == ["Rouge_L", "F1"]
+    assert call(["run", str(tmp_path / "a" / "run.yaml"), "-o", str(tmp_path / "c")]) == 0
+    assert list(ragassay.open_run(tmp_path / "c").summary.metrics) == ["Rouge_L", "F1"]
+    assert [d.name for d in first.compare(other).differences] == ["Rouge_L", "F1"]
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_datapizzas_functions_are_metrics_and_functions(name: str, tmp_path: Path) -> None:
+    data = written(tmp_path, "d.jsonl", DATAPIZZA_ROW)
+    result = ragassay.evaluate(data, metrics=name)
+    assert all(metric.n_scored == 1 for metric in result.summary.metrics.values())
+    if name in AT_K:
+        assert list(result.summary.metrics)[:2] == [f"{name}@1", f"{name}@5"]
+        (at_two,) = ragassay.evaluate(data, metrics=f"{name}(k=2)").summary.metrics
+        assert at_two == f"{name}@2"
+    assert callable(getattr(chunks_datapizza, name))
+    assert call(["metrics", name]) == 0
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_datapizzas_parameters_are_those_of_the_metrics(name: str) -> None:
+    arguments = inspect.signature(getattr(chunks_datapizza, name)).parameters
+    taken = {"k", "similarity_threshold", "gamma", "alpha"} & set(arguments)
+    given = ",".join(f"{argument}={1}" for argument in sorted(taken))
+    for metric in naming.parse_all(f"{name}({given})" if given else name):
+        assert {argument: getattr(metric, argument) for argument in taken} == dict.fromkeys(
+            taken, 1
+        )
+
+
+def test_rouge_score_is_the_three_values_that_the_function_gives() -> None:
+    said, reference = DATAPIZZA_ROW["prediction"], DATAPIZZA_ROW["answer"]
+    found = ragassay.evaluate([DATAPIZZA_ROW], metrics="rouge_score").summary.metrics
+    values = chunks_datapizza.rouge_score(said, reference)
+    assert {name.partition(".")[0]: one.mean for name, one in found.items()} == values
+
+
+def test_a_cut_off_is_given_once() -> None:
+    with pytest.raises(UsageError, match="k is given twice"):
+        naming.parse("precision_at_k_exact(k=2)@3")
+
+
+@pytest.mark.parametrize("name", [*REPORT, *map(str.lower, REPORT)])
+def test_ml_cubes_metrics_work_on_its_columns(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "report.csv"
+    path.write_text(",".join(COMPONENTS) + "\nWho wrote Emma?,Emma is by Austen.,Jane Austen.\n")
+    result = ragassay.evaluate(path, metrics=name)
+    assert list(result.summary.metrics) == [name]
+    assert result.summary.metrics[name].metric == f"ragreport_{name.lower()}"
+
+
+@pytest.mark.parametrize("heads", [COMPONENTS, ("user_input", "Retrieved Context", "response")])
+def test_ml_cubes_columns_choose_its_report(heads: tuple[str, ...], tmp_path: Path) -> None:
+    row = ("Who wrote Emma?", "Emma is by Austen.", "Jane Austen.")
+    path = tmp_path / "rows.csv"
+    path.write_text(f"{','.join(heads)}\n{','.join(row)}\n")
+    rows = [dict(zip(heads, row, strict=True))]
+    for data in (path, written(tmp_path, "rows.jsonl", *rows), rows):
+        assert list(ragassay.evaluate(data).summary.metrics) == [name.lower() for name in REPORT]
+    labelled = [{**rows[0], "reference": "Jane Austen"}]
+    assert "em" in ragassay.evaluate(labelled).summary.metrics

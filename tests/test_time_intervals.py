@@ -1,0 +1,78 @@
+"""Samples of a time interval, both ends included (ML cube's from_timestamp and to_timestamp)."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ragassay
+from ragassay.cli import call
+from ragassay.errors import InputError, UsageError
+
+DAY = datetime(2024, 5, 1, tzinfo=UTC).timestamp()
+TIMES = (DAY - 1, DAY, DAY + 3600, DAY + 86_399.5, DAY + 86_400, None)
+RECORDS: list[dict[str, Any]] = [
+    {"id": f"q{at}", "answer": "a", "references": ["a"], "timestamp": time}
+    for at, time in enumerate(TIMES)
+]
+
+
+def kept(**options: Any) -> list[str]:
+    return [sample.id for sample in ragassay.evaluate(RECORDS, "qa", **options).samples]
+
+
+@pytest.mark.parametrize(
+    ("interval", "ids"),
+    [
+        ({"from_timestamp": DAY, "to_timestamp": DAY + 3600}, ["q1", "q2"]),
+        ({"from_timestamp": DAY + 86_399.5}, ["q3", "q4"]),
+        ({"to_timestamp": str(DAY)}, ["q0", "q1"]),
+        ({"from_timestamp": "2024-05-01", "to_timestamp": "2024-05-01"}, ["q1", "q2", "q3"]),
+        ({"from_timestamp": "2024-05-01T03:00:00+02:00"}, ["q2", "q3", "q4"]),
+        ({"to_timestamp": datetime(2024, 5, 1, tzinfo=UTC)}, ["q0", "q1"]),
+        ({"from_timestamp": DAY, "limit": 1}, ["q1"]),
+    ],
+)
+def test_both_ends_are_included(interval: dict[str, Any], ids: list[str]) -> None:
+    assert kept(**interval) == ids
+
+
+def test_what_is_left_out_is_told_and_the_interval_is_recorded(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = tmp_path / "rows.jsonl"
+    data.write_text("".join(json.dumps(record) + "\n" for record in RECORDS))
+    words = ["--from", "2024-05-01", "--to", "2024-05-01T01:00", "-o", str(tmp_path / "run")]
+    assert call(["run", str(data), *words]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "3 outside of it (--from, --to) and 1 without a timestamp" in said
+    stored = ragassay.open_run(tmp_path / "run")
+    assert [sample.id for sample in stored.samples] == ["q1", "q2"]
+    assert call(["run", str(tmp_path / "run" / "run.yaml"), "-o", str(tmp_path / "again")]) == 0
+    assert ragassay.open_run(tmp_path / "again").summary.n_samples == 2
+
+
+def test_an_interval_without_samples_is_an_error() -> None:
+    with pytest.raises(InputError, match="no sample lies in the time interval: 5 outside"):
+        kept(from_timestamp=DAY + 10**6)
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--from", "yesterday"], "--from-timestamp: this is no point in time"),
+        (["--from", "5", "--to", "3"], "--to-timestamp: it lies before from_timestamp, 5"),
+    ],
+)
+def test_an_impossible_interval_is_refused(
+    words: list[str], says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "rows.jsonl").write_text(json.dumps(RECORDS[0]) + "\n")
+    assert call(["run", str(tmp_path / "rows.jsonl"), *words]) == 2
+    assert says in capsys.readouterr().err
+    with pytest.raises(UsageError):
+        kept(from_timestamp=2, to_timestamp=1)
