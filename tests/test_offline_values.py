@@ -225,12 +225,12 @@ def test_claims_citations_nuggets_and_references_read_values_alike(
     assert all(ask(ClaimSupport((claim,), (passage,))).supported) is held
     assert (ask(CitationSupport(claim, passage)).support == "full") is held
     assert (ask(AssignNuggets("", passage, (claim,))).labels == ("support",)) is held
-    assert ask(AnswerMatch("", passage, (claim,))).match is held
+    assert ask(AnswerMatch("", passage, (claim,))).is_matching is held
 
 
 def test_an_hour_of_the_query_does_not_decide_which_half_of_the_day() -> None:
     for answer, held in (("It opens at 9 am.", True), ("It opens at 9 pm.", False)):
-        assert ask(AnswerMatch("Does it open at 9?", answer, ("9 am",))).match is held
+        assert ask(AnswerMatch("Does it open at 9?", answer, ("9 am",))).is_matching is held
 
 
 def test_another_version_contradicts_the_whole_sentence() -> None:

@@ -117,7 +117,7 @@ itself."""
 _TYPES: Mapping[str, type | tuple[type, ...]] = {
     **dict.fromkeys(("sample", "system", "metric", "status", "explanation", "judge"), str),
     "repeat": int,
-    "value": (bool, int, float, str, type(None)),
+    "value": (bool, int, float, str, list, type(None)),
     "reason": (str, type(None)),
     "parts": dict,
 }

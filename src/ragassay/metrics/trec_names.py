@@ -200,12 +200,13 @@ def resolve(
             acts on.
     """
     pieces = [piece for name in names for piece in naming.split(name)]
-    if ks and not any(map(naming.takes_cutoffs, pieces)):
+    theirs = (*ULTRARAG,) if ultrarag else (*naming.ULTRARAG_RANKED,) if ks else ()
+    not_trec = [piece for piece in pieces if not _is_trec(piece, theirs)]
+    if ks and not any(map(naming.takes_cutoffs, not_trec)):
         raise UsageError(
             "--ks acts on recall, ndcg, precision and other names without a cut-off, and none of "
             "them is named. Write cut-offs into the others, as in P.5,10 or nDCG@5."
         )
-    theirs = (*ULTRARAG,) if ultrarag else (*naming.ULTRARAG_RANKED,) if ks else ()
     found = _resolved(names or [_DEFAULTS[judgements]], rel, ks, theirs)
     has = "prefs" if judgements == "qrels_prefs" else judgements
     for measure in found:
