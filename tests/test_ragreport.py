@@ -507,7 +507,7 @@ def test_a_chunk_on_the_topic_without_the_answer_is_relevant_and_of_no_use(
         ),
         (
             "How many members has the chess club?",
-            "The chess club meets on Mondays at the harbour. The library is old. It holds 40 books.",
+            "The chess club meets on Mondays at sea. The library is old. It holds 40 books.",
             1,
         ),
     ],

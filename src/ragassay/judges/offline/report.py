@@ -2,10 +2,10 @@
 
 On the topic and holding the answer are two things: the topic is what the query is about without
 the thing that it asks for ("ECTS" in "how many ECTS"). A chunk is of use where its grade says so
-and the kind of answer that is asked for (a date, a number, a name) stands beside the topic: in a sentence
-with a word of the topic or with the thing itself, or in one that continues such a sentence with a
-pronoun. Where none is asked for by kind, the chunk must hold the thing itself ("which side effects
-...").
+and the kind of answer that is asked for (a date, a number, a name) stands beside the topic: in a
+sentence with a word of the topic or with the thing itself, or in one that continues such a sentence
+with a pronoun. Where none is asked for by kind, the chunk must hold the thing itself ("which side
+effects ...").
 
 Words do not tell a reason ("why did the bridge fall?"), nor how something works whose name is all
 that the query says ("how does photosynthesis work?"): where a chunk is on the topic of such a
