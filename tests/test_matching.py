@@ -113,6 +113,15 @@ def test_a_reference_without_words_never_helps_the_others(name: str) -> None:
         assert value(name, "Paris", "The", "Paris") == 1
 
 
+@pytest.mark.parametrize("name", CORRECTED[:3])
+@pytest.mark.parametrize("signed", ["-5 degrees", "\u22125 degrees"])
+def test_a_sign_directly_before_a_number_belongs_to_it(name: str, signed: str) -> None:
+    assert value(name, signed, "5 degrees") == value(name, "5 degrees", signed) == 0
+    assert value(name, signed, "-5 degrees") == 1
+    assert value(name, "COVID-19", "covid 19") == value(name, "5-10", "5 10") == 1
+    assert value("acc", signed, "5 degrees") == 1
+
+
 def test_articles_can_be_kept_for_multiple_choice() -> None:
     assert value("exact_match(articles=keep)", "A", "A") == 1
     assert value("exact_match(articles=keep)", "B", "A") == 0

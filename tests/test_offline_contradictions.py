@@ -52,6 +52,15 @@ FALSE = [
     ("The runner managed to finish the race.", "The runner failed to finish the race."),
     ("The shop opens at 5 pm and closes at 9 am.", "The shop opens at 9 am and closes at 5 pm."),
     ("The price rose by 5 dollars last year.", "The price rose by 5 percent last year."),
+    ("The mission failed to land on the moon.", "The mission landed on the moon."),
+    ("The mission landed on the moon.", "The mission was unable to land on the moon."),
+    ("The mission managed to land on the moon.", "The mission refused to land on the moon."),
+    ("The bridge opened in March 1999.", "The bridge opened in May 1999."),
+    ("The bridge opened in May.", "The bridge opened in March."),
+    ("The bridge opened in Jul 1999.", "The bridge opened in May 1999."),
+    ("Two thirds of the members voted.", "One third of the members voted."),
+    ("One third of the members voted.", "Two thirds of the members voted."),
+    ("The tower is 330 metres short.", "The tower is 330 metres (1,083 ft) tall, with the mast."),
     ("The soldiers march 4 miles daily.", "The soldiers march 4 kilometres daily."),
 ]
 
@@ -66,6 +75,25 @@ def test_a_near_copy_that_says_otherwise_is_never_supported(false: str, true: st
     assert ask(AssignNuggets("", true, (true,))).labels == ("support",)
     assert not ask(AnswerMatch("", false, (true,))).is_matching
     assert ask(AnswerMatch("", true, (true,))).is_matching
+
+
+@pytest.mark.parametrize(
+    ("claim", "passage", "share"),
+    [
+        ("All members may vote.", "Some members may vote.", 0.0),
+        ("All members may vote.", "Only a few members may vote.", 0.0),
+        ("Every member may vote.", "A few members may vote.", 0.0),
+        ("Few members may vote.", "All members may vote.", 0.0),
+        ("No members may vote.", "All members may vote.", 0.0),
+        ("The bus always stops here.", "The bus sometimes stops here.", 0.0),
+        ("Every member may vote.", "All members may vote.", 1.0),
+        ("Some members may vote.", "All members may vote.", 1.0),
+    ],
+)
+def test_a_claim_about_all_is_not_supported_by_one_about_some(
+    claim: str, passage: str, share: float
+) -> None:
+    assert supported_share(claim, (passage,)) == share
 
 
 def test_a_rating_counts_contradicted_sentences_as_unsupported() -> None:
@@ -89,6 +117,13 @@ def test_a_rating_counts_contradicted_sentences_as_unsupported() -> None:
         ("It has 30 rooms in 3 houses.", "There are 3 houses with 30 rooms."),
         ("Many students passed the exam.", "A few students passed the exam."),
         ("A few students passed the exam.", "Many students passed the exam."),
+        ("Some members may vote.", "All members may vote."),
+        ("Every member may vote.", "All members may vote."),
+        ("The mission failed to land on the moon.", "The mission did not land on the moon."),
+        ("The mission did not fail to land on the moon.", "The mission landed on the moon."),
+        ("The mission was able to land on the moon.", "The mission landed on the moon."),
+        ("The tower is 1,083 ft tall.", "The tower is 330 metres (1,083 ft) tall."),
+        ("One third of the members voted.", "33 % of the members voted."),
     ],
 )
 def test_other_wordings_of_the_same_contradict_nothing(claim: str, passage: str) -> None:

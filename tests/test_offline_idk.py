@@ -84,6 +84,37 @@ Minors cannot be found guilty of that in Ohio.
 The museum has no information desk.
 """.strip().splitlines()
 
+ALONE = """
+Not specified.
+Not mentioned.
+not stated
+Not explicitly mentioned.
+None mentioned.
+Unspecified.
+Not found.
+Information not available.
+Not available in the documents.
+Nicht angegeben.
+Non précisé.
+No especificado.
+Non specificato.
+Não mencionado.
+Niet vermeld.
+未提及。
+記載なし
+명시되지 않음
+Не указано.
+""".strip().splitlines()
+
+ANSWERS_ALONE = """
+Not included.
+Not available.
+Not required.
+Not available until 2025.
+Not specified by the contract but by the law of 1965.
+Not mentioned in the Bible.
+""".strip().splitlines()
+
 HEDGED = """
 I believe it was 1965, but I'm not sure.
 It was probably 1965, though I can't say for sure.
@@ -193,6 +224,8 @@ READ = [
     ("a refusal in a condition", "If I don't know an answer I ask the harbour office.", "no"),
     *(("a refusal beside an answer", answer, "partial") for answer in BESIDE),
     *(("a refusal", answer, "yes") for answer in REFUSALS),
+    *(("a refusal of few words", answer, "yes") for answer in ALONE),
+    *(("an answer of few words", answer, "no") for answer in ANSWERS_ALONE),
     *(("small talk alone", answer, "yes") for answer in SMALL_TALK),
 ]
 

@@ -484,6 +484,46 @@ def test_a_chunk_on_the_topic_without_the_answer_is_relevant_and_of_no_use(
 
 
 @pytest.mark.parametrize(
+    ("query", "chunk", "stars"),
+    [
+        (
+            "How many ECTS credits has the master in software engineering?",
+            "The university of Aarwyk offers a master's degree in software engineering. "
+            "It has 180 ECTS.",
+            4,
+        ),
+        (
+            "How many members has the chess club?",
+            "The chess club meets at the harbour on Mondays. They are 40 in all.",
+            4,
+        ),
+        (
+            "Who designed the Aarwyk tower?",
+            "The Aarwyk tower stands at the harbour. It was designed by Lena Brandt.",
+            4,
+        ),
+        (
+            "How many members has the chess club?",
+            "The chess club meets on Mondays at the harbour. The library holds 40 books.",
+            1,
+        ),
+        (
+            "How many members has the chess club?",
+            "The chess club meets on Mondays at sea. The library is old. It holds 40 books.",
+            1,
+        ),
+    ],
+    ids=["the thing itself", "they", "a name", "another subject", "it, of another subject"],
+)
+def test_a_sentence_that_continues_the_subject_or_names_the_thing_may_answer(
+    query: str, chunk: str, stars: int
+) -> None:
+    sample = Sample(id="s", query=query, passages=(Passage(chunk),), answer=Answer("x"))
+    rows = {row.metric: row for row in ragassay.evaluate([sample], "ragreport").scores}
+    assert rows["usefulness"].value == stars
+
+
+@pytest.mark.parametrize(
     ("query", "chunk"),
     [
         (

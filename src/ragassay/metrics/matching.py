@@ -2,7 +2,8 @@
 
 The published ones work on UltraRAG's normal form and keep its degenerate cases, which the
 explanation of a score names. The corrected ones compare whole words of any script (one token a
-character in Chinese and its like), and a reference without words cannot match anything.
+character in Chinese and its like), a sign directly before a number belongs to it (the published
+ones drop it as punctuation), and a reference without words cannot match anything.
 """
 
 from __future__ import annotations
@@ -123,10 +124,11 @@ class _Corrected(ReferenceMetric[Pair]):
     articles: Literal["drop", "keep"] = param("drop", "whether English a, an, the count as words")
 
     source = "our own, after UltraRAG"
+    version = 2
 
     def views(self, window: Window) -> Sequence[Pair | None]:
         """Answer and references as codes, one character a word of any script."""
-        return window.once(coded, "unicode", False, self.articles)
+        return window.once(coded, "signed", False, self.articles)
 
     def outcome(self, view: Pair) -> Outcome:
         """The value over the references that have words; unscored where none has."""
@@ -246,11 +248,12 @@ class AliasGroups(ReferenceMetric[_Groups]):
     name = "alias_groups"
     title = "Share of required items named under some alias (stringem as its page describes it)"
     source = "our own, after UltraRAG"
+    version = 2
     recommended_for = "questions with several required answers, each with several spellings"
 
     def views(self, window: Window) -> Sequence[_Groups | None]:
         """Codes by group; a flat list of references is one group."""
-        flat = window.once(coded, "unicode", False, self.articles)
+        flat = window.once(coded, "signed", False, self.articles)
         return [
             None
             if pair is None
@@ -263,7 +266,7 @@ class AliasGroups(ReferenceMetric[_Groups]):
     def _nested(self, sample: Sample) -> _Groups:
         assert sample.answer is not None
         texts = [sample.answer.text, *chain.from_iterable(sample.reference_groups)]
-        answer, *codes = encode(map(tokeniser("unicode", False, self.articles), texts))
+        answer, *codes = encode(map(tokeniser("signed", False, self.articles), texts))
         rest = iter(codes)
         return _Groups(answer, [list(islice(rest, len(g))) for g in sample.reference_groups])
 

@@ -13,6 +13,7 @@ from ragassay.metrics.base import Metric, Window, missing
 from ragassay.metrics.text import (
     encode,
     rouge_tokens,
+    signed_tokens,
     ultrarag_normal,
     unicode_tokens,
     without_articles,
@@ -23,6 +24,9 @@ from ragassay.scores import Outcome, Reason, Unscored
 Tokens = Literal["rouge", "ultrarag", "unicode"]
 """``rouge``: rouge-score's own; ``ultrarag``: the same after UltraRAG's normal form; ``unicode``:
 words of any script."""
+
+Cut = Literal[Tokens, "signed"]
+"""The same; ``signed``: as ``unicode``, but a sign directly before a number belongs to it."""
 
 Articles = Literal["drop", "keep"]
 """Whether English articles count as words."""
@@ -68,12 +72,12 @@ class ReferenceMetric(Metric, Generic[V]):
 
 
 def coded(
-    window: Window, tokens: Tokens, stem: bool, articles: Articles = "keep"
+    window: Window, tokens: Cut, stem: bool, articles: Articles = "keep"
 ) -> list[Pair | None]:
     """Each sample's answer and references as codes, one character a token; for `Window.once`.
 
-    A reference without tokens is an empty code. With ``unicode`` tokens, where it cannot be scored,
-    a `RagassayWarning` says so.
+    A reference without tokens is an empty code. With ``unicode`` or ``signed`` tokens, where it
+    cannot be scored, a `RagassayWarning` says so.
     """
     texts = window.once(normal if tokens == "ultrarag" else plain)
     cut = tokeniser(tokens, stem, articles)
@@ -84,7 +88,7 @@ def coded(
         else:
             answer, *references = encode(map(cut, (pair.answer, *pair.references)))
             found.append(Pair(answer, tuple(references)))
-    if tokens == "unicode" and any(pair and "" in pair.references for pair in found):
+    if tokens in ("unicode", "signed") and any(pair and "" in pair.references for pair in found):
         warnings.warn(EMPTY_REFERENCE, RagassayWarning, stacklevel=2)
     return found
 
@@ -107,11 +111,10 @@ def normal(window: Window) -> list[Pair | None]:
     ]
 
 
-def tokeniser(
-    tokens: Tokens, stem: bool, articles: Articles = "keep"
-) -> Callable[[str], list[str]]:
+def tokeniser(tokens: Cut, stem: bool, articles: Articles = "keep") -> Callable[[str], list[str]]:
     """The function that cuts a text into tokens (``ultrarag`` expects its normal form)."""
-    cut = unicode_tokens if tokens == "unicode" else rouge_tokens
+    cuts = {"unicode": unicode_tokens, "signed": signed_tokens}
+    cut = cuts.get(tokens, rouge_tokens)
     if articles == "drop":
         return lambda text: without_articles(cut(text, stem))
     return lambda text: cut(text, stem)

@@ -12,6 +12,7 @@ function            what it does                                              us
 `rouge_tokens`      runs of ``a-z0-9``, stemmed or not                        rouge-score
 `unicode_tokens`    words of any script; one token a character where a        the corrected ones
                     script puts no spaces between words
+`signed_tokens`     the same; a sign directly before a number is part of it   short answers
 ==================  ========================================================  =================
 """
 
@@ -102,6 +103,15 @@ def unicode_tokens(text: str, stem: bool = False) -> list[str]:
     text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
     words = text.translate(_CHARACTERS).split()
     return _stemmed(words) if stem else words
+
+
+_SIGN = re.compile(r"(?:(?<![\w.,%)\]])(?<!\d ))[-\u2212](?=\d)")
+
+
+def signed_tokens(text: str, stem: bool = False) -> list[str]:
+    """The same, but a sign directly before a number is part of it: ``-5`` is another word than
+    ``5``. A hyphen after a word or a number is no sign (``5-10``, ``COVID-19``)."""
+    return unicode_tokens(_SIGN.sub("minus", text), stem)
 
 
 def without_articles(tokens: Iterable[str]) -> list[str]:

@@ -6,13 +6,17 @@ something alike.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from functools import lru_cache
 
 from ragassay.judges.offline.alignment import COPY, Kind, Nearness, compared
 from ragassay.judges.offline.nearest import nearest
-from ragassay.judges.offline.places import parsed
+from ragassay.judges.offline.places import Parsed, parsed
 from ragassay.judges.offline.texts import sentences
+from ragassay.judges.offline.words import content
+
+_ASIDE = re.compile(r" ?\([^()]{1,200}\)")
 
 
 def contradiction(text: str, passages: Iterable[str], near: Nearness = COPY) -> Kind | None:
@@ -32,12 +36,23 @@ def contradiction(text: str, passages: Iterable[str], near: Nearness = COPY) -> 
     return next(filter(None, found), None)
 
 
+def _without_asides(sentence: str, other: Parsed) -> str:
+    """A sentence without what stands in brackets and shares no word with another sentence: in
+    "330 metres (1,083 ft) tall" it parts words that belong together."""
+    words = {word.stem for word in other.words}
+    return _ASIDE.sub(
+        lambda aside: "" if words.isdisjoint(content(aside.group())) else aside.group(), sentence
+    )
+
+
 @lru_cache(maxsize=4096)
 def _contradiction(sentence: str, passages: tuple[str, ...], near: Nearness) -> Kind | None:
     own = parsed(sentence)
     found: Kind | None = None
     for other in nearest(sentence, passages, near.either):
-        how = compared(own, parsed(other), near)
+        how = compared(own, parsed(other), near) or compared(
+            own, parsed(_without_asides(other, own)), near
+        )
         if how == "same":
             return None
         found = found or how

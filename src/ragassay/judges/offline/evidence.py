@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from ragassay.judges.offline import lists
 from ragassay.judges.offline.hostile import evidence_sentences
-from ragassay.judges.offline.values import HALVES_OF_DAY, UNITS, is_number, measured
+from ragassay.judges.offline.values import HALVES_OF_DAY, MONTHS, UNITS, is_number, measured
 from ragassay.judges.offline.versions import Version, differ, versions
 from ragassay.judges.offline.words import content, stem, tokens, visible, weigh, weight
 
@@ -28,6 +28,7 @@ _MANY = 1_000
 
 _NAME = re.compile(r"(?<=[\w,;:)\"'’”] )[A-ZÀ-ÖØ-Þ][\w’'-]*|\b[A-Z]{2}[A-Z0-9]*\b")
 _NEGATIONS = lists.words("negations")
+_DENYING = lists.words("verbs_of_denial")
 _NEGATING = re.compile(r"n't$|[不没沒无無未非]")
 _BEFORE = 3
 """How many words before the first of some words are searched for a negation of them."""
@@ -83,7 +84,7 @@ def piece(text: str) -> Piece:
     """A text, prepared for the search in passages."""
     each = content(text)
     stems = tuple(dict.fromkeys(each))
-    # `names` reads a month's short form alone ("Jul"), which is another stem beside a number.
+    # `names` gives more than stands here: a month's short form alone and in a date.
     strict = {*filter(is_number, stems), *names(text).intersection(stems)}
     units = frozenset(pair for pair in measured(each, UNIT_STEMS) if pair[1])
     return Piece(stems, frozenset(strict), units, versions(text))
@@ -91,7 +92,10 @@ def piece(text: str) -> Piece:
 
 def names(text: str) -> set[str]:
     """Stems of capitalised words inside sentences, and of words all in capitals."""
-    return {found for name in _NAME.findall(visible(text)) for found in content(name)}
+    each = _NAME.findall(visible(text))
+    # A month's name alone is read otherwise than in a date ("May 1999", "Jul 1999").
+    months = {stem(month) for name in each if (month := MONTHS.get(name.casefold()))}
+    return months.union(found for name in each for found in content(name))
 
 
 def negates(token: str) -> bool:
@@ -100,11 +104,13 @@ def negates(token: str) -> bool:
 
 
 def denials(each: Sequence[str]) -> list[bool]:
-    """For each token of a sentence, whether it is a negation; "nor" after one does not count."""
+    """For each token of a sentence, whether it is a negation, or a verb that denies what follows
+    its "to" ("failed to land"); "nor" after one does not count."""
     found: list[bool] = []
     denied = False
-    for token in each:
-        found.append(negates(token) and not (token in _CONTINUES and denied))
+    for at, token in enumerate(each):
+        denies = negates(token) or (token in _DENYING and each[at + 1 : at + 2] == ["to"])
+        found.append(denies and not (token in _CONTINUES and denied))
         denied = denied or found[-1]
     return found
 

@@ -1,4 +1,5 @@
-"""Words that exclude each other in the same place of a sentence: ``data/opposites.txt``.
+"""Words that exclude each other in the same place of a sentence: ``data/opposites.txt``, and
+``data/quantifiers.txt``, whose second side says less than the first.
 
 A word may stand on several lines ("short" is the opposite of "long" and of "tall"). Lines that
 share a word make a class: its words may fill the same place.
@@ -13,16 +14,19 @@ from ragassay.judges.offline import lists
 
 
 class _Table(NamedTuple):
-    """For each word its class, and the lines that hold it, each with the word's side (0 or 1)."""
+    """For each word its class, and the lines that hold it, each with the word's side (0 or 1); the
+    lines from ``weaker`` on have a side that says less."""
 
+    weaker: int
     classes: dict[str, int]
     sides: dict[str, dict[int, int]]
 
 
 @cache
 def _table() -> _Table:
-    table = _Table({}, {})
-    for at, line in enumerate(lists.groups("opposites")):
+    opposites = lists.groups("opposites")
+    table = _Table(len(opposites), {}, {})
+    for at, line in enumerate((*opposites, *lists.groups("quantifiers"))):
         cut = line.index("|")
         known = {table.classes[word] for word in line if word in table.classes}
         for word, found in table.classes.items():
@@ -41,10 +45,14 @@ def class_of(word: str) -> int | None:
 
 
 def opposed(one: str, other: str) -> bool | None:
-    """True for opposites, False for two words of one side, ``None`` for words of no common line."""
+    """True where a word is not so by another one's account: for opposites, and for one that says
+    more ("all" by "some"). False for other words of a common line, ``None`` for words of none."""
     if one == other:
         return False
-    sides = _table().sides
+    weaker, _, sides = _table()
     ones, others = sides.get(one, {}), sides.get(other, {})
-    differ = [ones[line] != others[line] for line in ones.keys() & others.keys()]
+    differ = [
+        ones[line] < others[line] if line >= weaker else ones[line] != others[line]
+        for line in ones.keys() & others.keys()
+    ]
     return any(differ) if differ else None

@@ -10,6 +10,7 @@ import re
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
+from ragassay.judges.offline import lists
 from ragassay.judges.offline.evidence import UNIT_STEMS, denials, names
 from ragassay.judges.offline.opposites import class_of
 from ragassay.judges.offline.values import is_number
@@ -28,6 +29,8 @@ _INSIDE = {"and", "or", "of", "the", "de", "von", "van", "du", "der", "la"}
 
 _LIMITING = {"only", "just"}
 """Words that make "a few" a small number again."""
+
+_ADDS_NOTHING = lists.words("verbs_of_success")
 
 _LISTING = {"and", "or"}
 
@@ -92,7 +95,10 @@ def parsed(sentence: str) -> Parsed:
             words.append(Word(share, "number", share, weight(token), follows, listed))
             words.append(Word("%", "unit", "%", weight("%"), True, False))
             follows, listed = True, False
-        elif stemmed or (class_of(token) is not None and not _is_some(each, at)):
+        elif token in _ADDS_NOTHING and each[at + 1 : at + 2] == ["to"]:
+            follows = False
+        elif stemmed or class_of(token) is not None:
+            token = "some" if _is_some(each, at) else token
             words.append(_word(token, stemmed, words[-1:], follows)._replace(listed=listed))
             follows, listed = True, False
         else:

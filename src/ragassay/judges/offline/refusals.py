@@ -33,11 +33,8 @@ _DESCRIBES = lists.patterns("describes_texts")
 """Descriptions of the texts: no answer where a refusal stands with them."""
 _ASKS = lists.patterns("asks_back")
 _OFFER = lists.patterns("offers")
-_BARE = re.compile(
-    r"\W*(?:no[_ -]answer|n/?a|not known|unknown|none|null|unanswerable|idk|not answerable"
-    r"|api[_ ]error|sorry|no idea|no (?:results?|information|data)(?: found)?)\W*",
-    re.IGNORECASE,
-)
+_ALONE = re.compile(rf"\W*(?:{lists.patterns('refusals_alone').pattern})\W*", re.IGNORECASE)
+"""Refusals that say so little that a sentence must hold nothing else."""
 _TURN = lists.patterns("turns")
 _LEADS = rf"\W*(?:(?:{lists.patterns('leads').pattern})(?!\w)[\s,:;.–—-]*)"
 _LEAD = re.compile(f"^{_LEADS}+", re.IGNORECASE)
@@ -150,7 +147,7 @@ class _Part(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def _part(sentence: str) -> _Part:
-    if _BARE.fullmatch(sentence):
+    if _ALONE.fullmatch(sentence):
         return _Part(refusals=1)
     hedged = _after_hedges(sentence)
     if hedged:

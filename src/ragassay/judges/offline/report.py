@@ -2,8 +2,10 @@
 
 On the topic and holding the answer are two things: the topic is what the query is about without
 the thing that it asks for ("ECTS" in "how many ECTS"). A chunk is of use where its grade says so
-and the kind of answer that is asked for (a date, a number, a name) stands beside the topic; where
-none is asked for by kind, the thing itself ("which side effects ...").
+and the kind of answer that is asked for (a date, a number, a name) stands beside the topic: in a
+sentence with a word of the topic or with the thing itself, or in one that continues such a sentence
+with a pronoun. Where none is asked for by kind, the chunk must hold the thing itself ("which side
+effects ...").
 
 Words do not tell a reason ("why did the bridge fall?"), nor how something works whose name is all
 that the query says ("how does photosynthesis work?"): where a chunk is on the topic of such a
@@ -58,6 +60,7 @@ _UNTOLD = Lost(
 
 _REASON = lists.patterns("asks_reason")
 _WAY = lists.patterns("asks_way")
+_PRONOUN = lists.patterns("pronouns")
 
 
 class Worth(NamedTuple):
@@ -66,7 +69,7 @@ class Worth(NamedTuple):
     Attributes:
         topic: share of the topic's word weight that the chunk holds, 0 to 1.
         stars: usefulness, 1 to 5.
-        fits: whether the kind of answer that is asked for stands beside the topic.
+        fits: whether the kind of answer that is asked for stands on the subject.
         lacks: stems of the query that the chunk does not hold.
         near: share of its sentences that are near the query, 0 to 1.
         sentences: how many sentences it has.
@@ -86,9 +89,9 @@ def worth(query: str, chunk: str) -> Worth:
     asked, topic, kind = subject(query), topic_of(query), kind_of(query)
     parts = [(part, frozenset(content(part))) for part in evidence_sentences(chunk)]
     held = frozenset[str]().union(*(stems for _, stems in parts))
-    fits = _holds_answer([part for part, stems in parts if stems & topic], kind, query)
-    stars = _STARS[grade(query, chunk)]
     thing = frozenset(content(asked_thing(query)))
+    fits = _holds_answer(_on_subject(parts, topic | thing), kind, query)
+    stars = _STARS[grade(query, chunk)]
     if kind != "any":
         stars = stars if fits and stars >= USED else 1
     elif thing and not thing & held:
@@ -104,8 +107,24 @@ def worth(query: str, chunk: str) -> Worth:
     )
 
 
+def _on_subject(
+    parts: Sequence[tuple[str, frozenset[str]]], words: frozenset[str]
+) -> Sequence[str]:
+    """The sentences that hold one of some words, each with those directly after it that continue
+    it with a pronoun ("It has 180 ECTS."), a line a sentence."""
+    found: list[str] = []
+    continues = False
+    for part, stems in parts:
+        if continues and _PRONOUN.match(part):
+            found[-1] += f"\n{part}"
+        else:
+            continues = bool(stems & words)
+            found += [part] * continues
+    return found
+
+
 def _holds_answer(sentences: Sequence[str], kind: Kind, query: str) -> bool:
-    """Whether sentences on the topic hold something of the kind that the query asks for.
+    """Whether sentences on the subject hold something of the kind that the query asks for.
 
     Any capital letter would do for a name, and any text can be put before a sentence: a person or a
     place must stand there as one ("by ...", "in ...", a full name).

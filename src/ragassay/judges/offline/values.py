@@ -38,8 +38,8 @@ _LONGEST = 30
 _NUMERALS = {word: int(value) for value, *words in lists.groups("numerals") for word in words}
 _MAY = "maymonth"
 """The month, unlike the small word."""
-_MONTHS = {form: line[0] for line in lists.groups("months") for form in line} | {"may": _MAY}
-"""Short and long forms."""
+MONTHS = {form: line[0] for line in lists.groups("months") for form in line} | {"may": _MAY}
+"""The months by their short and long forms."""
 _KEPT = {"first", "second", "third"}
 """Ordinal words that stay words: "second" is also a time, and all three mean more than a number."""
 _NTH = {digits: word for digits, *words in lists.groups("ordinals") for word in words}
@@ -55,10 +55,17 @@ HALVES_OF_DAY = {"am": "a.m.", "pm": "p.m."}
 
 _PERCENT = (("percent",), ("per", "cent"), ("pct",), ("prozent",), ("pour", "cent"))
 _CURRENCIES = {"$", "€", "£", "¥", "usd", "eur", "gbp", "jpy", "chf", "inr"}
+_MONEY = {UNITS[form] for form in _CURRENCIES}
 _SHORT_SCALES = {"k": 1_000, "m": 1_000_000, "b": 1_000_000_000}
 """Scales in money only: elsewhere they are units."""
 
-_WORDS = {*_NUMERALS, *_ORDINAL_WORDS, *_MONTHS, "half", "dozen"} - {"may", *_KEPT}
+_FRACTIONS = {"third": 3, "quarter": 4, "fifth": 5, "eighth": 8, "tenth": 10}
+_FRACTIONS |= {f"{part}s": whole for part, whole in _FRACTIONS.items()}
+"""Parts of a whole by their names; they are read as percentages."""
+_THIRDS = ((re.compile(r"33\.3+"), "33"), (re.compile(r"66\.(?:6+|6*7)"), "67"))
+"""Percentages that write a third or two thirds out; thirds are compared in whole percent."""
+
+_WORDS = {*_NUMERALS, *_ORDINAL_WORDS, *MONTHS, "half", "dozen", *_FRACTIONS}
 
 
 def is_number(word: str) -> bool:
@@ -100,6 +107,10 @@ _HEAT |= {"c": "celsius", "f": "fahrenheit"}
 _DEGREES = {"degree", "degrees", "°"}
 
 
+_DATING = {"in", "since", "until", "during", "early", "late", "mid"}
+_AFTER_MAY = {"be", "have", "not", "also", "well", "still", "only", "never"}
+"""Between these words "may" is no month: "the house that they live in may be sold"."""
+
 _VERBS = {"march", "may"}
 """Months that are also verbs: before a number with a unit they are verbs ("march 4 kilometres")."""
 
@@ -118,12 +129,14 @@ class _Reading:
             word = words[self._at]
             if word[0].isdigit() or word[0] in "-$€£¥°":
                 self._digits(word)
+            elif self._next() in _FRACTIONS and self._fraction():
+                pass
             elif word in _NUMERALS or word == "dozen":
                 self._numeral()
             elif word == "half":
                 self._half()
-            elif word in _MONTHS and self._dated():
-                self._month(_MONTHS[word])
+            elif word in MONTHS and self._dated():
+                self._month(MONTHS[word])
             elif word in ("minus", "negative") and self._next()[:1].isdigit() and not self._after():
                 self._at += 1
                 self._digits("-" + self._word())
@@ -157,13 +170,31 @@ class _Reading:
             return False
         if self._word() == "may":
             after_number = after_number and not self._next()
+            if before[-1:] != [] and before[-1] in _DATING and self._next() not in _AFTER_MAY:
+                return True
         return after_number or self._next()[:1].isdigit()
+
+    def _fraction(self) -> bool:
+        """Reads a part of something ("a quarter of", "two thirds") as a percentage, if one is here.
+
+        In "a third bridge" and "three quarters later" the word is no part of something.
+        """
+        whole = _FRACTIONS[self._next()]
+        several = self._next().endswith("s")
+        parts = 1 if self._word() == "a" else _NUMERALS.get(self._word(), 0)
+        of = self._word(2) in ("of", "") or (several and whole != _FRACTIONS["quarter"])
+        if not of or not (2 <= parts < whole if several else parts == 1):
+            return False
+        self._at += 2
+        percent = 100 * parts / whole
+        self._found_percent(f"{round(percent) if whole == _FRACTIONS['third'] else percent:g}")
+        return True
 
     def _digits(self, word: str, currency: str = "") -> None:
         self._at += 1
         date = _DATE.fullmatch(word)
         if date and 1 <= int(date[2]) <= 12:
-            month = _MONTHS[lists.groups("months")[int(date[2]) - 1][0]]
+            month = MONTHS[lists.groups("months")[int(date[2]) - 1][0]]
             self._found += [number(date[3]), month, number(date[1])]
             return
         time = _TIME.fullmatch(word)
@@ -205,8 +236,8 @@ class _Reading:
     def _nth(self, value: str, ending: str) -> None:
         """ "4th" in a date is a number, elsewhere "fourth"."""
         of = self._word() == "of"
-        dated = bool(self._found) and self._found[-1] in _MONTHS.values()
-        if dated or self._word(of) in _MONTHS:
+        dated = bool(self._found) and self._found[-1] in MONTHS.values()
+        if dated or self._word(of) in MONTHS:
             self._at += of
             self._day(value)
         else:
@@ -217,7 +248,7 @@ class _Reading:
         """Puts a day before its month, whichever comes first in the text."""
         found = self._found
         verb = found[-1:] != [] and found[-1] in _VERBS and self._word() in UNITS
-        month = bool(found) and found[-1] in _MONTHS.values() and not verb
+        month = bool(found) and found[-1] in MONTHS.values() and not verb
         if month and value.isdigit() and len(value) < 3 and not any(map(is_number, found[-2:-1])):
             found.insert(-1, value)
         else:
@@ -336,7 +367,7 @@ class _Reading:
         while len(value) <= _LONGEST and value.count(".") < 2:
             word = self._word()
             scale = 12 if word == "dozen" else _NUMERALS.get(word, 0)
-            if money:
+            if money or UNITS.get(self._next()) in _MONEY:
                 scale = scale or _SHORT_SCALES.get(word, 0)
             halved = word == "and" and (self._word(1), self._word(2)) == ("a", "half")
             if halved:
@@ -351,6 +382,7 @@ class _Reading:
 
     def _found_percent(self, value: str) -> None:
         found = self._found
+        value = next((whole for third, whole in _THIRDS if third.fullmatch(value)), value)
         # In "50 to 60 %" and "50-60 %" both are percentages.
         at = len(found) - 1
         between = at >= 2 and found[at] == "and" and found[at - 2] == "between"
