@@ -251,7 +251,11 @@ def test_ctrl_c_exits_130_and_leaves_no_half_file(tmp_path: Path, number: signal
         for n in range(300_000):
             stream.write(f'{{"id": "{n}", "answer": "a b c", "references": ["a b d"]}}\n')
     command = [sys.executable, "-m", "ragassay", "run", str(path), "-s", "qa", "-o", str(out)]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    before = signal.signal(number, signal.SIG_DFL)  # a suite under nohup hands "ignored" on
+    try:
+        process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    finally:
+        signal.signal(number, before)
     deadline = time.monotonic() + 60
     while not (out.exists() and any(out.iterdir())) and time.monotonic() < deadline:
         time.sleep(0.05)

@@ -91,7 +91,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ("file", "change"),
     [
         ("scores.jsonl", lambda record: []),
-        ("scores.jsonl", lambda record: {**record, "value": []}),
+        ("scores.jsonl", lambda record: {**record, "value": ["x"]}),
         ("scores.jsonl", lambda record: {**record, "sample": None}),
         ("scores.jsonl", lambda record: {**record, "evidence": [1]}),
         ("scores.jsonl", lambda record: {**record, "parts": 3}),

@@ -71,6 +71,8 @@ class ScoreRow:
         for name, types in _TYPES.items():
             if not isinstance(getattr(self, name), types):
                 raise TypeError(f"{name} is {getattr(self, name)!r:.80}")
+        if isinstance(self.value, list) and not all(type(one) is int for one in self.value):
+            raise TypeError(f"value is {self.value!r:.80}")
         if not all(isinstance(one, str) for one in self.evidence):
             raise TypeError("evidence is no list of texts")
         if self.value is None:
