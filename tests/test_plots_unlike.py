@@ -48,6 +48,8 @@ def test_runs_with_other_parameters_are_told_apart_in_the_picture(tmp_path: Path
         assert "Not computed alike: rouge_score (" in told
         assert "stem=true" in told and " in a;" in told and " in b)" in told
         assert "retrieval_overlap" not in told
+    said = words(json.loads((tmp_path / "p.json").read_text()))
+    assert sum("not comparable" in text for text in said) == 1, "the panel of that metric"
     for told in plotted(capsys, tmp_path / "q.json", a, a, "-e", "consistency"):
         assert "alike" not in told
     assert call(["plot", *map(str, asked), "--compare", "-o", str(tmp_path / "d.json")]) == 2

@@ -76,10 +76,15 @@ def _panel(
 
 
 def _marked(panel: Panel, series: Sequence[Series]) -> Panel:
-    """The panel, with the word "indicative" above it where the values of a file are only that."""
-    if not any(_reason(one, panel.metric) for one in series):
+    """The panel, with "not comparable" above it where its files were not computed alike, else with
+    "indicative" where the values of a file are only that."""
+    if unlike(series, [panel.metric]):
+        word = "not comparable"
+    elif any(_reason(one, panel.metric) for one in series):
+        word = "indicative"
+    else:
         return panel
-    return replace(panel, below=f"{panel.below} · indicative".removeprefix(" · "))
+    return replace(panel, below=f"{panel.below} · {word}".removeprefix(" · "))
 
 
 def _reason(one: Series, name: str) -> str:
