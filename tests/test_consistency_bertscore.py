@@ -86,11 +86,13 @@ def test_a_run_with_a_local_model_end_to_end(folder: str, tmp_path: Path) -> Non
         save=tmp_path / "run",
     )
     assert result.consistency is not None
-    one = result.consistency.summary.metrics["consistency_bert_score"]
+    (name,) = (n for n in result.consistency.summary.metrics if n.startswith("consistency_bert"))
+    assert name == "consistency_bert_score(layer=2,rescale=false)"
+    one = result.consistency.summary.metrics[name]
     assert one.n_scored == 4 and f"|model={XLM}#" in one.signature
     again = ragassay.open_run(tmp_path / "run" / "consistency")
     assert rescore(again).different == ()
-    row = next(row for row in again.scores if row.metric == "consistency_bert_score")
+    row = next(row for row in again.scores if row.metric == name)
     assert len(row.parts["values"]) == 3
 
 
