@@ -390,10 +390,20 @@ def test_given_conditioned_values_that_contradict_the_label_are_counted_and_told
     assert (
         told
         == [
-            "200 given values contradict the label; made without it? They were not taken, but made "
-            "anew by the table of IDK conditioning."
+            "200 given values contradict the label or the other values of their records, as values "
+            "do that were made without the label. They were not taken, but made anew by the table "
+            "of IDK conditioning."
         ]
         * contradicts
+    )
+
+
+def test_a_given_value_may_contradict_the_records_own_value_and_not_the_label() -> None:
+    one = sample("ANSWERABLE", idk_eval=0, RL_F=OWN, RL_F_idk=[0.9])
+    found = outcome("RL_F_idk", one)
+    assert isinstance(found, Score) and found.value == OWN
+    assert found.explanation.endswith(
+        "the given RL_F_idk, 0.9, contradicts the label or a value beside it"
     )
 
 

@@ -143,8 +143,9 @@ def _label(answerability: Answerability | str | None) -> Answerability:
 
 
 _CONTRADICTED = (
-    "{n} given values contradict the label; made without it? They were not taken, but made anew by "
-    "the table of IDK conditioning."
+    "{n} given values contradict the label or the other values of their records, as values do that "
+    "were made without the label. They were not taken, but made anew by the table of IDK "
+    "conditioning."
 )
 
 
@@ -233,8 +234,8 @@ class _Conditioned(Metric):
         found = _by_table(self._cell(sample, label, idk, underspecified), value)
         wrong = self.contradicts(sample)
         if wrong is not None and isinstance(found, Score):
-            told = f"; the given {self.published[0]}, {wrong:g}, contradicts the label"
-            found = replace(found, explanation=found.explanation + told)
+            told = f"the given {self.published[0]}, {wrong:g}, contradicts the label or a value"
+            found = replace(found, explanation=f"{found.explanation}; {told} beside it")
         if isinstance(found, Score) and not found.evidence:
             return found
         brought = self._brought(sample)
