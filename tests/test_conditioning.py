@@ -16,7 +16,8 @@ from ragassay.judges.judge import Judge
 from ragassay.judges.offline import OfflineJudge
 from ragassay.metrics.base import Window
 from ragassay.metrics.hallucination import Hhem
-from ragassay.metrics.mtrag_conditioning import Idk, Rule, idk_cell, idk_condition, idk_of
+from ragassay.metrics.mtrag_conditioning import idk_of
+from ragassay.metrics.mtrag_idk_table import Idk, Rule, idk_cell, idk_condition
 from ragassay.samples import Answerability
 from ragassay.scores import RECORD
 from scripted_judge import Scripted

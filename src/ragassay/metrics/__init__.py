@@ -30,7 +30,7 @@ __all__ = [
 
 _HOME = dict.fromkeys(__all__, "chunks_datapizza") | {
     "corpus_bleu": "bleu",
-    "idk_condition": "mtrag_conditioning",
+    "idk_condition": "mtrag_idk_table",
     "parse": "naming",
     "sentence_bleu": "bleu",
 }
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
         recall_at_k_similarity,
         rouge_score,
     )
-    from ragassay.metrics.mtrag_conditioning import idk_condition
+    from ragassay.metrics.mtrag_idk_table import idk_condition
     from ragassay.metrics.naming import parse
 
 

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ragassay.metrics.base import Metric, Window, not_applicable, param, register
-from ragassay.metrics.mtrag_conditioning import ABSTAINABLE, idk_of, named, unread
+from ragassay.metrics.mtrag_conditioning import idk_of, named, unread
 from ragassay.metrics.mtrag_given import GIVEN, READ, givers
+from ragassay.metrics.mtrag_idk_table import ABSTAINABLE
 from ragassay.metrics.mtrag_judged import IdkEval
 from ragassay.samples import Answerability, Sample
 from ragassay.scores import Outcome, Score, Unscored

@@ -6,7 +6,7 @@ and says so.
 
 A score is *given* (`Score.given`) where it rests on at least one value that the record brings and
 on no judge's verdict: the value itself, what is computed from it (RB_agg from given BERTScores),
-and what the table of `mtrag_conditioning` decides by it. One verdict among what a score rests on
+and what the table of `mtrag_idk_table` decides by it. One verdict among what a score rests on
 makes it judged.
 """
 
