@@ -201,6 +201,16 @@ def test_the_consistency_evaluator_compares_runs(tmp_path: Path) -> None:
         ConsistencyEvaluator({"metrics": [{"rouge": {}}]})
     with pytest.raises(UsageError, match=r"bert_score\.lang"):
         ConsistencyEvaluator({"metrics": [{"bert_score": {"lang": 3}}]})
+    with pytest.raises(UsageError, match="3 is no metric"):
+        ConsistencyEvaluator({"metrics": [3]})
+
+
+def test_the_metrics_of_a_consistency_evaluator_may_be_one_name_or_mapping() -> None:
+    expected = ConsistencyEvaluator({"metrics": ["rouge_score"]}).metrics
+    assert ConsistencyEvaluator({"metrics": "rouge_score"}).metrics == expected
+    scale = {"bert_score": {"rescale_with_baseline": False}}
+    one, several = (ConsistencyEvaluator({"metrics": given}).metrics for given in (scale, [scale]))
+    assert one == several == ("runs_bertscore(rescale=false).f",)
 
 
 def claims(question: Question[Any]) -> Any:

@@ -56,10 +56,15 @@ def similarities(options: Mapping[str, Any]) -> tuple[str, ...]:
     from ragassay.metrics import naming
 
     check(options, "ConsistencyEvaluator", ConsistencyOptions.model_fields)
-    entries = options.get("metrics") or [dict.fromkeys(SIMILARITIES)]
+    listed = options.get("metrics") or dict.fromkeys(SIMILARITIES)
     found: dict[str, None] = {}
-    for entry in entries:
-        for name, parameters in ({entry: None} if isinstance(entry, str) else entry).items():
+    for entry in listed if isinstance(listed, list | tuple) else [listed]:
+        pairs = {entry: None} if isinstance(entry, str) else entry
+        if not isinstance(pairs, Mapping):
+            raise UsageError(
+                f"metrics: {entry!r} is no metric. Write {{'rouge_score': {{}}}} or 'rouge_score'."
+            )
+        for name, parameters in pairs.items():
             check([name], "metrics", SIMILARITIES)
             try:
                 form = SIMILARITIES[name].model_validate(parameters or {})

@@ -22,7 +22,8 @@ class ConsistencyEvaluator:
 
     Args:
         options: ``metrics``: a list of ``{"bert_score": {...}}`` (``model_type``, ``lang``,
-            ``rescale_with_baseline``, ``layer``) and ``{"rouge_score": {}}``; both where left out.
+            ``rescale_with_baseline``, ``layer``), ``{"rouge_score": {}}`` or names alone; both
+            where left out.
 
     Raises:
         UsageError: an option or a metric that there is not, or an impossible value.
@@ -82,8 +83,9 @@ class GoldenAnswerEvaluator:
         embedding_model: LLMJudgeModel | str | None = None,
     ) -> None:
         self.model = model
-        word = isinstance(embedding_model, LLMJudgeModel)
-        self.embedder = embedding_model.word if word else embedding_model  # type: ignore[union-attr]
+        if isinstance(embedding_model, LLMJudgeModel):
+            embedding_model = embedding_model.word
+        self.embedder = embedding_model
 
     def evaluate(
         self,
