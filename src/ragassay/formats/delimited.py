@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from ragassay.errors import InputError
@@ -68,6 +68,28 @@ def rows(path: Path, delimiter: str | None = None) -> Iterator[tuple[int, Row]]:
             line=number,
             hint='Put cells with line breaks in "quotes", and double the quotes inside them.',
         ) from None
+
+
+def demand(row: Row, columns: Iterable[str], path: Path, wanted: str) -> None:
+    """Looks whether a table has the columns that a format cannot do without.
+
+    Args:
+        row: any row of it.
+        columns: the columns.
+        path: the file.
+        wanted: how a person would list them, for the error's hint.
+
+    Raises:
+        InputError: one is not there.
+    """
+    for column in columns:
+        if column not in row:
+            raise InputError(
+                f"there is no column {column!r}",
+                path=path,
+                field=column,
+                hint=f"Found: {', '.join(row)}. Wanted: {wanted}.",
+            )
 
 
 def header(path: Path) -> tuple[str, ...]:

@@ -47,14 +47,7 @@ def _read(path: Path) -> tuple[bool, dict[str, str]]:
     key = _ID
     for line, row in delimited.rows(path):
         key = _ID if _ID in row else _QUERY
-        for column in (_EXPECTED, key):
-            if column not in row:
-                raise InputError(
-                    f"there is no column {column!r}",
-                    path=path,
-                    field=column,
-                    hint=f"Found: {', '.join(row)}. Wanted: {_EXPECTED}, and {_ID} or {_QUERY}.",
-                )
+        delimited.demand(row, (_EXPECTED, key), path, f"{_EXPECTED}, and {_ID} or {_QUERY}")
         name, expected = row[key], row[_EXPECTED]
         if name is None or expected is None:
             continue

@@ -20,7 +20,8 @@ from ragassay.samples import Answer, Passage, Sample
 _COLUMNS = ("query", "passage_id", "passage", "generated_answer")
 _OPTIONAL = ("query_id", "query_run")
 _NO_ANSWER, _API_ERROR = "NO_ANSWER", "API_ERROR"
-_PLACEHOLDERS = ("NA", "ERROR")
+_NO_PASSAGE = ("NA", "ERROR")
+"""What ``passage_id`` holds where no passage was recorded, beside NO_ANSWER or API_ERROR."""
 
 Numbered = tuple[int, Row]
 _Key = tuple[str | None, str | None, str | None]
@@ -119,17 +120,17 @@ def _metadata(row: Row, *, no_answer: bool, failed: bool) -> dict[str, Any]:
     }
     if no_answer:
         found["no_answer"] = True
-    if failed and row["passage_id"] in _PLACEHOLDERS and row["passage"]:
+    if failed and row["passage_id"] in _NO_PASSAGE and row["passage"]:
         found["failure_detail"] = row["passage"]
     return found
 
 
 def _passages(rows: list[Numbered], mapper: Mapper) -> tuple[Passage, ...] | None:
-    """Passages in rank order; ``None`` where only placeholders say that nothing was recorded."""
+    """Passages in rank order; ``None`` where ``NA`` or ``ERROR`` stands in place of all of them."""
     found, seen = [], set()
     for line, row in rows:
         name, words = row["passage_id"], row["passage"]
-        if name in _PLACEHOLDERS and row["generated_answer"] in (_NO_ANSWER, _API_ERROR):
+        if name in _NO_PASSAGE and row["generated_answer"] in (_NO_ANSWER, _API_ERROR):
             continue
         if name is None and words is None:
             continue
@@ -139,19 +140,13 @@ def _passages(rows: list[Numbered], mapper: Mapper) -> tuple[Passage, ...] | Non
             mapper.note("passage ids that occur twice for one query", "Both are kept.", line)
         seen.add(name)
         found.append(Passage(words, name))
-    only_placeholders = any(row["passage_id"] in _PLACEHOLDERS for _, row in rows)
-    return None if not found and only_placeholders else tuple(found)
+    if not found and any(row["passage_id"] in _NO_PASSAGE for _, row in rows):
+        return None
+    return tuple(found)
 
 
 def _checked(line: int, row: Row, path: Path) -> Numbered:
-    for column in _COLUMNS:
-        if column not in row:
-            raise InputError(
-                f"there is no column {column!r}",
-                path=path,
-                field=column,
-                hint=f"Found: {', '.join(row)}. Wanted: {', '.join((*_OPTIONAL, *_COLUMNS))}.",
-            )
+    delimited.demand(row, _COLUMNS, path, ", ".join((*_OPTIONAL, *_COLUMNS)))
     if row["query"] is None:
         raise InputError("the query is empty", path=path, line=line, field="query")
     return line, row
