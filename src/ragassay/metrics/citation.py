@@ -172,6 +172,20 @@ class _Citation(JudgedMetric):
         """The three scores."""
 
 
+@dataclass(frozen=True)
+class _OfParts(_Citation):
+    def cut(self, text: str, passages: Sequence[Passage]) -> tuple[Statement, ...]:
+        """The text up to each citation."""
+        return citation_parser.parts(text, passages)
+
+
+@dataclass(frozen=True)
+class _OfSentences(_Citation):
+    def cut(self, text: str, passages: Sequence[Passage]) -> tuple[Statement, ...]:
+        """The sentences."""
+        return citation_parser.sentences(text, passages)
+
+
 def _textless(statements: Sequence[Statement], passages: Sequence[Passage]) -> Unscored | None:
     """`Unscored` where a cited passage came without its text."""
     citable, keys = Citable(passages), passage_keys(passages)
@@ -186,7 +200,7 @@ def _textless(statements: Sequence[Statement], passages: Sequence[Passage]) -> U
 
 @register
 @dataclass(frozen=True)
-class Citation(_Citation):
+class Citation(_OfParts):
     """Citations by the formulas of Open RAG Eval's page.
 
     A part is the text up to the next citation; what follows the last one is a part that cites
@@ -205,10 +219,6 @@ class Citation(_Citation):
     version = 2
     recommended_for = "whether readers can trust the citations"
 
-    def cut(self, text: str, passages: Sequence[Passage]) -> tuple[Statement, ...]:
-        """The text up to each citation."""
-        return citation_parser.parts(text, passages)
-
     def combine(self, statements: Cited) -> CitationScores:
         """Over cited passages, over parts."""
         return over_passages(statements)
@@ -216,7 +226,7 @@ class Citation(_Citation):
 
 @register
 @dataclass(frozen=True)
-class CitationPairs(_Citation):
+class CitationPairs(_OfParts):
     """Citations as ``citation``, but for precision: every citation of every part counts once.
 
     A passage that many parts cite weighs more here than one that is cited once.
@@ -230,10 +240,6 @@ class CitationPairs(_Citation):
         "f1": "harmonic mean of precision over pairs and recall over parts",
     }
     source = "our own, after Open RAG Eval"
-
-    def cut(self, text: str, passages: Sequence[Passage]) -> tuple[Statement, ...]:
-        """The text up to each citation."""
-        return citation_parser.parts(text, passages)
 
     def combine(self, statements: Cited) -> CitationScores:
         """Over pairs, over parts."""
@@ -271,7 +277,7 @@ class CitationOre(_Citation):
 
 @register
 @dataclass(frozen=True)
-class CitationTrec(_Citation):
+class CitationTrec(_OfSentences):
     """Citations as TREC's RAG track scores support: the first citation of each sentence.
 
     Precision: worth over the sentences that cite. Recall: worth over all sentences.
@@ -290,10 +296,6 @@ class CitationTrec(_Citation):
         """First citations only: the others are not asked about."""
         return tuple(Statement(one.text, one.citations[:1]) for one in statements)
 
-    def cut(self, text: str, passages: Sequence[Passage]) -> tuple[Statement, ...]:
-        """The sentences."""
-        return citation_parser.sentences(text, passages)
-
     def combine(self, statements: Cited) -> CitationScores:
         """Over sentences that cite, over all."""
         return first_citations(statements)
@@ -301,7 +303,7 @@ class CitationTrec(_Citation):
 
 @register
 @dataclass(frozen=True)
-class CitationSentences(_Citation):
+class CitationSentences(_OfSentences):
     """Citations of each sentence, all of them.
 
     Differs from ``citation`` where sentences without a citation stand before one that has one (they
@@ -317,10 +319,6 @@ class CitationSentences(_Citation):
     }
     source = "our own, after Open RAG Eval and TREC"
     recommended_for = "whether each sentence is backed by what it cites"
-
-    def cut(self, text: str, passages: Sequence[Passage]) -> tuple[Statement, ...]:
-        """The sentences."""
-        return citation_parser.sentences(text, passages)
 
     def combine(self, statements: Cited) -> CitationScores:
         """Over all citations, over sentences by their best."""
