@@ -7,13 +7,15 @@ them.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, ClassVar, Generic, Literal, TypeVar
 
-from ragassay.metrics.base import Metric, not_applicable, param
+from ragassay.metrics.base import Metric, Window, not_applicable, param, part
 from ragassay.metrics.citation_parser import spoken, without_citations
+from ragassay.metrics.rouge import PARTS, PRF
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 
@@ -27,6 +29,10 @@ PARTS_TITLES = {
     "f": "F",
 }
 """What the parts of a comparison of two answers are."""
+
+
+OF_PAIR = "of each pair: precision or recall of the later answer against the earlier, or F"
+"""What the parameter that chooses one of them says."""
 
 
 Citations = Literal["published", "any", "kept"]
@@ -98,6 +104,35 @@ class Pairwise(Generic[V]):
         if left_out:
             notes.append(f"{left_out} of {len(self.values)} pairs cannot be compared: {undefined}")
         return Score(sum(known) / len(known), parts, "; ".join(notes))
+
+
+@dataclass(frozen=True)
+class PairsRouge(AnswersMetric):
+    """A ROUGE over all pairs of a query's answers.
+
+    Class attributes:
+        undefined: says why two answers cannot be compared.
+    """
+
+    part: Literal["p", "r", "f"] = part("f", PARTS, OF_PAIR)
+
+    undefined: ClassVar[str]
+
+    def score_window(self, window: Window) -> Sequence[Outcome]:
+        """The mean over all pairs of answers, the values of each pair as parts."""
+        return [
+            self.lacks(sample) or self._outcome(group)
+            for sample, group in zip(window.samples, self.compared(window), strict=True)
+        ]
+
+    def _outcome(self, group: Pairwise[PRF] | Unscored) -> Outcome:
+        if isinstance(group, Unscored):
+            return group
+        return group.part(self.part).outcome(self.undefined)
+
+    @abstractmethod
+    def compared(self, window: Window) -> Sequence[Pairwise[PRF] | Unscored]:
+        """The values of all pairs, for each group; why not, where a group has too few answers."""
 
 
 def pairs_of(runs: Sequence[Sample]) -> list[tuple[Sample, Sample]]:

@@ -9,6 +9,7 @@ from typing import Literal
 from ragassay.metrics.base import Window, param, part, register
 from ragassay.metrics.bertscore import MODEL, RESCALE, EncoderMetric, Scale, bertscores
 from ragassay.metrics.runs import (
+    OF_PAIR,
     PARTS_TITLES,
     AnswersMetric,
     Citations,
@@ -107,7 +108,7 @@ class RunsBertScore(AnswersMetric, EncoderMetric):
     part: Literal["p", "r", "f"] = part(
         "f",
         ("p", "r", "f"),
-        "of each pair: precision or recall of the later answer against the earlier, or F",
+        OF_PAIR,
     )
 
     name = "runs_bertscore"

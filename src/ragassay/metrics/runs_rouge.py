@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from ragassay.metrics.base import Window, param, part, register
+from ragassay.metrics.base import Window, param, register
 from ragassay.metrics.references import tokeniser
-from ragassay.metrics.rouge import PARTS, PRF, Measure, compare
+from ragassay.metrics.rouge import PRF, Measure, compare
 from ragassay.metrics.runs import (
     PARTS_TITLES,
-    AnswersMetric,
     Citations,
+    PairsRouge,
     Pairwise,
     having,
     pairs_of,
@@ -20,12 +20,9 @@ from ragassay.metrics.runs import (
 )
 from ragassay.metrics.text import encode
 from ragassay.samples import Sample
-from ragassay.scores import Outcome, Unscored
+from ragassay.scores import Unscored
 
 Tokens = Literal["unicode", "rouge"]
-
-
-_NO_WORD = "neither answer holds a word"
 
 
 @dataclass(frozen=True)
@@ -77,32 +74,18 @@ def compared(
 
 
 @dataclass(frozen=True)
-class _RunsRouge(AnswersMetric):
+class _RunsRouge(PairsRouge):
     stem: bool = param(False, "compare Porter stems instead of words")
     tokens: Tokens = param("unicode", "unicode: words of any script; rouge: rouge-score's a-z0-9")
-    part: Literal["p", "r", "f"] = part(
-        "f",
-        PARTS,
-        "of each pair: precision or recall of the later answer against the earlier, or F",
-    )
 
+    undefined = "neither answer holds a word"
     measure: ClassVar[Measure]
     parts_titles = PARTS_TITLES
     source = "Open RAG Eval, metrics page (consistency); Lin 2004"
 
-    def score_window(self, window: Window) -> Sequence[Outcome]:
-        """The mean over all pairs of answers, the values of each pair as parts."""
-        groups = window.once(compared, self.measure, self.tokens, self.stem, self.citations)
-        return [
-            self.lacks(sample) or self._outcome(group)
-            for sample, group in zip(window.samples, groups, strict=True)
-        ]
-
-    def _outcome(self, group: Pairwise[PRF] | Unscored) -> Outcome:
-        if isinstance(group, Unscored):
-            return group
-        short = "neither answer holds two words" if self.measure == "rouge2" else _NO_WORD
-        return group.part(self.part).outcome(short)
+    def compared(self, window: Window) -> Sequence[Pairwise[PRF] | Unscored]:
+        """Of the later answer against the earlier."""
+        return window.once(compared, self.measure, self.tokens, self.stem, self.citations)
 
 
 @register
@@ -127,6 +110,7 @@ class RunsRouge2(_RunsRouge):
 
     name = "runs_rouge2"
     measure = "rouge2"
+    undefined = "neither answer holds two words"
     title = "Word pairs that the answers of repeated runs share, over all pairs (ROUGE-2)"
     recommended_for = "whether the same phrases come back"
 

@@ -13,8 +13,8 @@ from typing import ClassVar, Literal
 
 from ragassay.metrics.base import Window, part, register
 from ragassay.metrics.rouge import PARTS, PRF
-from ragassay.metrics.runs import AnswersMetric, Citations, Pairwise, having, pairs_of, said
-from ragassay.scores import Outcome, Unscored
+from ragassay.metrics.runs import Citations, PairsRouge, Pairwise, having, pairs_of, said
+from ragassay.scores import Unscored
 
 _TINY = 1e-8
 """What keeps the package's F from a division by 0; it makes F of equal texts a little below 1."""
@@ -98,7 +98,7 @@ def _both(earlier: Sentences, later: Sentences) -> PRF | None:
 
 @register
 @dataclass(frozen=True)
-class RunsRougeOre(AnswersMetric):
+class RunsRougeOre(PairsRouge):
     """ROUGE-L over all pairs of answers as Open RAG Eval's tool computes it.
 
     Of the pair's two directions it is the mean. F of two equal answers is 1 - 5e-9.
@@ -110,21 +110,13 @@ class RunsRougeOre(AnswersMetric):
     title = "Words in the same order in the answers of repeated runs, as Open RAG Eval computes it"
     source = "Open RAG Eval 0.3.0, consistency (ROUGE-L of the package rouge 1.0.1)"
     version = 1
+    undefined = "an answer has no words"
     parts_titles: ClassVar[Mapping[str, str]] = {
         "p": "precision, mean of both directions",
         "r": "recall, mean of both directions",
         "f": "F, mean of both directions",
     }
 
-    def score_window(self, window: Window) -> Sequence[Outcome]:
-        """The mean over all pairs of answers, the values of each pair as parts."""
-        groups = window.once(compared, self.citations)
-        return [
-            self.lacks(sample) or self._outcome(group)
-            for sample, group in zip(window.samples, groups, strict=True)
-        ]
-
-    def _outcome(self, group: Pairwise[PRF] | Unscored) -> Outcome:
-        if isinstance(group, Unscored):
-            return group
-        return group.part(self.part).outcome("an answer has no words")
+    def compared(self, window: Window) -> Sequence[Pairwise[PRF] | Unscored]:
+        """The mean of both directions."""
+        return window.once(compared, self.citations)
