@@ -17,7 +17,7 @@ from ragassay.engine.summary import MetricSummary
 from ragassay.errors import InputError
 from ragassay.formats.kinds import kind
 from ragassay.reports.plots import trec
-from ragassay.reports.plots.tabled import BY_FILE, LEVEL, Cell, Collected, header, rows
+from ragassay.reports.plots.tabled import BY_FILE, LEVEL, ROUNDING, Cell, Collected, header, rows
 from ragassay.stats.spread import Spread, spread
 
 PREFIX = "consistency_"
@@ -64,8 +64,6 @@ TITLES = {
 
 GRADED = ("mean_umbrela_score", "umbrela")
 _HIGHEST_GRADE = 3.0
-_ROUNDING = 1e-6
-"""BERTScores of equal answers may come out this much above 1."""
 
 
 def plain(name: str) -> str:
@@ -126,7 +124,7 @@ def _within(cell: Cell, name: str, statistic: Statistic) -> float | None:
     value = _value(cell, statistic, plain(name) in GRADED)
     low, high = _bounds(name, statistic)
     least, most = -inf if low is None else low, inf if high is None else high
-    if value is not None and not least - _ROUNDING <= value <= most + _ROUNDING:
+    if value is not None and not least - ROUNDING <= value <= most + ROUNDING:
         where = "below 0" if value < 0 else f"above {high:g}"
         raise cell.wrong(f"{TOLD[statistic].key} is {value:g}, which lies {where}")
     return value

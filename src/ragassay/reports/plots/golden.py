@@ -6,7 +6,6 @@ Columns go by our names (``factual_correctness.f1``) or by the published ones
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -15,7 +14,18 @@ from ragassay.engine.results import Result
 from ragassay.engine.summarise import describe
 from ragassay.errors import InputError
 from ragassay.metrics import naming
-from ragassay.reports.plots.tabled import BY_FILE, LEVEL, UNKNOWN, Cell, Collected, header, rows
+from ragassay.reports.plots.tabled import (
+    BY_FILE,
+    LEVEL,
+    ROUNDING,
+    UNKNOWN,
+    Cell,
+    Collected,
+    Columns,
+    answers,
+    by_run,
+    header,
+)
 
 TITLES = {
     "answer_similarity": "Semantic similarity",
@@ -26,20 +36,18 @@ TITLES = {
 DEFAULT = tuple(TITLES)
 """What is drawn where nobody says otherwise: the whole suite."""
 
-_RUN = re.compile(r"(?:run_(\d+)_)?(.+)")
+
+def columns_of(heads: Iterable[str]) -> Columns:
+    """The columns of each run, by our names of the metrics."""
+    return by_run(heads, _named)
 
 
-def columns_of(heads: Iterable[str]) -> dict[int, dict[str, str]]:
-    """For each run (1 where the file has no prefix), our metric names and the file's columns."""
+def _named(column: str) -> str | None:
     names = {name: name for name in DEFAULT} | dict(suites.get("golden").aliases)
-    found: dict[int, dict[str, str]] = {}
-    for head in heads:
-        match = _RUN.fullmatch(head)
-        assert match is not None  # any text has that form
-        for said, name in names.items():
-            if match[2] in (said, f"{said}_score") or match[2].endswith(f"_{said}"):
-                found.setdefault(int(match[1] or 1), {})[name] = head
-    return dict(sorted(found.items()))
+    for said, name in names.items():
+        if column in (said, f"{said}_score") or column.endswith(f"_{said}"):
+            return name
+    return None
 
 
 def read(path: Path) -> list[Result]:
@@ -53,13 +61,9 @@ def read(path: Path) -> list[Result]:
     if not runs:
         raise InputError("has no column of the golden-answer evaluator", path=path)
     systems: dict[str, Collected] = {}
-    for line, row, query, system in rows(path):
-        one = systems.setdefault(system, Collected(system))
-        for run, columns in runs.items():
-            cells = {name: Cell(path, line, head, row[head]) for name, head in columns.items()}
-            if run == min(runs) or any(row[head] is not None for head in columns.values()):
-                values = {name: cell.number(cell.json()) for name, cell in cells.items()}
-                one.add((query, system, run - 1), values)
+    for identity, cells in answers(path, runs):
+        one = systems.setdefault(identity[1], Collected(identity[1]))
+        one.add(identity, {name: _number(cell, name) for name, cell in cells.items()})
     there = {name for columns in runs.values() for name in columns}
     metrics = [
         describe(name, naming.parse(name), LEVEL, signature=f"{BY_FILE}|{UNKNOWN}")
@@ -67,3 +71,13 @@ def read(path: Path) -> list[Result]:
         if name in there
     ]
     return [one.result(path.stem, metrics, "golden") for one in systems.values()]
+
+
+def _number(cell: Cell, name: str) -> float | None:
+    """A score, which must lie in its metric's range but for rounding (of the tool's cosines)."""
+    value, metric = cell.number(cell.json()), naming.parse(name)
+    low, high = metric.low, metric.high
+    assert low is not None and high is not None
+    if value is None or low - ROUNDING <= value <= high + ROUNDING:
+        return value
+    raise cell.wrong(f"{name} is {value:g}, which lies beyond {low:g} to {high:g}")

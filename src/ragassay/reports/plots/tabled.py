@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,9 @@ LEVEL = 0.95
 
 BY_FILE = "known from a CSV only"
 """What the signature of a metric begins with whose file does not say how it was computed."""
+
+ROUNDING = 1e-6
+"""How far a cosine or a BERTScore of equal texts may lie beyond its range."""
 
 UNKNOWN = "judge=unknown"
 """What the signature of a judged metric has where the file names no judge."""
@@ -130,6 +134,11 @@ class Collected:
         return Result(summary, columns, {}, None, lambda: iter(()), lambda: iter(()))
 
 
+Columns = Mapping[int, Mapping[str, str]]
+"""For each run of a query, counted from 1 (1 where a file does not tell runs apart): our name of
+each column, and the file's."""
+
+_RUN = re.compile(r"(?:run_(\d+)_)?(.+)", re.S)
 _NOT_THERE = Unscored(Reason.MISSING_INPUT, "the file holds no value")
 
 
@@ -176,3 +185,46 @@ def rows(path: Path) -> Iterator[tuple[int, Row, str, str]]:
             line=1,
             hint="Name a file with results, one row a query.",
         )
+
+
+def by_run(heads: Iterable[str], named: Callable[[str], str | None]) -> Columns:
+    """The columns of each run of a query.
+
+    Args:
+        heads: the names in the file, with ``run_1_`` ... before them or without.
+        named: what we call a column, by its name without that; ``None`` for one of another kind.
+    """
+    found: dict[int, dict[str, str]] = {}
+    for head in heads:
+        match = _RUN.fullmatch(head)
+        name = None if match is None else named(match[2])
+        if match is not None and name is not None:
+            found.setdefault(int(match[1] or 1), {})[name] = head
+    return dict(sorted(found.items()))
+
+
+def answers(
+    path: Path, columns: Columns, aside: Container[str] = ()
+) -> Iterator[tuple[Identity, dict[str, Cell]]]:
+    """The cells of each run of each query, by our names.
+
+    A run without any cell is left out, for a query may have been run less often than others; one
+    without any such run has its first one, and no cells.
+
+    Args:
+        path: a results file.
+        columns: as `by_run` gives them, of one run at least.
+        aside: columns that tell nothing about whether there was a run.
+
+    Raises:
+        InputError: see `rows`.
+    """
+    for line, row, query, system in rows(path):
+        held = {
+            run: heads
+            for run, heads in columns.items()
+            if any(row[head] is not None for name, head in heads.items() if name not in aside)
+        }
+        for run, heads in (held or {min(columns): {}}).items():
+            cells = {name: Cell(path, line, head, row[head]) for name, head in heads.items()}
+            yield (query, system, run - 1), cells

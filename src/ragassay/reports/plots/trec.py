@@ -16,7 +16,6 @@ from ragassay.engine.results import Result
 from ragassay.engine.summarise import describe
 from ragassay.engine.summary import MetricSummary
 from ragassay.errors import InputError
-from ragassay.formats.delimited import Row
 from ragassay.formats.kinds import kind
 from ragassay.metrics import naming
 from ragassay.reports.ore_values import COLUMNS
@@ -26,8 +25,10 @@ from ragassay.reports.plots.tabled import (
     UNKNOWN,
     Cell,
     Collected,
+    Columns,
+    answers,
+    by_run,
     header,
-    rows,
 )
 from ragassay.scores import Reason
 
@@ -66,22 +67,16 @@ PAGE, TOOL = "formula=Open RAG Eval's page", "formula=Open RAG Eval itself"
 """By what formula the scores of `by_two_formulas` were computed, as their signatures have it."""
 
 _PARTS = {"weighted_precision": "citation.precision", "weighted_recall": "citation.recall"}
-_PREFIXED = re.compile(r"(?:run_(\d+)_)?(\w+)")
 _CUT_OFF = re.compile(r"(.*@)(\d+)")
 
 Numbers = dict[str, float | None]
 
 
-def columns_of(heads: Iterable[str]) -> dict[int, dict[str, str]]:
-    """For each run (1 where the file has no prefix), the published column names and the file's."""
-    found: dict[int, dict[str, str]] = {}
-    for head in heads:
-        match = _PREFIXED.fullmatch(head)
-        if match is not None and match[2] in (*COLUMNS, *_OF_PAGE):
-            found.setdefault(int(match[1] or 1), {})[match[2]] = head
-    return {
-        run: names for run, names in sorted(found.items()) if any(one in names for one in _SCORED)
-    }
+def columns_of(heads: Iterable[str]) -> Columns:
+    """The columns of each run that has scores, by their published names."""
+    known = {name: name for name in (*COLUMNS, *_OF_PAGE)}
+    found = by_run(heads, known.get)
+    return {run: names for run, names in found.items() if any(one in names for one in _SCORED)}
 
 
 def read(path: Path) -> list[Result]:
@@ -95,14 +90,11 @@ def read(path: Path) -> list[Result]:
     if not runs:
         raise InputError("has no column of the TREC evaluator", path=path)
     systems: dict[str, Collected] = {}
-    for line, row, query, system in rows(path):
-        one = systems.setdefault(system, Collected(system))
-        held = {run: names for run, names in runs.items() if _holds(row, names)}
-        for run, names in (held or {min(runs): {}}).items():
-            cells = {c: Cell(path, line, head, row[head]) for c, head in names.items()}
-            one.add((query, system, run - 1), _numbers(cells), _reasons(cells.get("unscored")))
-            if (judge := cells.get("judge")) is not None and judge.text:
-                one.judges.setdefault(judge.text)
+    for identity, cells in answers(path, runs, aside=("judge",)):
+        one = systems.setdefault(identity[1], Collected(identity[1]))
+        one.add(identity, _numbers(cells), _reasons(cells.get("unscored")))
+        if (judge := cells.get("judge")) is not None and judge.text:
+            one.judges.setdefault(judge.text)
     found = _names(runs, systems.values())
     formula = _formula(runs)
     return [
@@ -111,7 +103,7 @@ def read(path: Path) -> list[Result]:
     ]
 
 
-def _formula(runs: Mapping[int, Mapping[str, str]]) -> str:
+def _formula(runs: Columns) -> str:
     """Which form a file has: the tool writes every column with its run and none of ours."""
     for names in runs.values():
         for column, head in names.items():
@@ -127,11 +119,6 @@ _CITED, _ROUGE = "citation_f1_score", "rouge_score"
 def by_two_formulas(name: str) -> bool:
     """Whether Open RAG Eval's page and the tool itself compute a metric differently."""
     return name in (_CITED, _ROUGE) or name.startswith(("citation.", "nuggets.weighted"))
-
-
-def _holds(row: Row, names: Mapping[str, str]) -> bool:
-    """Whether a run of a query took place: a query may have been run less often than others."""
-    return any(row[head] is not None for column, head in names.items() if column != "judge")
 
 
 def _numbers(cells: Mapping[str, Cell]) -> Numbers:
