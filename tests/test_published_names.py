@@ -201,6 +201,12 @@ def test_datapizzas_parameters_are_those_of_the_metrics(name: str) -> None:
         )
 
 
+@pytest.mark.parametrize("name", ["rouge_score@4", "rouge_score(stem=false)"])
+def test_a_name_of_several_metrics_takes_no_parameters_and_the_error_names_them(name: str) -> None:
+    with pytest.raises(UsageError, match=r"stands for rouge1\.f, rouge2\.f, rougeL\.f"):
+        naming.named(name)
+
+
 def test_rouge_score_is_the_three_values_that_the_function_gives() -> None:
     said, reference = DATAPIZZA_ROW["prediction"], DATAPIZZA_ROW["answer"]
     found = ragassay.evaluate([DATAPIZZA_ROW], metrics="rouge_score").summary.metrics

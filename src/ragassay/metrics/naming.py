@@ -279,6 +279,11 @@ def _resolve(
         for other, target in names.items():
             if other.casefold() == folded:
                 return _behind(target)
+    if folded in SEVERAL:
+        several = SEVERAL[folded]
+        raise UsageError(
+            f"{name} by itself stands for {', '.join(several)}; in {text!r} one of these is needed."
+        )
     hint = did_you_mean(name, [*known(), *aliases(), *local, *ULTRARAG_RANKED, *SEVERAL])
     raise UnknownMetric(f"Unknown metric {text!r}. {hint} 'ragassay metrics' lists them all.")
 
