@@ -11,7 +11,7 @@ fulfilled. Level 0 says "not relevant".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -244,28 +244,29 @@ def _count(name: str, of: _Count) -> PreferenceMeasure:
     )
 
 
+def _shares(scope: str) -> Iterator[PreferenceMeasure]:
+    """The shares of preferences fulfilled: of all, of pairs of documents, of groups."""
+    yield PreferenceMeasure(f"prefs_simp{scope}", _simple(*_SCOPES[scope]))
+    yield PreferenceMeasure(f"prefs_pair{scope}", _by_pair(scope))
+    yield PreferenceMeasure(f"prefs_avgjg{scope}", _by_group(*_SCOPES[scope]))
+
+
 MEASURES: Mapping[str, PreferenceMeasure] = {
     measure.name: measure
     for measure in (
         _count("prefs_num_prefs_poss", _possible),
         _count("prefs_num_prefs_ful", _fulfilled),
         _count("prefs_num_prefs_ful_ret", lambda group: group.fulfilled),
-        *(
-            measure
-            for scope, counted in _SCOPES.items()
-            for measure in (
-                PreferenceMeasure(f"prefs_simp{scope}", _simple(*counted)),
-                PreferenceMeasure(f"prefs_pair{scope}", _by_pair(scope)),
-                PreferenceMeasure(f"prefs_avgjg{scope}", _by_group(*counted)),
-            )
-        ),
+        *_shares(""),
         PreferenceMeasure("prefs_avgjg_Rnonrel", _balanced(lambda group: group.balanced)),
+        *_shares("_ret"),
         PreferenceMeasure(
             "prefs_avgjg_Rnonrel_ret", _balanced(lambda group: group.balanced_retrieved)
         ),
+        *_shares("_imp"),
     )
 }
-"""The measures by trec_eval's names."""
+"""The measures by trec_eval's names, in its order."""
 
 
 def _counts(query: str, groups: Sequence[Group], retrieved: Ints) -> Counts:

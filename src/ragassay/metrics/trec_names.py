@@ -101,12 +101,6 @@ def _persistence(fixed: str) -> Callable[[str], str]:
     return combine
 
 
-_PREFERENCE_NAMES = [
-    *("prefs_num_prefs_poss", "prefs_num_prefs_ful", "prefs_num_prefs_ful_ret"),
-    *("prefs_simp", "prefs_pair", "prefs_avgjg", "prefs_avgjg_Rnonrel"),
-    *("prefs_simp_ret", "prefs_pair_ret", "prefs_avgjg_ret", "prefs_avgjg_Rnonrel_ret"),
-    *("prefs_simp_imp", "prefs_pair_imp", "prefs_avgjg_imp"),
-]
 _MEASURES = {
     "runid": _Entry("", per_query=False, takes=None),
     "num_q": _Entry("NumQ", per_query=False, takes=None),
@@ -144,7 +138,7 @@ _MEASURES = {
     "set_map": _Entry("SetAP"),
     "set_F": _Entry("SetF", combine="(x={})".format),
     "num_nonrel_judged_ret": _Entry("NumNonrelJudgedRet"),
-    **{name: _Entry("", takes="prefs") for name in _PREFERENCE_NAMES},
+    **{name: _Entry("", takes="prefs") for name in PREFERENCES},
     "map_avgjg": _Entry("AP", takes="qrels_jg"),
     "P_avgjg": _Entry("P@{}", _DEPTHS, takes="qrels_jg"),
     "Rprec_mult_avgjg": _Entry("Rprec(mult={})", _FIFTHS, whole=False, takes="qrels_jg"),
@@ -154,19 +148,25 @@ _MEASURES = {
     "unj": _Entry("Unjudged@{}", "5,10,20"),
 }
 _NAMES = list(_MEASURES)
+
+
+def _upto(last: str, names: list[str]) -> list[str]:
+    return names[: names.index(last) + 1]
+
+
 _ANY = ["runid", "num_q"]
 _BASIC = [*_ANY, "num_ret", "num_rel", "num_rel_ret"]
 _NOT_IN_ALL_TREC = {"dcg", "ideal_dcg", "yaap"}
 NICKNAMES = {
-    OFFICIAL: _NAMES[: _NAMES.index("P") + 1],
+    OFFICIAL: _upto("P", _NAMES),
     "set": [*_BASIC, "utility", "set_P", "set_relative_P", "set_recall", "set_map", "set_F"],
     "all_trec": [
         name
         for name in _NAMES
         if _MEASURES[name].takes in (None, "qrels") and name not in _NOT_IN_ALL_TREC
     ],
-    "all_prefs": [*_ANY, *_PREFERENCE_NAMES],
-    "prefs": [*_ANY, *_PREFERENCE_NAMES[: _PREFERENCE_NAMES.index("prefs_avgjg") + 1]],
+    "all_prefs": [*_ANY, *PREFERENCES],
+    "prefs": [*_ANY, *_upto("prefs_avgjg", [*PREFERENCES])],
     "qrels_jg": [*_ANY, "map_avgjg", "P_avgjg", "Rprec_mult_avgjg"],
 }
 
@@ -200,7 +200,7 @@ def resolve(
             acts on.
     """
     pieces = [piece for name in names for piece in naming.split(name)]
-    theirs = (*ULTRARAG,) if ultrarag else (*naming.ULTRARAG_RANKED,) if ks else ()
+    theirs = ULTRARAG if ultrarag else tuple(naming.ULTRARAG_RANKED) if ks else ()
     not_trec = [piece for piece in pieces if not _is_trec(piece, theirs)]
     if ks and not any(map(naming.takes_cutoffs, not_trec)):
         raise UsageError(
