@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ragassay.engine.results import Result
 from ragassay.engine.summary import MetricSummary
+from ragassay.reports import wording
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ class Series:
         if name not in self.result.summary.metrics:
             return "not in this file"
         reasons = self.result.columns.reasons(name).items()
-        return ", ".join(f"{reason.replace('_', ' ')} ({n:,})" for reason, n in reasons)
+        return ", ".join(f"{wording.reason(code)} ({n:,})" for code, n in reasons)
 
     def size(self, name: str) -> int:
         """How many values of a metric there are."""
