@@ -28,6 +28,7 @@ from ragassay.judges.offline import LABEL, OfflineJudge
 from ragassay.judges.panel import Panel
 from ragassay.judges.question import Question
 from ragassay.judges.questions.support import ExtractClaims
+from ragassay.metrics import naming
 from ragassay.reports import wording
 from ragassay.reports.folder import write_reports
 from scripted_judge import Scripted
@@ -392,7 +393,8 @@ def test_a_null_that_the_file_explains_is_not_filled_by_another_judge(
     assert (found.n_scored, found.unscored) == (4, {"undefined": 1})
     for metric in result.summary.metrics.values():
         assert metric.judge == "openai:gpt" and metric.n_given == metric.n_scored
-        assert metric.signature.endswith("|v1|given=all|judge=openai:gpt")
+        version = naming.parse(metric.metric).version
+        assert metric.signature.endswith(f"|v{version}|given=all|judge=openai:gpt")
     assert not any("judges" in warning for warning in result.summary.warnings)
     row = next(row for row in result.scores if row.metric == "RL_F" and row.value is None)
     assert row.explanation == "the answer makes no claim that could be supported"

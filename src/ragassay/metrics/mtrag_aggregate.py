@@ -171,15 +171,14 @@ class _Aggregate(ByBertScore):
 class RBAgg(_Aggregate):
     """Harmonic mean of (BertscoreR + 1) / 2, RougeL_stemFalse and (max BertKPrec + 1) / 2.
 
-    0 where any of them is 0; nothing retrieved, or no contexts in the record, counts as a third
-    share of 0. Where a part could not
-    be computed the score is `Unscored` and names it; the published code puts ``Recall`` in place of
-    a missing BertscoreR. A record's own ``RB_agg`` counts where it brings no BERTScores to make it
-    of. With a share of 0 a negative one (a BERTScore below -1) does not matter.
+    0 where any of them is 0, also where another is negative (a BERTScore below -1); nothing
+    retrieved, or no contexts in the record, counts as a third share of 0. Where a part could not be
+    computed the score is `Unscored` and names it; the published code puts ``Recall`` in place of a
+    missing BertscoreR. A record's own ``RB_agg`` counts where the record brings no BERTScores.
     """
 
     name = "rb_agg"
-    version = 2
+    version = 3
     title = "Reference-based aggregate: recall, ROUGE-L, knowledge (MT-RAG RB_agg)"
     recommended_for = "one figure for long answers without a judge"
 
@@ -212,6 +211,7 @@ class RBAggZeroDenominator(_Aggregate):
 
     name = "rb_agg_zero_denominator"
     says = "flag"
+    version = 2
     title = "RB_agg was set to 0, its denominator being 0 (MT-RAG RB_agg_zero_denominator)"
     higher_is_better = None
 

@@ -78,6 +78,7 @@ class _Conditioned(Metric):
     uses = ("query", "history", "passages", "references", "given")
     source = "Katsis et al. 2025, MTRAG; MT-RAG benchmark, step 5"
     kind = "judge"
+    version = 2
 
     @property
     @abstractmethod

@@ -211,6 +211,7 @@ class ReferenceJudge(_Judged):
     """
 
     name = "rb_llm"
+    version = 2
     title = "Overall rating against the reference by a judge (MT-RAG RB_llm)"
     source = "Kuo et al. 2024, RAD-Bench; MT-RAG benchmark, step 4"
     needs = ("query", "answer", "references")
