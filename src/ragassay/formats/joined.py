@@ -1,5 +1,5 @@
-"""Contexts that are one text: where they are cut into chunks, and what speaks for several chunks in
-a text that is not cut."""
+"""Contexts that are one text: cut into chunks at a separator, or checked for signs that they hold
+several chunks."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _MARK = re.compile(
     r"|(?:(?:\\r)?\\n){2,}",
     re.IGNORECASE,
 )
-"""What joins chunks and hardly stands in one."""
+"""What stands between chunks and hardly ever inside one."""
 
 _BLANK_LINE = re.compile(r"\n[ \t\r]*(?:[-=*_#~+]{3,}[ \t\r]*)?\n")
-"""What joins chunks, and paragraphs too."""
+"""What stands between chunks, and between the paragraphs of one."""
 
 _ESCAPES = {r"\n": "\n", r"\r": "\r", r"\t": "\t"}
 
@@ -29,11 +29,12 @@ class Joined:
     """Cuts the contexts of one source.
 
     Args:
-        separator: what stands between the chunks. Written as ``\\n`` and ``\\t``, line ends and
-            tabs are meant as well as these signs themselves: that is how a shell hands them on.
+        separator: what stands between the chunks. A written ``\\n`` or ``\\t`` in it, as a shell
+            hands it on, matches a line end or tab, and also the two characters themselves.
         single: each text is one chunk, whatever it holds.
-        refused: a text that seems to hold several chunks and is not cut is an error, for what
-            counts chunks would count wrongly. Else it is told, unless only blank lines say so.
+        refused: a text that seems to hold several chunks and is not cut is an error, because
+            metrics that count chunks would count wrongly. Else it is a note, and none where only
+            blank lines speak for it.
         notes: takes what is told.
 
     Raises:
@@ -70,11 +71,11 @@ class Joined:
             self._has_cut = True
         elif pieces and not self._single:
             self._uncut += 1
-            self._look(text, field, line)
+            self._check_uncut(text, field, line)
         return pieces
 
     def pieces(self, text: str) -> list[str]:
-        """The same of a text that nobody counts the chunks of."""
+        """The chunks of a text, without any check (gold, whose chunks no metric numbers)."""
         if not text:
             return []
         return self._pattern.split(text) if self.separator else [text]
@@ -88,7 +89,7 @@ class Joined:
                 count=self._uncut,
             )
 
-    def _look(self, text: str, field: str, line: int) -> None:
+    def _check_uncut(self, text: str, field: str, line: int) -> None:
         mark = _between(_MARK, text)
         by = f"joined by '{mark}'"
         if mark is None and self._refused and not self.separator:

@@ -33,8 +33,8 @@ def write_csv(result: Result, path: str | Path) -> None:
     """One line a sample: its identity, its three components, then ``relevance``,
     ``relevance_explanation`` and so on for each metric that the result has.
 
-    The context shows each chunk behind its number, ``[1] ...``, with blank lines between them:
-    these numbers are what ``attribution`` lists.
+    In the context each chunk begins with its number, ``[1] ...``, with blank lines between chunks:
+    ``attribution`` lists these numbers.
 
     The last columns name the metrics that have the lowest value for want of a component
     (``assumed``), those without a value and why (``unscored``: their cells are empty), and who was
