@@ -41,7 +41,7 @@ from ragassay.metrics.runs_bertscore import RunsBertScore
 from ragassay.metrics.runs_rouge_ore import RunsRougeOre
 from ragassay.metrics.runs_spread import OfMetric
 from ragassay.reports.consistency import consistency_of
-from ragassay.reports.ore_tokens import tokens_of
+from ragassay.reports.ore_tokens import GENERATION, RETRIEVAL, TOTALS, tokens_of
 from ragassay.reports.ore_values import COLUMNS, OreValues, demand, texts
 from ragassay.reports.rows import with_samples
 from ragassay.reports.tables import csv_writer
@@ -52,15 +52,13 @@ TREC, CONSISTENCY, MERGED, JSON = FILES.values()
 _VERSION = "0.3.0"
 """Of the tool whose form this is."""
 
-_RETRIEVAL, _GENERATION = "retrieval_score_token_usage", "generation_score_token_usage"
-_TOTALS = ("total_input_tokens", "total_output_tokens", "total_tokens")
 ALL_COLUMNS = tuple(
     name
     for column in COLUMNS
     for name in (
         column,
-        *([_RETRIEVAL] if column == "retrieval_score_mean_umbrela_score" else ()),
-        *([_GENERATION, *_TOTALS] if column == "generation_score_no_answer_score" else ()),
+        *([RETRIEVAL] if column == "retrieval_score_mean_umbrela_score" else ()),
+        *([GENERATION, *TOTALS] if column == "generation_score_no_answer_score" else ()),
     )
 )
 """The columns of one run in the TREC evaluator's file."""

@@ -28,6 +28,10 @@ _ASKING = (Umbrela, NuggetsOre, Nuggets, CitationOre, NoAnswer, Answered)
 
 _USAGE = ("input_tokens", "output_tokens", "total_tokens")
 
+RETRIEVAL, GENERATION = "retrieval_score_token_usage", "generation_score_token_usage"
+TOTALS = ("total_input_tokens", "total_output_tokens", "total_tokens")
+"""The columns of one run that hold tokens."""
+
 
 def tokens_of(rows: Rows, values: OreValues, result: Result) -> dict[str, Any]:
     """What the verdicts behind a sample's scores took when they were given; 0 where nobody counts
@@ -45,13 +49,11 @@ def tokens_of(rows: Rows, values: OreValues, result: Result) -> dict[str, Any]:
         if record is not None and step is not None:
             for key, n in zip(_USAGE, _counted(record), strict=True):
                 steps[step][key] += n
-    totals = {f"total_{key}": sum(step[key] for step in steps.values()) for key in _USAGE[:2]}
-    totals["total_tokens"] = sum(totals.values())
-    return {
-        "retrieval_score_token_usage": steps["umbrela_tokens"],
-        "generation_score_token_usage": steps | totals,
-        **totals,
+    totals = {
+        total: sum(step[key] for step in steps.values())
+        for total, key in zip(TOTALS, _USAGE, strict=True)
     }
+    return {RETRIEVAL: steps["umbrela_tokens"], GENERATION: steps | totals, **totals}
 
 
 def _counted(record: Record) -> tuple[int, int, int]:
