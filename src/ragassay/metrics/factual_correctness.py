@@ -16,19 +16,19 @@ from ragassay.scores import Outcome, Reason, Score, Unscored
 
 
 class _Side(NamedTuple):
-    """The claims of a text, and which of them the other text bears out."""
+    """The claims of a text, and which of them the other text supports."""
 
     claims: tuple[str, ...]
     held: tuple[bool, ...]
 
     @property
     def share(self) -> float | None:
-        """Of the claims that are borne out; ``None`` where nothing is claimed."""
+        """Share of the claims that are supported, 0 to 1; ``None`` where nothing is claimed."""
         return sum(self.held) / len(self.held) if self.held else None
 
 
 async def side(ask: Ask, query: str, text: str, other: str) -> _Side:
-    """What a text claims, and what of it another text bears out; for `Ask.once`.
+    """What a text claims, and which claims another text supports; for `Ask.once`.
 
     Raises:
         Unanswered: a question has no answer.
@@ -44,8 +44,8 @@ async def side(ask: Ask, query: str, text: str, other: str) -> _Side:
 @register
 @dataclass(frozen=True)
 class FactualCorrectness(JudgedMetric):
-    """Claims of the answer that the reference bears out (precision), claims of the reference that
-    the answer bears out (recall), and their harmonic mean.
+    """Claims of the answer that the reference supports (precision), claims of the reference that
+    the answer supports (recall), and their harmonic mean.
 
     Of several references the one with the highest F1 counts, for all three. An answer that claims
     nothing has no precision, recall 0 and F1 0; a reference that claims nothing measures nothing.
@@ -61,8 +61,8 @@ class FactualCorrectness(JudgedMetric):
     source = "Open RAG Eval 0.3.0, golden answers"
     needs = ("query", "answer", "references")
     parts_titles: ClassVar[Mapping[str, str]] = {
-        "precision": "share of the answer's claims that the reference bears out",
-        "recall": "share of the reference's claims that the answer bears out",
+        "precision": "share of the answer's claims that the reference supports",
+        "recall": "share of the reference's claims that the answer supports",
         "f1": "harmonic mean of both",
     }
     asks = (ExtractClaims, ClaimSupport)

@@ -112,8 +112,8 @@ def _parse(text: str, local: Mapping[str, str]) -> tuple[Metric, bool]:
 
 
 def find(text: str, local: Mapping[str, str] | None = None) -> list[tuple[type[Metric], str]]:
-    """The class behind a name and its canonical spelling; a required cut-off may be missing. More
-    than one only for a name that stands for several metrics (`SEVERAL`).
+    """The class that a name stands for, and its canonical spelling; a required cut-off may be
+    missing. More than one only for a name that stands for several metrics (`SEVERAL`).
 
     Raises:
         UsageError: there is no such metric.
@@ -270,7 +270,7 @@ def _cut(text: str) -> list[str]:
 def _resolve(
     name: str, text: str, local: Mapping[str, str]
 ) -> tuple[type[Metric], Mapping[str, Any], bool]:
-    """The class behind a name, the parameters that an alias fixes, and whether it is an alias."""
+    """A name's class, the parameters that an alias fixes, and whether the name is an alias."""
     for names in (local, known(), aliases()):
         if name in names:
             return _behind(names[name])

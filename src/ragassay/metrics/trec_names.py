@@ -50,7 +50,7 @@ class TrecMeasure:
 
     Attributes:
         label: what it prints, such as ``P_10``.
-        metric: the metric behind it; ``None`` for ``runid``.
+        metric: the metric that computes it; ``None`` for ``runid``.
         per_query, summary: where the line appears.
         takes: the judgements that it can be computed from (``prefs`` stands for both kinds of
             preferences); ``None`` for any.

@@ -1,4 +1,4 @@
-"""The tokens behind a sample's scores, in Open RAG Eval's columns."""
+"""What the verdicts of a sample's scores took in tokens, in Open RAG Eval's columns."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ TOTALS = ("total_input_tokens", "total_output_tokens", "total_tokens")
 
 
 def tokens_of(rows: Rows, values: OreValues, result: Result) -> dict[str, Any]:
-    """What the verdicts behind a sample's scores took when they were given; 0 where nobody counts
+    """What the verdicts of a sample's scores took when they were given; 0 where nobody counts
     tokens (rules, people). Columns by name."""
     steps = {name: dict.fromkeys(_USAGE, 0) for name in dict.fromkeys(STEPS.values())}
     asked = dict.fromkeys(
