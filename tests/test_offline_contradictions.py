@@ -62,6 +62,14 @@ FALSE = [
     ("One third of the members voted.", "Two thirds of the members voted."),
     ("The tower is 330 metres short.", "The tower is 330 metres (1,083 ft) tall, with the mast."),
     ("The soldiers march 4 miles daily.", "The soldiers march 4 kilometres daily."),
+    ("Google acquired the site in 2006.", "Microsoft acquired the site in 2006."),
+    ("Oxygen makes up 78 % and nitrogen 21 %.", "Nitrogen makes up 78 % and oxygen 21 %."),
+    ("It is false that the bridge opened in 1999.", "The bridge opened in 1999."),
+    ("It is a myth that the bridge opened in 1999.", "The bridge opened in 1999."),
+    ("The first edition appeared in 1955.", "The second edition appeared in 1955."),
+    ("The third edition appeared in 1955.", "The second edition appeared in 1955."),
+    ("The hotel near the park is cheap.", "The hotel near the park is expensive."),
+    ("The company lacks a board of directors.", "The company has a board of directors."),
 ]
 
 
@@ -124,6 +132,12 @@ def test_a_rating_counts_contradicted_sentences_as_unsupported() -> None:
         ("The mission was able to land on the moon.", "The mission landed on the moon."),
         ("The tower is 1,083 ft tall.", "The tower is 330 metres (1,083 ft) tall."),
         ("One third of the members voted.", "33 % of the members voted."),
+        ("Scientists saw the comet in 1995.", "Researchers saw the comet in 1995."),
+        ("Modern bridges in Rome are long.", "Bridges in Rome are long."),
+        ("Obama won the election in 2008.", "Barack Obama won the election in 2008."),
+        ("The bridge has been opened in 1999.", "The bridge was opened in 1999."),
+        ("The company lacks a board.", "The company has no board."),
+        ("It is not false that the bridge opened in 1999.", "The bridge opened in 1999."),
     ],
 )
 def test_other_wordings_of_the_same_contradict_nothing(claim: str, passage: str) -> None:

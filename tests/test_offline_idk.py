@@ -153,6 +153,9 @@ I don't know exactly when, but it opened in the sixties, under mayor Brandt.
 """.strip().splitlines()
 
 REFUSALS = """
+No answer found.
+No answer was found.
+Beats me.
 Hmm, no idea.
 Sorry, no idea.
 Sorry for the inconvenience.

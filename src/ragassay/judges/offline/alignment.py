@@ -45,6 +45,9 @@ COPY = Nearness()
 _LEAST = 2
 """Smallest number of words that match and agree."""
 
+_NO_NAMES = ("s", "ing", "ly")
+"""Two words that share one of these endings are rather synonyms ("Scientists", "Researchers")."""
+
 LONG_ENOUGH = 4
 """Smallest number of words in a sentence that is looked for inside a longer one: a long sentence
 holds fewer words by chance."""
@@ -100,7 +103,7 @@ def compared(one: Parsed, other: Parsed, near: Nearness = COPY) -> Kind | Litera
         What contradicts; ``same`` where nothing does; ``None`` where the sentences do not speak of
         the same thing.
     """
-    known = one.names | other.names
+    known = one.names | other.names | _opening_names(one, other)
     own, its = _row(one, known), _row(other, known)
     if one.passive == other.passive and _roles_exchanged(own, its):
         return "roles"
@@ -132,6 +135,13 @@ def compared(one: Parsed, other: Parsed, near: Nearness = COPY) -> Kind | Litera
         return "number"
     denied = _denials(one, own, first, last) + _denials(other, its, its_first, its_last)
     return "negation" if denied % 2 else "same"
+
+
+def _opening_names(one: Parsed, other: Parsed) -> frozenset[str]:
+    """Stems of the words that two sentences begin with, where both may be names."""
+    both = (one.opening, other.opening)
+    alike = any(all(word.endswith(ending) for word in both) for ending in _NO_NAMES)
+    return frozenset() if alike or not all(both) else frozenset(map(stem, both))
 
 
 def _matched(own: list[str], its: list[str]) -> list[tuple[int, int]]:

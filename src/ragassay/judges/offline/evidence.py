@@ -29,6 +29,7 @@ _MANY = 1_000
 _NAME = re.compile(r"(?<=[\w,;:)\"'’”] )[A-ZÀ-ÖØ-Þ][\w’'-]*|\b[A-Z]{2}[A-Z0-9]*\b")
 _NEGATIONS = lists.words("negations")
 _DENYING = lists.words("verbs_of_denial")
+_REFUTING = lists.words("refuting")
 _NEGATING = re.compile(r"n't$|[不没沒无無未非]")
 _BEFORE = 3
 """How many words before the first of some words are searched for a negation of them."""
@@ -104,12 +105,18 @@ def negates(token: str) -> bool:
 
 
 def denials(each: Sequence[str]) -> list[bool]:
-    """For each token of a sentence, whether it is a negation, or a verb that denies what follows
-    its "to" ("failed to land"); "nor" after one does not count."""
+    """For each token of a sentence, whether it is a negation, a verb that denies what follows its
+    "to" ("failed to land"), or a word that denies what follows its "that" ("it is false that");
+    "nor" after one does not count."""
     found: list[bool] = []
     denied = False
     for at, token in enumerate(each):
-        denies = negates(token) or (token in _DENYING and each[at + 1 : at + 2] == ["to"])
+        following = each[at + 1] if at + 1 < len(each) else ""
+        denies = (
+            negates(token)
+            or (token in _DENYING and following == "to")
+            or (token in _REFUTING and following == "that")
+        )
         found.append(denies and not (token in _CONTINUES and denied))
         denied = denied or found[-1]
     return found

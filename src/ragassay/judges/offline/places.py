@@ -15,7 +15,7 @@ from ragassay.judges.offline.evidence import UNIT_STEMS, denials, names
 from ragassay.judges.offline.opposites import class_of
 from ragassay.judges.offline.values import is_number
 from ragassay.judges.offline.versions import Version, versions
-from ragassay.judges.offline.words import LITTLE, stem, tokens, weight
+from ragassay.judges.offline.words import LITTLE, WHOLE, stem, tokens, weight
 
 Place = Literal["number", "unit", "name", "opposite", ""]
 
@@ -24,6 +24,7 @@ _LONGEST = 200
 number."""
 
 _INTERJECTION = re.compile(r"^\W*(?:yes|no|true|false)\s*[.,:;!–—]\s*", re.IGNORECASE)
+_CAPITAL = re.compile(r"^\W*[A-ZÀ-ÖØ-Þ]")
 _INSIDE = {"and", "or", "of", "the", "de", "von", "van", "du", "der", "la"}
 """Small words inside a name, or between names of one list."""
 
@@ -63,6 +64,8 @@ class Parsed(NamedTuple):
         words: its words that carry meaning.
         denied: for each negation, the number of ``words`` before it.
         names: stems of its names.
+        opening: its first word, where this has a capital, which any word has there, and is not a
+            common one: a name or not, the sentence alone does not tell; else empty.
         passive: how often "by" stands in it.
         versions: its decimals that name something.
     """
@@ -70,6 +73,7 @@ class Parsed(NamedTuple):
     words: tuple[Word, ...]
     denied: tuple[int, ...]
     names: frozenset[str]
+    opening: str
     passive: int
     versions: frozenset[Version]
 
@@ -105,8 +109,11 @@ def parsed(sentence: str) -> Parsed:
             follows = follows and token in _INSIDE
             listed = listed or token in _LISTING
     named = names(sentence).intersection(word.stem for word in words)
+    opening = (
+        each[0] if each and _CAPITAL.match(sentence) and weight(stem(each[0])) == WHOLE else ""
+    )
     by = each.count("by")
-    return Parsed(tuple(words), tuple(denied), frozenset(named), by, versions(sentence))
+    return Parsed(tuple(words), tuple(denied), frozenset(named), opening, by, versions(sentence))
 
 
 def _is_some(each: list[str], at: int) -> bool:

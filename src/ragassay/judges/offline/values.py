@@ -140,6 +140,9 @@ class _Reading:
             elif word in ("minus", "negative") and self._next()[:1].isdigit() and not self._after():
                 self._at += 1
                 self._digits("-" + self._word())
+            elif word in ("minus", "negative") and self._next() in _NUMERALS and not self._after():
+                self._at += 1
+                self._numeral("-")
             elif word in _CURRENCIES and self._next()[:1].isdigit():
                 self._at += 1
                 self._digits(self._word(), UNITS.get(word, ""))
@@ -265,8 +268,8 @@ class _Reading:
             self._day(number(day[3]))
             self._at += 1
 
-    def _numeral(self) -> None:
-        """A number in words, as far as it goes."""
+    def _numeral(self, sign: str = "") -> None:
+        """A number in words, as far as it goes; ``sign``: "-" where "minus" stood before it."""
         start = self._at
         total = part = 0
         last = 0
@@ -298,10 +301,11 @@ class _Reading:
                 part += value
             last = value
             self._at += 1 + more
-        if self._at == start + 1 and self._words[start] == "one" and not self._measured():
+        alone = self._at == start + 1 and self._words[start] == "one"
+        if alone and not sign and not self._measured():
             self._found.append("one")
             return
-        self._value(str(total + part))
+        self._value(sign + str(total + part))
 
     def _measured(self) -> bool:
         word = self._word()
@@ -371,7 +375,7 @@ class _Reading:
                 scale = scale or _SHORT_SCALES.get(word, 0)
             halved = word == "and" and (self._word(1), self._word(2)) == ("a", "half")
             if halved:
-                value = _plain(Decimal(value) + Decimal("0.5"))
+                value = _plain(Decimal(value) + Decimal("0.5").copy_sign(Decimal(value)))
                 self._at += 3
             elif scale >= 12 and (scale >= 100 or word == "dozen"):
                 value = _plain(Decimal(value) * scale)
