@@ -59,13 +59,18 @@ def mass_at_one(share: float) -> Shape:
     return Shape("mass at 1", f"{share:g} at 1, rest uniform", draw, share + (1 - share) / 2)
 
 
+def in_clusters(g: np.random.Generator, n: int, size: int, icc: float, mean: float) -> Floats:
+    """0/1 scores of n clusters, whose chances are beta-distributed with that correlation."""
+    total = 1 / icc - 1 if icc else 0.0
+    chance = g.beta(total * mean, total * (1 - mean), (n, 1)) if icc else np.full((n, 1), mean)
+    return (g.random((n, size)) < chance) * 1.0
+
+
 def clustered(size: int, icc: float, mean: float, sizes: tuple[int, ...]) -> Shape:
-    """0/1 scores in clusters whose chances are beta-distributed with that correlation."""
+    """0/1 scores in clusters of one size."""
 
     def draw(g: np.random.Generator, n: int) -> Floats:
-        total = 1 / icc - 1 if icc else 0.0
-        chance = g.beta(total * mean, total * (1 - mean), (n, 1)) if icc else np.full((n, 1), mean)
-        return (g.random((n, size)) < chance) * 1.0
+        return in_clusters(g, n, size, icc, mean)
 
     return Shape(
         "clusters", f"clusters of {size}, icc {icc:g}, mean {mean:g}", draw, mean, UNIT, sizes
@@ -76,9 +81,7 @@ def unequal(icc: float, mean: float) -> Shape:
     """0/1 scores in clusters of which a fifth holds 25 scores each, the others 2."""
 
     def draw(g: np.random.Generator, n: int) -> Floats:
-        total = 1 / icc - 1 if icc else 0.0
-        chance = g.beta(total * mean, total * (1 - mean), (n, 1)) if icc else np.full((n, 1), mean)
-        found = (g.random((n, 25)) < chance) * 1.0
+        found = in_clusters(g, n, 25, icc, mean)
         found[n // 5 :, 2:] = np.nan  # no score
         return found
 
@@ -111,6 +114,17 @@ SHAPES = (
 )
 
 
+def labels_of(values: Floats) -> NDArray[np.int64] | None:
+    """The cluster of each value; ``None`` where each cluster has one value."""
+    n, size = values.shape
+    return np.repeat(np.arange(n), size) if size > 1 else None
+
+
+def open_ends(low: float | None, high: float | None) -> tuple[float, float]:
+    """Bounds with infinity where there is none."""
+    return (-np.inf if low is None else low, np.inf if high is None else high)
+
+
 @dataclass(frozen=True)
 class Cell:
     """What one shape and size came to: shares of samples, and widths as shares of t's."""
@@ -132,10 +146,10 @@ def measure(shape: Shape, n: int, samples: int) -> Cell:
     widths, points = np.zeros(2), 0
     for _ in range(samples):
         values = shape.draw(generator, n)
-        clusters = np.repeat(np.arange(n), values.shape[1]) if values.shape[1] > 1 else None
-        there = ~np.isnan(values.ravel())
-        flat = values.ravel()[there]
-        clusters = None if clusters is None else clusters[there]
+        clusters = labels_of(values)
+        scored = ~np.isnan(values.ravel())
+        flat = values.ravel()[scored]
+        clusters = None if clusters is None else clusters[scored]
 
         def bounds(
             method: str,
@@ -149,7 +163,7 @@ def measure(shape: Shape, n: int, samples: int) -> Cell:
             low, high = found.low, found.high
             if method == "t" and low is None:  # equal values: the formula's point
                 low = high = found.mean
-            return (-np.inf if low is None else low, np.inf if high is None else high)
+            return open_ends(low, high)
 
         t, auto, single = bounds("t"), bounds("auto"), bounds("auto", one_sided(LEVEL))
         truth = shape.mean
@@ -205,6 +219,17 @@ def discordant(share: float, balance: float) -> Shape:
     return Shape("0/1 pairs", name, draw, share * (2 * balance - 1), UNIT, (20, 50, 100, 200))
 
 
+def gains(share: float, spread: float) -> Shape:
+    """Differences of which a share are gains of 0.3 to 1, the rest normal about 0."""
+
+    def draw(g: np.random.Generator, n: int) -> Floats:
+        gained = g.random((n, 1)) < share
+        return np.where(gained, g.uniform(0.3, 1, (n, 1)), g.normal(0, spread, (n, 1)))
+
+    name = f"{100 * share:g} % gain .3 to 1, the rest within {f'{spread:g}'.lstrip('0')}"
+    return Shape("graded", name, draw, share * 0.65, UNIT, (20, 50, 100))
+
+
 DIFFERENCES = (
     *(discordant(share, balance) for share in (0.02, 0.1, 0.3) for balance in (0.5, 0.75, 1.0)),
     Shape(
@@ -231,26 +256,8 @@ DIFFERENCES = (
         UNIT,
         (20, 50, 100),
     ),
-    Shape(
-        "graded",
-        "30 % gain .3 to 1, the rest within .02",
-        lambda g, n: np.where(
-            g.random((n, 1)) < 0.3, g.uniform(0.3, 1, (n, 1)), g.normal(0, 0.02, (n, 1))
-        ),
-        0.3 * 0.65,
-        UNIT,
-        (20, 50, 100),
-    ),
-    Shape(
-        "graded",
-        "15 % gain .3 to 1, the rest within .1",
-        lambda g, n: np.where(
-            g.random((n, 1)) < 0.15, g.uniform(0.3, 1, (n, 1)), g.normal(0, 0.1, (n, 1))
-        ),
-        0.15 * 0.65,
-        UNIT,
-        (20, 50, 100),
-    ),
+    gains(0.3, 0.02),
+    gains(0.15, 0.1),
     Shape(
         "graded",
         "difference of two beta scores (a+b 2, means .6 and .5)",
@@ -280,7 +287,7 @@ def differences(samples: int) -> None:
             held, widths, found, parted = np.zeros(2), np.zeros(2), 0, 0
             for _ in range(samples):
                 values = shape.draw(generator, n)
-                clusters = np.repeat(np.arange(n), values.shape[1]) if values.shape[1] > 1 else None
+                clusters = labels_of(values)
                 flat = values.ravel()
                 ends = []
                 for kind, correction in (("t", "none"), ("auto", "maxt")):
@@ -291,7 +298,7 @@ def differences(samples: int) -> None:
                     low, high = result.low, result.high
                     if kind == "t" and low is None:  # equal differences: the formula's point
                         low = high = result.diff
-                    ends.append((-np.inf if low is None else low, np.inf if high is None else high))
+                    ends.append(open_ends(low, high))
                 held += [low <= shape.mean <= high for low, high in ends]
                 if np.isfinite(ends[1][0]):
                     widths += [high - low for low, high in ends]

@@ -392,7 +392,7 @@ def test_requests_that_are_hopeless_in_the_same_way_end_the_run_at_once() -> Non
     breaker.succeeded()
     for at in range(ALIKE_IN_A_ROW):
         assert breaker.tripped is None
-        breaker.failed(Reason.SERVER_ERROR, f"rejected: bad (request r{at}-f)", hopeless=True)
+        breaker.failed(Reason.SERVER_ERROR, f"rejected: bad (request r{at}-f)", permanent=True)
     assert breaker.tripped is not None
     assert "16 requests in a row failed in the same way" in breaker.tripped[1]
 
@@ -401,7 +401,7 @@ def test_requests_that_are_hopeless_in_the_same_way_end_the_run_at_once() -> Non
     "between",
     [
         lambda breaker: breaker.succeeded(),
-        lambda breaker: breaker.failed(Reason.SERVER_ERROR, "another", hopeless=True),
+        lambda breaker: breaker.failed(Reason.SERVER_ERROR, "another", permanent=True),
         lambda breaker: breaker.failed(Reason.SERVER_ERROR, "failed (503)"),
     ],
 )
@@ -411,7 +411,7 @@ def test_hopeless_requests_among_others_do_not_end_a_run(
     breaker = Breaker()
     for _ in range(5):
         for _ in range(ALIKE_IN_A_ROW - 1):
-            breaker.failed(Reason.SERVER_ERROR, "rejected", hopeless=True)
+            breaker.failed(Reason.SERVER_ERROR, "rejected", permanent=True)
         between(breaker)
     assert breaker.tripped is None
 

@@ -84,6 +84,14 @@ def test_claims_judged_offline_agree_with_people_and_keep_their_verdict() -> Non
     assert offline_agreement(replace(entries["umbrela"], judge="", judges={})) is None
 
 
+@pytest.mark.parametrize("label", [f"{LABEL}0", f"{LABEL} + {LABEL}0", f"panel({LABEL}0, {LABEL})"])
+def test_the_agreement_of_one_version_says_nothing_about_another(label: str) -> None:
+    run = ragassay.evaluate(examples.path_of("hybrid"), ["rl_f"])
+    other = replace(run.summary.metrics["rl_f"], judge=label, judges={label: 12})
+    agreement = offline_agreement(other)
+    assert agreement is not None and agreement.value is None and not agreement.sufficient
+
+
 def test_the_verdict_of_an_llm_judge_says_that_its_agreement_was_not_measured(judged) -> None:
     runs = [relabelled(run, "openai:gpt-4o", "answer_match") for run in judged]
     assert unmeasured_judge(runs[0].summary.metrics["answer_match"])

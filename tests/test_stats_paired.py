@@ -325,3 +325,16 @@ def test_the_interval_of_mostly_tied_pairs_covers(share: float, balance: float, 
         [found] = compare_pairs(values, np.zeros(n), spans=[(0, 1)], n_resamples=400)
         held += found.low <= truth <= found.high
     assert held / 200 > 0.93
+
+
+@pytest.mark.parametrize("factor", [1 - 1e-7, 1 + 1e-7])
+def test_verdict_and_interval_agree_at_a_level_next_to_the_p_value(factor: float) -> None:
+    new, old = [0.1] * 14, [0.0] * 14
+    (at_95,) = compare_pairs(new, old, spans=[(0, 1)], correction="none")
+    assert at_95.interval == "sign flips and ties"
+    assert at_95.p_adjusted is not None and at_95.p_value is not None
+    assert at_95.p_adjusted > at_95.p_value
+    level = 1 - at_95.p_adjusted * factor
+    (found,) = compare_pairs(new, old, spans=[(0, 1)], correction="none", level=level)
+    assert found.low is not None and found.high is not None and found.p_adjusted is not None
+    assert (found.low <= 0 <= found.high) == (found.p_adjusted > 1 - level)

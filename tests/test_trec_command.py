@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import Any
 
@@ -374,3 +375,13 @@ def test_preferences_compare_runs_too(files: Path, capsys: pytest.CaptureFixture
     assert [d["name"] for d in found["differences"]] == ["prefs_simp", "prefs_pair", "prefs_avgjg"]
     # Only q1 has a preference, a before b, which new.run fulfils and old.run does not.
     assert [d["wins"] for d in found["differences"]] == [1, 1, 1]
+
+
+def test_a_note_on_a_compared_run_from_standard_input_calls_it_so(
+    files: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with (files / "old.run").open("rb") as stream:
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(stream))
+        assert call(["trec", "qrels", "new.run", "-", "-m", "map"]) == 0
+    said = capsys.readouterr().err
+    assert "standard input: 1 of 3 judged queries" in said.replace("\n", " ")

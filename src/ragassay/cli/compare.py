@@ -124,25 +124,27 @@ def compare(
     if fail_if_worse:
         every = [d for comparison in found for d in comparison.differences]
         gates += [_not_worse(d) for d in every]
-        gates += [None] * (not any(d.p_adjusted is not None for d in every))
-        show.warn(_undecided(every))
+        undecided = _undecided(every)
+        if undecided:
+            gates.append(None)
+            show.warn([undecided])
     if False in gates:
         return GATE_FAILED
     nothing = not any(d.n for comparison in found for d in comparison.differences)
     return INCOMPLETE if nothing or None in gates else OK
 
 
-def _undecided(differences: list[Difference]) -> list[str]:
-    """Why --fail-if-worse is undecided; nothing where it is not."""
+def _undecided(differences: list[Difference]) -> str:
+    """Why --fail-if-worse is undecided; empty where it is decided."""
     suspected = [d.name for d in differences if _not_worse(d) is None]
     if suspected:
-        return [
+        return (
             f"--fail-if-worse is undecided: {', '.join(suspected)} would be worse, by judgments "
             "that are only indicative; --trust-offline lets them decide."
-        ]
+        )
     if not any(d.p_adjusted is not None for d in differences):
-        return ["--fail-if-worse is undecided: none of these metrics is tested."]
-    return []
+        return "--fail-if-worse is undecided: none of these metrics is tested."
+    return ""
 
 
 def _not_worse(d: Difference) -> bool | None:

@@ -14,7 +14,8 @@ USAGE = 2
 INCOMPLETE = 3
 INTERRUPTED = 130
 PIPE_CLOSED = 141
-"""Who reads the output (``head``) went away: as if ended by SIGPIPE, and never a failed gate."""
+"""The program that reads the output (``head``) ended first: the code of a process that SIGPIPE
+ended, so that it is never taken for a failed gate."""
 
 
 def exit_code(gates: Sequence[GateResult], *summaries: Summary) -> int:

@@ -1,10 +1,11 @@
-"""Ctrl-C, heard for certain; and what asks a process to end, treated alike.
+"""Signals that end a command: Ctrl-C (SIGINT), SIGTERM and SIGHUP, all treated alike.
 
-A scheduler that ends a job (SIGTERM) and a terminal that is closed (SIGHUP) are Ctrl-C by other
-means: what is in flight is paid, and is kept.
+A scheduler ends a job with SIGTERM, a terminal that is closed sends SIGHUP; after any of them the
+answers to requests in flight are still kept, because they are paid for.
 
-Python raises the exception wherever it happens to be, and drops it where nothing can be raised (an
-object is finalised, a library calls back). So it is remembered, and long work asks now and then.
+Python raises ``KeyboardInterrupt`` wherever the program happens to be, and drops it where nothing
+can be raised (an object is finalised, a library calls back). So the signal is remembered, and long
+work calls `check` now and then.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _DEFAULT = (signal.default_int_handler, signal.SIG_DFL)
 
 @contextmanager
 def heard() -> Iterator[None]:
-    """Remembers Ctrl-C while the block runs; leaves alone a signal that somebody else handles or
+    """Remembers these signals while the block runs; leaves alone one that somebody else handles or
     ignores (``nohup``)."""
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -47,7 +48,8 @@ def heard() -> Iterator[None]:
 
 
 def check() -> None:
-    """Raises ``KeyboardInterrupt`` where it was pressed and got lost; on the main thread only."""
+    """Raises ``KeyboardInterrupt`` after such a signal, if it was dropped then; on the main thread
+    only."""
     if _pressed.is_set() and threading.current_thread() is threading.main_thread():
         raise KeyboardInterrupt
 

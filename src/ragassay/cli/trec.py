@@ -201,7 +201,7 @@ def trec(
         out = show.console()
         out.print(f"{name}: {shown.averaged_over(scores)}", markup=False, soft_wrap=True)
         out.print(shown.table(scores, per_query=per_query, summary=not no_summary))
-    show.warn(shown.warnings(scores, name if name == NAME else str(run)))
+    show.warn(shown.warnings(scores, _path(run)))
     return OK
 
 
@@ -277,7 +277,7 @@ def _compare(
     show.warn(
         sentence
         for scores, run in zip(results, runs, strict=True)
-        for sentence in shown.warnings(scores, str(run))
+        for sentence in shown.warnings(scores, _path(run))
     )
     return OK
 
@@ -286,9 +286,13 @@ def _name(run: Path) -> str:
     return NAME if run == STANDARD_INPUT else run.name
 
 
+def _path(run: Path) -> str:
+    return NAME if run == STANDARD_INPUT else str(run)
+
+
 def _names(runs: list[Path], tags: list[str]) -> list[str]:
     """What the runs are called: tags where they tell the runs apart, else files."""
     for names in (tags, [_name(run) for run in runs]):
         if len(set(names)) == len(names):
             return names
-    return [str(run) for run in runs]
+    return [_path(run) for run in runs]

@@ -1,7 +1,8 @@
-"""Who stands behind the judged values of a metric: the run's judge, and those that records name.
+"""Who gave the judged values of a metric: the run's judge, and those that records name.
 
-A mean over values of two judges is no figure of either, so that whoever gave a value is told
-wherever the value is: in its row, in the metric's label and in its signature.
+A mean over values of two judges says nothing about either, so whoever gave a value is named
+wherever the value is: in its row, in the metric's label and in its signature. A value that rests on
+several judges has one label, theirs joined by `AND`.
 """
 
 from __future__ import annotations
@@ -12,15 +13,16 @@ from dataclasses import dataclass
 from ragassay.scores import AND, RECORD, Outcome, Score
 
 MOST = 3
-"""Groups of judges that a label names one by one."""
+"""Most labels that a metric's own label names one by one."""
 
-Behind = Mapping[str, int]
-"""How many values rest on whom: labels, joined by `AND` where a value rests on several."""
+ValuesByJudge = Mapping[str, int]
+"""How many values have which label of judges; `RECORD` for those that a record brings without
+saying whose they are."""
 
 
 def judges_of(outcome: Outcome, judge: str) -> str:
-    """Who stands behind an outcome: those whom the record names, and the run's judge where it was
-    asked; empty for arithmetic."""
+    """The label of the judges that an outcome rests on: those whom the record names, and the run's
+    judge where it was asked; empty for arithmetic."""
     by = outcome.by if isinstance(outcome, Score) else ()
     asked = (judge,) if outcome.evidence and judge else ()
     return AND.join(sorted({*by, *asked}))
@@ -32,7 +34,7 @@ class Given:
 
     Attributes:
         share: ``all`` or ``some`` of its values; empty for none.
-        by: labels of who gave them, sorted; empty where no record says so.
+        by: labels of the judges who gave them, sorted; empty where no record names any.
     """
 
     share: str = ""
@@ -43,56 +45,60 @@ class Given:
         """What it adds to a signature."""
         if not self.share:
             return ()
-        who = "judge" if self.share == "all" else "given_by"
-        return (f"given={self.share}", *([f"{who}={'+'.join(self.by)}"] if self.by else []))
+        key = "judge" if self.share == "all" else "given_by"
+        return (f"given={self.share}", *([f"{key}={'+'.join(self.by)}"] if self.by else []))
 
 
-def given_of(n_given: int, n_scored: int, behind: Behind, judge: str = "") -> Given:
+def given_of(n_given: int, n_scored: int, judges: ValuesByJudge, judge: str = "") -> Given:
     """The share of given values among the scored ones, with who gave them.
 
-    ``judge`` is the run's: it is not among those that records name, unless all values are given.
+    ``judge`` is the run's: it is left out of those who gave values, unless all values are given.
     """
     if not n_given:
         return Given()
     share = "all" if n_given == n_scored else "some"
-    names = tuple(name for name in names_in(behind) if share == "all" or name != judge)
+    names = tuple(name for name in names_in(judges) if share == "all" or name != judge)
     return Given(share, () if names == (RECORD,) else names)
 
 
-def names_in(behind: Behind) -> tuple[str, ...]:
-    """Whoever stands behind at least one value, sorted."""
-    return tuple(sorted({name for group in behind if group for name in group.split(AND)}))
+def names_in(judges: ValuesByJudge) -> tuple[str, ...]:
+    """Each judge who gave a value, alone or with others, sorted."""
+    return tuple(sorted({name for label in judges if label for name in label.split(AND)}))
 
 
-def label_of(behind: Behind) -> str:
-    """The label of a metric's judge: one, several together, or several with how many values each
-    has; empty where no judge is known by name."""
-    groups = [group for group in behind if group]
-    if not groups or groups == [RECORD]:
+def label_of(judges: ValuesByJudge) -> str:
+    """The label of a metric's judges; empty where no judge is known by name.
+
+    Where one value's label names all judges that the others name, it is that label; else a list of
+    labels, each with its number of values.
+    """
+    labels = [label for label in judges if label]
+    if not labels or labels == [RECORD]:
         return ""
-    largest = max(groups, key=lambda group: (len(_names(group)), behind[group]))
-    if all(_names(group) <= _names(largest) for group in groups):
+    largest = max(labels, key=lambda label: (len(_names(label)), judges[label]))
+    if all(_names(label) <= _names(largest) for label in labels):
         return largest
-    ranked = sorted(groups, key=lambda group: -behind[group])
-    told = [f"{group.replace(AND, ' & ')} ({behind[group]:,})" for group in ranked[:MOST]]
-    rest = sum(behind[group] for group in ranked[MOST:])
-    return AND.join([*told, *([f"others ({rest:,})"] if rest else [])])
+    ranked = sorted(labels, key=lambda label: -judges[label])
+    listed = [f"{label.replace(AND, ' & ')} ({judges[label]:,})" for label in ranked[:MOST]]
+    rest = sum(judges[label] for label in ranked[MOST:])
+    return AND.join([*listed, *([f"others ({rest:,})"] if rest else [])])
 
 
-def mixed(behind: Mapping[str, Behind], judge: str = "") -> Iterator[str]:
-    """A sentence for the metrics whose values are not all of the same judges, alike together.
+def mixed(judges_of_metrics: Mapping[str, ValuesByJudge], judge: str = "") -> Iterator[str]:
+    """Sentences about the metrics whose values are of different judges: one for all metrics that
+    mix the same judges in the same numbers.
 
     Args:
-        behind: by metric.
+        judges_of_metrics: by metric.
         judge: label of the run's.
     """
     alike: dict[str, list[str]] = {}
-    for metric, groups in behind.items():
-        if _mixes(groups, judge):
-            ranked = sorted(groups.items(), key=lambda item: -item[1])
-            told = ", ".join(f"{n:,} of {_told(group)}" for group, n in ranked[:MOST])
+    for metric, judges in judges_of_metrics.items():
+        if _mixes(judges, judge):
+            ranked = sorted(judges.items(), key=lambda item: -item[1])
+            listed = ", ".join(f"{n:,} of {_in_words(label)}" for label, n in ranked[:MOST])
             more = f" and {len(ranked) - MOST} more" if len(ranked) > MOST else ""
-            alike.setdefault(f"{told}{more}", []).append(metric)
+            alike.setdefault(f"{listed}{more}", []).append(metric)
     for how, metrics in alike.items():
         several = len(metrics) > 1
         yield (
@@ -101,24 +107,25 @@ def mixed(behind: Mapping[str, Behind], judge: str = "") -> Iterator[str]:
         )
 
 
-def _mixes(groups: Behind, judge: str) -> bool:
-    """Whether judges differ from value to value.
+def _mixes(judges: ValuesByJudge, judge: str) -> bool:
+    """Whether values are of different judges.
 
-    Records that lack one of several judges' values (an answer without claims, whose conditioned
-    value the table decides) do not make them differ, unless the run's judge stands in for it.
+    A value that rests on some of another value's judges (an answer without claims, whose
+    conditioned value the table decides) is not of different ones, unless the run's judge is among
+    those that some values have and others lack.
     """
-    sets = [_names(group) for group in groups]
+    sets = [_names(label) for label in judges]
     largest = max(sets, key=len, default=frozenset())
     if all(one <= largest for one in sets):
         return judge in largest and any(judge not in one for one in sets)
     return True
 
 
-def _told(group: str) -> str:
-    if group == RECORD:
+def _in_words(label: str) -> str:
+    if label == RECORD:
         return "whoever made the records"
-    return " and ".join("the records" if name == RECORD else name for name in group.split(AND))
+    return " and ".join("the records" if name == RECORD else name for name in label.split(AND))
 
 
-def _names(group: str) -> frozenset[str]:
-    return frozenset(group.split(AND))
+def _names(label: str) -> frozenset[str]:
+    return frozenset(label.split(AND))

@@ -187,7 +187,7 @@ class Collector:
         """How much of a metric came with the records."""
         columns = self.columns
         n_scored = int(columns.scored(name).sum()) + sum(columns.labels(name).values())
-        return given_of(columns.n_given(name), n_scored, columns.behind(name), self.judge)
+        return given_of(columns.n_given(name), n_scored, columns.judges(name), self.judge)
 
     @property
     def _label_metrics(self) -> int:

@@ -30,7 +30,7 @@ from ragassay.engine.systems import systems_of
 from ragassay.errors import UsageError
 from ragassay.judges.offline.agreement import NOT_MEASURED
 from ragassay.stats import compare_pairs
-from ragassay.stats.intervals import Bounds, Span, check_one_sided
+from ragassay.stats.intervals import Bounds, Span, alpha_of, check_one_sided
 
 RAW_ALPHA = 0.05
 """Level of ``significant``, which UltraRAG fixes."""
@@ -287,7 +287,7 @@ def compare_arrays(
         level=level,
         interval=interval,
     )
-    alpha = round(1.0 - level, 12)
+    alpha = alpha_of(level)
     differences = tuple(
         Difference(
             name=name,

@@ -117,8 +117,8 @@ def resolve(
                 high is not None and gate.threshold > high
             ):
                 raise UsageError(
-                    f"--fail-under {text!r}: {gate.threshold:g} is no value of {name}, which runs "
-                    f"from {_end(low)} to {_end(high)}."
+                    f"--fail-under {text!r}: {_number(gate.threshold)} is no value of {name}, "
+                    f"which runs from {_end(low)} to {_end(high)}."
                 )
             gates.append(replace(gate, metric=name))
     return gates

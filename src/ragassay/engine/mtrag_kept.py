@@ -59,9 +59,13 @@ def _published(metric: Metric) -> tuple[str, ...]:
     return (names,) if isinstance(names, str) else tuple(names)
 
 
-def stands_behind(metric: Metric, sample: Sample, outcome: Outcome, label: str) -> str | None:
-    """Who stands behind a field, for ``metrics_judge``; empty for nobody whom it could name,
-    ``None`` where what the record says of it holds."""
+def judge_of_field(metric: Metric, sample: Sample, outcome: Outcome, label: str) -> str | None:
+    """The judge of a field, for ``metrics_judge``.
+
+    Returns:
+        A label; empty where there is no judge that it could name; ``None`` where what the record
+        says of it stays.
+    """
     if isinstance(metric, JudgedMetric):
         if outcome.evidence:
             return label
@@ -93,7 +97,7 @@ class Kept:
         Args:
             sample: as it was scored.
             outcomes: what came of it, by field.
-            judged_by: the fields that are told anew who stands behind them.
+            judged_by: the fields whose judges are named anew.
             label: of the judge who is asked.
         """
         for name, outcome in outcomes.items():

@@ -19,7 +19,7 @@ from ragassay.engine.collecting import Collector, noted
 from ragassay.engine.config import make_config
 from ragassay.engine.judging import signature, spending
 from ragassay.engine.mtrag_evaluators import read_evaluators
-from ragassay.engine.mtrag_kept import Kept, Known, stands_behind
+from ragassay.engine.mtrag_kept import Kept, Known, judge_of_field
 from ragassay.engine.mtrag_nobody import Nobody
 from ragassay.engine.plan import with_options
 from ragassay.engine.scoring import judged_among, score_stream
@@ -179,7 +179,9 @@ def run_step(
     for window, columns in score_stream(samples(), list(fields.values()), asker, models=models):
         for at, sample in enumerate(window):
             found = {name: column[at] for name, column in zip(fields, columns, strict=True)}
-            who = {name: stands_behind(fields[name], sample, found[name], label) for name in fields}
+            who = {
+                name: judge_of_field(fields[name], sample, found[name], label) for name in fields
+            }
             judges = {name: said for name, said in who.items() if said is not None}
             yield Evaluated(waiting.popleft(), sample, found, judges)
 

@@ -154,9 +154,9 @@ class ScoreColumns:
         self._values = {name: array("d") for name in metrics}
         self._codes = {name: array("B") for name in self._values}
         self._labels: dict[str, dict[int, str]] = {name: {} for name in self._values}
-        # Whether a value was given, and who stands behind it: a code a sample, for those metrics
-        # only where there is something to tell.
-        self._behind: dict[str, array[int]] = {}
+        # Whether a value was given, and by which judges: a code a sample, only for metrics with a
+        # value that was given or judged.
+        self._judged_by: dict[str, array[int]] = {}
         self._groups: dict[tuple[bool, str], int] = {(False, ""): 0}
 
     def __len__(self) -> int:
@@ -180,10 +180,10 @@ class ScoreColumns:
             code = _ASSUMED if outcome.assumed else _NUMBER
         given = isinstance(outcome, Score) and outcome.given
         group = self._groups.setdefault((given, judges_of(outcome, judge)), len(self._groups))
-        if group and metric not in self._behind:
-            self._behind[metric] = array("I", bytes(4 * len(self._codes[metric])))
-        if metric in self._behind:
-            self._behind[metric].append(group)
+        if group and metric not in self._judged_by:
+            self._judged_by[metric] = array("I", bytes(4 * len(self._codes[metric])))
+        if metric in self._judged_by:
+            self._judged_by[metric].append(group)
         self._values[metric].append(number)
         self._codes[metric].append(code)
 
@@ -202,15 +202,15 @@ class ScoreColumns:
             found._codes[name] = array("B", self._code_array(name)[rows].tobytes())
             labels = self._labels[name]
             found._labels[name] = {new: labels[at] for new, at in enumerate(kept) if at in labels}
-            if name in self._behind:
-                found._behind[name] = array("I", [self._behind[name][at] for at in kept])
+            if name in self._judged_by:
+                found._judged_by[name] = array("I", [self._judged_by[name][at] for at in kept])
         found._groups = self._groups
         return found
 
     def renamed(self, names: Mapping[str, str]) -> ScoreColumns:
         """The same columns, with some of the metrics under other names; nothing is copied."""
         found = copy(self)
-        for held in ("_values", "_codes", "_labels", "_behind"):
+        for held in ("_values", "_codes", "_labels", "_judged_by"):
             columns = getattr(self, held)
             setattr(found, held, {names.get(name, name): columns[name] for name in columns})
         return found
@@ -253,23 +253,23 @@ class ScoreColumns:
         """How many values (of the mask) the records brought."""
         return sum(n for (given, _), n in self._grouped(metric, mask) if given)
 
-    def behind(self, metric: str, mask: Mask | None = None) -> dict[str, int]:
-        """On whom how many values (of the mask) rest, most frequent first: see
-        `ragassay.engine.behind`. Arithmetic rests on nobody, and is left out."""
+    def judges(self, metric: str, mask: Mask | None = None) -> dict[str, int]:
+        """How many values (of the mask) have which label of judges (`ragassay.engine.behind`), most
+        frequent first. Values by arithmetic alone are not among them."""
         found: Counter[str] = Counter()
-        for (_, who), n in self._grouped(metric, mask):
-            if who:
-                found[who] += n
+        for (_, label), n in self._grouped(metric, mask):
+            if label:
+                found[label] += n
         return dict(found.most_common())
 
     def _grouped(self, metric: str, mask: Mask | None) -> Iterator[tuple[tuple[bool, str], int]]:
         """The groups of the values of the mask with their sizes."""
-        if metric not in self._behind:
+        if metric not in self._judged_by:
             return
         chosen = self._code_array(metric) < _FIRST
         if mask is not None:
             chosen &= mask
-        codes = np.frombuffer(self._behind[metric], dtype=np.uint32)[chosen]
+        codes = np.frombuffer(self._judged_by[metric], dtype=np.uint32)[chosen]
         counts = np.bincount(codes, minlength=len(self._groups))
         yield from ((group, int(counts[at])) for group, at in self._groups.items() if counts[at])
 

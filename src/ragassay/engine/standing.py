@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 
 from ragassay import suites
@@ -15,6 +16,8 @@ from ragassay.scores import RECORD
 
 OFFLINE = "offline-lexical/"
 """How the offline judge's label begins."""
+
+_OFFLINE_LABEL = re.compile(re.escape(OFFLINE) + r"\w*")
 
 
 def offline_reason(metric: MetricSummary) -> str:
@@ -48,7 +51,8 @@ def offline_agreement(metric: MetricSummary) -> Agreement | None:
     """
     if not judged_offline(metric):
         return None
-    if any(OFFLINE in said and LABEL not in said for said in (metric.judge, *metric.judges)):
+    labels = (metric.judge, *metric.judges)
+    if any({*_OFFLINE_LABEL.findall(label)} - {LABEL} for label in labels):
         return Agreement("")  # another version of the rules: its figures are not ours
     known = [agreement_of(kind) or Agreement(kind) for kind in sorted(_kinds(metric.metric))]
     if not known:

@@ -158,7 +158,7 @@ def _over(
     values = columns.values(metric.name)[chosen]
     found = interval_of(metric, values, None if clusters is None else clusters[chosen], options)
     labels = columns.labels(metric.name, mask)
-    behind = columns.behind(metric.name, mask)
+    judges = columns.judges(metric.name, mask)
     assumed = columns.assumed(metric.name) & mask
     n_assumed = int(assumed.sum())
     measured = columns.values(metric.name)[chosen & ~assumed] if n_assumed else values[:0]
@@ -181,8 +181,8 @@ def _over(
         n_assumed=n_assumed,
         mean_measured=float(measured.mean()) if measured.size else None,
         n_given=columns.n_given(metric.name, mask),
-        judges=behind,
-        judge=label_of(behind) if behind else metric.judge,
+        judges=judges,
+        judge=label_of(judges) if judges else metric.judge,
     )
 
 

@@ -16,8 +16,8 @@ IN_A_ROW = 8
 """Failures in a row before patience is looked at: fewer prove nothing."""
 
 ALIKE_IN_A_ROW = 16
-"""The same hopeless failure so many times in a row, without an answer between them: the cause lies
-with the endpoint and not with what is asked, and time does not mend it."""
+"""So many failures in a row that are alike and would come again, without an answer between them:
+the cause lies with the endpoint and not with what is asked, and waiting does not help."""
 
 AUTH_IN_A_ROW = 3
 """Rejected keys in a row that end a run in which the same key was taken before."""
@@ -58,7 +58,7 @@ class Breaker:
         self._failures = self._rejected = self._alike = 0
 
     def failed(
-        self, reason: Reason, detail: str, *, hopeless: bool = False, foreign: bool = False
+        self, reason: Reason, detail: str, *, permanent: bool = False, foreign: bool = False
     ) -> None:
         """A request failed.
 
@@ -66,9 +66,9 @@ class Breaker:
             reason: only reasons that concern the endpoint are counted: a refusal or a reply that
                 cannot be parsed is an answer.
             detail: what the endpoint said, one sentence without secrets.
-            hopeless: whether the same request would fail again.
-            foreign: whether the reply is none of the protocol; hopeless from an endpoint that never
-                gave another.
+            permanent: whether the same request would fail again.
+            foreign: whether the reply is none of the protocol; permanent from an endpoint that
+                never gave another.
         """
         if self.tripped is not None or reason not in _COUNTED:
             return
@@ -77,7 +77,7 @@ class Breaker:
             self._since = now
         self._failures += 1
         said = _NUMBERED.sub("", detail)
-        if not (hopeless or (foreign and not self._answered)):
+        if not (permanent or (foreign and not self._answered)):
             self._alike = 0
         elif said == self._said:
             self._alike += 1

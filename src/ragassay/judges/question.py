@@ -190,7 +190,7 @@ class Question(ABC, Generic[R_co]):
         """The reply that a filled-in `form` holds.
 
         Raises:
-            ValueError: none; the message is sent to the judge for its repair.
+            ValueError: it holds no valid reply; the message is sent to the judge for its repair.
         """
         raise TypeError(f"{self.kind} has no form besides its reply")
 

@@ -262,7 +262,7 @@ class Sender:
         elif failure.reason is not Reason.AUTH:
             self.limiter.stumbled()
         self.breaker.failed(
-            failure.reason, failure.detail, hopeless=not failure.again, foreign=failure.foreign
+            failure.reason, failure.detail, permanent=not failure.again, foreign=failure.foreign
         )
         if self.breaker.tripped:
             self._wake()

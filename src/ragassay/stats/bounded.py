@@ -6,10 +6,11 @@ samples. The bounds are beta quantiles, as Clopper and Pearson's for such trials
 that the simulation in ``benchmarks/coverage.py`` led to:
 
 - n* is divided by (t / z)^2, because the standard error itself is estimated (Korn and Graubard).
-- Where half of the values or more lie in clusters at one end of the range and only k clusters lie
-  elsewhere, a sample tells little of what rare clusters elsewhere are like, and its standard error
-  is often too small: what n* exceeds the number of clusters by is multiplied with
-  1 - exp(-k / 10). Where only a share a < 1/2 lies at that end, the reduction is (2a)^3 of that.
+- Where most values lie at one end of the range, the standard error is often too small: it rests on
+  the few clusters that lie elsewhere. So n* is moved towards the number G of clusters, if it is
+  larger: G + (n* - G)(1 - r) takes its place. For a share a of the values in clusters that lie
+  wholly at that end, r = exp(-(1 - a) G / 10) where a is 1/2 or more, and (2a)^3 times that where a
+  is smaller.
 - The shape parameters stand a quarter inside Clopper and Pearson's, which cover too often.
 
 Where all clusters are equal, the bounds are Clopper and Pearson's for one trial a cluster.
@@ -17,8 +18,8 @@ Where all clusters are equal, the bounds are Clopper and Pearson's for one trial
 Clusters of unequal size count as fewer. Their number is ``sum(s)^2 / sum(s^2)`` for the sizes s
 (Kish); the degrees of freedom of t are one less than the same of ``s^1.5``, between what
 independent values and fully dependent ones in a cluster ask for; and the standard error allows for
-the pull of a large cluster on the mean (each squared residual over 1 - s / n, known as CR2). With
-equal sizes all three are the usual ones.
+the influence of a large cluster on the mean (each squared residual over 1 - s / n, known as CR2).
+With equal sizes all three are the usual ones.
 
 Sources: C. Clopper and E. Pearson, Biometrika 26 (1934); E. Korn and B. Graubard, "Confidence
 intervals for proportions with small expected number of positive counts estimated from survey data",
@@ -38,7 +39,8 @@ _INSIDE = 0.25
 """How far the shape parameters stand inside Clopper and Pearson's."""
 
 _FEW = 10.0
-"""So many clusters away from an end of the range make the standard error known to two thirds."""
+"""With so many clusters away from the end of the range, n* keeps two thirds (1 - 1/e) of what it
+exceeds the number of clusters by."""
 
 _DEPENDENT = 1.5
 """Power of the sizes in the degrees of freedom."""
@@ -60,17 +62,18 @@ def range_bounds(
         level: confidence level of the two bounds together, in (0, 1).
     """
     width = high - low
-    n_units = _count(units.counts)
+    n_clusters = _equal_clusters(units.counts)
     mean = min(max((float(units.means[row]) - low) / width, 0.0), 1.0)
     error = _error(units, row) / width
     squared = error * error
     if squared == 0.0 or mean in (0.0, 1.0):
-        return _scaled(_beta_bounds(mean, n_units, 0.0, level), low, width)
+        return _scaled(_beta_bounds(mean, n_clusters, 0.0, level), low, width)
     t = _quantile(units, level)
     n = mean * (1.0 - mean) / squared
-    elsewhere = _elsewhere(units, row, low, high)
-    unknown = min(1.0, 2.0 - 2.0 * elsewhere) ** 3 * math.exp(-elsewhere * n_units / _FEW)
-    n = min(n, n_units) + max(n - n_units, 0.0) * (1.0 - unknown)
+    if n > n_clusters:
+        at_end = _share_at_one_end(units, row, low, high)
+        reduction = min(1.0, 2.0 * at_end) ** 3 * math.exp(-(1.0 - at_end) * n_clusters / _FEW)
+        n = n_clusters + (n - n_clusters) * (1.0 - reduction)
     n *= (normal_ppf((1.0 + level) / 2.0) / t) ** 2
     if n * min(mean, 1.0 - mean) > _NORMAL_FROM:
         found = (mean - t * error, mean + t * error)
@@ -79,7 +82,7 @@ def range_bounds(
     return _scaled((min(found[0], mean), max(found[1], mean)), low, width)
 
 
-def _count(sizes: FloatArray, power: float = 1.0) -> float:
+def _equal_clusters(sizes: FloatArray, power: float = 1.0) -> float:
     """How many clusters of equal size are worth as much as these (Kish)."""
     weights = sizes**power
     return float(weights.sum() ** 2 / (weights**2).sum())
@@ -87,25 +90,23 @@ def _count(sizes: FloatArray, power: float = 1.0) -> float:
 
 def _quantile(units: Units, level: float) -> float:
     """Student's t for two-sided bounds at this level."""
-    return t_ppf((1.0 + level) / 2.0, max(_count(units.counts, _DEPENDENT) - 1.0, 1.0))
+    return t_ppf((1.0 + level) / 2.0, max(_equal_clusters(units.counts, _DEPENDENT) - 1.0, 1.0))
 
 
 def _error(units: Units, row: int) -> float:
-    """Standard error of one row's mean, allowing for the pull of large clusters on it (CR2)."""
-    pull = units.residuals[row] / np.sqrt(1.0 - units.counts / units.n_values) / units.n_values
-    largest = float(np.abs(pull).max())
-    return largest * math.sqrt(float(((pull / largest) ** 2).sum())) if largest else 0.0
+    """Standard error of one row's mean, corrected for the influence of large clusters (CR2)."""
+    influence = units.residuals[row] / np.sqrt(1.0 - units.counts / units.n_values) / units.n_values
+    largest = float(np.abs(influence).max())
+    return largest * math.sqrt(float(((influence / largest) ** 2).sum())) if largest else 0.0
 
 
-def _elsewhere(units: Units, row: int, low: float, high: float) -> float:
-    """Share of the values that lie in units whose values are not all at that end of the range where
-    most are."""
+def _share_at_one_end(units: Units, row: int, low: float, high: float) -> float:
+    """Share of the values that lie in units all of whose values are at one end of the range: at
+    that end where there are more such values."""
     means: FloatArray = units.sums[row] / units.counts
     slack = ROUNDING * max(abs(low), abs(high))
-    above, below = (
-        float(units.counts[aside].sum()) for aside in (means > low + slack, means < high - slack)
-    )
-    return min(above, below) / units.n_values
+    lowest, highest = means <= low + slack, means >= high - slack
+    return max(float(units.counts[at].sum()) for at in (lowest, highest)) / units.n_values
 
 
 def _beta_bounds(mean: float, n: float, inside: float, level: float) -> tuple[float, float]:
@@ -138,9 +139,9 @@ def skewed_bounds(units: Units, row: int, level: float) -> tuple[float, float] |
         return None
     t = t_ppf((1.0 + level) / 2.0, units.n_units - 1)
     reach = max(t * plain, _quantile(units, level) * _error(units, row))
-    pull = units.residuals[row] / units.n_values
-    largest = float(abs(pull).max())
-    pull = pull / largest
-    move = largest * (1.0 + 2.0 * t * t) * float((pull**3).sum() / (pull**2).sum()) / 6.0
+    shares = units.residuals[row] / units.n_values
+    largest = float(np.abs(shares).max())
+    shares = shares / largest
+    move = largest * (1.0 + 2.0 * t * t) * float((shares**3).sum() / (shares**2).sum()) / 6.0
     low, high = mean - reach + min(move, 0.0), mean + reach + max(move, 0.0)
     return (low, high) if math.isfinite(low) and math.isfinite(high) else None

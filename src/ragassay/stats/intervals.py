@@ -156,6 +156,12 @@ def _in_range(units: Units, row: int, span: Span, level: float) -> tuple[float, 
     return range_bounds(units, row, low, high, level)
 
 
+def alpha_of(level: float) -> float:
+    """The level of the test that belongs to a confidence level: 0.05 for 0.95, without the rounding
+    error of 1 - level."""
+    return round(1.0 - level, 12)
+
+
 def one_sided(level: float) -> float:
     """The level of the two-sided interval whose ends are one-sided bounds at ``level``.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,18 +19,15 @@ from ragassay.stats.corrections import (
     uncorrected,
 )
 from ragassay.stats.distributions import t_sf
-from ragassay.stats.intervals import Span, bounds, check_options, one_sided
+from ragassay.stats.intervals import Span, alpha_of, bounds, check_options, one_sided
 from ragassay.stats.power import check_power, noncentrality
-from ragassay.stats.sign_flip import SignFlips, distinct_rows, sign_flips
+from ragassay.stats.sign_flip import SignFlips, sign_flips
 from ragassay.stats.step_down import max_t
 from ragassay.stats.units import ROUNDING, FloatArray, IntArray, Units, cluster_codes
-from ragassay.stats.widening import Widening, smallest_level, widenings
+from ragassay.stats.widening import Widening, interval_of_test, widened_p_value, widenings
 
 CORRECTIONS = ("maxt", "holm", "bh", "none")
 """Ways to correct for several metrics: step-down max-T, Holm, Benjamini-Hochberg, none at all."""
-
-_SAME_P = 1.0 + 1e-6
-"""p-values within this factor are the same: one of them is found by bisection."""
 
 BoolArray = NDArray[np.bool_]
 
@@ -131,7 +128,7 @@ def compare_pairs(
         ValueError: shapes that do not match, or a score that is not finite.
     """
     check_options(interval, level, n_resamples)
-    alpha = round(1.0 - level, 12)
+    alpha = alpha_of(level)
     if alpha < power:
         check_power(alpha, power)
     if correction not in CORRECTIONS:
@@ -151,52 +148,96 @@ def compare_pairs(
     p_values = flips.p_values
     limited = p_values.copy()
     for row, widening in wider.items():
-        allowed = smallest_level(widening)
-        if allowed > p_values[row] * _SAME_P:
-            limited[row] = allowed
+        limited[row] = widened_p_value(widening, float(p_values[row]))
     adjusted, tails = _corrected(flips, limited, family, correction, alpha)
-    results: dict[int, PairedResult] = {}
-    for rows, columns in _rows_with_the_same_pairs(scored):
-        chosen = differences[np.ix_(rows, columns)]
-        units = Units.of(chosen, None if codes is None else codes[columns], scale[rows])
-        errors = units.standard_errors if units.n_units > 1 else np.zeros(rows.size)
-        spreads = _standard_deviations(chosen, scale[rows])
-        for at, row in enumerate(rows.tolist()):
-            d = chosen[at]
-            n, diff = d.size, float(d.sum()) / max(d.size, 1)
-            df, se, sd = units.n_units - 1, float(errors[at]), float(spreads[at])
-            one = Units(units.sums[[at]], units.counts, units.scale[[at]])
-            wide = _DifferenceInterval(flips, row, one, wider.get(row), interval, n_resamples, seed)
-            low, high = wide.at(tails[row])
-            least, most = wide.at(1.0 - one_sided(level)) if level > 0.5 else (None, None)
-            results[row] = PairedResult(
-                n=n,
-                n_clusters=None if codes is None else units.n_units,
-                a_mean=float(first[row, columns].mean()) if n else None,
-                b_mean=float(second[row, columns].mean()) if n else None,
-                diff=diff if n else None,
-                low=low,
-                high=high,
-                level_used=1.0 - tails[row],
-                interval=wide.name,
-                least=least,
-                most=most,
-                p_value=float(p_values[row]) if n else None,
-                p_exact=flips.exact if n else None,
+    results = []
+    for row in range(n_rows):
+        columns = np.flatnonzero(scored[row])
+        of_row = differences[row : row + 1, columns]
+        units = Units.of(of_row, None if codes is None else codes[columns], scale[[row]])
+        results.append(
+            _result(
+                first[row, columns],
+                second[row, columns],
+                of_row[0],
+                _DifferenceInterval(flips, row, units, wider.get(row), interval, n_resamples, seed),
+                clustered=codes is not None,
+                p_value=float(p_values[row]),
                 p_adjusted=adjusted.get(row),
-                t_p_value=min(1.0, 2.0 * t_sf(abs(diff) / se, df)) if se else None,
-                cohens_d=diff / sd if sd else None,
-                detectable=noncentrality(df, alpha, power) * se if se and alpha < power else None,
-                wins=int((d > 0).sum()),
-                losses=int((d < 0).sum()),
-                ties=int((d == 0).sum()),
+                tail=tails[row],
+                level=level,
+                power=power,
             )
-    return [results[row] for row in range(n_rows)]
+        )
+    return results
+
+
+def _result(
+    first: FloatArray,
+    second: FloatArray,
+    differences: FloatArray,
+    estimate: _DifferenceInterval,
+    *,
+    clustered: bool,
+    p_value: float,
+    p_adjusted: float | None,
+    tail: float,
+    level: float,
+    power: float,
+) -> PairedResult:
+    """What is said of one row.
+
+    Args:
+        first, second: scores of its pairs, shape ``(n,)``.
+        differences: their differences, 0 where they are equal up to rounding.
+        estimate: its interval.
+        clustered: whether clusters were given.
+        p_value, p_adjusted: before and after the correction.
+        tail: level at which its own test decides as the corrected tests do.
+        level: confidence level before the correction.
+        power: see `compare_pairs`.
+    """
+    n, units, alpha = differences.size, estimate.units, alpha_of(level)
+    diff, df = float(differences.sum()) / max(n, 1), units.n_units - 1
+    se = float(units.standard_errors[0]) if df > 0 else 0.0
+    sd = _standard_deviation(differences, units.scale)
+    low, high = estimate.at(tail)
+    least, most = estimate.at(1.0 - one_sided(level)) if level > 0.5 else (None, None)
+    return PairedResult(
+        n=n,
+        n_clusters=units.n_units if clustered else None,
+        a_mean=float(first.mean()) if n else None,
+        b_mean=float(second.mean()) if n else None,
+        diff=diff if n else None,
+        low=low,
+        high=high,
+        level_used=1.0 - tail,
+        interval=estimate.name,
+        least=least,
+        most=most,
+        p_value=p_value if n else None,
+        p_exact=estimate.flips.exact if n else None,
+        p_adjusted=p_adjusted,
+        t_p_value=min(1.0, 2.0 * t_sf(abs(diff) / se, df)) if se else None,
+        cohens_d=diff / sd if sd else None,
+        detectable=noncentrality(df, alpha, power) * se if se and alpha < power else None,
+        wins=int((differences > 0).sum()),
+        losses=int((differences < 0).sum()),
+        ties=int((differences == 0).sum()),
+    )
 
 
 @dataclass(frozen=True)
 class _DifferenceInterval:
-    """The interval of one row's mean difference at any level."""
+    """The interval of one row's mean difference at any level.
+
+    Attributes:
+        flips: all rows under the same sign patterns.
+        row: which of them.
+        units: its differences by cluster: one row.
+        widening: the interval that it has to hold, where it is widened.
+        kind, n_resamples, seed: see `compare_pairs`.
+    """
 
     flips: SignFlips
     row: int
@@ -221,7 +262,7 @@ class _DifferenceInterval:
         low, high = self.flips.interval(self.row, tail)
         if low is None or high is None or self.widening is None:
             return low, high
-        wide = self.widening.interval(1.0 - tail * _SAME_P**2)
+        wide = interval_of_test(self.widening, tail)
         low, high = min(low, wide[0]), max(high, wide[1])
         return (low, high) if low < high else (None, None)
 
@@ -317,16 +358,9 @@ def _flipped(
     return sign_flips(sums, sizes, tolerance=slack, n_resamples=n_resamples, seed=seed)
 
 
-def _standard_deviations(differences: FloatArray, scale: FloatArray) -> FloatArray:
-    """Sample standard deviation of each row, 0 where there is nothing but rounding."""
-    n = differences.shape[1]
+def _standard_deviation(differences: FloatArray, scale: FloatArray) -> float:
+    """Sample standard deviation, 0 where there is nothing but rounding."""
+    n = differences.size
     if n < 2:
-        return np.zeros(len(differences))
-    return np.asarray(Units.of(differences, None, scale).standard_errors * np.sqrt(n))
-
-
-def _rows_with_the_same_pairs(scored: BoolArray) -> Iterator[tuple[IntArray, IntArray]]:
-    """Rows grouped by their mask, each group with the columns that the mask lets through."""
-    patterns, group = distinct_rows(scored)
-    for at, pattern in enumerate(patterns):
-        yield np.flatnonzero(group == at), np.flatnonzero(pattern)
+        return 0.0
+    return float(Units.of(differences[None, :], None, scale).standard_errors[0]) * math.sqrt(n)

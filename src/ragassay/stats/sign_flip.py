@@ -44,7 +44,7 @@ class SignFlips:
         sums: each pattern's sum of differences, shape ``(n_patterns, n_rows)``. The first pattern
             flips nothing: it is the observation.
         sizes: each pattern's sum of sizes, one column for each different row of sizes.
-        sized: the column of ``sizes`` that belongs to each row, shape ``(n_rows,)``.
+        size_columns: the column of ``sizes`` that belongs to each row, shape ``(n_rows,)``.
         spread: root of the sum of squared differences of each row, shape ``(n_rows,)``.
         slack: sums of a row that are closer than this are equal, shape ``(n_rows,)``.
         exact: whether the patterns are all there are (up to the mirror images), not a sample.
@@ -52,7 +52,7 @@ class SignFlips:
 
     sums: FloatArray
     sizes: FloatArray
-    sized: IntArray
+    size_columns: IntArray
     spread: FloatArray
     slack: FloatArray
     exact: bool
@@ -65,8 +65,8 @@ class SignFlips:
     @property
     def p_values(self) -> FloatArray:
         """Two-sided p-value of each row, in (0, 1], shape ``(n_rows,)``."""
-        sizes = np.abs(self.sums)
-        return np.asarray((sizes >= sizes[0] - self.slack).mean(axis=0))
+        distances = np.abs(self.sums)
+        return np.asarray((distances >= distances[0] - self.slack).mean(axis=0))
 
     def interval(self, row: int, tail: float) -> tuple[float | None, float | None]:
         """All mean differences that the test does not reject: those with a p-value above ``tail``.
@@ -79,12 +79,13 @@ class SignFlips:
             The smallest and the largest of them; ``None`` for both where there are too few clusters
             for any difference to be rejected at that level.
         """
-        sums, sizes = self.sums[:, row], self.sizes[:, self.sized[row]]
+        sums, sizes = self.sums[:, row], self.sizes[:, self.size_columns[row]]
         observed, n = sums[0], sizes[0]
         reached = int(np.floor(tail * self.n_patterns + 1e-9))
         if n == 0 or reached >= self.n_patterns:
             return None, None
-        everywhere = np.abs(sizes) > n - 0.5  # no pair or each pair is flipped
+        # Where no pair or each pair is flipped, theta cancels: the pattern counts for all of them.
+        for_all = np.abs(sizes) > n - 0.5
         with np.errstate(divide="ignore", invalid="ignore"):
             ends = np.stack([(observed - sums) / (n - sizes), (observed + sums) / (n + sizes)])
         low, high = ends.min(axis=0), ends.max(axis=0)
@@ -94,7 +95,7 @@ class SignFlips:
             np.where(counts, np.minimum(low, 0), low),
             np.where(counts, np.maximum(high, 0), high),
         )
-        low, high = np.where(everywhere, -np.inf, low), np.where(everywhere, np.inf, high)
+        low, high = np.where(for_all, -np.inf, low), np.where(for_all, np.inf, high)
         found = (
             float(np.partition(low, reached)[reached]),
             float(-np.partition(-high, reached)[reached]),
@@ -135,7 +136,7 @@ def sign_flips(
     if counts.shape != given.shape:
         raise ValueError(f"sizes have the shape {counts.shape}, differences {given.shape}")
     n_rows, n_clusters = given.shape
-    distinct, sized = distinct_rows(counts)
+    distinct, size_columns = distinct_rows(counts)
     table = np.vstack([given, distinct]).T
     exact = n_clusters <= EXACT_UP_TO
     drawn = _all_patterns(table) if exact else _random_patterns(table, n_resamples, seed)
@@ -145,7 +146,7 @@ def sign_flips(
     return SignFlips(
         sums=drawn[:, :n_rows],
         sizes=drawn[:, n_rows:],
-        sized=sized,
+        size_columns=size_columns,
         spread=np.sqrt((given**2).sum(axis=1)),
         slack=slack,
         exact=exact,

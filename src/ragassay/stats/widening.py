@@ -1,17 +1,17 @@
-"""Where the sign-flip interval is too narrow, and how far it reaches then.
+"""Where the sign-flip interval is too narrow, and the interval that it is widened to.
 
 Two kinds of samples show less spread than there is:
 
 - **Ties.** Fourteen equal differences, or twenty ties, show no spread, but clusters that differ may
-  have been missed. How many is bounded as in any sample of yes and no: the mean of what lies above
-  the common value, and of what lies below it, are each a mean of scores in a known range (most of
-  them 0), whose bounds `ragassay.stats.bounded` gives. The two are combined as for a difference of
+  have been missed. How much these could change is bounded: the mean of what lies above the common
+  value, and of what lies below it, are each a mean of scores in a known range (most of them 0),
+  whose bounds `ragassay.stats.bounded` gives. The two are combined as for a difference of
   independent estimates (method of variance estimates recovery): each side's distance from its
   estimate, squared, summed, and the root.
 - **Skewness.** The test assumes that differences are symmetrical about their mean. A few large
   gains among small differences are not: its interval then ends too early on the side of the longer
-  tail. Where the skewness of the sample exceeds 1, the interval reaches at least as far as that of
-  a mean of scores without a range (`ragassay.stats.bounded.skewed_bounds`). Samples of symmetrical
+  tail. Where the skewness of the sample exceeds 1, the interval is widened to hold that of a mean
+  of scores without a range (`ragassay.stats.bounded.skewed_bounds`). Samples of symmetrical
   differences are rarely that skewed (of 20 normal ones 4 in 100), so they lose next to nothing.
 
 Source: G. Zou and A. Donner, "Construction of confidence limits about effect measures: a general
@@ -35,7 +35,10 @@ _SKEWED = 1.0
 """Skewness of a sample beyond which the interval is widened for it."""
 
 _P_STEPS = 30
-_SMALLEST_P = 1e-12
+_SLACK = 1.0 + 1e-6
+"""An interval is taken at this multiple of a test's level: where it ends at 0 at that very level,
+rounding must not decide whether it holds 0."""
+_LEAST_CONFIDENCE = 1e-9
 
 
 class Widening(Protocol):
@@ -73,23 +76,45 @@ def widenings(
         )
         if units.n_units < 2:
             continue
-        reach = 2 * seen if low is None or high is None else max(high - low, seen)
-        if mostly_ties(units.sums[0], units.counts, reach):
-            found[row] = Ties(units.sums[0], units.counts, reach)
+        possible = 2 * seen if low is None or high is None else max(high - low, seen)
+        if mostly_ties(units.sums[0], units.counts, possible):
+            found[row] = Ties(units.sums[0], units.counts, possible)
         elif abs(skewness(units)) > _SKEWED:
             found[row] = Skewness(units)
     return found
 
 
-def smallest_level(widening: Widening) -> float:
-    """The p-value that belongs to an interval: the smallest level of a test at which it does not
-    hold 0; 1 where it always does."""
-    holds, excludes = math.log(_SMALLEST_P), 0.0
+def interval_of_test(widening: Widening, level: float) -> tuple[float, float]:
+    """The interval that belongs to a test at a level in (0, 1): 0.05 for a 95 % interval."""
+    return widening.interval(max(1.0 - level * _SLACK, _LEAST_CONFIDENCE))
+
+
+def widened_p_value(widening: Widening, p_value: float) -> float:
+    """The p-value that belongs to a widened interval.
+
+    Args:
+        widening: the interval that has to be held.
+        p_value: that of the test whose interval is widened, in (0, 1].
+
+    Returns:
+        The smallest level from ``p_value`` on at which the interval does not hold 0; 1 where it
+        always does.
+    """
+    if not _holds_zero(widening, p_value):
+        return p_value
+    holds, excludes = math.log(p_value), 0.0
     for _ in range(_P_STEPS):
         middle = (holds + excludes) / 2.0
-        low, high = widening.interval(1.0 - math.exp(middle))
-        holds, excludes = (middle, excludes) if low <= 0.0 <= high else (holds, middle)
+        if _holds_zero(widening, math.exp(middle)):
+            holds = middle
+        else:
+            excludes = middle
     return math.exp(excludes)
+
+
+def _holds_zero(widening: Widening, level: float) -> bool:
+    low, high = interval_of_test(widening, level)
+    return low <= 0.0 <= high
 
 
 def skewness(units: Units) -> float:
@@ -122,37 +147,36 @@ class Ties:
     Args:
         sums: of the differences in each cluster, shape ``(n_clusters,)``.
         sizes: pairs in each cluster, at least 1, same shape.
-        reach: the largest possible size of a difference. Of the k differences that are not the
-            common one, the next is larger than all with a chance of 1 / (k + 1); so what was seen
-            counts, and this share of what is possible beyond it.
+        possible: the largest possible size of a difference. After k differences that are not the
+            common one, the next such one is larger than all of them with a chance of 1 / (k + 1);
+            so the largest size that is expected is the largest seen, and this share of what is
+            possible beyond it.
     """
 
     cause = "ties"
 
-    def __init__(self, sums: FloatArray, sizes: FloatArray, reach: float) -> None:
+    def __init__(self, sums: FloatArray, sizes: FloatArray, possible: float) -> None:
         means = sums / sizes
-        self._common = _most_common(means, reach)
+        common = _most_common(means, possible)
+        sides = np.stack([means - common, common - means])
+        sides[sides <= ROUNDING * max(possible, 1.0)] = 0.0
         seen = float(np.abs(means).max())
-        n_others = int((np.abs(means - self._common) > ROUNDING * max(reach, 1.0)).sum())
-        reach = seen + (reach - seen) / (n_others + 1)
-        self._reach = reach
-        above = np.maximum(means - self._common, 0.0)
-        below = np.maximum(self._common - means, 0.0)
-        noise = ROUNDING * max(reach, 1.0)
-        sides = np.where(np.stack([above, below]) <= noise, 0.0, np.stack([above, below]))
-        scale = np.array([reach - self._common, reach + self._common])
-        self._units = Units(sides * sizes, sizes, np.abs(scale))
-        self._room = np.maximum(scale, sides.max(axis=1))
+        n_others = int((sides > 0.0).any(axis=0).sum())
+        self._common = common
+        self._largest = seen + (possible - seen) / (n_others + 1)
+        room = np.array([self._largest - common, self._largest + common])
+        self._units = Units(sides * sizes, sizes, np.abs(room))
+        self._room = np.maximum(room, sides.max(axis=1))
 
     def interval(self, level: float) -> tuple[float, float]:
-        """Bounds of the mean difference, within the possible ones."""
+        """Bounds of the mean difference, not beyond the largest size that is expected."""
         (up, up_low, up_high), (down, down_low, down_high) = (
             self._side(row, level) for row in (0, 1)
         )
         mean = self._common + up - down
         low = mean - math.hypot(up - up_low, down_high - down)
         high = mean + math.hypot(up_high - up, down - down_low)
-        return max(low, -self._reach), min(high, self._reach)
+        return max(low, -self._largest), min(high, self._largest)
 
     def _side(self, row: int, level: float) -> tuple[float, float, float]:
         """Mean of what lies on one side of the common value, and its bounds."""
@@ -162,15 +186,15 @@ class Ties:
         return mean, *range_bounds(self._units, row, 0.0, room, level)
 
 
-def mostly_ties(sums: FloatArray, sizes: FloatArray, reach: float) -> bool:
+def mostly_ties(sums: FloatArray, sizes: FloatArray, possible: float) -> bool:
     """Whether more than half of the clusters have the same mean difference."""
     means = sums / sizes
-    same = np.abs(means - _most_common(means, reach)) <= ROUNDING * max(reach, 1.0)
+    same = np.abs(means - _most_common(means, possible)) <= ROUNDING * max(possible, 1.0)
     return bool(same.mean() > 0.5)
 
 
-def _most_common(means: FloatArray, reach: float) -> float:
+def _most_common(means: FloatArray, possible: float) -> float:
     """The value that most clusters have, up to rounding."""
-    digits = np.round(means / (reach or 1.0), 11)
+    digits = np.round(means / (possible or 1.0), 11)
     values, first, counts = np.unique(digits, return_index=True, return_counts=True)
     return float(means[first[int(np.argmax(counts))]]) if values.size else 0.0

@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from ragassay.judges.offline import lists
 from ragassay.judges.offline.hostile import evidence_sentences
-from ragassay.judges.offline.values import HALVES_OF_DAY, MONTHS, UNITS, is_number, measured
+from ragassay.judges.offline.numbers import HALVES_OF_DAY, MONTHS, UNITS, is_number, measured
 from ragassay.judges.offline.versions import Version, differ, versions
 from ragassay.judges.offline.words import content, stem, tokens, visible, weigh, weight
 

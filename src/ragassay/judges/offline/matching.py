@@ -9,9 +9,9 @@ from ragassay.judges.offline.contradictions import contradiction
 from ragassay.judges.offline.evidence import Evidence, Piece, negated, piece, share_of
 from ragassay.judges.offline.hostile import evidence_sentences
 from ragassay.judges.offline.nearest import holding
+from ragassay.judges.offline.numbers import is_number
 from ragassay.judges.offline.refusals import says_idk
 from ragassay.judges.offline.texts import plain, sentences
-from ragassay.judges.offline.values import is_number
 from ragassay.judges.offline.versions import differ, versions
 from ragassay.judges.offline.words import content, tokens, weight
 from ragassay.judges.questions.matching import AnswerMatch, Match

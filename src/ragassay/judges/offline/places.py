@@ -12,8 +12,8 @@ from typing import Literal, NamedTuple
 
 from ragassay.judges.offline import lists
 from ragassay.judges.offline.evidence import UNIT_STEMS, denials, names
+from ragassay.judges.offline.numbers import is_number
 from ragassay.judges.offline.opposites import class_of
-from ragassay.judges.offline.values import is_number
 from ragassay.judges.offline.versions import Version, versions
 from ragassay.judges.offline.words import LITTLE, WHOLE, stem, tokens, weight
 

@@ -9,8 +9,8 @@ from ragassay.judges.offline.answers import rule_for
 from ragassay.judges.offline.contradictions import contradiction
 from ragassay.judges.offline.evidence import Evidence, piece
 from ragassay.judges.offline.hostile import is_hostile
+from ragassay.judges.offline.numbers import is_number
 from ragassay.judges.offline.texts import plain
-from ragassay.judges.offline.values import is_number
 from ragassay.judges.offline.words import content
 from ragassay.judges.questions.support import CitationSupport, Support
 

@@ -11,10 +11,20 @@ The word "one" alone stays a word: more often than not it is a pronoun.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 
 from ragassay.judges.offline import lists
+from ragassay.judges.offline.numbers import (
+    HALVES_OF_DAY,
+    LONG_UNITS,
+    MONTHS,
+    NUMERALS,
+    UNITS,
+    in_digits,
+    is_number,
+    number,
+)
 
 DIGITS = (
     r"(?:(?<![\w.,%)\]])(?<!\d )-)?[$€£¥]?"
@@ -30,28 +40,13 @@ _TIME = re.compile(r"(\d{1,2}):(\d\d)")
 _HOUR = re.compile(r"(1[0-2]|[0-9])(?:\.(\d{1,2}))?")
 """An hour before "am" or "pm", with its minutes after a point."""
 _DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
-_THOUSANDS = re.compile(r",(?=\d{3}(?!\d))")
-_POINTS = re.compile(r"\d{1,3}(?:\.\d{3})+")
 _LONGEST = 30
 """Most digits of a number that is scaled ("million"); longer ones are compared as written."""
 
-_NUMERALS = {word: int(value) for value, *words in lists.groups("numerals") for word in words}
-_MAY = "maymonth"
-"""The month, unlike the small word."""
-MONTHS = {form: line[0] for line in lists.groups("months") for form in line} | {"may": _MAY}
-"""The months by their short and long forms."""
 _KEPT = {"first", "second", "third"}
 """Ordinal words that stay words: "second" is also a time, and all three mean more than a number."""
 _NTH = {digits: word for digits, *words in lists.groups("ordinals") for word in words}
 _ORDINAL_WORDS = {word: digits for digits, word in _NTH.items()}
-UNITS = {form: line[0] for line in lists.groups("units") for form in line}
-"""Each form of a unit, with the form that stands for all of them."""
-
-LONG_UNITS = {form: unit for form, unit in UNITS.items() if len(form) > 3}
-"""The same without short forms, which mean something else where no number stands before them."""
-
-HALVES_OF_DAY = {"am": "a.m.", "pm": "p.m."}
-"""The two halves of the day by their forms: after an hour they are its unit."""
 
 _PERCENT = (("percent",), ("per", "cent"), ("pct",), ("prozent",), ("pour", "cent"))
 _CURRENCIES = {"$", "€", "£", "¥", "usd", "eur", "gbp", "jpy", "chf", "inr"}
@@ -65,27 +60,21 @@ _FRACTIONS |= {f"{part}s": whole for part, whole in _FRACTIONS.items()}
 _THIRDS = ((re.compile(r"33\.3+"), "33"), (re.compile(r"66\.(?:6+|6*7)"), "67"))
 """Percentages that write a third or two thirds out; thirds are compared in whole percent."""
 
-_WORDS = {*_NUMERALS, *_ORDINAL_WORDS, *MONTHS, "half", "dozen", *_FRACTIONS}
+_PARTS = {"first", "second", "latter", "last", "other", "final", "top", "bottom", "upper", "lower"}
+"""After these words "half" is one of two parts, not a share of 50 %."""
 
+_HEAT = {form: unit for form, unit in UNITS.items() if unit in ("celsius", "fahrenheit")}
+_HEAT |= {"c": "celsius", "f": "fahrenheit"}
+_DEGREES = {"degree", "degrees", "°"}
 
-def is_number(word: str) -> bool:
-    """Whether a word in one form, or its stem, is a number or a percentage."""
-    return word[:1].isdigit() or (word[:1] == "-" and word[1:2].isdigit())
+_DATING = {"in", "since", "until", "during", "early", "late", "mid"}
+_AFTER_MAY = {"be", "have", "not", "also", "well", "still", "only", "never"}
+"""Between these words "may" is no month: "the house that they live in may be sold"."""
 
+_VERBS = {"march", "may"}
+"""Months that are also verbs: before a number with a unit they are verbs ("march 4 kilometres")."""
 
-def is_scale(word: str) -> bool:
-    """Whether a word multiplies the number before it ("million")."""
-    return _NUMERALS.get(word, 0) >= 100 or word == "dozen"
-
-
-def number(written: str) -> str:
-    """A number as written (``1,000.50``) in one form (``1000.5``)."""
-    plain = _THOUSANDS.sub("", written).replace(",", ".")
-    if plain.count(".") > 1 and _POINTS.fullmatch(plain):
-        plain = plain.replace(".", "")
-    if plain.count(".") == 1:
-        plain = plain.rstrip("0").rstrip(".")
-    return plain.lstrip("0") or "0"
+_WORDS = {*NUMERALS, *_ORDINAL_WORDS, *MONTHS, "half", "dozen", *_FRACTIONS}
 
 
 def in_one_form(words: Sequence[str]) -> list[str]:
@@ -97,22 +86,6 @@ def in_one_form(words: Sequence[str]) -> list[str]:
     if _WORDS.isdisjoint(words) and all(word.isalpha() for word in words):
         return list(words)
     return _Reading(words).read()
-
-
-_PARTS = {"first", "second", "latter", "last", "other", "final", "top", "bottom", "upper", "lower"}
-"""After these words "half" is one of two parts, not a share of 50 %."""
-
-_HEAT = {form: unit for form, unit in UNITS.items() if unit in ("celsius", "fahrenheit")}
-_HEAT |= {"c": "celsius", "f": "fahrenheit"}
-_DEGREES = {"degree", "degrees", "°"}
-
-
-_DATING = {"in", "since", "until", "during", "early", "late", "mid"}
-_AFTER_MAY = {"be", "have", "not", "also", "well", "still", "only", "never"}
-"""Between these words "may" is no month: "the house that they live in may be sold"."""
-
-_VERBS = {"march", "may"}
-"""Months that are also verbs: before a number with a unit they are verbs ("march 4 kilometres")."""
 
 
 class _Reading:
@@ -131,7 +104,7 @@ class _Reading:
                 self._digits(word)
             elif self._next() in _FRACTIONS and self._fraction():
                 pass
-            elif word in _NUMERALS or word == "dozen":
+            elif word in NUMERALS or word == "dozen":
                 self._numeral()
             elif word == "half":
                 self._half()
@@ -184,7 +157,7 @@ class _Reading:
         """
         whole = _FRACTIONS[self._next()]
         several = self._next().endswith("s")
-        parts = 1 if self._word() == "a" else _NUMERALS.get(self._word(), 0)
+        parts = 1 if self._word() == "a" else NUMERALS.get(self._word(), 0)
         of = self._word(2) in ("of", "") or (several and whole != _FRACTIONS["quarter"])
         if not of or not (2 <= parts < whole if several else parts == 1):
             return False
@@ -273,7 +246,7 @@ class _Reading:
         start = self._at
         total = part = 0
         last = 0
-        if self._word() == "dozen" or _NUMERALS[self._word()] >= 100:
+        if self._word() == "dozen" or NUMERALS[self._word()] >= 100:
             # "a million" is a number, "several million" none.
             if self._found[-1:] != ["a"]:
                 self._found.append(self._word())
@@ -283,8 +256,8 @@ class _Reading:
             part, last = 1, 1
         while True:
             word = self._word()
-            more = word == "and" and last >= 100 and 0 < _NUMERALS.get(self._next(), 0) < 100
-            value = _NUMERALS.get(self._next() if more else word)
+            more = word == "and" and last >= 100 and 0 < NUMERALS.get(self._next(), 0) < 100
+            value = NUMERALS.get(self._next() if more else word)
             if value is None:
                 break
             if value >= 1000:
@@ -321,8 +294,8 @@ class _Reading:
             return
         if before in ("a", "one"):
             self._found.pop()
-        if self._word() == "a" and _NUMERALS.get(self._next(), 0) >= 100:
-            value = _NUMERALS[self._next()] // 2
+        if self._word() == "a" and NUMERALS.get(self._next(), 0) >= 100:
+            value = NUMERALS[self._next()] // 2
             self._at += 2
             self._value(str(value))
             return
@@ -357,7 +330,7 @@ class _Reading:
             if UNITS.get(self._word()) == currency:
                 self._at += 1
             return
-        if self._word() in ("degree", "degrees", "°") and self._next() in _HEAT:
+        if self._word() in _DEGREES and self._next() in _HEAT:
             self._at += 1
         word = self._word()
         unit = _HEAT.get(word, "") if self._words[self._at - 1] in _DEGREES else ""
@@ -370,15 +343,15 @@ class _Reading:
         """The number with its scale and its half."""
         while len(value) <= _LONGEST and value.count(".") < 2:
             word = self._word()
-            scale = 12 if word == "dozen" else _NUMERALS.get(word, 0)
+            scale = 12 if word == "dozen" else NUMERALS.get(word, 0)
             if money or UNITS.get(self._next()) in _MONEY:
                 scale = scale or _SHORT_SCALES.get(word, 0)
             halved = word == "and" and (self._word(1), self._word(2)) == ("a", "half")
             if halved:
-                value = _plain(Decimal(value) + Decimal("0.5").copy_sign(Decimal(value)))
+                value = in_digits(Decimal(value) + Decimal("0.5").copy_sign(Decimal(value)))
                 self._at += 3
             elif scale >= 12 and (scale >= 100 or word == "dozen"):
-                value = _plain(Decimal(value) * scale)
+                value = in_digits(Decimal(value) * scale)
                 self._at += 1
             else:
                 break
@@ -395,18 +368,3 @@ class _Reading:
         if at >= 0 and found[at].isdigit() and len(found[at]) < 3:
             found[at] += "%"
         found.append(value + "%")
-
-
-def _plain(value: Decimal) -> str:
-    return number(format(value, "f")) if value >= 0 else "-" + number(format(-value, "f"))
-
-
-def measured(stems: Iterable[str], units: frozenset[str]) -> Iterable[tuple[str, str]]:
-    """Each number among the stems of a text with the unit after it, empty where none is."""
-    before = ""
-    for stemmed in stems:
-        if before:
-            yield before, stemmed if stemmed in units else ""
-        before = stemmed if is_number(stemmed) else ""
-    if before:
-        yield before, ""

@@ -11,7 +11,7 @@ from collections.abc import Set
 from functools import lru_cache
 
 from ragassay.judges.offline import lists
-from ragassay.judges.offline.values import UNITS, is_scale, number
+from ragassay.judges.offline.numbers import UNITS, is_scale, number
 from ragassay.judges.offline.words import stem, visible
 
 Version = tuple[str, str]

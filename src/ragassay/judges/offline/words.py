@@ -13,7 +13,8 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from ragassay.judges.offline import lists
-from ragassay.judges.offline.values import DIGITS, HALVES_OF_DAY, LONG_UNITS, in_one_form
+from ragassay.judges.offline.numbers import HALVES_OF_DAY, LONG_UNITS
+from ragassay.judges.offline.values import DIGITS, in_one_form
 
 STEM = 8
 """Letters of a word that are compared: long words that differ only at their end are forms of one
