@@ -562,7 +562,7 @@ def test_a_step_names_a_field_with_the_parameters_that_change_its_value(tmp_path
     (found,) = lines(source)
     assert found["metrics"]["RB_agg_idk"] == found["metrics"]["RL_F_idk"] == [0.0]
     assert [text for text in told(summary) if "contradict" in text] == [
-        "1 given values contradict the label; made without it? They were not taken, but made anew "
+        "1 given value contradicts the label; made without it? It was not taken, but made anew "
         "by the table of IDK conditioning."
     ]
 

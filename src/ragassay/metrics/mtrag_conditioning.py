@@ -143,8 +143,8 @@ def _label(answerability: Answerability | str | None) -> Answerability:
 
 
 _CONTRADICTED = (
-    "{n} given values contradict the label; made without it? They were not taken, but made anew by "
-    "the table of IDK conditioning."
+    "{n} given {value contradicts|values contradict} the label; made without it? "
+    "{It was|They were} not taken, but made anew by the table of IDK conditioning."
 )
 
 
