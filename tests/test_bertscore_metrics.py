@@ -475,7 +475,7 @@ def test_what_only_rescaling_uses_is_refused_without_it() -> None:
 
 def test_a_model_that_was_perhaps_meant_is_named() -> None:
     with pytest.raises(UsageError, match=r"roberta-lage\. Did you mean .*'roberta-large'"):
-        naming.parse("bertscore(model=roberta-lage).f")
+        naming.parse("bertscore(model=roberta-lage,rescale=true).f")
     with pytest.raises(UsageError) as raised:
-        naming.parse("bertscore(model=nobody/nothing).f")
+        naming.parse("bertscore(model=nobody/nothing,rescale=true).f")
     assert "Did you mean" not in str(raised.value)

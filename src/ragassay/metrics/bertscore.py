@@ -84,7 +84,7 @@ class OnScale(Metric):
                 )
         if self.rescale and self.layer is None and layer_for(self.model) is None:
             raise UsageError(
-                f"{self.name}: nobody recommends a layer of the model {self.model} to rescale at. "
+                f"{self.name}: nobody recommends a layer of the model {self.model}. "
                 f"{did_you_mean(self.model, RECOMMENDED, at_least=_NEAR)} Name a layer, as in "
                 f"{self.name}(model={self.model},layer=9)."
             )
