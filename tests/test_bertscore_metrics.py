@@ -76,8 +76,13 @@ def test_models_and_folders_are_parameters_that_print_and_parse_back(name: str) 
     assert naming.parse_all(f"f1, {name}")[1] == metric
 
 
-def test_a_layer_that_nobody_recommends_must_be_named() -> None:
-    for name in ("bertscore(model=a/b).f", "rb_agg(model=a/b)", "passage_bertscore(model=a/b)"):
+def test_a_layer_that_nobody_recommends_must_be_named_where_values_are_rescaled() -> None:
+    assert naming.parse("bertscore(model=a/b).f").scale.layer is None  # type: ignore[attr-defined]
+    for name in (
+        "bertscore(model=a/b,rescale=true).f",
+        "rb_agg(model=a/b)",
+        "passage_bertscore(model=a/b)",
+    ):
         with pytest.raises(UsageError, match="nobody recommends a layer of the model a/b"):
             naming.parse(name)
     assert naming.parse("bertscore(model=roberta-large).f").scale.layer == 17  # type: ignore[attr-defined]
@@ -88,7 +93,9 @@ def test_a_layer_that_nobody_recommends_must_be_named() -> None:
         type(naming.parse("bertscore.f"))(model="a,b", layer=1)
 
 
-def test_a_folders_model_is_read_at_its_last_layer_where_none_is_named(bert: str) -> None:
+def test_a_model_is_read_at_its_last_layer_where_none_is_named_and_none_recommended(
+    bert: str,
+) -> None:
     one = sample("the small river", "a river that is small")
     layers = Encoder(ModelOptions(), Weights.parse(bert), None)._model.config.num_hidden_layers
     models = Models(ModelOptions())
@@ -468,7 +475,7 @@ def test_what_only_rescaling_uses_is_refused_without_it() -> None:
 
 def test_a_model_that_was_perhaps_meant_is_named() -> None:
     with pytest.raises(UsageError, match=r"roberta-lage\. Did you mean .*'roberta-large'"):
-        naming.parse("bertscore(model=roberta-lage).f")
+        naming.parse("bertscore(model=roberta-lage,rescale=true).f")
     with pytest.raises(UsageError) as raised:
-        naming.parse("bertscore(model=nobody/nothing).f")
+        naming.parse("bertscore(model=nobody/nothing,rescale=true).f")
     assert "Did you mean" not in str(raised.value)

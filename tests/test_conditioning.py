@@ -391,8 +391,8 @@ def test_given_conditioned_values_that_contradict_the_label_are_counted_and_told
     assert (
         told
         == [
-            "200 given values contradict the label or the other values of their records, as values "
-            "do that were made without the label. They were not taken, but made anew by the table "
+            "200 given values contradict the label or another value of the same record, as "
+            "values do that were made without the label. They were not taken, but made anew by the table "
             "of IDK conditioning."
         ]
         * contradicts

@@ -304,7 +304,7 @@ def test_absent_contexts_count_as_none_retrieved_and_a_missing_model_does_not() 
     outcome = score("RB_agg", sample(passages=None))
     assert isinstance(outcome, Unscored) and outcome.reason is Reason.NEEDS_EXTRA
     told = ragassay.evaluate([absent], "mtrag").summary.warnings
-    assert any(said.startswith("1 records have no contexts.") for said in told)
+    assert any(said.startswith("1 record has no contexts. ") for said in told)
 
 
 def test_a_passage_without_text_is_not_compared_with() -> None:

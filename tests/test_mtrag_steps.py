@@ -564,9 +564,9 @@ def test_a_step_names_a_field_with_the_parameters_that_change_its_value(tmp_path
     (found,) = lines(source)
     assert found["metrics"]["RB_agg_idk"] == found["metrics"]["RL_F_idk"] == [0.0]
     assert [text for text in told(summary) if "contradict" in text] == [
-        "1 given values contradict the label or the other values of their records, as values "
-        "do that were made without the label. They were not taken, but made anew by the table of "
-        "IDK conditioning."
+        "1 given value contradicts the label or another value of the same record, as values do "
+        "that were made without the label. It was not taken, but made anew by the table of IDK "
+        "conditioning."
     ]
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import ragassay
+from ragassay import suites
 from ragassay.cli import call
 from ragassay.engine.ranked_runs import evaluate_run
 from ragassay.errors import UsageError
@@ -190,6 +191,14 @@ def test_datapizzas_functions_are_metrics_and_functions(name: str, tmp_path: Pat
     assert call(["metrics", name]) == 0
 
 
+@pytest.mark.parametrize("short", ["P", "R", "F1"])
+def test_datapizzas_titles_and_their_short_forms_are_one_metric(shared: Path, short: str) -> None:
+    text = page(shared, "datapizza-metrics.md")
+    title = next(one for one in re.findall(r"^### (\S+)@k$", text, re.M) if one[0] == short[0])
+    assert f"({short}@k)" in text
+    assert naming.parse(f"{title}@5") == naming.parse(f"{short}@5")
+
+
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_datapizzas_parameters_are_those_of_the_metrics(name: str) -> None:
     arguments = inspect.signature(getattr(chunks_datapizza, name)).parameters
@@ -212,6 +221,12 @@ def test_rouge_score_is_the_three_values_that_the_function_gives() -> None:
     found = ragassay.evaluate([DATAPIZZA_ROW], metrics="rouge_score").summary.metrics
     values = chunks_datapizza.rouge_score(said, reference)
     assert {name.partition(".")[0]: one.mean for name, one in found.items()} == values
+
+
+def test_an_error_says_once_where_a_name_is_published() -> None:
+    with pytest.raises(UsageError) as raised:
+        suites.named("Precision@K")
+    assert str(raised.value).count("umbrela_P in the suite trecrag") == 1
 
 
 def test_a_cut_off_is_given_once() -> None:

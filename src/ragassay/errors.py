@@ -6,6 +6,7 @@ Everything here is shown as one sentence and never as a traceback (unless ``--de
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
 
 
@@ -62,16 +63,21 @@ class RagassayWarning(UserWarning):
     """A fact about the data that does not stop a run: shown once and kept in the summary."""
 
 
+_BY_NUMBER = re.compile(r"\{([^{|}]*)\|([^{|}]*)\}")
+
+
 class Tally(RagassayWarning):
     """A fact that is counted: told once, with the sum of all its counts.
 
     Args:
-        sentence: with ``{n}`` where the count stands.
+        sentence: with ``{n}`` where the count stands, and ``{one|several}`` where words depend on
+            it.
         n: the count.
     """
 
     def __init__(self, sentence: str, n: int) -> None:
-        super().__init__(sentence.replace("{n}", str(n)))
+        worded = _BY_NUMBER.sub(r"\1" if n == 1 else r"\2", sentence)
+        super().__init__(worded.replace("{n}", str(n)))
         self.sentence, self.n = sentence, n
 
 

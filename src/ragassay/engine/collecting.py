@@ -257,10 +257,11 @@ class Collector:
                 "they are unscored, so the means speak only of the others."
             )
         if self._unlabelled and self._label_metrics:
-            yield (
-                f"{self._unlabelled} samples lack the answerability label that some metrics need; "
+            said = (
+                "{n} {sample lacks|samples lack} the answerability label that some metrics need; "
                 "the run is incomplete. Give 'answerability' (or 'Answerability') in each record."
             )
+            yield str(Tally(said, self._unlabelled))
         if self.config.cluster_by is not None and self._clustered < n:
             yield (
                 f"{n - self._clustered} of {n} samples have no {self.config.cluster_by}; "

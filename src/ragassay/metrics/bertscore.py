@@ -15,7 +15,6 @@ from ragassay.models.bertscore import Idf, Match, Pair, compare
 from ragassay.models.encoder import Encoder
 from ragassay.models.layers import RECOMMENDED, layer_for
 from ragassay.models.reading import Reading
-from ragassay.models.weights import is_folder
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 
@@ -58,16 +57,15 @@ class OnScale(Metric):
     """What rests on BERTScores: its parameters name the scale that they are taken on.
 
     Raises:
-        UsageError: no layer is named and none is known (a folder's model then has its last, where
-            nothing is rescaled), a name that cannot stand in a metric's, or
-            a baseline where nothing is rescaled.
+        UsageError: values are to be rescaled at a layer that is neither named nor known, a name
+            that cannot stand in a metric's, or a baseline where nothing is rescaled.
     """
 
     model: str = param(DEFAULT, MODEL)
     layer: int | None = param(
         None,
-        "layer whose vectors are compared (default: the one that bert-score recommends; the last "
-        "of a folder's model)",
+        "layer whose vectors are compared (default: the one that bert-score recommends, else the "
+        "last)",
         minimum=0,
     )
     rescale: bool = param(False, RESCALE)
@@ -84,8 +82,7 @@ class OnScale(Metric):
                     f"{self.name}: {value!r} cannot stand in a metric's name, because of its "
                     "brackets or commas. Point to it by --model NAME=FOLDER, or rename it."
                 )
-        lacking = self.layer is None and layer_for(self.model) is None
-        if lacking and (self.rescale or not is_folder(self.model)):
+        if self.rescale and self.layer is None and layer_for(self.model) is None:
             raise UsageError(
                 f"{self.name}: nobody recommends a layer of the model {self.model}. "
                 f"{did_you_mean(self.model, RECOMMENDED, at_least=_NEAR)} Name a layer, as in "

@@ -101,8 +101,9 @@ def _shares(
 
 
 _NO_CONTEXTS = (
-    "{n} records have no contexts. They count as none retrieved, so that extractiveness and RB_agg "
-    "are 0 there; where the contexts stand in another file, name that, too."
+    "{n} {record has|records have} no contexts. That counts as none retrieved, so that "
+    "extractiveness and RB_agg are 0 there; where the contexts stand in another file, name that, "
+    "too."
 )
 
 _FROM = f"from BERTScores {READ}"

@@ -45,9 +45,9 @@ from ragassay.samples import Answerability, Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 
 _CONTRADICTED = (
-    "{n} given values contradict the label or the other values of their records, as values do that "
-    "were made without the label. They were not taken, but made anew by the table of IDK "
-    "conditioning."
+    "{n} given {value contradicts|values contradict} the label or another value of the same "
+    "record, as values do that were made without the label. {It was|They were} not taken, but made anew by "
+    "the table of IDK conditioning."
 )
 
 

@@ -67,6 +67,7 @@ class F1(RankingMetric):
     rel: int = level()
 
     name = "F1"
+    aliases: ClassVar[Mapping[str, str]] = {"F1-score": "F1"}
     title = "F1 at k"
     source = "van Rijsbergen, Information Retrieval (1979)"
     recommended_for = "one number for precision and recall at a fixed depth"

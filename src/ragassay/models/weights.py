@@ -150,11 +150,6 @@ def label_of(weights: Weights, folders: Mapping[str, str]) -> str:
     return identity(weights, folders) if Path(weights.name).is_dir() else str(weights)
 
 
-def is_folder(name: str) -> bool:
-    """Whether a name means a folder, be it there or not."""
-    return is_path(name) or Path(name).is_dir()
-
-
 def is_path(name: str) -> bool:
     """Whether a name can only be a folder's: a hub's model is called ``name`` or ``owner/name``."""
     if name.startswith((".", "/", "~", "\\")) or re.match(r"[A-Za-z]:[\\/]", name):

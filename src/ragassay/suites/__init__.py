@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from types import MappingProxyType
@@ -196,14 +196,19 @@ def _published_elsewhere(name: str) -> str:
     ]
     if not found:
         return ""
-    means = " and ".join(f"of {target} in the suite {suite}" for _, target, suite in found)
-    metric = " or ".join(target for _, target, _ in found)
-    inside = " or ".join(suite for *_, suite in found)
+    means = _each((f"of {target} in the suite {suite}" for _, target, suite in found), " and ")
+    metric = _each((target for _, target, _ in found), " or ")
+    inside = _each((suite for *_, suite in found), " or ")
     besides = [f" {said}" for suite in known().values() for said in _sayings(suite, base)]
     return (
         f"{found[0][0]!r} is the published name {means}: write {metric}, or add the suite {inside} "
         f"(--suite {inside}).{''.join(besides)}"
     )
+
+
+def _each(words: Iterable[str], joint: str) -> str:
+    """Each word once, joined."""
+    return joint.join(dict.fromkeys(words))
 
 
 def _sayings(suite: Suite, base: str) -> list[str]:

@@ -113,7 +113,7 @@ class _Reading:
             elif word in ("minus", "negative") and self._next()[:1].isdigit() and not self._after():
                 self._at += 1
                 self._digits("-" + self._word())
-            elif word in ("minus", "negative") and self._next() in _NUMERALS and not self._after():
+            elif word in ("minus", "negative") and self._next() in NUMERALS and not self._after():
                 self._at += 1
                 self._numeral("-")
             elif word in _CURRENCIES and self._next()[:1].isdigit():
