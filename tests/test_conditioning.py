@@ -392,8 +392,8 @@ def test_given_conditioned_values_that_contradict_the_label_are_counted_and_told
         told
         == [
             "200 given values contradict the label or another value of the same record, as "
-            "values do that were made without the label. They were not taken, but made anew by the table "
-            "of IDK conditioning."
+            "values do that were made without the label. They were not taken, but made "
+            "anew by the table of IDK conditioning."
         ]
         * contradicts
     )

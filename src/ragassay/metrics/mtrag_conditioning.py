@@ -46,8 +46,8 @@ from ragassay.scores import Outcome, Reason, Score, Unscored
 
 _CONTRADICTED = (
     "{n} given {value contradicts|values contradict} the label or another value of the same "
-    "record, as values do that were made without the label. {It was|They were} not taken, but made anew by "
-    "the table of IDK conditioning."
+    "record, as values do that were made without the label. {It was|They were} not taken, "
+    "but made anew by the table of IDK conditioning."
 )
 
 
