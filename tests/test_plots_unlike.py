@@ -92,6 +92,14 @@ def test_a_run_folder_beside_its_own_file_is_alike_and_beside_the_tools_not(
     assert f"No judge is named in {theirs[1].name}." in words(drawn(folder, tool))
 
 
+def test_runs_with_nuggets_of_their_own_are_told_apart(tmp_path: Path) -> None:
+    folders = [run(tmp_path / name, "trecrag") for name in ("a", "b")]
+    series = sources.opened(folders, "trec").series
+    (sentence,) = unlike(series, ["umbrela", "nuggets.all"])
+    assert sentence == "Not computed alike: nuggets.all (each file has nuggets of its own)."
+    assert "not comparable" in " ".join(words(drawn(*folders)))
+
+
 def test_other_judges_are_told_apart_and_a_model_has_none(tmp_path: Path) -> None:
     heads = ["query_id", plot_files.COLUMN["vital"], plot_files.COLUMN["hhem"], "judge"]
     paths = []

@@ -152,8 +152,7 @@ def test_a_comparison_shows_its_numbers_and_both_runs(tmp_path: Path) -> None:
             wording.p_value(d.t_p_value),
             wording.p_value(d.p_adjusted),
             d.verdict,
-            str(d.n),
-            wording.number(d.detectable),
+            f"{d.n}{wording.number(d.detectable)}",
         ]
     rows = page.json("rows")
     at = [m["name"] for m in rows["metrics"]].index("AP")

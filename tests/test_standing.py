@@ -186,17 +186,44 @@ def test_a_gate_on_an_offline_judgment_is_undecided_unless_trusted(
 def test_primary_metrics_are_tested_and_the_others_exploratory(folders: list[str], capsys) -> None:
     good, bad = folders
     capsys.readouterr()
-    assert call(["compare", bad, good, "--primary", "em", "--json", "--fail-if-worse"]) == 3
+    assert call(["compare", bad, good, "--primary", "em", "--json", "--fail-if-worse"]) == 0
     (found,) = json.loads(capsys.readouterr().out)["comparisons"]
     verdicts = {d["name"]: d["verdict"] for d in found["differences"]}
     assert verdicts == {
-        "answer_match": "indicative",
+        "answer_match": "exploratory",
         "contains_answer": "exploratory",
         "em": "no difference shown",
     }
     assert found["primary"] == ["em"]
+    (judged,) = [d for d in found["differences"] if d["name"] == "answer_match"]
+    assert "offline judge" in judged["why"], "what it rests on is told all the same"
+    drop = ["--fail-if-drop", "answer_match>0.1"]
+    assert call(["compare", bad, good, "--primary", "em", *drop]) == 3, "a gate asks nevertheless"
     assert call(["compare", bad, good, "--primary", "f1"]) == 2
     assert "f1" in capsys.readouterr().err
+
+
+def test_too_few_queries_leave_worse_undecided(tmp_path: Path, capsys) -> None:
+    for name, said in (("old", ["Ann"] * 4), ("new", ["Bob"] * 4)):
+        path = tmp_path / f"{name}.jsonl"
+        path.write_text("".join(json.dumps(one) + "\n" for one in records(said)))
+        call(["run", str(path), "-m", "em", "-o", f"{tmp_path}/{name}"])
+    capsys.readouterr()
+    words = ["compare", f"{tmp_path}/new", f"{tmp_path}/old", "--fail-if-worse"]
+    assert call(words) == 3
+    said = capsys.readouterr().out
+    assert "gate --fail-if-worse: undecided, n is too small to tell whether A is worse: em" in said
+    assert "so few queries (or clusters) cannot reach the level" in " ".join(said.split())
+    assert call(["compare", words[2], words[1], "--fail-if-worse"]) == 0, "A is not worse"
+    assert "gate --fail-if-worse: passed\n" in capsys.readouterr().out
+
+
+def test_a_gate_on_a_published_name_says_what_else_it_stands_for(tmp_path: Path, capsys) -> None:
+    path = tmp_path / "data.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in records(["Ann", "Bob"])))
+    assert call(["run", str(path), "-m", "em", "--fail-under", "faithfulness>=0.2"]) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert "ragreport_faithfulness" in said and "rl_f" in said
 
 
 DROPS = [
@@ -219,7 +246,7 @@ def test_a_drop_is_excluded_shown_or_neither(
     words = ["compare", f"{tmp_path}/new", f"{tmp_path}/old", "--fail-if-drop", margin]
     assert call(words) == code
     said = " ".join(capsys.readouterr().out.split())
-    assert f"Gate no drop {margin}:" in said
+    assert f"gate no drop {margin}:" in said
     assert ("one-sided 95 % bounds" in said) == (len(change) > 3)
     # More metrics do not weaken it.
     assert call([*words, "-m", "contains_answer"]) == code
@@ -278,7 +305,10 @@ def test_agreement_stands_beside_the_score(folders: list[str], tmp_path: Path, c
     said = " ".join(capsys.readouterr().out.split())
     assert "Offline judge, agreement not measured: answer_match." in said
     for name in ("report.html", "report.md"):
-        assert "Offline judge, agreement not measured" in (tmp_path / "again" / name).read_text()
+        text = (tmp_path / "again" / name).read_text()
+        assert "Offline judge, agreement not measured" in text
+        beside = ", " if name.endswith("html") else "offline-lexical, "
+        assert f"{beside}agreement not measured" in text, "in the metric's row, too"
     call(["explain", f"{tmp_path}/again", "q1", "answer_match"])
     assert "agreement not measured" in " ".join(capsys.readouterr().out.split())
 

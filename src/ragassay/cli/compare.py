@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -13,7 +14,7 @@ from ragassay.errors import UsageError
 
 if TYPE_CHECKING:
     from ragassay.engine.results import Result
-    from ragassay.engine.summary import Difference
+    from ragassay.engine.summary import Difference, GateResult
 
 Flag = Parameter(negative=())
 
@@ -120,39 +121,42 @@ def compare(
                 show.console().print(f"comparison: {target}", soft_wrap=True, markup=False)
         if json:
             show.warn(comparison.warnings)
-    gates = [gate.passed for comparison in found for gate in comparison.gates]
+    gates = [gate for comparison in found for gate in comparison.gates]
     if fail_if_worse:
-        every = [d for comparison in found for d in comparison.differences]
-        gates += [_not_worse(d) for d in every]
-        undecided = _undecided(every)
-        if undecided:
-            gates.append(None)
-            show.warn([undecided])
-    if False in gates:
+        gates.append(_not_worse([d for comparison in found for d in comparison.differences]))
+    if json:
+        show.warn([gate.sentence for gate in gates if not gate.passed])
+    else:
+        show.gates(gates)
+    if any(gate.passed is False for gate in gates):
         return GATE_FAILED
     nothing = not any(d.n for comparison in found for d in comparison.differences)
-    return INCOMPLETE if nothing or None in gates else OK
+    return INCOMPLETE if nothing or any(gate.passed is None for gate in gates) else OK
 
 
-def _undecided(differences: list[Difference]) -> str:
-    """Why --fail-if-worse is undecided; empty where it is decided."""
-    suspected = [d.name for d in differences if _not_worse(d) is None]
-    if suspected:
-        return (
-            f"--fail-if-worse is undecided: {', '.join(suspected)} would be worse, by judgments "
-            "that are only indicative; --trust-offline lets them decide."
+def _not_worse(differences: list[Difference]) -> GateResult:
+    """What --fail-if-worse found: passed where no tested metric is shown to be worse, undecided
+    where that could not have been shown."""
+    from ragassay.engine.summary import GateResult
+
+    def result(passed: bool | None, why: str = "") -> GateResult:
+        return GateResult("--fail-if-worse", None, passed, why=why)
+
+    def names(chosen: Iterable[Difference]) -> str:
+        return ", ".join(d.name for d in chosen)
+
+    if worse := [d for d in differences if d.verdict == "worse"]:
+        return result(False, f"worse: {names(worse)}")
+    tested = [d for d in differences if d.p_adjusted is not None]
+    if few := [d for d in tested if d.too_few and d.seems_worse]:
+        return result(None, f"n is too small to tell whether A is worse: {names(few)}")
+    if suspected := [d for d in differences if d.standing == "indicative" and d.suspected]:
+        return result(
+            None,
+            f"A may be worse, by offline judgments that are only indicative and an uncorrected "
+            f"test: {names(suspected)}; --trust-offline tests them with the others",
         )
-    if not any(d.p_adjusted is not None for d in differences):
-        return "--fail-if-worse is undecided: none of these metrics is tested."
-    return ""
-
-
-def _not_worse(d: Difference) -> bool | None:
-    """Whether a metric is not shown to be worse; ``None`` where only a judge whose agreement is too
-    low says that it is."""
-    if d.standing == "indicative" and d.suspected == "worse":
-        return None
-    return d.verdict != "worse"
+    return result(True) if tested else result(None, "none of these metrics is tested")
 
 
 def _pairs(runs: list[Path], baseline: str | None) -> list[tuple[Result, Result]]:

@@ -363,12 +363,11 @@ def run(
         show.result(out, result)
         if job.config.slice_by is not None:
             out.print(terminal.slices_table(result.summary))
-        for gate in result.gates:
-            out.print(gate.sentence, markup=False)
         for what, path in reports.items():
             out.print(f"{what}: {path}", soft_wrap=True, markup=False)
         if not reports:
             out.print("Add -o DIR to keep the scores and an HTML report.", style="dim")
+        show.gates(result.gates)
     if json:
         show.warn(result.summary.warnings)
     inner = () if result.consistency is None else (result.consistency.summary,)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from ragassay.engine.results import Result
+    from ragassay.engine.summary import GateResult
 
 PATIENCE_S = 2.0
 """Work that takes longer than this shows how far it is."""
@@ -61,6 +62,16 @@ def json(body: Any) -> None:
 
     text = orjson.dumps(body, option=orjson.OPT_INDENT_2 | orjson.OPT_SERIALIZE_NUMPY)
     sys.stdout.write(printable.in_json(text).decode() + "\n")
+
+
+_GATE_STYLE = {True: "green", False: "bold red", None: "yellow"}
+
+
+def gates(found: Iterable[GateResult]) -> None:
+    """Prints what each gate found, one a line."""
+    out = console()
+    for gate in found:
+        out.print(gate.sentence, style=_GATE_STYLE[gate.passed], markup=False, highlight=False)
 
 
 def warn(sentences: Iterable[str]) -> None:

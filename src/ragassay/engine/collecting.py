@@ -57,6 +57,7 @@ class Collector:
         self._named = False
         self._in_ids = False
         self._n_looked_at = 0
+        self._metadata: set[str] = set()
         self._first_reason = ""
         self._absent: dict[str, dict[str, None]] = {}
         self._made_of: dict[str, str] = {}
@@ -93,6 +94,7 @@ class Collector:
             self._unanswered += sample.answer is None
             self._unlabelled += sample.answerability is None
             self._slicer.add(sample)
+            self._metadata |= sample.metadata.keys()
             cluster = cluster_of(sample, column)
             self._clusters.append(cluster)
             self._clustered += cluster.startswith(IN_CLUSTER)
@@ -138,9 +140,9 @@ class Collector:
         columns.slices = self._slicer.columns()
         columns.clusters = self._clusters if self.clustered_by is not None else None
         for name in config.slice_by or ():
-            self._demand(name, "slicing", any(columns.slices[name]))
+            self._demand(name, "slicing", any(columns.slices[name]), self._slicer.seen)
         if config.cluster_by is not None:
-            self._demand(config.cluster_by, "clustering", self._clustered > 0)
+            self._demand(config.cluster_by, "clustering", self._clustered > 0, self._clusterings)
         options = IntervalOptions(config.interval, config.level, config.n_resamples, config.seed)
         described = [
             describe(
@@ -194,12 +196,24 @@ class Collector:
         """How many metrics cannot do without the answerability label: its absence is an error."""
         return sum("answerability" in metric.needs for metric in self.metrics.values())
 
-    def _demand(self, name: str, use: str, there: bool) -> None:
+    def _demand(self, name: str, use: str, there: bool, known: Iterable[str]) -> None:
         if not there:
+            hint = ""
+            if name in CONVERSATION_KEYS:
+                hint = (
+                    " Name the conversation in each record's metadata, or give ids of the form "
+                    "CONVERSATION::TURN."
+                )
             raise UsageError(
                 f"No sample has the {use} column {name!r}. "
-                f"There are: {', '.join(sorted(self._slicer.seen)) or 'none'}."
+                f"There are: {', '.join(sorted(known)) or 'none'}.{hint}"
             )
+
+    @property
+    def _clusterings(self) -> set[str]:
+        """The columns that samples can be clustered by."""
+        turns = conversations_of_ids([query for query, _, _ in self.columns.identities])
+        return self._metadata | {CONVERSATION_KEYS[1]} if turns else self._metadata
 
     def _warnings(
         self,

@@ -115,7 +115,12 @@ def compare(
     if fail_if_drop:
         check_one_sided(level)
     margins = drops.resolve(fail_if_drop, lambda name: _named(name, a, b, names), shown_as)
-    by_name = {difference.name: difference for difference in found.differences}
+    # A gate asks of its metric by itself: whether it is a primary one changes nothing.
+    by_itself = _standings(a, b, names, not_comparable, (), trust_offline)
+    by_name = {
+        difference.name: replace(difference, standing=standing, why=why)
+        for difference, (standing, why) in zip(found.differences, by_itself, strict=True)
+    }
     alone = [()] * 2 if metrics is not None else [_only(a, b), _only(b, a)]
     return replace(
         found,
@@ -214,10 +219,10 @@ def _standings(
         offline = next((said for side in sides if (said := offline_reason(side))), "")
         if name in not_comparable:
             found.append(("not comparable", not_comparable[name]))
+        elif primary and name not in primary:
+            found.append(("exploratory", offline))
         elif offline and not trust_offline:
             found.append(("indicative", offline))
-        elif primary and name not in primary:
-            found.append(("exploratory", ""))
         else:
             unmeasured = any(unmeasured_judge(side) for side in sides)
             figure = next((said for side in sides if (said := offline_figure(side))), "")
@@ -312,6 +317,7 @@ def compare_arrays(
             interval=test.interval,
             least=test.least,
             most=test.most,
+            too_few=test.too_few,
             standing=standing,
             why=why,
         )
@@ -331,16 +337,17 @@ def compare_arrays(
         level=level,
         correction=correction,
         interval=interval,
-        warnings=(*warnings, *_without_interval(differences)),
+        warnings=(*warnings, *_without_interval(differences, interval)),
         clustered_by=None if clusters is None else clustered_by,
         n_clusters=None if clusters is None else len(np.unique(clusters)),
     )
 
 
-def _without_interval(differences: Sequence[Difference]) -> list[str]:
-    """A warning that names the metrics whose difference has no interval."""
+def _without_interval(differences: Sequence[Difference], interval: str) -> list[str]:
+    """A warning that names the metrics whose difference has no interval of the kind asked for."""
     without = [d for d in differences if d.n and d.low is None]
-    equal = [d.name for d in without if d.n > 1 and d.cohens_d is None]
+    spread = [d for d in without if d.n > 1 and not (interval == "auto" and d.too_few)]
+    equal = [d.name for d in spread if d.cohens_d is None]
     few = [d.name for d in without if d.name not in equal]
     found = []
     if few:

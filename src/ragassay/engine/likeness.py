@@ -22,6 +22,9 @@ SAME_NUGGETS = (
 _NUGGETS = "nuggets="
 """How the part of a signature begins that names the nuggets."""
 
+OWN_NUGGETS = f"{_NUGGETS}own"
+"""That part where each run has nuggets of its own."""
+
 
 def differ_in_nuggets(a: Result, b: Result, names: Sequence[str]) -> bool:
     """Whether the two runs measured one of these metrics by different nuggets."""
@@ -36,9 +39,7 @@ def _nuggets(run: Result, name: str) -> str:
 
 def own_nuggets(a: Result, b: Result, names: Sequence[str]) -> list[str]:
     """Metrics that measure each run by nuggets of its own."""
-    return [
-        name for name in names if any(_nuggets(run, name) == f"{_NUGGETS}own" for run in (a, b))
-    ]
+    return [name for name in names if any(_nuggets(run, name) == OWN_NUGGETS for run in (a, b))]
 
 
 def unlike_metrics(a: Result, b: Result, names: Sequence[str]) -> dict[str, str]:

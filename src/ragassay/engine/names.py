@@ -48,9 +48,9 @@ def shown(
         present = [by_canonical[name] for name in canonical if name in by_canonical]
         if not present:
             aliases = [a for a in local if not by_canonical.keys().isdisjoint(_canonical(a, local))]
-            raise UsageError(
-                f"{word!r} is not in {what}. {_there_are(word, metrics, listed, aliases)}"
-            )
+            hint = suites.published_elsewhere(word) if not canonical else ""
+            hint = hint or _there_are(word, metrics, listed, aliases)
+            raise UsageError(f"{word!r} is not in {what}. {hint}")
         found.update(dict.fromkeys(present))
     return list(found)
 

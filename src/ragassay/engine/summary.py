@@ -209,9 +209,10 @@ class GateResult:
             between = f", between {ends} with the missing scores" if ends else ""
             found.append(f"mean {self.value:.4f}{between}")
         elif ends:
-            found.append(f"one-sided {100 * self.level:.4g} % bounds {ends}")
+            owed = " with the worst and the best values for missing scores" * bool(self.unscored)
+            found.append(f"one-sided {100 * self.level:.4g} % bounds {ends}{owed}")
         found += [self.why] * bool(self.why)
-        return f"gate {self.gate}: {state}, {'; '.join(found)}"
+        return f"gate {self.gate}: {', '.join([state, *['; '.join(found)] * bool(found)])}"
 
     def to_json(self) -> dict[str, Any]:
         """A mapping of plain values."""
@@ -244,14 +245,16 @@ class Difference:
     ``low`` and ``high`` bound the difference at ``level``, the one that the correction leaves this
     metric, so that they exclude 0 exactly where the difference is significant after it; ``least``
     and ``most`` are one-sided bounds at the comparison's own level, uncorrected.
+    ``too_few`` says that so few queries (or clusters) cannot reach the level of the test, whatever
+    their differences.
     ``detectable`` is the smallest true difference that a t-test of ``n`` queries with this spread
     would have found with 80 % power at the comparison's own level (5 % where that is 95 %),
     uncorrected. What could not be computed is ``None``.
 
     ``standing`` says whether the verdict counts: ``tested``, or ``exploratory`` (not among the
     primary metrics), ``indicative`` (judged offline, without known agreement with people) or ``not
-    comparable`` (the runs did not compute it alike); ``why`` explains the last two, or says of an
-    LLM judge that its agreement was not measured.
+    comparable`` (the runs did not compute it alike); ``why`` explains the last two, or says how far
+    the judge is known to agree with people.
     """
 
     name: str
@@ -276,6 +279,7 @@ class Difference:
     interval: str = ""
     least: float | None = None
     most: float | None = None
+    too_few: bool = False
     standing: Standing = "tested"
     why: str = ""
 
@@ -293,9 +297,14 @@ class Difference:
         return self._direction
 
     @property
-    def suspected(self) -> Verdict:
-        """What its own uncorrected test would say, whatever its standing."""
-        return self._direction if self.significant else "no difference shown"
+    def seems_worse(self) -> bool:
+        """Whether the means alone say that A is worse."""
+        return bool(self.diff) and self._direction == "worse"
+
+    @property
+    def suspected(self) -> bool:
+        """Whether its own uncorrected test says that A is worse, whatever its standing."""
+        return bool(self.significant) and self.seems_worse
 
     @property
     def _direction(self) -> Verdict:

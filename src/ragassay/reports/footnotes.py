@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from ragassay.engine.behind import names_in
 from ragassay.engine.standing import offline_agreement
-from ragassay.engine.summary import Comparison, Spending, Summary
+from ragassay.engine.summary import Comparison, MetricSummary, Spending, Summary
 from ragassay.engine.totals import is_whole, plain
 from ragassay.reports.wording import (
     confidence,
@@ -23,7 +23,7 @@ from ragassay.reports.wording import (
 )
 from ragassay.scores import Reason
 from ragassay.stats.sign_flip import EXACT_UP_TO
-from ragassay.suites import known
+from ragassay.suites import Suite, known
 
 MOST_LABELS = 6
 """Labels of a metric, or names of metrics, that are told one by one."""
@@ -35,22 +35,32 @@ def summary_notes(summary: Summary, *, judged_marked: bool = True) -> list[str]:
     ``judged_marked`` says that the table itself tells which metrics were judged by whom.
     """
     notes = [f"Each mean runs over {summary.averaged_over}."] if summary.averaged_over else []
-    kinds: dict[str, list[float]] = {}
+    kinds: dict[str, list[MetricSummary]] = {}
     for metric in summary.metrics.values():
         if metric.low is not None:
-            kinds.setdefault(metric.interval, []).append(metric.level)
+            kinds.setdefault(metric.interval, []).append(metric)
     found = sorted({m.n_clusters for m in summary.metrics.values() if m.n_clusters})
     clustered = ""
     if found:
         # A metric's clusters are those with a scored sample, so they differ between metrics.
         least = f"{found[0]:,} to " if len(found) > 1 else ""
         clustered = f", clustered ({least}{plural(found[-1], 'cluster')})"
-    for kind, levels in kinds.items():
-        notes.append(f"Intervals: {percent(levels[0])}, {interval_name(kind)}{clustered}.")
+    usual = max(kinds, key=lambda kind: len(kinds[kind]), default="")
+    for kind, metrics in sorted(kinds.items(), key=lambda item: item[0] != usual):
+        of = f" of {', '.join(metric.name for metric in metrics)}" if kind != usual else ""
+        notes.append(
+            f"Intervals{of}: {percent(metrics[0].level)}, {interval_name(kind)}{clustered}."
+        )
     if summary.failures:
         notes.append(f"The system failed: {counts(summary.failures)}.")
     notes += judge_notes(summary, judged_marked)
     notes += agreement_notes(summary)
+    notes += [
+        f"{name}: {said}"
+        for suite in _suites(summary)
+        for name, said in suite.elsewhere.items()
+        if name in summary.metrics
+    ]
     notes += _total_notes(summary)
     for metric in summary.metrics.values():
         if metric.n_assumed:
@@ -85,8 +95,7 @@ def agreement_notes(summary: Summary) -> list[str]:
 def _total_notes(summary: Summary) -> list[str]:
     """The figures of the run as a whole: what each is, of which samples, or why there is none."""
     found = {plain(metric.metric): metric for metric in summary.metrics.values()}
-    suites = [known()[name] for name in summary.suite.split("+") if name in known()]
-    totals = {name: total for suite in suites for name, total in suite.totals.items()}
+    totals = {name: total for suite in _suites(summary) for name, total in suite.totals.items()}
     notes = [f"{name}: {number(v)}." for name, v in summary.totals.items() if name not in totals]
     for name, total in totals.items():
         means = [found[metric] for metric in total.means.values() if metric in found]
@@ -100,6 +109,11 @@ def _total_notes(summary: Summary) -> list[str]:
             why = [f"{m.name}: {reasons(m.unscored)}" for m in means if not is_whole(m)]
             notes.append(f"{name}: none ({'; '.join(why)}). {total.title}.")
     return notes
+
+
+def _suites(summary: Summary) -> list[Suite]:
+    """The suites that a run used."""
+    return [known()[name] for name in summary.suite.split("+") if name in known()]
 
 
 def judged_by(summary: Summary) -> str:
@@ -294,7 +308,6 @@ def comparison_notes(comparison: Comparison) -> list[str]:
     ]
     notes += cluster_notes(comparison)
     notes += standing_notes(comparison)
-    notes += [gate.sentence[:1].upper() + gate.sentence[1:] + "." for gate in comparison.gates]
     if comparison.judged_by:
         notes.append(f"Judged by {comparison.judged_by}.")
     alone = [
@@ -312,6 +325,11 @@ def comparison_notes(comparison: Comparison) -> list[str]:
     if missing:
         notes.append(f"Left out: {' and '.join(missing)}.")
     return notes
+
+
+def gate_notes(comparison: Comparison) -> list[str]:
+    """What each gate of a comparison found."""
+    return [f"{gate.sentence[:1].upper()}{gate.sentence[1:]}." for gate in comparison.gates]
 
 
 def _widened(comparison: Comparison) -> list[str]:
@@ -369,14 +387,17 @@ def standing_notes(comparison: Comparison) -> list[str]:
             reasons.setdefault((d.standing, d.why), []).append(d.name)
     said = {
         "tested": "{why}",
-        "exploratory": "exploratory, because other metrics were named as the primary ones",
+        "exploratory": "exploratory, because other metrics were named as the primary ones{why}",
         "indicative": "indicative: {why}",
         "not comparable": "no verdict: {why}",
     }
-    return [
-        f"{', '.join(names)}: {said[standing].format(why=why.rstrip('.'))}."
-        for (standing, why), names in reasons.items()
-    ]
+    found = []
+    for (standing, why), names in reasons.items():
+        because = why.rstrip(".")
+        if standing == "exploratory" and because:
+            because = f" ({because})"
+        found.append(f"{', '.join(names)}: {said[standing].format(why=because)}.")
+    return found
 
 
 def cluster_notes(comparison: Comparison) -> list[str]:

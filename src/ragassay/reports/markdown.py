@@ -43,7 +43,8 @@ def comparison(found: Comparison) -> str:
         "lrrrrrlrrlrr",
         (_difference_cells(difference) for difference in found.differences),
     )
-    return _finish(lines, footnotes.comparison_notes(found), found.warnings)
+    notes = [*footnotes.comparison_notes(found), *footnotes.gate_notes(found)]
+    return _finish(lines, notes, found.warnings)
 
 
 def escape(text: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from ragassay.engine.standing import offline_agreement
 from ragassay.engine.summary import (
     Difference,
     MetricSummary,
@@ -160,14 +161,23 @@ def cost(spent: Spending) -> str:
 
 def judge_of(metric: MetricSummary) -> str:
     """The judge in a word: ``offline-lexical``, a model's name, ``panel``; empty for arithmetic.
+    The offline judge's agreement with people stands beside it.
 
     Where values are of several judges, each with how many: ``record (11) + offline-lexical (1)``.
     """
-    return AND.join(
+    judges = AND.join(
         f"{_short(found['label'])}{found['count'] or ''}"
         for found in map(_COUNTED.fullmatch, metric.judge.split(AND))
         if found is not None
     )
+    return ", ".join(filter(None, (judges, agreement(metric))))
+
+
+def agreement(metric: MetricSummary) -> str:
+    """How far the offline judgments behind a metric agree with people, as in ``AUC .77``; empty
+    where nobody was asked offline."""
+    found = offline_agreement(metric) if metric.n_scored else None
+    return "" if found is None else found.figure
 
 
 def _short(label: str) -> str:

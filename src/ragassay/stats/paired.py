@@ -31,6 +31,9 @@ CORRECTIONS = ("maxt", "holm", "bh", "none")
 
 BoolArray = NDArray[np.bool_]
 
+_SAME_LEVEL = 1e-9
+"""Levels of tests closer than this are equal."""
+
 
 @dataclass(frozen=True, slots=True)
 class PairedResult:
@@ -83,6 +86,13 @@ class PairedResult:
     wins: int
     losses: int
     ties: int
+
+    @property
+    def too_few(self) -> bool:
+        """Whether so few clusters (or pairs) cannot reach the level of the test: even where all
+        differences have one sign, it finds nothing."""
+        n_signs = self.n if self.n_clusters is None else self.n_clusters
+        return n_signs < 1 or 0.5 ** (n_signs - 1) > 1.0 - self.level_used + _SAME_LEVEL
 
 
 def compare_pairs(

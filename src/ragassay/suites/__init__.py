@@ -173,19 +173,19 @@ def named(
         here = {*naming.ULTRARAG_RANKED, *map(str.casefold, local or {})}
         if ks or name.casefold() in here or not naming.lacks_cutoff(name):
             continue
-        if said := _published_elsewhere(name):
+        if said := published_elsewhere(name):
             raise UsageError(f"{name} needs a cut-off, as in {name}@10. {said}")
     try:
         return naming.named(names, ks=ks, local=local)
     except UsageError as error:
         for name in naming.split(names):
-            if not naming.is_known(name, local) and (said := _published_elsewhere(name)):
+            if not naming.is_known(name, local) and (said := published_elsewhere(name)):
                 base = said if isinstance(error, naming.UnknownMetric) else f"{error} {said}"
                 raise UsageError(base) from None
         raise
 
 
-def _published_elsewhere(name: str) -> str:
+def published_elsewhere(name: str) -> str:
     """Where a name is published, and what to write instead; empty where nowhere."""
     base = re.split(r"[(@.]", name, maxsplit=1)[0].casefold()
     found = [

@@ -71,11 +71,17 @@ class Agreement:
             and self.value >= LEAST[self.measure]
         )
 
-    def __str__(self) -> str:
+    @property
+    def figure(self) -> str:
+        """The value alone, as in ``AUC .77``."""
         if self.measure is None or self.value is None:
             return NOT_MEASURED
-        value = f"{self.value:.2f}".replace("0.", ".", 1)
-        return f"{self.measure} {value} against {self.against} (n = {self.n:,} {self.of})"
+        return f"{self.measure} {self.value:.2f}".replace("0.", ".", 1)
+
+    def __str__(self) -> str:
+        if self.measure is None:
+            return NOT_MEASURED
+        return f"{self.figure} against {self.against} (n = {self.n:,} {self.of})"
 
 
 def agreement_of(kind: str) -> Agreement | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ragassay.engine.behind import names_in
+from ragassay.engine.likeness import OWN_NUGGETS
 from ragassay.engine.summary import MetricSummary
 from ragassay.reports.plots import consistency, trec
 from ragassay.reports.plots.series import Series
@@ -32,6 +33,8 @@ def unlike(series: Sequence[Series], metrics: Sequence[str]) -> list[str]:
             if (metric := one.metric(name)) is not None and one.size(name)
         }
         how = [said for fact in ("formula", "judge", "rest") if (said := _differing(known, fact))]
+        if sum(OWN_NUGGETS in facts.get("rest", ()) for facts in known.values()) > 1:
+            how.append("each file has nuggets of its own")
         if how:
             found.setdefault("; ".join(how), []).append(name)
     return [
