@@ -62,6 +62,11 @@ FALSE = [
     ("One third of the members voted.", "Two thirds of the members voted."),
     ("The tower is 330 metres short.", "The tower is 330 metres (1,083 ft) tall, with the mast."),
     ("The soldiers march 4 miles daily.", "The soldiers march 4 kilometres daily."),
+    ("Curie did not discover radium in 1898.", "Curie discovered radium in 1898."),
+    ("Curie didn't discover radium.", "In France, Curie discovered radium."),
+    ("Darwin did not write the book.", "Darwin wrote the book."),
+    ("Darwin wrote the book.", "Darwin didn't write the book."),
+    ("The king did not flee the town.", "The king fled the town."),
 ]
 
 

@@ -7,6 +7,7 @@ place of a sentence makes it say something else.
 from __future__ import annotations
 
 import re
+from collections.abc import Set
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
@@ -33,6 +34,10 @@ _LIMITING = {"only", "just"}
 _ADDS_NOTHING = lists.words("verbs_of_success")
 
 _LISTING = {"and", "or"}
+
+
+_BASES = {form: line[0] for line in lists.groups("irregular_verbs") for form in line[1:]}
+"""Base forms: what was done is denied by "did not" and the base form."""
 
 
 class Word(NamedTuple):
@@ -79,6 +84,7 @@ def parsed(sentence: str) -> Parsed:
     """The words, names and negations of a sentence, for `alignment.compared`."""
     sentence = _INTERJECTION.sub("", sentence, count=1)
     each = tokens(sentence)
+    named = names(sentence)
     words: list[Word] = []
     denied: list[int] = []
     follows = listed = False
@@ -99,14 +105,15 @@ def parsed(sentence: str) -> Parsed:
             follows = False
         elif stemmed or class_of(token) is not None:
             token = "some" if _is_some(each, at) else token
-            words.append(_word(token, stemmed, words[-1:], follows)._replace(listed=listed))
+            word = _word(token, stemmed, words[-1:], follows, named)
+            words.append(word._replace(listed=listed))
             follows, listed = True, False
         else:
             follows = follows and token in _INSIDE
             listed = listed or token in _LISTING
-    named = names(sentence).intersection(word.stem for word in words)
     by = each.count("by")
-    return Parsed(tuple(words), tuple(denied), frozenset(named), by, versions(sentence))
+    called = frozenset(named.intersection(word.stem for word in words))
+    return Parsed(tuple(words), tuple(denied), called, by, versions(sentence))
 
 
 def _is_some(each: list[str], at: int) -> bool:
@@ -115,7 +122,7 @@ def _is_some(each: list[str], at: int) -> bool:
     return few and not (at > 1 and each[at - 2] in _LIMITING)
 
 
-def _word(token: str, stemmed: str, before: list[Word], follows: bool) -> Word:
+def _word(token: str, stemmed: str, before: list[Word], follows: bool, named: Set[str]) -> Word:
     place: Place = ""
     if is_number(token):
         place = "number"
@@ -124,4 +131,6 @@ def _word(token: str, stemmed: str, before: list[Word], follows: bool) -> Word:
     elif class_of(token) is not None:
         heavy = weight(stemmed) if stemmed else LITTLE
         return Word(stemmed or token, "opposite", token, heavy, follows, False)
-    return Word(stemmed, place, stemmed, weight(stemmed), follows, False)
+    # The weight stays that of the form: a rare form of a common verb says as much as before.
+    base = stem(_BASES.get(token, token)) if not place and stemmed not in named else stemmed
+    return Word(base, place, base, weight(stemmed), follows, False)
