@@ -13,11 +13,11 @@ from difflib import SequenceMatcher
 from typing import Literal, NamedTuple
 
 from ragassay.judges.offline.opposites import class_of, opposed
-from ragassay.judges.offline.places import Parsed, Place
+from ragassay.judges.offline.places import Parsed, Place, Word
 from ragassay.judges.offline.versions import differ
 from ragassay.judges.offline.words import WHOLE, stem
 
-Kind = Literal["negation", "number", "unit", "name", "opposite", "roles"]
+Kind = Literal["negation", "number", "unit", "name", "opposite", "roles", "word"]
 """What contradicts."""
 
 
@@ -102,7 +102,8 @@ def compared(one: Parsed, other: Parsed, near: Nearness = COPY) -> Kind | Litera
     """
     known = one.names | other.names
     own, its = _row(one, known), _row(other, known)
-    if one.passive == other.passive and _roles_exchanged(own, its):
+    same_voice = len(one.by) == len(other.by)
+    if same_voice and _roles_exchanged(own, its):
         return "roles"
     pairs = [pair for pair in _matched(own.marks, its.marks) if _fit(own, its, pair)]
     if not pairs:
@@ -122,7 +123,7 @@ def compared(one: Parsed, other: Parsed, near: Nearness = COPY) -> Kind | Litera
         else 1
         for a, b in pairs
     )
-    if agreed < _LEAST or (wrong and exchanged and one.passive != other.passive):
+    if agreed < _LEAST or (wrong and exchanged and not same_voice):
         return None
     if wrong and its_within < near.within:
         return None
@@ -130,8 +131,43 @@ def compared(one: Parsed, other: Parsed, near: Nearness = COPY) -> Kind | Litera
         return own.places[wrong[0][0]] or None
     if differ(one.versions, other.versions):
         return "number"
-    denied = _denials(one, own, first, last) + _denials(other, its, its_first, its_last)
-    return "negation" if denied % 2 else "same"
+    framed = one.framed != other.framed
+    if _voice_exchanged((one, own), (other, its)) or _voice_exchanged((other, its), (one, own)):
+        return "roles"
+    said = _denials(one, own, first, last), _denials(other, its, its_first, its_last)
+    odd = (sum(counts for each in said for counts in each) % 2 == 1) != framed
+    if max(map(len, said)) > 1:
+        both = [
+            (one.words[own.starts[a]].denied, other.words[its.starts[b]].denied) for a, b in pairs
+        ]
+        odd = odd or any((x != y) != framed for x, y in both if x is not None and y is not None)
+    return "negation" if odd else "same"
+
+
+def replaced(one: Parsed, other: Parsed, near: Nearness = COPY) -> Word | None:
+    """The one word of a sentence that stands in the place of another one in a near copy.
+
+    Returns:
+        The word; ``None`` where other things differ as well, or where it is a number, a unit or a
+        common word.
+    """
+    known = one.names | other.names
+    own, its = _row(one, known), _row(other, known)
+    pairs = [pair for pair in _matched(own.marks, its.marks) if _fit(own, its, pair)]
+    if len(pairs) < _LEAST or len(pairs) != len(own.marks) - 1 or _wrong(own, its, pairs):
+        return None
+    at = next((k for k, (a, _) in enumerate(pairs) if a != k), len(pairs))
+    if own.places[at] in ("number", "unit") or own.weights[at] < WHOLE:
+        return None
+    start = pairs[at - 1][1] + 1 if at else pairs[0][1] - 1
+    end = pairs[at][1] if at < len(pairs) else start + 1
+    if start < 0 or end - start != 1 or end > len(its.marks):
+        return None
+    its_first, its_last = min(start, pairs[0][1]), max(start, pairs[-1][1])
+    weight = sum(its.weights[its_first : its_last + 1]) - its.weights[start]
+    if sum(its.weights[b] for _, b in pairs) < near.within * weight:
+        return None
+    return one.words[own.starts[at]]
 
 
 def _matched(own: list[str], its: list[str]) -> list[tuple[int, int]]:
@@ -168,6 +204,30 @@ def _threes(row: _Row) -> Iterable[tuple[str, ...]]:
             yield tuple(row.marks[at - 1 : at + 2])
 
 
+def _voice_exchanged(one: tuple[Parsed, _Row], other: tuple[Parsed, _Row]) -> bool:
+    """Whether one sentence says with "by" who did it, and the other one names the same two in the
+    same order without "by": "Germany was beaten by France", "Germany beat France"."""
+    (passive, own), (active, its) = one, other
+    with_by = {
+        _three(own, at)
+        for at in range(1, len(own.marks) - 1)
+        if own.starts[at + 1] in passive.agents
+    }
+    without = {
+        _three(its, at)
+        for at in range(1, len(its.marks) - 1)
+        if its.starts[at + 1] not in active.by
+    }
+    return bool(with_by & without)
+
+
+def _three(row: _Row, at: int) -> tuple[object, ...]:
+    """What stands right before and right after a mark, and the mark."""
+    sides = [tuple(sorted(row.fillers[k])) or row.marks[k] for k in (at - 1, at + 1)]
+    counts = {row.places[at - 1], row.places[at + 1]} & {"number", "unit"}
+    return (at, "", "") if counts else (sides[0], row.marks[at], sides[1])
+
+
 def _small(row: _Row, at: int) -> bool:
     """Whether a mark is a small word that has an opposite: such words move freely."""
     return row.places[at] == "opposite" and not any(map(stem, row.fillers[at]))
@@ -199,6 +259,9 @@ def _wrong(own: _Row, its: _Row, pairs: list[tuple[int, int]]) -> list[tuple[int
     return found
 
 
-def _denials(sentence: Parsed, row: _Row, first: int, last: int) -> int:
-    """How many negations stand from right before the first match to the last one."""
-    return sum(row.starts[first] <= at <= row.starts[last] for at in sentence.denied)
+def _denials(sentence: Parsed, row: _Row, first: int, last: int) -> list[bool]:
+    """The negations from right before the first match to the last one: whether each counts. The
+    first one does: what it is joined to is not compared."""
+    start, end = row.starts[first], row.starts[last]
+    found = [counts for at, counts in sentence.denied if start <= at <= end]
+    return [True, *found[1:]] if found else found

@@ -16,7 +16,7 @@ from ragassay.judges.offline.evidence import UNIT_STEMS, denials, names
 from ragassay.judges.offline.opposites import class_of
 from ragassay.judges.offline.values import is_number
 from ragassay.judges.offline.versions import Version, versions
-from ragassay.judges.offline.words import LITTLE, stem, tokens, weight
+from ragassay.judges.offline.words import LITTLE, WHOLE, content, stem, tokens, weight
 
 Place = Literal["number", "unit", "name", "opposite", ""]
 
@@ -24,6 +24,7 @@ _LONGEST = 200
 """Words of a sentence that are compared, from the first on: the time grows with the square of their
 number."""
 
+_FRAME = lists.patterns("frames_of_denial")
 _INTERJECTION = re.compile(r"^\W*(?:yes|no|true|false)\s*[.,:;!–—]\s*", re.IGNORECASE)
 _INSIDE = {"and", "or", "of", "the", "de", "von", "van", "du", "der", "la"}
 """Small words inside a name, or between names of one list."""
@@ -34,6 +35,15 @@ _LIMITING = {"only", "just"}
 _ADDS_NOTHING = lists.words("verbs_of_success")
 
 _LISTING = {"and", "or"}
+
+_FIRST_NAME = re.compile(r"^\W*([^\W\d_a-zà-öø-þ][\w’'-]*) (?=[^\W\d_a-zà-öø-þ][^\W\d_])")
+"""The first word of a sentence, where the next one has a capital, too."""
+
+_TURNS = {"and", "but"}
+
+_AUXILIARIES = {"has", "have", "had", "will", "would", "can", "could", "may", "might", "must"}
+_AUXILIARIES |= {"is", "are", "was", "were", "do", "does", "did"}
+_BE = {"is", "are", "was", "were", "be", "been", "being"}
 
 
 _BASES = {form: line[0] for line in lists.groups("irregular_verbs") for form in line[1:]}
@@ -51,6 +61,8 @@ class Word(NamedTuple):
         follows: whether nothing but small words that may be part of a name stands between it and
             the word before.
         listed: whether "and" or "or" stands before it.
+        denied: whether a negation before it denies it; none does so beyond "but". ``None`` where
+            words do not tell: before a negation, beyond "and", and after two that may be a list.
     """
 
     stem: str
@@ -59,6 +71,7 @@ class Word(NamedTuple):
     weight: int
     follows: bool
     listed: bool
+    denied: bool | None = False
 
 
 class Parsed(NamedTuple):
@@ -66,54 +79,100 @@ class Parsed(NamedTuple):
 
     Attributes:
         words: its words that carry meaning.
-        denied: for each negation, the number of ``words`` before it.
+        denied: for each negation, the number of ``words`` before it, and whether it counts: in
+            "no pool and no gym" the second one does not undo the first.
+        framed: whether what it says is denied as a whole ("it is false that ...").
         names: stems of its names.
-        passive: how often "by" stands in it.
+        by: for each "by", the number of ``words`` before it.
+        agents: those of them that say who did it: after a form of "be" and a participle.
         versions: its decimals that name something.
     """
 
     words: tuple[Word, ...]
-    denied: tuple[int, ...]
+    denied: tuple[tuple[int, bool], ...]
+    framed: bool
     names: frozenset[str]
-    passive: int
+    by: tuple[int, ...]
+    agents: frozenset[int]
     versions: frozenset[Version]
 
 
 @lru_cache(maxsize=8192)
 def parsed(sentence: str) -> Parsed:
     """The words, names and negations of a sentence, for `alignment.compared`."""
-    sentence = _INTERJECTION.sub("", sentence, count=1)
+    sentence, frames = _FRAME.subn("", _INTERJECTION.sub("", sentence, count=1))
     each = tokens(sentence)
-    named = names(sentence)
+    named = names(sentence) | _first_name(sentence)
     words: list[Word] = []
-    denied: list[int] = []
-    follows = listed = False
+    denied: list[tuple[int, bool]] = []
+    by: list[int] = []
+    agents: list[int] = []
+    follows = listed = joined = False
+    # Whether what follows is denied, and the first word of the part of the sentence at hand.
+    denying: bool | None = False
+    begun = 0
     for at, (token, denies) in enumerate(zip(each, denials(each), strict=True)):
         if len(words) == _LONGEST:
             break
         stemmed = stem(token)
         if denies:
-            denied.append(len(words))
+            denied.append((len(words), not joined))
+            joined = False
+            # Two negations side by side cancel out. With words between them they may be a list.
+            again = denying and [at for at, _ in denied[-2:-1]] == [len(words)]
+            denying = False if again else (None if denying else True)
+            words[begun:] = [
+                word if word.denied else word._replace(denied=None) for word in words[begun:]
+            ]
             follows = False
         elif token.endswith("%") and is_number(token):
             # A percentage differs from an amount by its unit.
             share = token.removesuffix("%")
-            words.append(Word(share, "number", share, weight(token), follows, listed))
-            words.append(Word("%", "unit", "%", weight("%"), True, False))
+            words.append(Word(share, "number", share, weight(token), follows, listed, denying))
+            words.append(Word("%", "unit", "%", weight("%"), True, False, denying))
             follows, listed = True, False
         elif token in _ADDS_NOTHING and each[at + 1 : at + 2] == ["to"]:
             follows = False
         elif stemmed or class_of(token) is not None:
             token = "some" if _is_some(each, at) else token
             word = _word(token, stemmed, words[-1:], follows, named)
-            words.append(word._replace(listed=listed))
+            words.append(word._replace(listed=listed, denied=denying))
             follows, listed = True, False
         else:
             follows = follows and token in _INSIDE
             listed = listed or token in _LISTING
-    by = each.count("by")
+            joined = joined or (token in _LISTING and denied != [])
+            if token == "by":
+                by.append(len(words))
+                if _is_participle(each[at - 1]) and not _BE.isdisjoint(each[max(0, at - 4) : at]):
+                    agents.append(len(words))
+            elif token in _TURNS:
+                denying, begun = (None if denying and token == "and" else False), len(words)
     called = frozenset(named.intersection(word.stem for word in words))
-    return Parsed(tuple(words), tuple(denied), called, by, versions(sentence))
+    return Parsed(
+        tuple(words),
+        tuple(denied),
+        frames % 2 == 1,
+        called,
+        tuple(by),
+        frozenset(agents),
+        versions(sentence),
+    )
+
+
+def _first_name(sentence: str) -> set[str]:
+    """The stem of the first word, where it is part of a longer name ("Pierre Curie")."""
+    found = _FIRST_NAME.search(sentence)
+    return {one for one in content(found[1]) if weight(one) == WHOLE} if found else set()
+
+
+def _is_participle(token: str) -> bool:
+    return token.endswith(("ed", "en")) or token in _BASES
+
+
+def is_verb(token: str) -> bool:
+    """Whether a word looks like a verb: an auxiliary, or a past form."""
+    return token in _AUXILIARIES or token.endswith("ed") or token in _BASES
 
 
 def _is_some(each: list[str], at: int) -> bool:
