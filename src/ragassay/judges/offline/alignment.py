@@ -60,6 +60,7 @@ class _Row(NamedTuple):
         weights: of the marks.
         starts: for each mark, the number of words before it.
         listed: for each mark, whether "and" or "or" stands before it.
+        direct: for each mark, whether nothing but an article stands before it.
     """
 
     marks: list[str]
@@ -68,6 +69,7 @@ class _Row(NamedTuple):
     weights: list[int]
     starts: list[int]
     listed: list[bool]
+    direct: list[bool]
 
     def filling(self, at: Iterable[int]) -> set[str]:
         """Everything that fills the places with these numbers."""
@@ -75,7 +77,7 @@ class _Row(NamedTuple):
 
 
 def _row(sentence: Parsed, known: frozenset[str]) -> _Row:
-    row = _Row([], [], [], [], [], [])
+    row = _Row([], [], [], [], [], [], [])
     for at, word in enumerate(sentence.words):
         place = word.place
         if word.stem in (known if not place else sentence.names):
@@ -90,6 +92,7 @@ def _row(sentence: Parsed, known: frozenset[str]) -> _Row:
         row.weights.append(WHOLE if place == "name" else word.weight)
         row.starts.append(at)
         row.listed.append(word.listed)
+        row.direct.append(word.direct)
     return row
 
 
@@ -136,11 +139,10 @@ def compared(one: Parsed, other: Parsed, near: Nearness = COPY) -> Kind | Litera
         return "roles"
     said = _denials(one, own, first, last), _denials(other, its, its_first, its_last)
     odd = (sum(counts for each in said for counts in each) % 2 == 1) != framed
-    if max(map(len, said)) > 1:
-        both = [
-            (one.words[own.starts[a]].denied, other.words[its.starts[b]].denied) for a, b in pairs
-        ]
-        odd = odd or any((x != y) != framed for x, y in both if x is not None and y is not None)
+    both = [(one.words[own.starts[a]].denied, other.words[its.starts[b]].denied) for a, b in pairs]
+    against = {x for x, y in both if None not in (x, y) and (x != y) != framed}
+    # One negation in each may stand elsewhere: "not in May but in June", "in June, not in May".
+    odd = odd or len(against) > (max(map(len, said)) < 2)
     return "negation" if odd else "same"
 
 
@@ -191,7 +193,33 @@ def _roles_exchanged(own: _Row, its: _Row) -> bool:
     if own.marks == its.marks or sorted(own.marks) != sorted(its.marks):
         return False
     back = {tuple(reversed(three)) for three in _threes(its)}
-    return any(three in back and three[0] != three[2] for three in _threes(own))
+    if any(three in back and three[0] != three[2] for three in _threes(own)):
+        return True
+    return _runs_exchanged(own, its)
+
+
+def _runs_exchanged(own: _Row, its: _Row) -> bool:
+    """Whether all before a word and all behind it have changed places, apart from what both
+    sentences end with: "the tower built the firm of Eiffel", "the firm of Eiffel built the tower".
+    Behind the word stands something that it is done to, with nothing but an article between."""
+    size = len(own.marks)
+    while own.marks[size - 1] == its.marks[size - 1]:
+        size -= 1
+    one, other = own.marks[:size], its.marks[:size]
+    for at in range(1, size - 1):
+        back = size - 1 - at
+        if (
+            other[back] == one[at]
+            and other[:back] == one[at + 1 :]
+            and other[back + 1 :] == one[:at]
+        ):
+            counts = own.places[at] in ("number", "unit")
+            direct = (
+                own.direct[at] and own.direct[at + 1] and its.direct[back] and its.direct[back + 1]
+            )
+            lists = any(own.listed[:size]) or any(its.listed[:size])
+            return direct and not counts and not lists
+    return False
 
 
 def _threes(row: _Row) -> Iterable[tuple[str, ...]]:
@@ -211,21 +239,19 @@ def _voice_exchanged(one: tuple[Parsed, _Row], other: tuple[Parsed, _Row]) -> bo
     with_by = {
         _three(own, at)
         for at in range(1, len(own.marks) - 1)
-        if own.starts[at + 1] in passive.agents
+        if own.starts[at + 1] in passive.agents and own.places[at + 1] not in ("number", "unit")
     }
-    without = {
-        _three(its, at)
+    return bool(with_by) and any(
+        _three(its, at) in with_by
         for at in range(1, len(its.marks) - 1)
-        if its.starts[at + 1] not in active.by
-    }
-    return bool(with_by & without)
+        if active.words[its.starts[at + 1]].direct and its.starts[at + 1] not in active.by
+    )
 
 
 def _three(row: _Row, at: int) -> tuple[object, ...]:
-    """What stands right before and right after a mark, and the mark."""
-    sides = [tuple(sorted(row.fillers[k])) or row.marks[k] for k in (at - 1, at + 1)]
-    counts = {row.places[at - 1], row.places[at + 1]} & {"number", "unit"}
-    return (at, "", "") if counts else (sides[0], row.marks[at], sides[1])
+    """A mark between its neighbours; what fills the places of these."""
+    before, after = (tuple(sorted(row.fillers[k])) or row.marks[k] for k in (at - 1, at + 1))
+    return before, row.marks[at], after
 
 
 def _small(row: _Row, at: int) -> bool:

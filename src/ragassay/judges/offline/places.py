@@ -43,6 +43,7 @@ _TURNS = {"and", "but"}
 
 _AUXILIARIES = {"has", "have", "had", "will", "would", "can", "could", "may", "might", "must"}
 _AUXILIARIES |= {"is", "are", "was", "were", "do", "does", "did"}
+_ARTICLES = {"the", "a", "an"}
 _BE = {"is", "are", "was", "were", "be", "been", "being"}
 
 
@@ -63,6 +64,7 @@ class Word(NamedTuple):
         listed: whether "and" or "or" stands before it.
         denied: whether a negation before it denies it; none does so beyond "but". ``None`` where
             words do not tell: before a negation, beyond "and", and after two that may be a list.
+        direct: whether nothing but an article stands between it and the word before.
     """
 
     stem: str
@@ -72,6 +74,7 @@ class Word(NamedTuple):
     follows: bool
     listed: bool
     denied: bool | None = False
+    direct: bool = True
 
 
 class Parsed(NamedTuple):
@@ -108,16 +111,19 @@ def parsed(sentence: str) -> Parsed:
     by: list[int] = []
     agents: list[int] = []
     follows = listed = joined = False
+    direct = True
     # Whether what follows is denied, and the first word of the part of the sentence at hand.
     denying: bool | None = False
+    last = ""
     begun = 0
     for at, (token, denies) in enumerate(zip(each, denials(each), strict=True)):
         if len(words) == _LONGEST:
             break
         stemmed = stem(token)
         if denies:
-            denied.append((len(words), not joined))
-            joined = False
+            # "No pool, no gym" is a list, too.
+            denied.append((len(words), not (joined or (token == "no" == last))))
+            joined, last = False, token
             # Two negations side by side cancel out. With words between them they may be a list.
             again = denying and [at for at, _ in denied[-2:-1]] == [len(words)]
             denying = False if again else (None if denying else True)
@@ -136,10 +142,11 @@ def parsed(sentence: str) -> Parsed:
         elif stemmed or class_of(token) is not None:
             token = "some" if _is_some(each, at) else token
             word = _word(token, stemmed, words[-1:], follows, named)
-            words.append(word._replace(listed=listed, denied=denying))
-            follows, listed = True, False
+            words.append(word._replace(listed=listed, denied=denying, direct=direct))
+            follows, listed, direct = True, False, True
         else:
             follows = follows and token in _INSIDE
+            direct = direct and token in _ARTICLES
             listed = listed or token in _LISTING
             joined = joined or (token in _LISTING and denied != [])
             if token == "by":
@@ -147,7 +154,10 @@ def parsed(sentence: str) -> Parsed:
                 if _is_participle(each[at - 1]) and not _BE.isdisjoint(each[max(0, at - 4) : at]):
                     agents.append(len(words))
             elif token in _TURNS:
-                denying, begun = (None if denying and token == "and" else False), len(words)
+                unclear = (
+                    denying and token == "and" and _AUXILIARIES.isdisjoint(each[at + 1 : at + 2])
+                )
+                denying, begun = (None if unclear else False), len(words)
     called = frozenset(named.intersection(word.stem for word in words))
     return Parsed(
         tuple(words),
