@@ -97,6 +97,7 @@ def test_a_word_that_stands_in_the_passages_replaces_none() -> None:
     claim, passage = "The old plant makes bricks.", "The old plant makes tiles."
     assert contradiction(claim, (passage,)) == "word"
     assert contradiction(claim, (passage, "Bricks are made there as well.")) is None
+    assert contradiction("Website: bricks.example", ("Website: tiles.example",)) is None
     word = replaced(parsed(claim), parsed(passage))
     assert word is not None and word.stem == "brick"
     assert replaced(parsed(passage), parsed(passage)) is None

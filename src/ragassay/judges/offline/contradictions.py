@@ -65,7 +65,7 @@ def _verdict(
     for text in nearest(sentence, passages, near.either):
         how = _against(own, text, near)
         if how in (None, "same"):
-            word = replaced(own, parsed(text), near)
+            word = replaced(own, parsed(text), near) if _states(sentence) else None
             how = "word" if word is not None and not _stands(word, passages) else how
         if how == "same":
             return "same"
@@ -87,6 +87,12 @@ def _against(own: Parsed, text: str, near: Nearness) -> Kind | Literal["same"] |
     return compared(own, other, near) or compared(
         own, parsed(_without_asides(text, other=own)), near
     )
+
+
+def _states(sentence: str) -> bool:
+    """Whether a text looks like a sentence: with another word, an item of a list or a line like
+    "Website: example.org" is another item, and contradicts none."""
+    return sentence.endswith((".", "!")) or any(map(is_verb, tokens(sentence)))
 
 
 def _stands(word: Word, passages: tuple[str, ...]) -> bool:
