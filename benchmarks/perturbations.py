@@ -2,9 +2,10 @@
 
 Sentences are taken from the passages of MT-RAG's labelled tasks, where they are true as they stand.
 Each kind of change makes a false one of it: a negation put in, a number, a name, a unit or a word
-for its opposite exchanged, two names exchanged with each other. The numbers and names put in stand
-elsewhere in the same passages, so that looking a word up tells nothing. The words below are the
-benchmark's own: the judge's lists are not read here.
+for its opposite exchanged, two names exchanged with each other, a passive turned into an active.
+The numbers and names put in stand elsewhere in the same passages, so that looking a word up tells
+nothing; "unknown" names and words stand in none. The words below are the benchmark's own: the
+judge's lists are not read here.
 """
 
 from __future__ import annotations
@@ -55,6 +56,49 @@ _OPPOSITES = (
     ("internal", "external"), ("allowed", "forbidden"), ("true", "false"), ("major", "minor"),
 )  # fmt: skip
 
+_PAST = {
+    "became": "become", "began": "begin", "bought": "buy", "broke": "break", "brought": "bring",
+    "built": "build", "came": "come", "chose": "choose", "found": "find", "gave": "give",
+    "got": "get", "grew": "grow", "held": "hold", "kept": "keep", "knew": "know", "led": "lead",
+    "left": "leave", "lost": "lose", "made": "make", "met": "meet", "paid": "pay", "ran": "run",
+    "rose": "rise", "said": "say", "saw": "see", "sent": "send", "sold": "sell", "spent": "spend",
+    "stood": "stand", "taught": "teach", "thought": "think", "told": "tell", "took": "take",
+    "went": "go", "won": "win", "wrote": "write",
+    "added": "add", "agreed": "agree", "allowed": "allow", "announced": "announce",
+    "appeared": "appear", "arrived": "arrive", "asked": "ask", "attended": "attend",
+    "called": "call", "carried": "carry", "caused": "cause", "changed": "change",
+    "claimed": "claim", "continued": "continue", "covered": "cover", "created": "create",
+    "decided": "decide", "defeated": "defeat", "developed": "develop", "died": "die",
+    "discovered": "discover", "divided": "divide", "ended": "end", "entered": "enter",
+    "escaped": "escape", "established": "establish", "featured": "feature", "finished": "finish",
+    "followed": "follow", "formed": "form", "helped": "help", "included": "include",
+    "increased": "increase", "introduced": "introduce", "joined": "join", "killed": "kill",
+    "launched": "launch", "lived": "live", "marked": "mark", "moved": "move", "offered": "offer",
+    "opened": "open", "ordered": "order", "passed": "pass", "planned": "plan", "played": "play",
+    "premiered": "premiere", "produced": "produce", "provided": "provide", "published": "publish",
+    "reached": "reach", "received": "receive", "released": "release", "remained": "remain",
+    "replaced": "replace", "reported": "report", "returned": "return", "revealed": "reveal",
+    "served": "serve", "showed": "show", "signed": "sign", "spread": "spread",
+    "started": "start", "stated": "state", "stayed": "stay", "stopped": "stop",
+    "supplied": "supply", "supported": "support", "tried": "try", "turned": "turn",
+    "used": "use", "visited": "visit", "voted": "vote", "wanted": "want", "worked": "work",
+}  # fmt: skip
+"""Past forms of verbs and their base forms."""
+_NO_SUBJECT = (
+    "a|an|the|its|his|her|their|of|in|on|at|by|for|with|from|to|and|or|as|be|been|being|is|are|was"
+    "|were|has|have|had|not|that|which|it|more|most|who"
+)
+_SAID = re.compile(
+    rf"(?<![\w-])(?!(?:{_NO_SUBJECT})\b)([A-Za-z]+) ({'|'.join(_PAST)}) (?!by\b)(?=[a-z0-9A-Z])"
+)
+_PASSIVE = re.compile(
+    r"(?<= )(?:is|was|were) (?P<verb>\w+ed|written|built|won|led|held|made|taken) by "
+    r"(?=(?:the|a|an) [a-z]|[A-Z])"
+)
+_STRANGE_NAMES = ("Quillborough", "Tarnwick", "Osvaldsen", "Brementhal", "Yukimura")
+_STRANGE_WORDS = ("polonium", "umbrella", "trombone", "asphalt", "walnuts", "lantern", "violinist")
+_NOUN = re.compile(r"(?<=\bthe )[a-z]{5,}(?= (?:of|in|is|was|are|were|and|to)\b)")
+
 Change = Callable[[str, str], str | None]
 """From a sentence and the text of its passages: the false sentence, or ``None``."""
 
@@ -71,6 +115,41 @@ def contracted(sentence: str, _: str) -> str | None:
     if _DENIED.search(sentence):
         return None
     return _once(_CONTRACTED, lambda found: f"{found}n't", sentence)
+
+
+def did_not(sentence: str, _: str) -> str | None:
+    """``did not`` and the base form for the first past form of a verb, behind a word that may end
+    its subject."""
+    if _DENIED.search(sentence):
+        return None
+    found = _SAID.search(sentence)
+    if found is None:
+        return None
+    at = found.start(2)
+    return f"{sentence[:at]}did not {_PAST[found[2]]}{sentence[found.end(2) :]}"
+
+
+def framed(sentence: str, _: str) -> str | None:
+    """``It is not true that`` before the sentence."""
+    return f"It is not true that {sentence[0].lower()}{sentence[1:]}"
+
+
+def active(sentence: str, _: str) -> str | None:
+    """The first passive with "by" made active, as it stands: who did it is exchanged."""
+    return _once(_PASSIVE, lambda found: f"{found.split()[1]} ", sentence)
+
+
+def unknown_name(sentence: str, passages: str) -> str | None:
+    """The first name exchanged for one that stands in no passage."""
+    found = _NAME.findall(sentence)
+    other = next((name for name in _STRANGE_NAMES if name not in passages), None)
+    return sentence.replace(found[0], other, 1) if found and other else None
+
+
+def unknown_word(sentence: str, passages: str) -> str | None:
+    """The first noun between an article and a small word exchanged for one of no passage."""
+    other = next((word for word in _STRANGE_WORDS if word not in passages.lower()), None)
+    return None if other is None else _once(_NOUN, lambda _: other, sentence)
 
 
 def another_number(sentence: str, passages: str) -> str | None:
@@ -131,10 +210,15 @@ CHANGES: dict[str, Change] = {
     "nothing": lambda sentence, _: sentence,
     "not": denied,
     "n't": contracted,
+    "did not": did_not,
+    "not true that": framed,
     "number": another_number,
     "unit": another_unit,
     "name": another_name,
+    "unknown name": unknown_name,
+    "unknown word": unknown_word,
     "exchanged names": exchanged_names,
+    "passive as active": active,
     "opposite": opposite,
 }
 

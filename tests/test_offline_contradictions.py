@@ -70,6 +70,11 @@ FALSE = [
     ("The third edition appeared in 1955.", "The second edition appeared in 1955."),
     ("The hotel near the park is cheap.", "The hotel near the park is expensive."),
     ("The company lacks a board of directors.", "The company has a board of directors."),
+    ("Curie did not discover radium in 1898.", "Curie discovered radium in 1898."),
+    ("Curie didn't discover radium.", "In France, Curie discovered radium."),
+    ("Darwin did not write the book.", "Darwin wrote the book."),
+    ("Darwin wrote the book.", "Darwin didn't write the book."),
+    ("The king did not flee the town.", "The king fled the town."),
 ]
 
 

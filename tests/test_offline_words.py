@@ -24,6 +24,10 @@ from ragassay.judges.offline.words import WHOLE, content, stem, tokens, weight
         "organise organize organisation organization",
         "happy happily happiness",
         "bridge bridges",
+        "discover discovers discovered discovering",
+        "request requested requesting",
+        "supply supplies supplied supplying",
+        "exercise exercised exercising",
     ],
 )
 def test_forms_of_a_word_share_a_stem(forms: str) -> None:

@@ -13,11 +13,11 @@ from difflib import SequenceMatcher
 from typing import Literal, NamedTuple
 
 from ragassay.judges.offline.opposites import class_of, opposed
-from ragassay.judges.offline.places import Parsed, Place
+from ragassay.judges.offline.places import Parsed, Place, Word
 from ragassay.judges.offline.versions import differ
 from ragassay.judges.offline.words import WHOLE, stem
 
-Kind = Literal["negation", "number", "unit", "name", "opposite", "roles"]
+Kind = Literal["negation", "number", "unit", "name", "opposite", "roles", "word"]
 """What contradicts."""
 
 
@@ -63,6 +63,7 @@ class _Row(NamedTuple):
         weights: of the marks.
         starts: for each mark, the number of words before it.
         listed: for each mark, whether "and" or "or" stands before it.
+        direct: for each mark, whether nothing but an article stands before it.
     """
 
     marks: list[str]
@@ -71,6 +72,7 @@ class _Row(NamedTuple):
     weights: list[int]
     starts: list[int]
     listed: list[bool]
+    direct: list[bool]
 
     def filling(self, at: Iterable[int]) -> set[str]:
         """Everything that fills the places with these numbers."""
@@ -78,7 +80,7 @@ class _Row(NamedTuple):
 
 
 def _row(sentence: Parsed, known: frozenset[str]) -> _Row:
-    row = _Row([], [], [], [], [], [])
+    row = _Row([], [], [], [], [], [], [])
     for at, word in enumerate(sentence.words):
         place = word.place
         if word.stem in (known if not place else sentence.names):
@@ -93,6 +95,7 @@ def _row(sentence: Parsed, known: frozenset[str]) -> _Row:
         row.weights.append(WHOLE if place == "name" else word.weight)
         row.starts.append(at)
         row.listed.append(word.listed)
+        row.direct.append(word.direct)
     return row
 
 
@@ -105,7 +108,8 @@ def compared(one: Parsed, other: Parsed, near: Nearness = COPY) -> Kind | Litera
     """
     known = one.names | other.names | _opening_names(one, other)
     own, its = _row(one, known), _row(other, known)
-    if one.passive == other.passive and _roles_exchanged(own, its):
+    same_voice = len(one.by) == len(other.by)
+    if same_voice and _roles_exchanged(own, its):
         return "roles"
     pairs = [pair for pair in _matched(own.marks, its.marks) if _fit(own, its, pair)]
     if not pairs:
@@ -125,7 +129,7 @@ def compared(one: Parsed, other: Parsed, near: Nearness = COPY) -> Kind | Litera
         else 1
         for a, b in pairs
     )
-    if agreed < _LEAST or (wrong and exchanged and one.passive != other.passive):
+    if agreed < _LEAST or (wrong and exchanged and not same_voice):
         return None
     if wrong and its_within < near.within:
         return None
@@ -133,8 +137,44 @@ def compared(one: Parsed, other: Parsed, near: Nearness = COPY) -> Kind | Litera
         return own.places[wrong[0][0]] or None
     if differ(one.versions, other.versions):
         return "number"
-    denied = _denials(one, own, first, last) + _denials(other, its, its_first, its_last)
-    return "negation" if denied % 2 else "same"
+    framed = one.framed != other.framed
+    if _voice_exchanged((one, own), (other, its)) or _voice_exchanged((other, its), (one, own)):
+        return "roles"
+    said = _denials(one, own, first, last), _denials(other, its, its_first, its_last)
+    odd = (sum(counts for each in said for counts in each) % 2 == 1) != framed
+    both = [(one.words[own.starts[a]].denied, other.words[its.starts[b]].denied) for a, b in pairs]
+    against = {x for x, y in both if None not in (x, y) and (x != y) != framed}
+    # One negation in each may stand elsewhere: "not in May but in June", "in June, not in May".
+    odd = odd or len(against) > (max(map(len, said)) < 2)
+    return "negation" if odd else "same"
+
+
+def replaced(one: Parsed, other: Parsed, near: Nearness = COPY) -> Word | None:
+    """The one word of a sentence that stands in the place of another one in a near copy.
+
+    Returns:
+        The word; ``None`` where other things differ as well, or where it is a number, a unit or a
+        common word.
+    """
+    known = one.names | other.names
+    own, its = _row(one, known), _row(other, known)
+    pairs = [pair for pair in _matched(own.marks, its.marks) if _fit(own, its, pair)]
+    if len(pairs) < _LEAST or len(pairs) != len(own.marks) - 1 or _wrong(own, its, pairs):
+        return None
+    at = next((k for k, (a, _) in enumerate(pairs) if a != k), len(pairs))
+    if own.places[at] in ("number", "unit") or own.weights[at] < WHOLE:
+        return None
+    if at == 0 and one.opening and other.opening and not _opening_names(one, other):
+        return None  # two kinds of people or things: "Scientists", "Researchers"
+    start = pairs[at - 1][1] + 1 if at else pairs[0][1] - 1
+    end = pairs[at][1] if at < len(pairs) else start + 1
+    if start < 0 or end - start != 1 or end > len(its.marks):
+        return None
+    its_first, its_last = min(start, pairs[0][1]), max(start, pairs[-1][1])
+    weight = sum(its.weights[its_first : its_last + 1]) - its.weights[start]
+    if sum(its.weights[b] for _, b in pairs) < near.within * weight:
+        return None
+    return one.words[own.starts[at]]
 
 
 def _opening_names(one: Parsed, other: Parsed) -> frozenset[str]:
@@ -165,7 +205,33 @@ def _roles_exchanged(own: _Row, its: _Row) -> bool:
     if own.marks == its.marks or sorted(own.marks) != sorted(its.marks):
         return False
     back = {tuple(reversed(three)) for three in _threes(its)}
-    return any(three in back and three[0] != three[2] for three in _threes(own))
+    if any(three in back and three[0] != three[2] for three in _threes(own)):
+        return True
+    return _runs_exchanged(own, its)
+
+
+def _runs_exchanged(own: _Row, its: _Row) -> bool:
+    """Whether all before a word and all behind it have changed places, apart from what both
+    sentences end with: "the tower built the firm of Eiffel", "the firm of Eiffel built the tower".
+    Behind the word stands something that it is done to, with nothing but an article between."""
+    size = len(own.marks)
+    while own.marks[size - 1] == its.marks[size - 1]:
+        size -= 1
+    one, other = own.marks[:size], its.marks[:size]
+    for at in range(1, size - 1):
+        back = size - 1 - at
+        if (
+            other[back] == one[at]
+            and other[:back] == one[at + 1 :]
+            and other[back + 1 :] == one[:at]
+        ):
+            counts = own.places[at] in ("number", "unit")
+            direct = (
+                own.direct[at] and own.direct[at + 1] and its.direct[back] and its.direct[back + 1]
+            )
+            lists = any(own.listed[:size]) or any(its.listed[:size])
+            return direct and not counts and not lists
+    return False
 
 
 def _threes(row: _Row) -> Iterable[tuple[str, ...]]:
@@ -176,6 +242,28 @@ def _threes(row: _Row) -> Iterable[tuple[str, ...]]:
         counts = row.places[at] in ("number", "unit")
         if not (row.listed[at] or row.listed[at + 1] or moves or counts):
             yield tuple(row.marks[at - 1 : at + 2])
+
+
+def _voice_exchanged(one: tuple[Parsed, _Row], other: tuple[Parsed, _Row]) -> bool:
+    """Whether one sentence says with "by" who did it, and the other one names the same two in the
+    same order without "by": "Germany was beaten by France", "Germany beat France"."""
+    (passive, own), (active, its) = one, other
+    with_by = {
+        _three(own, at)
+        for at in range(1, len(own.marks) - 1)
+        if own.starts[at + 1] in passive.agents and own.places[at + 1] not in ("number", "unit")
+    }
+    return bool(with_by) and any(
+        _three(its, at) in with_by
+        for at in range(1, len(its.marks) - 1)
+        if active.words[its.starts[at + 1]].direct and its.starts[at + 1] not in active.by
+    )
+
+
+def _three(row: _Row, at: int) -> tuple[object, ...]:
+    """A mark between its neighbours; what fills the places of these."""
+    before, after = (tuple(sorted(row.fillers[k])) or row.marks[k] for k in (at - 1, at + 1))
+    return before, row.marks[at], after
 
 
 def _small(row: _Row, at: int) -> bool:
@@ -209,6 +297,9 @@ def _wrong(own: _Row, its: _Row, pairs: list[tuple[int, int]]) -> list[tuple[int
     return found
 
 
-def _denials(sentence: Parsed, row: _Row, first: int, last: int) -> int:
-    """How many negations stand from right before the first match to the last one."""
-    return sum(row.starts[first] <= at <= row.starts[last] for at in sentence.denied)
+def _denials(sentence: Parsed, row: _Row, first: int, last: int) -> list[bool]:
+    """The negations from right before the first match to the last one: whether each counts. The
+    first one does: what it is joined to is not compared."""
+    start, end = row.starts[first], row.starts[last]
+    found = [counts for at, counts in sentence.denied if start <= at <= end]
+    return [True, *found[1:]] if found else found

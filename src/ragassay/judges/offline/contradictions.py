@@ -9,12 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import lru_cache
+from typing import Literal
 
-from ragassay.judges.offline.alignment import COPY, Kind, Nearness, compared
+from ragassay.judges.offline.alignment import COPY, Kind, Nearness, compared, replaced
+from ragassay.judges.offline.evidence import stems_of
 from ragassay.judges.offline.nearest import nearest
-from ragassay.judges.offline.places import Parsed, parsed
+from ragassay.judges.offline.places import Parsed, Word, is_verb, parsed
 from ragassay.judges.offline.texts import sentences
-from ragassay.judges.offline.words import content
+from ragassay.judges.offline.words import content, tokens
 
 _ASIDE = re.compile(r" ?\([^()]{1,200}\)")
 
@@ -47,13 +49,70 @@ def _without_asides(sentence: str, other: Parsed) -> str:
 
 @lru_cache(maxsize=4096)
 def _contradiction(sentence: str, passages: tuple[str, ...], near: Nearness) -> Kind | None:
+    found = _verdict(sentence, passages, near)
+    parts = clauses(sentence) if found is None else ()
+    each = (_verdict(part, passages, near) for part in parts)
+    found = found or next((how for how in each if how not in (None, "same")), None)
+    return None if found == "same" else found
+
+
+def _verdict(
+    sentence: str, passages: tuple[str, ...], near: Nearness
+) -> Kind | Literal["same"] | None:
+    """How the sentences nearest to a sentence contradict it; ``same`` where one agrees with it."""
     own = parsed(sentence)
     found: Kind | None = None
-    for other in nearest(sentence, passages, near.either):
-        how = compared(own, parsed(other), near) or compared(
-            own, parsed(_without_asides(other, own)), near
-        )
+    for text in nearest(sentence, passages, near.either):
+        how = _against(own, text, near)
+        if how in (None, "same"):
+            word = replaced(own, parsed(text), near) if _states(sentence) else None
+            how = "word" if word is not None and not _stands(word, passages) else how
         if how == "same":
-            return None
+            return "same"
         found = found or how
     return found
+
+
+def _against(own: Parsed, text: str, near: Nearness) -> Kind | Literal["same"] | None:
+    """How a sentence contradicts another one: each of its clauses, where two of them do."""
+    parts = clauses(text)
+    each = [
+        compared(own, part, near) or ("word" if replaced(own, part, near) else None)
+        for part in map(parsed, parts)
+    ]
+    against = [how for how in each if how not in (None, "same")]
+    if len(against) > 1 and "same" not in each:
+        return against[0]
+    other = parsed(text)
+    return compared(own, other, near) or compared(
+        own, parsed(_without_asides(text, other=own)), near
+    )
+
+
+def _states(sentence: str) -> bool:
+    """Whether a text looks like a sentence: with another word, an item of a list or a line like
+    "Website: example.org" is another item, and contradicts none."""
+    return sentence.endswith((".", "!")) or any(map(is_verb, tokens(sentence)))
+
+
+def _stands(word: Word, passages: tuple[str, ...]) -> bool:
+    """Whether a word stands in any of the passages."""
+    forms = {word.stem, word.filler}
+    return any(not forms.isdisjoint(each) for text in passages for each in stems_of(text))
+
+
+def clauses(sentence: str) -> tuple[str, ...]:
+    """The parts of a sentence that say something by themselves; none where it has but one.
+
+    A part begins with a capital letter or an article, and has a verb and three words.
+    """
+    parts = [part for part in _CLAUSE.split(sentence) if part]
+    whole = len(parts) > 1 and all(
+        len(content(part)) >= _WORDS and any(map(is_verb, tokens(part))) for part in parts
+    )
+    return tuple(parts) if whole else ()
+
+
+_CLAUSE = re.compile(r"(?:,|;)? (?:and|but|while|whereas) (?=(?:the|a|an) |[^\W\d_a-zà-öø-þ])|; ")
+_WORDS = 3
+"""Smallest number of content words in a clause."""

@@ -49,12 +49,14 @@ _SPACES = re.compile(r"[^\S\n]{2,}|[^\S\n ]")
 _BLANK_LINES = re.compile(r"\n(?: ?\n)+")
 _ENDINGS = (
     ("ational", "at", 3), ("ization", "iz", 3), ("isation", "iz", 3), ("iveness", "iv", 3),
-    ("fulness", "ful", 3), ("ating", "at", 3), ("ation", "at", 3), ("ator", "at", 3),
-    ("ated", "at", 3), ("ate", "at", 3), ("ical", "ic", 3), ("ness", "", 3), ("ment", "", 4),
-    ("ing", "", 3), ("ion", "", 4), ("ity", "", 4), ("ied", "i", 2), ("est", "", 4),
-    ("ise", "iz", 4), ("ed", "", 3), ("er", "", 3), ("or", "", 5), ("ly", "", 4), ("al", "", 5),
+    ("fulness", "ful", 3), ("ation", "at", 3), ("ator", "at", 3), ("ate", "at", 3),
+    ("ical", "ic", 3), ("ness", "", 3), ("ment", "", 4), ("ion", "", 4), ("ity", "", 4),
+    ("est", "", 4), ("ise", "iz", 4), ("er", "", 3), ("or", "", 5), ("ly", "", 4), ("al", "", 5),
 )  # fmt: skip
 """Ending, its replacement, and the smallest number of letters before it."""
+_FORMS = (("ised", "ise", 4), ("ising", "ise", 4), ("ied", "y", 2), ("ing", "", 3), ("ed", "", 3))
+"""The same for the forms of a verb. They go first, so that "discovered" and "discover" lose the
+same other ending."""
 _VOWEL = re.compile("[aeiouy]")
 _SMALL = lists.words("small")
 _SMALL_ENDINGS = ("n't", "'re", "'ve", "'ll", "'m")
@@ -115,12 +117,7 @@ def stem(token: str) -> str:
 
 def _stem(token: str) -> str:
     if len(token) > 3 and token.isascii():
-        token = _singular(token)
-        for ending, instead, least in _ENDINGS:
-            rest = token[: -len(ending)]
-            if token.endswith(ending) and len(rest) >= least and _VOWEL.search(rest):
-                token = rest + instead
-                break
+        token = _without(_without(_singular(token), _FORMS), _ENDINGS)
         if len(token) > 3:
             if token[-1] == token[-2] and token[-1] not in "aeiouls":
                 token = token[:-1]
@@ -128,6 +125,15 @@ def _stem(token: str) -> str:
             if token[-1] == "y":
                 token = token[:-1] + "i"
     return token[:STEM]
+
+
+def _without(token: str, endings: Iterable[tuple[str, str, int]]) -> str:
+    """A word without the first of some endings that it has."""
+    for ending, instead, least in endings:
+        rest = token[: -len(ending)]
+        if token.endswith(ending) and len(rest) >= least and _VOWEL.search(rest):
+            return rest + instead
+    return token
 
 
 def _singular(token: str) -> str:
