@@ -164,7 +164,7 @@ def replaced(one: Parsed, other: Parsed, near: Nearness = COPY) -> Word | None:
     at = next((k for k, (a, _) in enumerate(pairs) if a != k), len(pairs))
     if own.places[at] in ("number", "unit") or own.weights[at] < WHOLE:
         return None
-    if at == 0 and one.opening and other.opening and not _opening_names(one, other):
+    if at == 0 and one.opening and not _opening_names(one, other):
         return None  # two kinds of people or things: "Scientists", "Researchers"
     start = pairs[at - 1][1] + 1 if at else pairs[0][1] - 1
     end = pairs[at][1] if at < len(pairs) else start + 1
