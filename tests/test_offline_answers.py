@@ -73,7 +73,8 @@ def test_the_asked_kind_beside_the_named_subject_answers_in_other_words(
 ) -> None:
     assert grade(answers, query) >= 2 > grade(beside, query)
     report = ask(ReportOnContext(query, (beside, answers)))
-    assert report.usefulness >= 4 and report.utilization > 0 and report.attribution == (2,)
+    # Where the chunk says "by" or "moved to" for what the query asks, words do not tell its use.
+    assert report.usefulness is None and "chunk 2 holds" in report.lost["usefulness"].detail
 
 
 @pytest.mark.parametrize("hostile", HOSTILE.values(), ids=HOSTILE)
