@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from ragassay.judges.offline import lists
 from ragassay.judges.offline.opposites import opposed
@@ -32,7 +32,7 @@ _WHERE = re.compile(r"\b(?:where|wo|où|d[oó]nde|dove)\b", re.IGNORECASE)
 _TIMES = lists.patterns("times")
 _EXAMPLES = lists.patterns("examples")
 _WORD = r"[A-ZÀ-ÖØ-Þ][\w’'-]{0,40}\.?"
-_NAME = re.compile(rf"\b{_WORD}(?: (?:(?:de|van|von|di|of|the|del|la) )*{_WORD}){{0,4}}")
+_NAME = re.compile(rf"\b{_WORD}(?: (?:(?:de|van|von|di|of|the|del|la) ){0, 3}{_WORD}){{0,4}}")
 _LOCATIVE = re.compile(
     r"\b(?:in|at|near|from|on|through|via|to|into|across|throughout|im|aus|nach|à|en|au)"
     r"(?: (?:the|der|dem|la|le|el))?"
@@ -46,6 +46,26 @@ _REACH = 40
 """Characters before a name that are searched for "in the"."""
 
 
+class _Asked(NamedTuple):
+    """What a query asks a name for: its stems, the root of its predicate, whether it asks for a
+    person, a place, or "where"."""
+
+    stems: frozenset[str]
+    verb: str
+    person: bool
+    place: bool
+    where: bool
+
+
+@lru_cache(maxsize=1024)
+def _asked(query: str) -> _Asked:
+    text = visible(query)
+    place = bool(_PLACE.search(text))
+    person = not place and bool(_PERSON.search(text))
+    where = bool(_WHERE.search(text))
+    return _Asked(frozenset(content(query)), root(predicate(query)), person, place, where)
+
+
 @lru_cache(maxsize=1024)
 def asked_value(query: str) -> str:
     """What the query asks for, in words: "a date", "an amount of money". Empty for no kind."""
@@ -56,9 +76,9 @@ def asked_value(query: str) -> str:
         return "a date"
     if kind == "number":
         return quantity_of(query).name
-    if _asks_place(query):
+    if _asked(query).place:
         return "the name of a place"
-    if _PERSON.search(visible(query)):
+    if _asked(query).person:
         return "the name of a person or an organisation"
     return "a name"
 
@@ -75,13 +95,23 @@ def tells(query: str, sentence: str, title: str = "") -> Tells:
     held = _holds(query, sentence)
     if held is False:
         return "no"
-    asked = predicate(query)
-    if not asked or asked in quantity_of(query).words:
+    verb = predicate(query)
+    if not verb or verb in quantity_of(query).words:
         return "yes" if held else "untold"
-    words = frozenset(tokens(f"{title}\n{sentence}"))
-    if root(asked) in map(root, words):
+    words = _words(sentence)
+    if _asked(query).verb in _roots(sentence) or _asked(query).verb in _roots(title):
         return "yes" if held else "untold"
-    return "other" if any(opposed(asked, word) for word in words) else "untold"
+    return "other" if any(opposed(verb, word) for word in words) else "untold"
+
+
+@lru_cache(maxsize=1024)
+def _words(text: str) -> frozenset[str]:
+    return frozenset(tokens(text))
+
+
+@lru_cache(maxsize=1024)
+def _roots(text: str) -> frozenset[str]:
+    return frozenset(map(root, _words(text)))
 
 
 def _holds(query: str, sentence: str) -> bool | None:
@@ -98,42 +128,30 @@ def _holds(query: str, sentence: str) -> bool | None:
     if any(True for _ in _named(query, text)):
         return True
     # A place needs no name: "they sleep in burrows".
-    asked = frozenset(content(query))
-    return (
-        None
-        if _asks_place(query)
-        and any(
-            stem(found[1]) not in asked | {""} for found in _SOMEWHERE.finditer(text.casefold())
-        )
-        else False
-    )
-
-
-def _asks_place(query: str) -> bool:
-    return bool(_PLACE.search(visible(query)))
+    places = (stem(found[1]) for found in _SOMEWHERE.finditer(text.casefold()))
+    asked = _asked(query)
+    unnamed = asked.place and any(one and one not in asked.stems for one in places)
+    return None if unnamed else False
 
 
 def _named(query: str, text: str) -> Iterator[str]:
     """The names of a sentence that may be what the query asks for."""
-    asked = frozenset(content(query))
-    verb = root(predicate(query))
-    where = bool(_WHERE.search(query))
-    person = not _asks_place(query) and bool(_PERSON.search(visible(query)))
+    asked = _asked(query)
     example = _EXAMPLES.search(text)
     for found in _NAME.finditer(text):
         if example and found.start() > example.start():
             return
         stems = [one for one in content(found.group()) if not is_number(one)]
-        new = [one for one in stems if one not in asked and one not in _MONTH_STEMS]
+        new = [one for one in stems if one not in asked.stems and one not in _MONTH_STEMS]
         if not new or new[0] != stems[0]:
             continue
         there = bool(_LOCATIVE.search(text[max(0, found.start() - _REACH) : found.start()]))
-        if (person and there) or (where and not there):
+        if (asked.person and there) or (asked.where and not there):
             continue
         if found.start() == 0 and len(stems) == 1:
             # A first word is capitalised whatever it is: before the predicate it is a name.
             following = "".join(tokens(text[found.end() : found.end() + _REACH])[:1])
-            named = not verb or following in BEING or root(following) == verb
+            named = not asked.verb or following in BEING or root(following) == asked.verb
             named = named or text[found.end() :][:1] == ","
             if weight(stems[0]) < WHOLE or not named:
                 continue

@@ -116,10 +116,12 @@ _YEAR = re.compile(r"1\d{3}|20\d\d|21\d\d")
 _BEFORE_YEARS = {"in", "since", "until", "by", "from", "of", "and", "to", "im", "en", "seit"}
 
 
+_MONTHS = frozenset(MONTHS.values())
+
+
 def _dated(each: Sequence[str], at: int) -> bool:
-    months = set(MONTHS.values())
     beside = {*each[max(0, at - 1) : at], *each[at + 1 : at + 2]}
-    if beside & months:
+    if beside & _MONTHS:
         return True
     before = each[at - 1] if at else ""
     return bool(_YEAR.fullmatch(each[at])) and before in _BEFORE_YEARS
