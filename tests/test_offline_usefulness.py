@@ -55,11 +55,12 @@ TOLD = [
     ("Where was Brandt born?", "Brandt was born in Aarwyk in 1756."),
     ("What is the capital of Orlunia?", "Aarwyk is the capital of Orlunia."),
     ("How many people live in Aarwyk?", "About 522,000 people live in Aarwyk."),
+    ("Who wrote Orlun?", "Orlun is a 1965 novel by Lena Brandt."),
     ("Which country won the World Cup?", "Orlunia won the World Cup in 2018."),
 ]
 
 
-@pytest.mark.parametrize(("query", "chunk"), TOLD, ids=[query for query, _ in TOLD])
+@pytest.mark.parametrize(("query", "chunk"), TOLD, ids=[chunk for _, chunk in TOLD])
 def test_a_value_of_what_the_query_asks_for_is_of_use(query: str, chunk: str) -> None:
     rows = report(query, chunk)
     assert rows["usefulness"].value >= 4 and rows["attribution"].value == [1]
@@ -70,6 +71,7 @@ OTHERWISE = [
         ("When was the Orlun zoo renovated?", "The Orlun zoo opened in 1793 in Aarwyk."),
         'without "renovated"',
     ),
+    (("Who designed the Orlun?", "The Orlun was opened by Lena Brandt."), 'without "designed"'),
     (("How many people live in Aarwyk?", "Aarwyk has 522,000 inhabitants."), 'without "people"'),
     (
         ("What is the capital of Orlunia?", "Aarwyk, the seat of Orlunia, was founded in 1913."),

@@ -39,6 +39,12 @@ _LOCATIVE = re.compile(
     r"(?: [^\W\d_]{2,20}(?: of)?)?(?: [\w’'-]{2,20},)? $",
     re.IGNORECASE,
 )
+_MADE_BY = re.compile(
+    r"\b(?:is|was|are|were|ist|war|est|è|es)((?: [\w-]+){0,5}?)"
+    r" (?:by|von|par|por|da|di) [A-ZÀ-ÖØ-Þ]"
+)
+_MAKING = lists.words("verbs_of_making")
+_PREPOSITIONS = lists.words("prepositions")
 _SOMEWHERE = re.compile(
     r"\b(?:in|at|on|under|near|inside|into|through) (?:(?:the|a|an|their|its) )?([^\W\d_]{2,40})"
 )
@@ -98,10 +104,22 @@ def tells(query: str, sentence: str, title: str = "") -> Tells:
     verb = predicate(query)
     if not verb or verb in quantity_of(query).words:
         return "yes" if held else "untold"
+    if verb in _MAKING and _asked(query).person and _is_made_by(sentence):
+        return "yes"
     words = _words(sentence)
     if _asked(query).verb in _roots(sentence) or _asked(query).verb in _roots(title):
         return "yes" if held else "untold"
     return "other" if any(opposed(verb, word) for word in words) else "untold"
+
+
+def _is_made_by(sentence: str) -> bool:
+    """Whether a sentence says by whom its subject is ("Dune is a novel by Frank Herbert"), and not
+    by whom something was done to it ("was opened by")."""
+    return any(
+        not words or not (words[-1].endswith(("ed", "en")) or _PREPOSITIONS & set(words))
+        for found in _MADE_BY.finditer(visible(sentence))
+        for words in [found[1].casefold().split()]
+    )
 
 
 @lru_cache(maxsize=1024)
