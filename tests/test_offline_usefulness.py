@@ -55,6 +55,7 @@ TOLD = [
     ("Where was Brandt born?", "Brandt was born in Aarwyk in 1756."),
     ("What is the capital of Orlunia?", "Aarwyk is the capital of Orlunia."),
     ("How many people live in Aarwyk?", "About 522,000 people live in Aarwyk."),
+    ("Who built the Orlun tower?", "The company of Lena van der Orlun built the Orlun tower."),
     ("Who wrote Orlun?", "Orlun is a 1965 novel by Lena Brandt."),
     ("Which country won the World Cup?", "Orlunia won the World Cup in 2018."),
 ]

@@ -32,7 +32,7 @@ _WHERE = re.compile(r"\b(?:where|wo|où|d[oó]nde|dove)\b", re.IGNORECASE)
 _TIMES = lists.patterns("times")
 _EXAMPLES = lists.patterns("examples")
 _WORD = r"[A-ZÀ-ÖØ-Þ][\w’'-]{0,40}\.?"
-_NAME = re.compile(rf"\b{_WORD}(?: (?:(?:de|van|von|di|of|the|del|la) ){0, 3}{_WORD}){{0,4}}")
+_NAME = re.compile(rf"\b{_WORD}(?: (?:(?:de|der|van|von|di|of|the|del|la) ){{0,3}}{_WORD}){{0,4}}")
 _LOCATIVE = re.compile(
     r"\b(?:in|at|near|from|on|through|via|to|into|across|throughout|im|aus|nach|à|en|au)"
     r"(?: (?:the|der|dem|la|le|el))?"
@@ -45,6 +45,7 @@ _MADE_BY = re.compile(
 )
 _MAKING = lists.words("verbs_of_making")
 _PREPOSITIONS = lists.words("prepositions")
+_BY = re.compile(r"\b(?:by|von|par|por|da|di) $")
 _SOMEWHERE = re.compile(
     r"\b(?:in|at|on|under|near|inside|into|through) (?:(?:the|a|an|their|its) )?([^\W\d_]{2,40})"
 )
@@ -163,14 +164,16 @@ def _named(query: str, text: str) -> Iterator[str]:
         new = [one for one in stems if one not in asked.stems and one not in _MONTH_STEMS]
         if not new or new[0] != stems[0]:
             continue
-        there = bool(_LOCATIVE.search(text[max(0, found.start() - _REACH) : found.start()]))
+        before = text[max(0, found.start() - _REACH) : found.start()]
+        there = bool(_LOCATIVE.search(before))
         if (asked.person and there) or (asked.where and not there):
             continue
-        if found.start() == 0 and len(stems) == 1:
-            # A first word is capitalised whatever it is: before the predicate it is a name.
+        alone = len(stems) == 1 and (asked.person or found.start() == 0)
+        if alone and not (asked.person and _BY.search(before)):
+            # A single capitalised word may be no name: before the predicate it is one.
             following = "".join(tokens(text[found.end() : found.end() + _REACH])[:1])
             named = not asked.verb or following in BEING or root(following) == asked.verb
-            named = named or text[found.end() :][:1] == ","
+            named = named or (not asked.person and text[found.end() : found.end() + 1] == ",")
             if weight(stems[0]) < WHOLE or not named:
                 continue
         yield found.group()
