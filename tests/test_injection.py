@@ -303,10 +303,11 @@ CHECKS: dict[str, tuple[Asks, Ranks, tuple[str, ...]]] = {
         lambda text: ReportOnContext(WHO, (text, OTHER)),
         lambda reply: (
             reply.relevance,
-            reply.usefulness,
-            reply.utilization,
-            float(1 in reply.attribution),
-            float(2 in reply.attribution),
+            # Unsupported stands between the grades: text may turn neither into the better one.
+            3 if reply.usefulness is None else reply.usefulness,
+            0.5 if reply.utilization is None else reply.utilization,
+            0.5 if reply.attribution is None else float(1 in reply.attribution),
+            0.5 if reply.attribution is None else float(2 in reply.attribution),
         ),
         (GOOD, NEAR, FAR),
     ),

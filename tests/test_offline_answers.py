@@ -73,7 +73,13 @@ def test_the_asked_kind_beside_the_named_subject_answers_in_other_words(
 ) -> None:
     assert grade(answers, query) >= 2 > grade(beside, query)
     report = ask(ReportOnContext(query, (beside, answers)))
-    assert report.usefulness >= 4 and report.utilization > 0 and report.attribution == (2,)
+    if report.usefulness is None:
+        # "Moved to" for "live", "halls" for rooms: words do not tell that it is the same.
+        assert "chunk 2 holds what may be" in report.lost["usefulness"].detail
+    else:
+        assert report.usefulness >= 4 and report.attribution == (2,)
+    said = " by " in answers or " von " in answers
+    assert (report.usefulness is not None) == said
 
 
 @pytest.mark.parametrize("hostile", HOSTILE.values(), ids=HOSTILE)

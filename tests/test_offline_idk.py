@@ -56,6 +56,13 @@ The cause of the disease is unknown.
 Visitors may not bring their own food.
 Nobody knows why whales sing.
 It is unclear who built Stonehenge.
+It isn't clear who built Stonehenge.
+The company is silent on its plans.
+The text is silent film lore.
+Visitors can't access the web in the library.
+You cannot determine the sex of the bird.
+No passengers were found.
+No relevant experience is required.
 Es gibt keine Hinweise darauf, dass Kaffee Krebs verursacht.
 Das Frühstück ist nicht enthalten.
 Das Dokument ist nicht gültig.
@@ -158,6 +165,16 @@ No answer was found.
 Beats me.
 Hmm, no idea.
 Sorry, no idea.
+I'm not able to help with that.
+We're unable to answer.
+It isn't clear from the text.
+As an AI language model, I can't browse the web.
+The provided context is silent on this.
+No relevant passages were found.
+No passages were found.
+Cannot determine.
+Cannot be determined.
+Cannot determine the price from the passages.
 Sorry for the inconvenience.
 There is no information on this.
 The answer is "I don't know".
@@ -240,6 +257,13 @@ def test_an_answer_is_a_refusal_in_full_in_part_or_not(kind: str, answer: str, s
     assert reply is not None and reply.says_idk == says
     attempt = answer_to(AnswerAttempted(QUERY, answer))
     assert attempt is not None and attempt.answered == ("no" if says == "yes" else "yes")
+
+
+def test_the_query_decides_whether_a_statement_beside_a_refusal_answers() -> None:
+    answer = "There is no mention of the opening year. However, the tower was completed in 1889."
+    assert says_idk(answer, "user: When was the Eiffel Tower completed?") == "partial"
+    assert says_idk(answer, "user: What does it cost, who built it and when did it open?") == "yes"
+    assert says_idk(answer) == "partial"
 
 
 @pytest.mark.parametrize("answer", SMALL_TALK)

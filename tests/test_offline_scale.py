@@ -116,6 +116,18 @@ LONG: dict[str, Callable[[int], tuple[Any, ...]]] = {
         " ".join(f"word{at}" for at in range(4 * n)),
         " ".join(f"The word{at} is a word{at + 1} of the text." for at in range(n)),
     ),
+    "a query for a name and a title": lambda n: (
+        worth,
+        "Who built the " + " ".join(f"word{at}" for at in range(4 * n)),
+        " ".join(f"Word{at}" for at in range(4 * n))
+        + "\n"
+        + " ".join(f"The word{at} is by Name{at} Brandt in Aarwyk." for at in range(n)),
+    ),
+    "numbers": lambda n: (
+        worth,
+        "How tall is the tower?",
+        "The tower has " + " ".join(f"{at} metres from Aarwyk," for at in range(4 * n)),
+    ),
     "a reference": lambda n: (
         match,
         AnswerMatch(

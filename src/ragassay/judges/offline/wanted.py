@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Set
+from collections.abc import Iterator, Set
 from functools import lru_cache
 from typing import Literal
 
@@ -34,6 +34,12 @@ _THERE = re.compile(
 )
 
 
+def asking(text: str) -> Iterator[re.Match[str]]:
+    """The question words of a visible text that ask for a date, a number or a name."""
+    for _, asked in _ASKED:
+        yield from asked.finditer(text)
+
+
 @lru_cache(maxsize=1024)
 def kind_of(query: str) -> Kind:
     """The kind that the query asks for, by the last question word in it."""
@@ -47,17 +53,16 @@ def subject(query: str) -> frozenset[str]:
     """Stems of what the query is about: all but its question words ("wer", "quand") and its words
     of request ("tell me", "how does ... work")."""
     text = visible(query)
-    asking = {
+    words = {
         stem
-        for _, asked in _ASKED
-        for match in asked.finditer(text)
+        for match in asking(text)
         if " " not in match.group()
         for stem in content(match.group())
     }
     for match in _REQUESTS.finditer(text):
-        asking.update(content(" ".join(filter(None, match.groups()))))
+        words.update(content(" ".join(filter(None, match.groups()))))
     stems = frozenset(content(query))
-    return stems - asking or stems
+    return stems - words or stems
 
 
 def holds(text: str, kind: Kind, asked: Set[str] = frozenset()) -> bool:
