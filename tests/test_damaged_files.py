@@ -195,6 +195,27 @@ def test_a_line_that_fills_the_memory_is_refused(
     assert "unpacks to more than 100 times" in complaint("validate", blank)
 
 
+def test_a_line_that_fills_the_memory_is_refused_as_qrels_before_it_is_unpacked(
+    data: Path, tmp_path: Path, complaint: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unpacked = 0
+    readline = gzip.GzipFile.readline
+
+    def counted(self: gzip.GzipFile, size: int | None = -1) -> bytes:
+        nonlocal unpacked
+        line = readline(self, size)
+        unpacked += len(line)
+        return line
+
+    monkeypatch.setattr(gzip.GzipFile, "readline", counted)
+    monkeypatch.setattr(gzip.GzipFile, "__next__", lambda self: counted(self))
+    path = tmp_path / "qrels.gz"
+    path.write_bytes(gzip.compress(b"a" * (1 << 25), 6) * 20)
+    for words in (("run", data, "-s", "retrieval", "--qrels", path), ("trec", path, path)):
+        assert "unpacks to more than 100 times its size" in complaint(*words)
+    assert unpacked < 10 << 25
+
+
 def test_a_long_line_and_a_file_that_packs_well_are_read(tmp_path: Path) -> None:
     words = " ".join(str(n * 7919 % 99_991) for n in range(6_000_000))
     assert len(words) > 1 << 25
