@@ -143,6 +143,7 @@ def test_votes_that_a_panel_lost_say_why(data: Path, capsys) -> None:
     ("failures", "advice"),
     [
         ({"auth": 2, "timeout": 1}, "Mend the key, the model's name or the account"),
+        ({"auth": 2}, "or name the right address: then only these are asked"),
         ({"timeout": 1, "context_too_long": 1}, AGAIN),
         ({"budget": 1}, "larger --budget"),
         ({"unparsable": 1, "context_too_long": 1}, "--retry-failed"),
