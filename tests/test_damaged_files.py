@@ -121,6 +121,50 @@ def test_a_damaged_run_folder_is_one_sentence_for_every_command(
         assert file in complaint(*words)
 
 
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("judged")
+    path = folder / "data.jsonl"
+    path.write_text("\n".join(json.dumps({"id": f"q{n}", **SAMPLE}) for n in range(3)))
+    assert call(["run", str(path), "-m", "umbrela", "-o", str(folder / "run")]) == 0
+    return folder / "run"
+
+
+def _first(change: Callable[[Any], Any]) -> Callable[[bytes], bytes]:
+    def changed(body: bytes) -> bytes:
+        head, rest = body.split(b"\n", 1)
+        return json.dumps(change(json.loads(head))).encode() + b"\n" + rest
+
+    return changed
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        *(None, lambda body: b"", lambda body: b"\x8f\x00\xff\n\x12" * 99, lambda body: body[:-9]),
+        lambda body: body.split(b"\n", 1)[1],
+        *(_first(lambda record: []), _first(lambda record: {**record, "id": ["x"]})),
+        *(_first(lambda record: {**record, "judge": None}), _first(lambda record: {"id": "x"})),
+        _first(lambda record: {**record, "messages": ["x"]}),
+        _first(lambda record: {**record, "votes": [3]}),
+    ],
+)
+def test_damaged_verdicts_are_one_sentence_for_every_command(
+    judged: Path,
+    tmp_path: Path,
+    complaint: Callable[..., str],
+    change: Callable[[bytes], bytes] | None,
+) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(judged, folder)
+    file = folder / "verdicts.jsonl"
+    file.unlink() if change is None else file.write_bytes(change(file.read_bytes()))
+    words = (("report", folder), ("compare", folder, judged), ("explain", folder, "q1"))
+    for given in (*words, ("rescore", folder)):
+        said = complaint(*given)
+        assert "verdicts.jsonl" in said and "The folder is damaged" in said
+
+
 def test_a_panic_of_the_parquet_reader_is_one_sentence(
     data: Path, tmp_path: Path, complaint: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -149,6 +193,27 @@ def test_a_line_that_fills_the_memory_is_refused(
     blank = tmp_path / "blank.jsonl.gz"
     blank.write_bytes(gzip.compress(b" " * (1 << 25), 6) * 300)
     assert "unpacks to more than 100 times" in complaint("validate", blank)
+
+
+def test_a_line_that_fills_the_memory_is_refused_as_qrels_before_it_is_unpacked(
+    data: Path, tmp_path: Path, complaint: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unpacked = 0
+    readline = gzip.GzipFile.readline
+
+    def counted(self: gzip.GzipFile, size: int | None = -1) -> bytes:
+        nonlocal unpacked
+        line = readline(self, size)
+        unpacked += len(line)
+        return line
+
+    monkeypatch.setattr(gzip.GzipFile, "readline", counted)
+    monkeypatch.setattr(gzip.GzipFile, "__next__", lambda self: counted(self))
+    path = tmp_path / "qrels.gz"
+    path.write_bytes(gzip.compress(b"a" * (1 << 25), 6) * 20)
+    for words in (("run", data, "-s", "retrieval", "--qrels", path), ("trec", path, path)):
+        assert "unpacks to more than 100 times its size" in complaint(*words)
+    assert unpacked < 10 << 25
 
 
 def test_a_long_line_and_a_file_that_packs_well_are_read(tmp_path: Path) -> None:

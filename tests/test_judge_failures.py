@@ -80,6 +80,26 @@ def test_nothing_scored_names_the_reason_once(data: Path, capsys) -> None:
     assert shown.count("does not know the model 'm2'") == 1
 
 
+@pytest.mark.parametrize(
+    ("settings", "why"),
+    [
+        ({"rule": lambda request: "{}"}, "the model gave no usable reply to 16 questions"),
+        ({"faults": lambda request: "error_500"}, "16 requests in a row failed in the same way"),
+    ],
+)
+def test_why_the_asking_ended_is_told(settings, why: str, tmp_path: Path, capsys) -> None:
+    path = tmp_path / "many.jsonl"
+    records = ({**RECORD, "id": f"q{at}", "answer": f"Herbert {at}."} for at in range(120))
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    with LLMServer(**settings) as server:
+        words = ["run", str(path), "--metrics", "answered", "--judge", f"{server.url}#m2"]
+        words += ["--ledger", str(tmp_path / "ledger.sqlite")]
+        assert call(words) == 3
+        assert server.stats()["requests"] < 120
+    shown = " ".join(capsys.readouterr().out.split())
+    assert shown.count(why) == 1 and "Nothing was scored" in shown
+
+
 def test_a_key_that_is_echoed_stays_hidden(data: Path, capsys, monkeypatch) -> None:
     monkeypatch.setenv("RAGASSAY_API_KEY", KEY)
     with LLMServer(faults={"auth_echo": 1.0}) as server:
@@ -123,6 +143,7 @@ def test_votes_that_a_panel_lost_say_why(data: Path, capsys) -> None:
     ("failures", "advice"),
     [
         ({"auth": 2, "timeout": 1}, "Mend the key, the model's name or the account"),
+        ({"auth": 2}, "or name the right address: then only these are asked"),
         ({"timeout": 1, "context_too_long": 1}, AGAIN),
         ({"budget": 1}, "larger --budget"),
         ({"unparsable": 1, "context_too_long": 1}, "--retry-failed"),

@@ -12,7 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragassay.errors import UsageError
-from ragassay.judges.breaker import ALIKE_IN_A_ROW, AUTH_IN_A_ROW, IN_A_ROW, Breaker
+from ragassay.judges.breaker import (
+    ALIKE_IN_A_ROW,
+    AUTH_IN_A_ROW,
+    IN_A_ROW,
+    UNUSABLE_IN_A_ROW,
+    Breaker,
+)
 from ragassay.judges.limits import START, Limiter
 from ragassay.scores import Reason
 from virtual_time import VirtualLoop, virtually
@@ -230,6 +236,45 @@ def test_a_request_that_was_alone_and_told_when_to_come_back_costs_no_concurrenc
     virtually(work)
 
 
+def test_the_pace_stays_where_each_first_request_is_told_when_to_come_back() -> None:
+    async def work(loop: VirtualLoop) -> None:
+        limiter = Limiter(64, clock=loop.time)
+
+        async def call() -> None:
+            async with limiter.slot():
+                await asyncio.sleep(
+                    0.001
+                )  # who is turned away hears so sooner than an answer comes
+            limiter.throttled(1.0)
+            async with limiter.slot(begun=True):
+                await asyncio.sleep(0.2)
+            limiter.succeeded()
+
+        begun = loop.time()
+        await asyncio.gather(*(call() for _ in range(360)))
+        assert limiter.limit == 64
+        assert loop.time() - begun < 2 * 360 / 64 + 3, "a full wave goes out for every two pauses"
+
+    virtually(work)
+
+
+def test_who_came_back_when_told_and_is_turned_away_again_halves_the_concurrency() -> None:
+    async def work(loop: VirtualLoop) -> None:
+        limiter = Limiter(64, clock=loop.time)
+
+        async def away(begun: bool) -> None:
+            async with limiter.slot(begun=begun):
+                await asyncio.sleep(0.2)
+            limiter.throttled(1.0)
+
+        await asyncio.gather(*(away(False) for _ in range(START)))
+        assert limiter.limit == 64
+        await asyncio.gather(*(away(True) for _ in range(START)))
+        assert limiter.limit in (START // 2, START // 2 - 1)
+
+    virtually(work)
+
+
 def test_a_shorter_pause_does_not_end_a_longer_one() -> None:
     async def work(loop: VirtualLoop) -> None:
         limiter = Limiter(4, clock=loop.time)
@@ -421,8 +466,29 @@ def test_a_page_in_place_of_a_reply_may_pass_where_the_endpoint_answered_before(
     old.succeeded()
     for breaker in (new, old):
         for _ in range(ALIKE_IN_A_ROW):
-            breaker.failed(Reason.SERVER_ERROR, "a page", foreign=True)
+            breaker.failed(Reason.SERVER_ERROR, "a page")
     assert new.tripped is not None and old.tripped is None
+
+
+def test_an_endpoint_that_is_not_ready_yet_is_waited_for() -> None:
+    breaker = Breaker()
+    for _ in range(10 * ALIKE_IN_A_ROW):
+        breaker.failed(Reason.SERVER_ERROR, "loading (503)", overloaded=True)
+    assert breaker.tripped is None
+
+
+def test_a_model_that_never_gave_a_usable_reply_ends_a_run_and_one_that_did_does_not() -> None:
+    never, once = Breaker(), Breaker()
+    once.usable()
+    for _ in range(UNUSABLE_IN_A_ROW):
+        assert never.tripped is None
+        for breaker in (never, once):
+            breaker.succeeded()
+            breaker.unusable("no valid answer: grade: field required")
+    assert once.tripped is None and never.tripped is not None
+    reason, sentence = never.tripped
+    assert reason is Reason.UNPARSABLE
+    assert "grade: field required (the model gave no usable reply to 16 questions" in sentence
 
 
 def test_few_failures_prove_nothing_however_far_apart() -> None:

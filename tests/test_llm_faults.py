@@ -17,7 +17,7 @@ from llm_judging import KEY, Bench, answered, ask, ask_one, failed, grades, pati
 from llm_rule import Request, default_rule
 from llm_server import LLMServer
 from ragassay.judges.asking import Asker
-from ragassay.judges.breaker import ALIKE_IN_A_ROW, Breaker
+from ragassay.judges.breaker import ALIKE_IN_A_ROW, UNUSABLE_IN_A_ROW, Breaker
 from ragassay.judges.budget import Budget
 from ragassay.judges.endpoints.base import (
     MOST_TOKENS,
@@ -447,6 +447,40 @@ def test_an_endpoint_that_answers_with_pages_is_given_up_after_a_few(
     assert {one.reason for one in found} == {Reason.SERVER_ERROR}
     assert server.stats()["requests"] <= ALIKE_IN_A_ROW + 4
     assert "in the same way" in found[-1].detail
+
+
+def test_an_endpoint_that_fails_at_everything_alike_is_given_up_after_a_few(
+    server: LLMServer, bench: Bench
+) -> None:
+    server.settings.faults = lambda request: "error_500"
+    found = [failed(one) for one in ask(bench.judge(limiter=Limiter(4)), grades(120))]
+    assert {one.reason for one in found} == {Reason.SERVER_ERROR}
+    assert server.stats()["requests"] <= ALIKE_IN_A_ROW + 4
+    assert "in the same way" in found[-1].detail
+
+
+@pytest.mark.parametrize("reply", ["{}", "I would say three."])
+def test_a_model_that_never_gives_a_usable_reply_is_given_up_after_a_few(
+    server: LLMServer, bench: Bench, reply: str
+) -> None:
+    server.settings.rule = lambda request: reply
+    judge = bench.judge(limiter=Limiter(4))
+    found = [failed(one) for one in ask(judge, grades(120))]
+    assert {one.reason for one in found} == {Reason.UNPARSABLE}
+    assert server.stats()["requests"] <= 4 * UNUSABLE_IN_A_ROW, "of 240"
+    assert f"no usable reply to {UNUSABLE_IN_A_ROW} questions" in found[-1].detail
+    kept = sum(judge.known(one) is not None for one in grades(120))
+    assert kept <= UNUSABLE_IN_A_ROW + 4, "what was never asked is not kept as a failure"
+
+
+def test_a_model_that_gave_a_usable_reply_is_asked_to_the_end(
+    server: LLMServer, bench: Bench
+) -> None:
+    ask(bench.judge(), grades(1))
+    server.settings.rule = lambda request: "{}"
+    found = ask(bench.judge(limiter=Limiter(1)), grades(60))
+    assert sum(isinstance(one, Verdict) for one in found) == 1, "it is known from the ledger"
+    assert server.stats()["requests"] == 1 + 2 * 59
 
 
 def test_a_vague_rejection_is_tried_once_more_without_response_format(

@@ -84,6 +84,19 @@ def test_the_same_question_is_the_same_request(question: Question[Any]) -> None:
     assert hash(question) == hash(twin)
 
 
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        (AssignNuggets(QUERY, ANSWER, ("one fact",)), "Label the nugget: exactly one entry"),
+        (NuggetImportance(QUERY, ("one fact",)), "Label the nugget: exactly one entry"),
+        (ClaimSupport(("one claim",), (PASSAGE,)), "Decide on the claim: exactly one entry"),
+        (AssignNuggets(QUERY, ANSWER, ("a", "b")), "Label the 2 nuggets: exactly 2 entries"),
+    ],
+)
+def test_a_list_of_one_is_asked_about_in_the_singular(question: Question[Any], said: str) -> None:
+    assert said in question.messages("gpt-4o")[1]["content"]
+
+
 def test_no_two_questions_share_a_key() -> None:
     assert len({question.key for question in EXAMPLES}) == len(EXAMPLES)
 

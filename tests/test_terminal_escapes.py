@@ -18,8 +18,8 @@ from ragassay import printable
 from ragassay.cli import call
 from ragassay.cli.console import HarmlessConsole
 
-EVIL = "\x1b]0;owned\x07\x1b[31m\x9b2J\x7f\r"
-COMMANDS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+EVIL = "\x1b]0;owned\x07\x1b[31m\x9b2J\x7f\r\u202e\u2066"
+COMMANDS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 @pytest.fixture
@@ -87,6 +87,11 @@ def test_json_stays_the_same_json() -> None:
     made = printable.in_json(body)
     assert json.loads(made) == json.loads(body)
     assert COMMANDS.search(made.decode()) is None
+
+
+def test_text_from_right_to_left_stays_as_it_is() -> None:
+    text = "\u200fשלום\u200e (1)"
+    assert printable.lines(text) == printable.one_line(text) == text
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")

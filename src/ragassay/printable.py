@@ -1,16 +1,21 @@
 """Text from data, models and file names, so that it commands no terminal.
 
-A control character may move the cursor, change the window's title or hide what was printed. What is
-shown to a person has none but line breaks and tabs.
+A control character may move the cursor, change the window's title or hide what was printed; a
+character that turns the direction of the text makes it read as another. What is shown to a person
+has none of them but line breaks and tabs.
 """
 
 from __future__ import annotations
 
 import re
 
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
-_COMMAND = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
-_COMMAND_IN_JSON = re.compile(rb"\x7f|\xc2[\x80-\x9f]")
+_TURNS = r"\u202a-\u202e\u2066-\u2069"
+"""Embeddings, overrides and isolates of direction. The marks U+200E and U+200F, which text from
+right to left needs, turn no other text and stay."""
+
+_CONTROL = re.compile(rf"[\x00-\x1f\x7f-\x9f\u2028\u2029{_TURNS}\ud800-\udfff]")
+_COMMAND = re.compile(rf"[\x00-\x08\x0b-\x1f\x7f-\x9f{_TURNS}\ud800-\udfff]")
+_COMMAND_IN_JSON = re.compile(rb"\x7f|\xc2[\x80-\x9f]|\xe2(?:\x80[\xaa-\xae]|\x81[\xa6-\xa9])")
 
 
 def one_line(text: str) -> str:

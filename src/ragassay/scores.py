@@ -57,7 +57,7 @@ class Reason(StrEnum):
     RATE_LIMITED = "rate_limited"
     """The judge's server went on turning requests away."""
     AUTH = "auth"
-    """The judge's server takes neither this key nor this model name."""
+    """The server does not take this key, account or model name, or it is not the right one."""
     BUDGET = "budget"
     """Asking would have gone beyond the budget."""
 

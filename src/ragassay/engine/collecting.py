@@ -224,14 +224,15 @@ class Collector:
         asked = [spent for spent in (judging, embedding) if spent is not None]
         if metrics and not any(metric.n_scored for metric in metrics.values()):
             why = self._first_reason or "no metric applies"
-            failed = any(Reason(one).passing for m in metrics.values() for one in m.unscored)
+            failed = any(Reason(one).incomplete for m in metrics.values() for one in m.unscored)
             hint = " 'ragassay validate' shows what the data holds."
             if failed or self._absent:
                 hint = ""
             if self.cause:
                 why, hint = self.cause, ""
             # What the judge said follows by itself.
-            told = any(one and one in why for spent in asked for one in spent.details.values())
+            details = [one for spent in asked for one in spent.details.values() if one]
+            told = any(one in why or why.rstrip(". ") in one for one in details)
             because = "" if told else f": {why.rstrip('.')}"
             yield f"Nothing was scored{because}.{hint}"
         elif self.cause:

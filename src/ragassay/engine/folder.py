@@ -242,7 +242,8 @@ def open_run(folder: str | Path) -> Result:
             )
     summary = _read_summary(base / SUMMARY)
     config = _read_config(base / RUN)
-    columns = _columns(list(summary.metrics), base, config)
+    verdicts = VerdictFile(base / VERDICTS)
+    columns = _columns(list(summary.metrics), base, config, verdicts)
     return Result(
         summary,
         columns,
@@ -250,7 +251,7 @@ def open_run(folder: str | Path) -> Result:
         base,
         partial(read_rows, base),
         partial(read_samples, base),
-        verdicts=VerdictFile(base / VERDICTS),
+        verdicts=verdicts,
         _consistency=partial(_consistency, base),
     )
 
@@ -315,8 +316,11 @@ def _numbered_rows(folder: Path) -> Iterator[tuple[int, ScoreRow]]:
             yield number, row
 
 
-def _columns(metrics: Sequence[str], folder: Path, config: Mapping[str, Any]) -> ScoreColumns:
-    """The columns of a run folder: each sample must have one score for each metric, in order."""
+def _columns(
+    metrics: Sequence[str], folder: Path, config: Mapping[str, Any], verdicts: VerdictFile
+) -> ScoreColumns:
+    """The columns of a run folder: each sample must have one score for each metric, in order, and
+    each score the verdicts that it rests on."""
     columns = ScoreColumns(metrics)
     slicer = Slicer(config.get("slice_by"))
     clusters: list[str] = []
@@ -332,6 +336,14 @@ def _columns(metrics: Sequence[str], folder: Path, config: Mapping[str, Any]) ->
             if row is None or row.metric != metric or row.identity != sample.identity:
                 raise InputError(
                     f"the score of {metric} for sample {sample.id!r} should stand here",
+                    path=folder / SCORES,
+                    line=number,
+                    hint="The folder is damaged; run the evaluation again.",
+                )
+            lost = next((one for one in row.evidence if one not in verdicts), None)
+            if lost is not None:
+                raise InputError(
+                    f"rests on the verdict {lost!r}, which {VERDICTS} does not hold",
                     path=folder / SCORES,
                     line=number,
                     hint="The folder is damaged; run the evaluation again.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -47,21 +48,23 @@ class KeptVerdicts:
 class VerdictFile:
     """The verdicts of a run folder. Only their places in the file stay in memory.
 
-    A run that asked nobody has no file: it then holds nothing.
+    A run that asked nobody has no file: it then holds nothing. The first look reads the whole file;
+    where a line is no verdict, it raises `InputError`.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._places: dict[str, int] | None = None
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {record["id"]: place for place, record in self._placed()}
+
+    def __contains__(self, id: str) -> bool:  # noqa: A002
+        """Whether there is a verdict of this id."""
+        return id in self._places
 
     def get(self, id: str) -> Record | None:  # noqa: A002
-        """The verdict of this id, or ``None``.
-
-        Raises:
-            InputError: a line that is no verdict.
-        """
-        if self._places is None:
-            self._places = {record["id"]: place for place, record in self._placed()}
+        """The verdict of this id, or ``None``."""
         if id not in self._places:
             return None
         with self._path.open("rb") as stream:
@@ -80,10 +83,46 @@ class VerdictFile:
             for number, line in enumerate(stream, start=1):
                 try:
                     record = orjson.loads(line)
-                    record["id"], record["key"], record["question"]
+                    _check(record)
                 except (KeyError, TypeError, ValueError) as error:
                     raise InputError(
-                        f"is not a verdict ({error})", path=self._path, line=number
+                        f"is not a verdict ({error})",
+                        path=self._path,
+                        line=number,
+                        hint="The folder is damaged; run the evaluation again.",
                     ) from error
                 yield place, record
                 place += len(line)
+
+
+_NUMBER = (int, float)
+_TYPES: Mapping[str, type | tuple[type, ...]] = {
+    **dict.fromkeys(("id", "key", "question", "judge", "model", "reply", "prompt_hash"), str),
+    **dict.fromkeys(("detail", "request"), str),
+    "reason": (str, type(None)),
+    "answer": (dict, type(None)),
+    "about": dict,
+    **dict.fromkeys(("messages", "votes"), list),
+    **dict.fromkeys(("repeat", "input_tokens", "output_tokens", "attempts"), int),
+    "latency": _NUMBER,
+    "cost": (*_NUMBER, type(None)),
+}
+
+
+def _check(record: Any) -> None:
+    """Looks whether a record and its votes have what a verdict has, of its types.
+
+    Raises:
+        KeyError, TypeError: it does not.
+    """
+    if not isinstance(record, dict):
+        raise TypeError("it is no object")
+    record["id"], record["key"], record["question"]
+    for name, value in record.items():
+        if name in _TYPES and not isinstance(value, _TYPES[name]):
+            raise TypeError(f"{name} is {value!r:.80}")
+    for message in record.get("messages", ()):
+        if not (isinstance(message["role"], str) and isinstance(message["content"], str)):
+            raise TypeError(f"a message is {message!r:.80}")
+    for vote in record.get("votes", ()):
+        _check(vote)

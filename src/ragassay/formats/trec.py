@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ragassay.errors import InputError, RagassayWarning
+from ragassay.formats import unpacking
 from ragassay.formats.files import not_utf8, opened, whole
 
 if TYPE_CHECKING:
@@ -288,7 +289,7 @@ def fields_of(path: Path, layout: Layout) -> Iterator[tuple[int, list[bytes]]]:
     """Each line's number and fields, without comments, blank lines and the header."""
     number, header = 0, layout.header
     with opened(path) as stream:
-        for raw in stream:
+        for raw in unpacking.lines(stream, path):
             for line in raw.splitlines():
                 number += 1
                 comment = layout.separator is None and line.lstrip().startswith(b"#")

@@ -58,8 +58,9 @@ class Usage:
         lost_votes: votes that a panel went without for a passing reason (a deadline, a wrong key,
             the budget), by reason: asking again would have brought them.
         in_part: answers that lack a part (`ReplyInParts`), by the reason of the first part lacked.
-        details: for each reason of failures and lost votes the sentence that came with the first;
-            for those of answers in part under ``REASON, in part``.
+        details: for each reason of failures and lost votes the sentence that came with the first,
+            or the one that says why nothing more was sent; for those of answers in part under
+            ``REASON, in part``.
         disagreed: questions on which the members of a panel did not all say the same.
     """
 
@@ -81,7 +82,7 @@ class Usage:
         self.questions += 1
         if isinstance(asked, Failure):
             self.failures[str(asked.reason)] += 1
-            self.details.setdefault(str(asked.reason), asked.detail)
+            self._told(asked)
         elif isinstance(asked.answer, ReplyInParts) and asked.answer.lost:
             first = next(iter(asked.answer.lost.values()))
             self.in_part[str(first.reason)] += 1
@@ -90,7 +91,7 @@ class Usage:
         for vote in asked.votes:
             if isinstance(vote, Failure) and vote.reason.passing:
                 self.lost_votes[str(vote.reason)] += 1
-                self.details.setdefault(str(vote.reason), vote.detail)
+                self._told(vote)
         for one in asked.votes or (asked,):
             made = one.provenance
             if made.cached:
@@ -101,6 +102,11 @@ class Usage:
                 self.output_tokens += made.output_tokens
                 self.cost += made.cost or 0.0
                 self.unpriced += made.cost is None
+
+    def _told(self, failure: Failure) -> None:
+        reason = str(failure.reason)
+        if failure.stopped or reason not in self.details:
+            self.details[reason] = failure.detail
 
 
 class Asker:

@@ -16,8 +16,12 @@ IN_A_ROW = 8
 """Failures in a row before patience is looked at: fewer prove nothing."""
 
 ALIKE_IN_A_ROW = 16
-"""So many failures in a row that are alike and would come again, without an answer between them:
-the cause lies with the endpoint and not with what is asked, and waiting does not help."""
+"""So many failures in a row that are alike, without an answer between them, end a run: the cause
+lies with the endpoint and not with what is asked. Failures count that would come again; from an
+endpoint that never answered, errors of its own too."""
+
+UNUSABLE_IN_A_ROW = 16
+"""So many questions with replies that hold no answer, before the first that has one, end a run."""
 
 AUTH_IN_A_ROW = 3
 """Rejected keys in a row that end a run in which the same key was taken before."""
@@ -51,14 +55,37 @@ class Breaker:
         self._alike = 0
         self._said = ""
         self._since = 0.0
+        self._usable = False
+        self._unusable = 0
 
     def succeeded(self) -> None:
         """The endpoint answered: what failed before was passing."""
         self._answered = True
         self._failures = self._rejected = self._alike = 0
 
+    def usable(self) -> None:
+        """A reply held an answer: from now on the model is trusted to be able to give one."""
+        self._usable = True
+
+    def unusable(self, detail: str) -> None:
+        """No reply to a question held an answer.
+
+        Args:
+            detail: what is wrong with the last reply.
+        """
+        if self._usable or self.tripped is not None:
+            return
+        self._unusable += 1
+        if self._unusable >= UNUSABLE_IN_A_ROW:
+            said = (
+                f"{detail.rstrip('. ')} (the model gave no usable reply to {self._unusable} "
+                "questions, and to none before, so no more are sent). Check the model and its "
+                "parameters; 'ragassay explain' shows its replies."
+            )
+            self.tripped = (Reason.UNPARSABLE, said)
+
     def failed(
-        self, reason: Reason, detail: str, *, permanent: bool = False, foreign: bool = False
+        self, reason: Reason, detail: str, *, permanent: bool = False, overloaded: bool = False
     ) -> None:
         """A request failed.
 
@@ -67,8 +94,7 @@ class Breaker:
                 cannot be parsed is an answer.
             detail: what the endpoint said, one sentence without secrets.
             permanent: whether the same request would fail again.
-            foreign: whether the reply is none of the protocol; permanent from an endpoint that
-                never gave another.
+            overloaded: whether the endpoint says that it is asked too much, or not ready yet.
         """
         if self.tripped is not None or reason not in _COUNTED:
             return
@@ -77,7 +103,8 @@ class Breaker:
             self._since = now
         self._failures += 1
         said = _NUMBERED.sub("", detail)
-        if not (permanent or (foreign and not self._answered)):
+        broken = reason is Reason.SERVER_ERROR and not overloaded and not self._answered
+        if not (permanent or broken):
             self._alike = 0
         elif said == self._said:
             self._alike += 1

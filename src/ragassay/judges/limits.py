@@ -39,8 +39,9 @@ _BURST_S = 5.0
 """Requests (or tokens) of so many seconds may go out together."""
 
 _numbers = itertools.count(1)
-_sent: ContextVar[int] = ContextVar("ragassay_sent", default=0)
-"""Number of the request that the running task sent last: tells the waves apart."""
+_sent: ContextVar[tuple[int, bool]] = ContextVar("ragassay_sent", default=(0, False))
+"""Number of the request that the running task sent last, which tells the waves apart, and whether
+another was sent for the same purpose before it."""
 
 
 class Limiter:
@@ -79,7 +80,6 @@ class Limiter:
         self._waiting: list[tuple[bool, int, asyncio.Future[None], int]] = []
         self._timer: asyncio.TimerHandle | None = None
         self._doubling = True
-        self._proven = 1
         self._barrier = 0
 
     @property
@@ -104,7 +104,6 @@ class Limiter:
 
     def succeeded(self) -> None:
         """The endpoint answered (also where the answer is no good)."""
-        self._proven = max(self._proven, self._active)
         if self._limit < self.most:
             step = 1.0 if self._doubling else max(1.0, self.most / _WAVES_TO_MOST) / self._limit
             self._limit = min(float(self.most), self._limit + step)
@@ -113,8 +112,9 @@ class Limiter:
     def throttled(self, retry_after: float | None = None) -> None:
         """The endpoint turned the running task's request away: too many at once, or overloaded.
 
-        A whole wave that is turned away halves the concurrency once; where the endpoint says when
-        to come back, only if it has not just answered as many at once.
+        A whole wave that is turned away halves the concurrency once. Where the endpoint says when
+        to come back, the pause is the remedy: only a request that came back and is turned away
+        again halves the concurrency.
 
         Args:
             retry_after: seconds for which it wants no request at all.
@@ -124,16 +124,13 @@ class Limiter:
             self._paused_until = max(self._paused_until, self._clock() + (retry_after or 0.0))
             self._opened = START  # one place after the other, few would set out between two pauses
         self._doubling = False
-        number = _sent.get()
+        number, begun = _sent.get()
         if number and number < self._barrier:
             return  # sent before the last cut: the same wave
+        if told and not begun:
+            return
         self._barrier = next(_numbers)
-        proven, self._proven = self._proven, 1
-        if not told:
-            self._limit = max(1.0, min(self._limit, max(1, self._active)) * _HALF)
-        elif self._active > proven:
-            self._limit = max(1.0, self._limit * _HALF)
-        # else as many at once were answered just before: the rate is too high, and the pause helps.
+        self._limit = max(1.0, min(self._limit, max(1, self._active)) * _HALF)
 
     def stumbled(self) -> None:
         """A request failed for a reason that pace may or may not have caused (a 500, a hang-up)."""
@@ -158,7 +155,7 @@ class Limiter:
             if mine.done() and not mine.cancelled() and mine.exception() is None:
                 self.leave()
             raise
-        _sent.set(next(_numbers))
+        _sent.set((next(_numbers), begun))
 
     def leave(self) -> None:
         """Gives a place back; see `slot`."""

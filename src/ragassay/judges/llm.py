@@ -33,7 +33,7 @@ from ragassay.judges.question import Message, Question, R_co, Reply
 from ragassay.judges.recall import Recall, Reuse
 from ragassay.judges.replies import Unreadable, declines, read
 from ragassay.judges.requests import Request
-from ragassay.judges.sending import BACKOFF_S, INTERRUPTED, Parcel, Sender, Tally
+from ragassay.judges.sending import BACKOFF_S, INTERRUPTED, Parcel, Sender, Stopped, Tally
 from ragassay.judges.verdict import Failure, Provenance, Verdict
 from ragassay.scores import Reason
 
@@ -185,6 +185,8 @@ class LLMJudge(Judge):
             request = self._build(question, repeat, self._dialect.dropped)
             found = self._known(question, repeat, request)
             if found is not None:
+                if isinstance(found, Verdict):
+                    self._sender.breaker.usable()
                 return found
             return await _Asking(self, question, repeat, request).outcome()
 
@@ -230,6 +232,9 @@ class _Asking:
                 return await dialect.exchange(self._rebuilt, self._send, sender.open_road)
             except Unreadable as first:
                 return await self._repaired(first)
+        except Stopped as stop:
+            # What ended the asking of all questions is not kept as a failure of this one.
+            return self._failure(stop.reason, stop.detail, stopped=True)
         except EndpointError as error:
             return await self._failed(error.reason, error.detail)
         finally:
@@ -289,15 +294,13 @@ class _Asking:
                 said = " ".join((self.completion.text or "").split())[:200]
                 return await self._failed(Reason.REFUSED, f"the model declined: {said}")
             also = "" if str(second) == problem else f" (at first: {problem})"
-            return await self._failed(
-                Reason.UNPARSABLE, f"no valid answer, even when asked again: {second}{also}"
-            )
+            return await self._unparsable(f"no valid answer, even when asked again: {second}{also}")
         except EndpointError as error:
             if error.reason is Reason.CONTEXT_TOO_LONG:
                 # The question did fit: what is kept is that its reply was no good.
                 if first.rest is not None:
                     return await self._answered(first.rest)
-                return await self._failed(Reason.UNPARSABLE, f"no valid answer: {problem}")
+                return await self._unparsable(f"no valid answer: {problem}")
             raise
         assert found is not None
         return found
@@ -321,12 +324,21 @@ class _Asking:
     async def _answered(self, answer: Reply) -> Verdict[Any]:
         entry = self._entry(None, "", strict.dumps(answer.model_dump(mode="json")))
         await self._commit(entry)
+        self.judge._sender.breaker.usable()
         return Verdict(self.question, answer, self._provenance(), self.repeat)
 
     async def _failed(self, reason: Reason, detail: str) -> Failure:
         if not reason.passing:
             await self._commit(self._entry(reason, detail, None))
-        return Failure(self.question, reason, detail, self._provenance(), self.repeat)
+        return self._failure(reason, detail)
+
+    async def _unparsable(self, detail: str) -> Failure:
+        self.judge._sender.unusable(detail)
+        return await self._failed(Reason.UNPARSABLE, detail)
+
+    def _failure(self, reason: Reason, detail: str, *, stopped: bool = False) -> Failure:
+        made = self._provenance()
+        return Failure(self.question, reason, detail, made, self.repeat, stopped=stopped)
 
     async def _commit(self, entry: Entry) -> None:
         await self._kept(self.judge._recall.keep(self.question, entry))

@@ -159,6 +159,12 @@ class Sender:
         """Ends the head start of the first request."""
         self._ahead.set()
 
+    def unusable(self, detail: str) -> None:
+        """Counts a question to which no reply held an answer; see `Breaker.unusable`."""
+        self.breaker.unusable(detail)
+        if self.breaker.tripped:
+            self._wake()
+
     async def send(self, parcel: Parcel[T]) -> T | None:
         """What comes of the reply, or ``None`` where the request is not current any more (nothing
         was sent).
@@ -262,7 +268,10 @@ class Sender:
         elif failure.reason is not Reason.AUTH:
             self.limiter.stumbled()
         self.breaker.failed(
-            failure.reason, failure.detail, permanent=not failure.again, foreign=failure.foreign
+            failure.reason,
+            failure.detail,
+            permanent=not failure.again,
+            overloaded=failure.overloaded,
         )
         if self.breaker.tripped:
             self._wake()

@@ -70,7 +70,11 @@ class Verdict(Generic[R_co]):
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """No answer, and why."""
+    """No answer, and why.
+
+    Attributes:
+        stopped: whether the judge sends nothing more in this run; ``detail`` then says why.
+    """
 
     question: Question[Any]
     reason: Reason
@@ -78,6 +82,7 @@ class Failure:
     provenance: Provenance = field(default_factory=lambda: Provenance(""))
     repeat: int = 0
     votes: tuple[Verdict[Any] | Failure, ...] = ()
+    stopped: bool = False
 
     @property
     def id(self) -> str:

@@ -232,7 +232,10 @@ def _again(spent: Spending) -> str:
     found = {Reason(reason) for reason in spent.failures}
     told = ""
     if Reason.AUTH in found:
-        told = " Mend the key, the model's name or the account: then only these are asked."
+        told = (
+            " Mend the key, the model's name or the account, or name the right address: then only "
+            "these are asked."
+        )
     elif Reason.BUDGET in found:
         told = " The same command with a larger --budget goes on from here."
     elif any(reason.passing for reason in found):

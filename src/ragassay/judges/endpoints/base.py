@@ -95,7 +95,6 @@ class EndpointError(Exception):
         free: whether it cost nothing for sure: the endpoint was not reached, or answered with an
             error. Where nobody knows (it ran out of time, the connection broke) a budget counts it.
         sent: whether the request may have reached the endpoint.
-        foreign: whether the reply is none of the protocol: perhaps something else answers there.
     """
 
     reason: Reason
@@ -106,7 +105,6 @@ class EndpointError(Exception):
     rejected: frozenset[str] = field(default=frozenset())
     free: bool = False
     sent: bool = True
-    foreign: bool = False
 
     def __str__(self) -> str:
         return self.detail

@@ -121,7 +121,7 @@ def foreign(content: bytes, url: str, expected: str) -> EndpointError:
     """
     shown = content[:120].decode("utf-8", "replace")
     said = f"{url} answered with something that is no {expected}: {shown!r}"
-    return EndpointError(Reason.SERVER_ERROR, said, again=True, foreign=True)
+    return EndpointError(Reason.SERVER_ERROR, said, again=True)
 
 
 def unreached(error: Exception, url: str, key: Secret) -> EndpointError:

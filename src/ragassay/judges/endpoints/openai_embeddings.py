@@ -80,7 +80,7 @@ class OpenAIEmbeddings(OpenAIChat):
             shown = content[:120].decode("utf-8", "replace")
             why = str(error) if isinstance(error, _Unsound) else f"it begins with {shown!r}"
             said = f"{self.url} answered with something that is no list of {n} vectors: {why}"
-            raise EndpointError(Reason.SERVER_ERROR, said, again=True, foreign=True) from None
+            raise EndpointError(Reason.SERVER_ERROR, said, again=True) from None
 
 
 class _Unsound(ValueError):  # noqa: N818 - it says what is the case
