@@ -219,6 +219,12 @@ class ReferencelessFaithfulness(_Judged):
         return Score(n / len(claims), {"claims": claims, "supported": supported}, said)
 
 
+_WITHOUT_PASSAGES = (
+    "{n} {answer was|answers were} rated for RB_llm without passages, as the {sample has|samples "
+    "have} none: against the reference alone."
+)
+
+
 @register
 @dataclass(frozen=True)
 class ReferenceJudge(_Judged):
@@ -238,6 +244,17 @@ class ReferenceJudge(_Judged):
     published = "RB_llm"
     asks = (ReferenceRating,)
     recommended_for = "one figure for quality where references and a good judge are at hand"
+
+    def remarks(self, window: Window) -> Iterable[Tally]:
+        """Also how many answers were rated without passages."""
+        yield from super().remarks(window)
+        pairs = zip(window.samples, window.outcomes(self), strict=True)
+        n = sum(
+            isinstance(found, Score) and not found.given and not sample.passages
+            for sample, found in pairs
+        )
+        if n:
+            yield Tally(_WITHOUT_PASSAGES, n)
 
     def lacks(self, sample: Sample) -> Unscored | None:
         """Also the text of each passage."""
