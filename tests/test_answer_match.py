@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import re
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -256,3 +257,22 @@ def test_labels_of_people_are_given_by_the_same_name(answer: object, tmp_path: P
     other = {"query": "another", "prediction": "a", "answer": "r"}
     (row,) = ragassay.evaluate([other], metrics="is_matching", judge=judge).scores
     assert '"answer":{"is_matching":true}' in row.explanation
+
+
+def test_the_users_instructions_beside_the_built_in_ones_are_told(
+    tmp_path: Path, names: None
+) -> None:
+    path = tmp_path / "strict.txt"
+    path.write_text("Only the same words match.\n")
+
+    def told(metrics: list[str] | None) -> list[str]:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            ragassay.evaluate([SAMPLE], metrics=metrics, judge=Matcher(), judge_prompt=str(path))
+        said = [str(one.message) for one in caught]
+        return [one for one in said if "two questions a sample" in one]
+
+    (said,) = told(["is_matching"])
+    assert said.startswith("is_matching asks by ragassay's instructions and answer_match_strict")
+    assert "Leave is_matching out" in said
+    assert not told(None)

@@ -165,7 +165,7 @@ def test_one_metric_under_two_display_names_is_compared(tmp_path: Path) -> None:
     ]
     other = [{**one, "answer": "Nobody knows."} for one in data]
     new = ragassay.evaluate(data, "mtrag", metrics="RL_F,idk_eval", save=tmp_path / "new")
-    old = ragassay.evaluate(other, metrics="RL_F,umbrela", save=tmp_path / "old")
+    old = ragassay.evaluate(other, metrics="rl_f,umbrela", save=tmp_path / "old")
     assert "RL_F" in new.summary.metrics and "rl_f" in old.summary.metrics
     found = ragassay.compare(new, old)
     assert [d.name for d in found.differences] == ["RL_F"]

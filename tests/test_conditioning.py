@@ -399,6 +399,39 @@ def test_given_conditioned_values_that_contradict_the_label_are_counted_and_told
     )
 
 
+@pytest.mark.parametrize(
+    ("field", "value", "rule"),
+    [
+        ("RB_agg_idk", [5.0], "a number from 0 to 1"),
+        ("RB_agg", [1.7], "a number from 0 to 1"),
+        ("RB_agg", ["high"], "a number from 0 to 1"),
+        ("RB_llm", [7.5], "a number from 0 to 1"),
+        ("idk_eval", [0.7], "0, 0.5 or 1"),
+        ("BertscoreR", [1.7], "one number of at most 1, or one for each text"),
+        ("BertKPrec", [0.5, 0.5, 0.5], "one number of at most 1, or one for each text"),
+    ],
+)
+def test_impossible_given_values_are_counted_and_told(
+    field: str, value: list[Any], rule: str
+) -> None:
+    given = {"BertscoreR": 0.5, "BertKPrec": 0.5, "RB_llm": 0.5, "RL_F": 0.5, "idk_eval": 0}
+    samples = [replace(sample("ANSWERABLE", **given), id=f"q{n}") for n in range(200)]
+    wrong = [replace(one, given={**one.given, field: value}) for one in samples]
+    for metrics in (None, ["RB_agg_idk", "RB_llm_idk"]):
+        summary = ragassay.evaluate(wrong, "mtrag", metrics=metrics, judge=Scripted(Reason.BUDGET))
+        told = [said for said in summary.summary.warnings if "impossible" in said]
+        assert told == [
+            f"200 given values of {field} are impossible ({field} is {rule}). They were not taken: "
+            "a score stands there only where other values of the record give it."
+        ]
+
+
+def test_a_dropped_conditioned_value_is_named_beside_the_one_in_its_place() -> None:
+    found = outcome("RL_F_idk", sample("ANSWERABLE", idk_eval=0, RL_F=OWN, RL_F_idk=[5.0]))
+    assert isinstance(found, Score) and found.value == OWN
+    assert found.explanation.endswith("the given RL_F_idk holds 5, which cannot be above 1")
+
+
 def test_a_given_value_may_contradict_the_records_own_value_and_not_the_label() -> None:
     one = sample("ANSWERABLE", idk_eval=0, RL_F=OWN, RL_F_idk=[0.9])
     found = outcome("RL_F_idk", one)
@@ -427,8 +460,8 @@ def test_values_that_were_published_without_the_label_are_all_told_and_made_anew
     assert changed > 10
     found = Window(wrong)
     assert [one.value for one in found.outcomes(metric)] == [one.value for one in right]
-    told_of = metric.remark(found)
-    assert told_of is not None and told_of.n == changed
+    (told_of,) = metric.remarks(found)
+    assert told_of.n == changed
 
 
 def test_a_parameter_that_changes_a_value_shows_in_its_name_everywhere(

@@ -21,6 +21,10 @@ MARKS = (
     "[SEP]",
     "<|endofchunk|>".replace("endof", ""),
     " ### ",
+    " || ",
+    " >> ",
+    " ---- ",
+    " **** ",
 )
 
 
@@ -67,6 +71,17 @@ def test_another_separator_than_the_one_given_is_refused(tmp_path: Path) -> None
         ragassay.evaluate(path, separator="<<sep>>")
 
 
+def test_a_file_that_mixes_separators_is_told_to_give_lists(tmp_path: Path) -> None:
+    path = rows(tmp_path, "a<<sep>>b", "a|||b")
+    with pytest.raises(InputError, match="several separators, also '<<sep>>': give each as a list"):
+        ragassay.evaluate(path, separator="<<sep>>")
+    with pytest.raises(InputError, match="where contexts have different separators, give each as"):
+        ragassay.evaluate(path, separator="|||")
+    lists = rows(tmp_path, '[""a"", ""b""]', '[""a|b"", ""c""]')
+    result = ragassay.evaluate(lists)
+    assert [len(sample.passages or ()) for sample in result.samples] == [2, 2]
+
+
 def test_one_chunk_with_paragraphs_is_one_where_the_separator_is_known(tmp_path: Path) -> None:
     path = rows(tmp_path, "One\n\nchunk.", "a<<sep>>b")
     result = ragassay.evaluate(path, separator="<<sep>>")
@@ -107,6 +122,11 @@ def test_line_ends_may_be_written_as_a_shell_hands_them_on(written: str, tmp_pat
         "# Title\n### Part\nText.",
         "| a | b |\n|---|---|\n| 1 | 2 |",
         "if a === b || c { x << 2 }",
+        "# Title ### Part of it",
+        "Text.\n## Title ### Part ###",
+        "| a | b | |----|----| | 1 | 2 | | ---- | ---- |",
+        "It fell. -- The Times. ** Note ** it rose. -- Ed.",
+        "Who said ____ in 1815?",
         "<<sep>> at the start only",
         "A [doc] of <end",
         "```\ncode\n```",

@@ -126,6 +126,7 @@ SLIPS = [
     (["-m", "bertscore(rescale=true,lang=xx).f"], ["no baseline is known", "xx", "rescale=false"]),
     (["-m", "bertscore(rescale=true,baseline=no.tsv).f"], ["no.tsv cannot be read"]),
     (["-m", "bertscore(model=/no/such,layer=5).f"], ["there is no folder /no/such."]),
+    (["-m", "bertscore(model=/no/such,rescale=true).f"], ["there is no folder /no/such."]),
     (["-m", "rb_agg(model=./gone,layer=5)"], ["there is no folder ./gone (", "/gone)"]),
     (["-m", "bertscore(model=models/gone/,layer=5).f"], ["there is no folder models/gone/ ("]),
     (["-m", "rb_agg(model=xlm-roberta-large,lang=nl)"], ["xlm-roberta-large", "nl", "one for cs"]),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,8 @@ from ragassay.judges.questions.rating import ReferenceRating
 from ragassay.judges.questions.support import ClaimSupport, ExtractClaims
 from ragassay.metrics import naming
 from ragassay.metrics.base import Window
-from ragassay.samples import Turn
+from ragassay.reports import footnotes
+from ragassay.samples import GoldPassage, Turn
 from ragassay.scores import RECORD
 from scripted_judge import Scripted
 
@@ -184,6 +186,30 @@ def test_a_rating_without_passages_says_so() -> None:
         assert found.value == 0.4
         assert found.explanation == "Rated without passages. close"
     assert value("RB_llm", sample(), rating(4)).explanation == "close"
+
+
+def test_ratings_without_passages_are_counted_and_told() -> None:
+    given = sample(passages=(), RB_llm=[1.0])
+    samples = [sample(passages=()), sample(passages=None), sample(), given]
+    samples = [replace(one, id=f"q{at}") for at, one in enumerate(samples)]
+    summary = ragassay.evaluate(samples, "mtrag", metrics=["RB_llm"], judge=rating(4)).summary
+    (told,) = [said for said in summary.warnings if "without passages" in said]
+    assert told.startswith("2 answers were rated for RB_llm without passages")
+
+
+def test_how_to_do_without_given_values_is_told_where_it_can_be_done() -> None:
+    vectors = {"passage_embeddings": [[1.0, 0.0]], "gold_embeddings": [[1.0, 0.0]]}
+    gold = (GoldPassage(text="The tram runs at nine."),)
+    one = sample(passages=("a",), BertscoreP=[0.5], RB_llm=[0.5], **vectors)
+    one = replace(one, gold=gold)
+    metrics = ["BertscoreP", "RB_llm", "ChunkP(by=cosine)@1"]
+    summary = ragassay.evaluate([one], "mtrag", metrics=metrics).summary
+    told = [said for said in footnotes.summary_notes(summary) if said.startswith("Resting on")]
+    assert [said.rpartition("): ")[2] for said in told] == [
+        "BertscoreP. --option given=false computes them by a model on this machine.",
+        "RB_llm. --option given=false asks the judge, where one can tell.",
+        "ChunkP(by=cosine)@1.",
+    ]
 
 
 @pytest.mark.parametrize("name", JUDGED)

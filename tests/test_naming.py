@@ -95,6 +95,18 @@ def test_ultrarag_names_stand_for_one_metric_a_cutoff() -> None:
     assert len(naming.parse_all(["recall"])) == 6
 
 
+def test_a_result_keeps_the_name_as_it_was_typed() -> None:
+    asked = ["AutoNuggetizer", "UMBRELA", "Citation", "is_matching", "NUGGETS.vital", "rougeL"]
+    assert list(naming.named(asked)) == [*asked[:-1], "rougeL.f"]
+    assert list(naming.named("umbrela,UMBRELA,citation")) == ["umbrela", "citation.f1"]
+
+
+def test_a_published_function_of_a_single_rank_is_told_what_scores_a_sample() -> None:
+    with pytest.raises(UsageError, match=r"is no metric.* hybrid_log_rank_score_exact\(alpha=0\)"):
+        naming.parse("log_rank_score")
+    naming.parse("hybrid_log_rank_score_exact(alpha=0)")
+
+
 def test_a_list_is_read_once_each_and_commas_inside_parentheses_do_not_split() -> None:
     assert [str(m) for m in naming.parse_all("AP, AP,MAP,RBP(p=0.5)")] == ["AP", "RBP(p=0.5)"]
     with pytest.raises(UsageError, match="No metric is named"):

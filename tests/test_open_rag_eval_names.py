@@ -266,3 +266,13 @@ def test_golden_answers_are_joined_by_query_id(tmp_path: Path) -> None:
 def test_the_suite_golden_has_the_tools_names() -> None:
     found = suites.get("golden").resolve(["semantic_similarity", "factual_correctness_f1"])
     assert [str(one) for one in found] == ["answer_similarity", "factual_correctness.f1"]
+
+
+def test_a_model_without_its_key_says_which_argument_takes_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    metric = UMBRELAMetric(OpenAIModel())
+    with pytest.raises(UsageError, match="OpenAIModel has no key: give api_key=") as found:
+        metric.compute({"query": "a", "passages": ["b"]})
+    assert "OPENAI_API_KEY" in str(found.value) and "--key-file" not in str(found.value)

@@ -260,8 +260,9 @@ def test_a_run_folder_gives_its_consistency(tmp_path: Path, capsys) -> None:
     assert call([*command, str(folder / "consistency"), "--statistic", "mean"]) == 0
     assert target.read_bytes() == first, "the folder within the run's is the same"
     capsys.readouterr()
-    assert call([*command, str(folder)]) == 2
-    assert "Two runs make one pair" in " ".join(capsys.readouterr().err.split())
+    assert call([*command, str(folder)]) == 0
+    assert "no value: missing input (3)" in target.read_text(), "an empty panel with its reason"
+    assert "two runs make one pair" in " ".join(capsys.readouterr().err.split())
     assert call(["plot", "-e", "trec", str(folder / "consistency")]) == 2
     assert "Use --evaluator consistency" in " ".join(capsys.readouterr().err.split())
     alone = tmp_path / "elsewhere" / "consistency"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import tempfile
 import warnings
 from collections.abc import Iterator
@@ -428,7 +429,7 @@ PUBLISHED_MISTAKES = [
     (PAGE_CONSISTENCY.replace("bert_score", "bert_scor"), 5, "Did you mean 'bert_score'"),
     (PAGE_CONSISTENCY.replace("lang:", "lng:"), 7, "Did you mean 'lang'?"),
     (PAGE_CONSISTENCY.replace("baseline: true", "baseline: 7"), 8, "valid boolean"),
-    (PAGE_CONSISTENCY.replace("xlm-roberta-large", "no/such-model"), 5, "Name a layer, as in"),
+    (PAGE_CONSISTENCY.replace("xlm-roberta-large", "./no/such"), 6, "there is no folder ./no/such"),
     (PAGE_CONSISTENCY.replace("{}", "7"), 9, "Write 'rouge_score: {}'"),
     (PAGE_CONSISTENCY.replace("rouge_score: {}", "rouge_score: {stem: true}"), 9, "stem"),
     (
@@ -537,12 +538,14 @@ def test_an_embedding_model_that_nothing_asks_is_told(kind: str, desk: Path) -> 
     assert any("line 3: evaluator.embedding_model: is not used" in note for note in notes)
 
 
+@pytest.mark.parametrize("asked", [True, False])
 @pytest.mark.parametrize("where", ["beside", "working directory"])
 def test_bert_score_takes_a_folder_and_a_layer(
-    desk: Path, monkeypatch: pytest.MonkeyPatch, where: str
+    desk: Path, monkeypatch: pytest.MonkeyPatch, where: str, asked: bool
 ) -> None:
     text = PAGE_CONSISTENCY.replace("xlm-roberta-large", "enc")
-    text = text.replace("          rescale_with_baseline: true\n", "")
+    if not asked:
+        text = text.replace("          rescale_with_baseline: true\n", "")
     path = written(text).absolute()
     root = desk if where == "beside" else desk / "elsewhere"
     (root / "enc").mkdir(parents=True)
@@ -556,6 +559,14 @@ def test_bert_score_takes_a_folder_and_a_layer(
     path.write_text(text.replace('lang: "en"', "layer: 3"))
     (metric, *_) = read_config(path).values["consistency_metrics"]
     assert metric == f"runs_bertscore(model={folder},layer=3,rescale=false).f"
+
+
+def test_a_model_or_language_without_a_baseline_is_not_rescaled_and_told(desk: Path) -> None:
+    for old, new in (("xlm-roberta-large", "some/other-model"), ('"en"', '"nl"')):
+        file = read_config(written(PAGE_CONSISTENCY.replace(old, new)))
+        (metric, *_) = file.values["consistency_metrics"]
+        assert metric.endswith("rescale=false).f")
+        assert any("is not rescaled: there is no baseline" in note for note in file.notes)
 
 
 def test_golden_answers_are_a_suite_with_judge_embedder_and_queries(desk: Path) -> None:
@@ -693,3 +704,45 @@ def test_the_page_has_the_blocks_of_the_specification(shared: Path) -> None:
     page = (shared / "spec" / "open-rag-eval.md").read_text(encoding="utf-8")
     printed = re.findall(r"```yaml\n(.*?)```", page, re.S)
     assert {PAGE_TREC, PAGE_CONSISTENCY} == set(printed)
+
+
+ULTRARAG_TREC = """\
+evaluation:
+  ir_metrics: [mrr, recall]
+  ks: [1, 5]
+  qrels_path: qr.txt
+  run_path: run.txt
+  save_path: output/evaluate_results.json
+"""
+ULTRARAG_ANSWERS = """\
+benchmark:
+  benchmark:
+    key_map: {gt_ls: golds, q_ls: question, pred_ls: said}
+    limit: -1
+    path: ua.jsonl
+evaluation:
+  metrics: [acc, rouge-l]
+"""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ULTRARAG_TREC,
+        ULTRARAG_TREC.replace("run_path: run.txt", "run_new_path: run.txt\n  run_old_path: b.txt"),
+        ULTRARAG_ANSWERS,
+    ],
+)
+def test_a_parameter_file_of_ultrarag_is_told_the_command_that_does_the_same(
+    text: str, desk: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (desk / "qr.txt").write_text("1 0 a 1\n1 0 b 0\n")
+    for name in ("run.txt", "b.txt"):
+        (desk / name).write_text("1 Q0 a 1 2.5 x\n1 Q0 b 2 1.5 x\n")
+    (desk / "ua.jsonl").write_text('{"question": "q", "golds": ["x"], "said": "x"}\n')
+    with pytest.raises(InputError, match="parameter file of an UltraRAG pipeline") as caught:
+        read_config(written(text))
+    program, *words = shlex.split(str(caught.value).partition("computed by: ")[2].rstrip("."))
+    assert program == "ragassay" and call(words) == 0
+    out = capsys.readouterr().out
+    assert ("rouge-l" if "metrics: [acc" in text else "recall@5") in out

@@ -107,7 +107,13 @@ class OptionError(UsageError):
         return f"{flag}{f', {place}' if place else ''}: {self.problem}."
 
 
-_FLAGS = {"concurrency": "--concurrency (-j)", "models": "--model", "options": "--option"}
+_FLAGS = {
+    "concurrency": "--concurrency (-j)",
+    "from_timestamp": "--from",
+    "models": "--model",
+    "options": "--option",
+    "to_timestamp": "--to",
+}
 """Flags that are not called as their key is."""
 
 

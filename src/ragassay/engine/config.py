@@ -6,7 +6,7 @@ import math
 import os
 import re
 from collections.abc import Callable, Mapping
-from datetime import date
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal
 
@@ -182,7 +182,7 @@ class RunConfig(BaseModel):
         try:
             found = timestamp(value, info.field_name or "")
         except InputError as error:
-            raise ValueError(error.problem) from error
+            raise ValueError(f"{value!r} is no point in time. {error.hint}") from error
         is_day = isinstance(value, str) and re.fullmatch(r"\s*\d{4}-\d\d-\d\d\s*", value)
         if found is not None and is_day and info.field_name == "to_timestamp":
             return math.nextafter(found + _DAY, found)
@@ -193,7 +193,9 @@ class RunConfig(BaseModel):
     def _in_order(cls, last: float | None, info: ValidationInfo) -> float | None:
         first = info.data.get("from_timestamp")
         if first is not None and last is not None and first > last:
-            raise ValueError(f"it lies before from_timestamp, {first:.15g}")
+            raise ValueError(
+                f"the interval ends at {_utc(last)} and begins later, at {_utc(first)}"
+            )
         return last
 
     @field_validator("device")
@@ -333,6 +335,15 @@ def relative_words(body: dict[str, Any], folder: str | Path) -> None:
         body["judge"] = [
             _replay(word, lambda name: os.path.relpath(name, folder)) for word in body["judge"]
         ]
+
+
+def _utc(seconds: float) -> str:
+    """A point in time in ISO 8601; the seconds since 1970 where the year has not four digits."""
+    try:
+        found = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=math.floor(seconds))
+    except OverflowError:
+        return f"{seconds:.15g}"
+    return found.replace(tzinfo=None).isoformat(timespec="seconds") + "Z"
 
 
 def said(error: ValidationError) -> tuple[tuple[str, ...], str]:

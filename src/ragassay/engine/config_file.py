@@ -28,6 +28,7 @@ from ragassay.engine.config import (
 from ragassay.engine.config_checks import check
 from ragassay.engine.config_keys import is_for_a_key, refuse_keys
 from ragassay.engine.published_config import is_published, translate
+from ragassay.engine.published_ultrarag import command_for
 from ragassay.engine.references import read_filled
 from ragassay.errors import InputError, OptionError, RagassayWarning, did_you_mean
 from ragassay.yaml_files import Marked, Place, text_of
@@ -135,7 +136,8 @@ def read_config(path: str | Path, given: Mapping[str, Any] | None = None) -> Con
             raise file.wrong(
                 (key,),
                 f"unknown key {key!r}",
-                did_you_mean(key, [*RunConfig.model_fields, "evaluator"])
+                command_for(body)
+                or did_you_mean(key, [*RunConfig.model_fields, "evaluator"])
                 or f"There are: {', '.join(RunConfig.model_fields)}.",
             )
     return ConfigFile(source, _typed(file), found, places)

@@ -43,6 +43,7 @@ from ragassay.errors import InputError, RagassayWarning, UsageError, did_you_mea
 from ragassay.judges.asking import Asked, Asker
 from ragassay.judges.judge import Judge
 from ragassay.metrics import naming
+from ragassay.metrics.answer_match import AnswerMatches
 from ragassay.metrics.base import Metric
 from ragassay.metrics.whole import Whole
 from ragassay.samples import Sample
@@ -159,6 +160,8 @@ def prepare(
         data = config.data
     own = own_metrics(config.model_dump())
     plan = make_plan(config, format_of(data, config), chosen, [*objects, *own])
+    if config.judge_prompt:
+        _tell_twice(plan)
     refused = any(metric.counts_chunks for metric in plan.every.values())
     source = open_source(data, config, refuse_joined=refused)
     shown = {name: str(metric) for name, metric in plan.every.items()}
@@ -185,6 +188,23 @@ def prepare(
     again = isinstance(data, str | Path) or not isinstance(data, Iterator)
     rereads = (lambda: open_source(data, config, refuse_joined=refused).samples) if again else None
     return Job(config, source, plan, tuple(checks), bench, rereads, address)
+
+
+def _tell_twice(plan: Plan) -> None:
+    """Tells that answers are matched by ragassay's instructions and by the user's, too."""
+    ours = [name for name, one in plan.every.items() if one.name == AnswerMatches.name]
+    own = [
+        name
+        for name, one in plan.every.items()
+        if isinstance(one, AnswerMatches) and one.prompt is not None
+    ]
+    if ours and own:
+        warnings.warn(
+            f"{ours[0]} asks by ragassay's instructions and {own[0]} by those of --judge-prompt "
+            f"(judge_prompt): two questions a sample. Leave {ours[0]} out to ask only the second.",
+            RagassayWarning,
+            stacklevel=3,
+        )
 
 
 @dataclass(frozen=True)

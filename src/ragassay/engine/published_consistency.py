@@ -14,6 +14,7 @@ from ragassay.engine.published_options import (
 )
 from ragassay.errors import did_you_mean
 from ragassay.metrics import naming
+from ragassay.models.weights import is_path, no_folder
 from ragassay.suites.consistency import SPREAD
 from ragassay.yaml_files import Place
 
@@ -68,10 +69,15 @@ def _similarity(draft: Draft, name: str, parameters: Any, place: Place) -> list[
     chosen = draft.validated(form, parameters, place)
     if isinstance(chosen, BertOptions):
         folder = found_from(draft.path.parent, chosen.model_type)
+        if is_path(chosen.model_type) and not folder.is_dir():
+            raise draft.wrong((*place, "model_type"), no_folder(chosen.model_type))
         if folder.is_dir():
             chosen = chosen.model_copy(update={"model_type": str(folder)})
-        if chosen.rescale_with_baseline is None and not chosen.rescaled:
-            draft.note(place, "is not rescaled: there is no baseline for this model.")
+        if chosen.rescale_with_baseline and not chosen.rescaled:
+            draft.note(
+                place,
+                f"is not rescaled: there is no baseline for this model and lang {chosen.lang}.",
+            )
     if getattr(chosen, "max_length", None) is not None:
         draft.note(
             (*place, "max_length"),

@@ -70,15 +70,14 @@ class BertOptions(_Keys):
 
     model_type: str = "xlm-roberta-large"
     lang: str = "en"
-    rescale_with_baseline: bool | None = None
+    rescale_with_baseline: bool = True
     max_length: Cutoff | None = None
     layer: Annotated[int, Field(ge=0)] | None = None
 
     @property
     def rescaled(self) -> bool:
-        """Where nothing is said: as on the page, if there is a baseline."""
-        said = self.rescale_with_baseline
-        return has_baseline(self.lang, self.model_type) if said is None else said
+        """As on the page unless the file says otherwise, if there is a baseline."""
+        return self.rescale_with_baseline and has_baseline(self.lang, self.model_type)
 
     @property
     def metrics(self) -> list[str]:

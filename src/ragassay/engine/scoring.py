@@ -108,10 +108,19 @@ def _scored(
     window: Window, metrics: Sequence[Metric]
 ) -> tuple[Sequence[Sample], list[Sequence[Outcome]]]:
     found = [window.outcomes(metric) for metric in metrics]
-    for metric in metrics:
-        if (said := metric.remark(window)) is not None:
+    for metric in _reached(metrics):
+        for said in metric.remarks(window):
             warnings.warn(said, stacklevel=2)
     return window.samples, found
+
+
+def _reached(metrics: Iterable[Metric]) -> dict[Metric, None]:
+    """The metrics and all that they are made of, each once."""
+    found: dict[Metric, None] = {}
+    for metric in metrics:
+        found[metric] = None
+        found.update(_reached(metric.inputs))
+    return found
 
 
 def _batched(items: Iterable[T], size: int) -> Iterator[tuple[T, ...]]:

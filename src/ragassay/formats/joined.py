@@ -8,16 +8,34 @@ import re
 from ragassay.errors import InputError, UsageError
 from ragassay.formats.notes import Notes
 
+
+def _runs(signs: str, least: int) -> str:
+    """The pattern of a sign so many times, or more often, in a row."""
+    return "|".join(f"{re.escape(sign)}{{{least},}}" for sign in signs)
+
+
 _WORDS = "sep|separator|chunk|passage|break|split"
+_SIGNS = "|#@~;^$%&+/\\<>:"
+"""Signs of which two between sentences join nothing that belongs together. Not among them: what
+ends or quotes a sentence, and what Markdown and typesetting write (``**``, ``__``, ``==``, ``--``).
+"""
+
 _MARK = re.compile(
     rf"<<\s*/?\s*(?:{_WORDS})\s*>>|<\|?\s*/?\s*(?:{_WORDS})\s*/?\s*\|?>|\[\[?(?:{_WORDS})\]\]?"
     r"|\|{3,}"
-    # Headings, fences and code begin a line with such signs, so they count inside one only.
+    # Headings, fences, rules and code begin a line with such signs, so they count inside one only.
     r"|(?<=\S)[ \t]*(?:#{3,}|@{3,}|~{3,}|;{3,}|\^{3,}|\${3,})"
+    # Fewer or commoner signs count between blanks, where they are neither code nor a table.
+    rf"|(?:(?<=[.!?…])|(?<=[.!?…][\"'”’)\]]))[ \t]+(?:{_runs(_SIGNS, 2)})[ \t]+(?=\S)"
+    rf"|(?<=[\w.!?…\"'”’)\]])[ \t]+(?:{_runs('-=*', 4)})[ \t]+(?=\S)"
     r"|(?:(?:\\r)?\\n){2,}",
     re.IGNORECASE,
 )
-"""What stands between chunks and hardly ever inside one."""
+"""What stands between chunks and hardly ever inside one: a word for it in brackets; a run of one
+sign inside a line, the longer the commoner the sign is; written line ends."""
+
+_HEADING = re.compile(r"^[ \t]*#+[ \t].*$", re.MULTILINE)
+"""A line that begins as a Markdown heading: the ``#`` in it are headings, too."""
 
 _BLANK_LINE = re.compile(r"\n[ \t\r]*(?:[-=*_#~+]{3,}[ \t\r]*)?\n")
 """What stands between chunks, and between the paragraphs of one."""
@@ -90,7 +108,7 @@ class Joined:
             )
 
     def _check_uncut(self, text: str, field: str, line: int) -> None:
-        mark = _between(_MARK, text)
+        mark = _between(_MARK, _HEADING.sub(lambda line: line[0].replace("#", " "), text))
         by = f"joined by '{mark}'"
         if mark is None and self._refused and not self.separator:
             # A task with a separator may retrieve one chunk, with paragraphs of its own.
@@ -104,13 +122,23 @@ class Joined:
                 f"the context seems to hold several chunks, {by}{other}, and chunks are counted "
                 "from 1 in the order given",
                 field=field,
-                hint=f"Name what separates the chunks, --separator '{mark}' (separator=...), or "
-                "say that each context is one chunk, --single-chunk (single_chunk=True).",
+                hint=self._ways_out(mark),
             )
         self._notes.add(
             f"contexts that seem to hold several chunks, {by}{other}",
             f"Each counts as one; name the separator ('{mark}') to cut it.",
             line=line,
+        )
+
+    def _ways_out(self, mark: str) -> str:
+        named = f"Name what separates the chunks, --separator '{mark}' (separator=...)"
+        lists = 'give each as a list of chunks (in a cell as JSON, ["first", "second"])'
+        if self._has_cut:
+            named = f"The contexts have several separators, also {self.separator!r}: {lists}"
+        elif self.separator:
+            named += f"; where contexts have different separators, {lists}"
+        return (
+            f"{named}, or say that each context is one chunk, --single-chunk (single_chunk=True)."
         )
 
 

@@ -97,7 +97,10 @@ _OTHERS: Mapping[Role, tuple[str, ...]] = {
     "judge": ("offline", "replay:FILE"),
     "embedder": ("FOLDER", "ORGANISATION/MODEL"),
 }
-_KEY_FILES: Mapping[Role, str] = {"judge": "--key-file", "embedder": "--embedder-key-file"}
+_KEY_FILES: Mapping[Role, str] = {
+    "judge": "--key-file (key_file=...)",
+    "embedder": "--embedder-key-file (embedder_key_file=...)",
+}
 
 
 @dataclass(frozen=True, slots=True)

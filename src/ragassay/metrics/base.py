@@ -224,11 +224,11 @@ class Metric(ABC):
         del sample
         return ()
 
-    def remark(self, window: Window) -> Tally | None:
-        """What a reader should know about a window's samples and outcomes as a whole, told once a
-        run with the sum of all counts; nothing by default."""
+    def remarks(self, window: Window) -> Iterable[Tally]:
+        """What a reader should know about a window's samples and outcomes as a whole, each told
+        once a run with the sum of all counts; nothing by default."""
         del window
-        return None
+        return ()
 
     def score(self, sample: Sample) -> Outcome:
         """The outcome for a single sample (by the embedded judge, where it needs one)."""

@@ -15,6 +15,7 @@ from ragassay.models.bertscore import Idf, Match, Pair, compare
 from ragassay.models.encoder import Encoder
 from ragassay.models.layers import RECOMMENDED, layer_for
 from ragassay.models.reading import Reading
+from ragassay.models.weights import missing_folder
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 
@@ -83,6 +84,8 @@ class OnScale(Metric):
                     "brackets or commas. Point to it by --model NAME=FOLDER, or rename it."
                 )
         if self.rescale and self.layer is None and layer_for(self.model) is None:
+            if lacking := missing_folder(self.model):
+                raise UsageError(f"{self.name}: {lacking}.")
             raise UsageError(
                 f"{self.name}: nobody recommends a layer of the model {self.model}. "
                 f"{did_you_mean(self.model, RECOMMENDED, at_least=_NEAR)} Name a layer, as in "

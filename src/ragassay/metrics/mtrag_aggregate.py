@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ from ragassay.errors import Tally
 from ragassay.metrics.base import Metric, Window, missing, register, scored
 from ragassay.metrics.mtrag import ReferenceRougeL, no_contexts
 from ragassay.metrics.mtrag_bertscore import ByBertScore, PassageBertScore, ReferenceBertScore
-from ragassay.metrics.mtrag_given import READ, in_range, read, values_of
+from ragassay.metrics.mtrag_given import READ, impossible, in_range, read, values_of
 from ragassay.models.weights import BY_MODEL
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
@@ -183,14 +183,18 @@ class RBAgg(_Aggregate):
     title = "Reference-based aggregate: recall, ROUGE-L, knowledge (MT-RAG RB_agg)"
     recommended_for = "one figure for long answers without a judge"
 
-    def remark(self, window: Window) -> Tally | None:
-        """How many records have no contexts at all, which may be an oversight."""
+    def remarks(self, window: Window) -> Iterable[Tally]:
+        """How many records have no contexts at all, which may be an oversight, and how many bring
+        an impossible value."""
         pairs = zip(window.samples, window.outcomes(self), strict=True)
         n = sum(
             one.passages is None and isinstance(found, Score) and not found.value
             for one, found in pairs
         )
-        return Tally(_NO_CONTEXTS, n) if n else None
+        if n:
+            yield Tally(_NO_CONTEXTS, n)
+        wrong = sum(isinstance(self.brought(sample), Unscored) for sample in window.samples)
+        yield from impossible(self, "RB_agg", wrong)
 
     def brought(self, sample: Sample) -> Outcome | None:
         """``RB_agg``; ``rb_agg`` of an InspectorRAGet file is the conditioned value."""

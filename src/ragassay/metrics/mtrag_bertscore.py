@@ -10,10 +10,11 @@ takes below 0, as bert-score has it.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal
 
+from ragassay.errors import Tally
 from ragassay.metrics.base import (
     Need,
     Window,
@@ -33,7 +34,7 @@ from ragassay.metrics.bertscore import (
     grouped,
 )
 from ragassay.metrics.mtrag import no_contexts, passage_texts
-from ragassay.metrics.mtrag_given import GIVEN, in_range, read, values_of
+from ragassay.metrics.mtrag_given import GIVEN, impossible, in_range, read, values_of
 from ragassay.models import Unavailable
 from ragassay.models.bertscore import Match
 from ragassay.samples import Sample
@@ -90,6 +91,16 @@ class _BertScore(ByBertScore, EncoderMetric):
                 f"the given {self.names[0]} has {len(values)} values for {n} texts",
             )
         return in_range(self, self.names[0], values)
+
+    def remarks(self, window: Window) -> Iterable[Tally]:
+        """How many records bring impossible values."""
+        pairs = zip(window.samples, window.outcomes(self), strict=True)
+        n = sum(
+            isinstance(found, Unscored) and found.reason is Reason.UNDEFINED and self.brings(sample)
+            for sample, found in pairs
+        )
+        rule = "one number of at most 1, or one for each text"
+        return impossible(self, self.names[0], n, rule)
 
     def measure(self, window: Window, rows: Sequence[int]) -> Sequence[Outcome]:
         """By the model; where it is not here, it is said how to give the value instead."""

@@ -24,7 +24,7 @@ unanswerable query) is taken in no case: it is counted, told, and made anew like
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
@@ -32,7 +32,15 @@ from ragassay.errors import Tally
 from ragassay.metrics.base import Metric, Window, missing, param, register
 from ragassay.metrics.mtrag_aggregate import RBAgg
 from ragassay.metrics.mtrag_bertscore import ByBertScore
-from ragassay.metrics.mtrag_given import GIVEN, READ, ROUNDING, givers, in_range, values_of
+from ragassay.metrics.mtrag_given import (
+    GIVEN,
+    READ,
+    ROUNDING,
+    givers,
+    impossible,
+    in_range,
+    values_of,
+)
 from ragassay.metrics.mtrag_idk_table import ABSTAINABLE, NO_LABEL, Rule, idk_cell
 from ragassay.metrics.mtrag_judged import (
     IdkEval,
@@ -136,9 +144,12 @@ class _Conditioned(Metric):
             return Unscored(Reason.MISSING_INPUT, NO_LABEL)
         found = _by_table(self._cell(sample, label, idk, underspecified), value)
         wrong = self.contradicts(sample)
-        if wrong is not None and isinstance(found, Score):
+        told = self._impossible(sample)
+        if wrong is not None:
             told = f"the given {self.published[0]}, {wrong:g}, contradicts the label or a value"
-            found = replace(found, explanation=f"{found.explanation}; {told} beside it")
+            told += " beside it"
+        if told and isinstance(found, Score):
+            found = replace(found, explanation=f"{found.explanation}; {told}")
         if isinstance(found, Score) and not found.evidence:
             return found
         brought = self._brought(sample)
@@ -150,15 +161,18 @@ class _Conditioned(Metric):
         by = givers(sample, *self.published, self.name)
         return Score(values[0], {}, f"the conditioned value, {READ}", given=True, by=by)
 
-    def remark(self, window: Window) -> Tally | None:
-        """How many given values contradict the table."""
+    def remarks(self, window: Window) -> Iterable[Tally]:
+        """How many given values contradict the table, and how many are impossible under any."""
         n = sum(self.contradicts(sample) is not None for sample in window.samples)
-        return Tally(_CONTRADICTED, n) if n else None
+        if n:
+            yield Tally(_CONTRADICTED, n)
+        wrong = sum(bool(self._impossible(sample)) for sample in window.samples)
+        yield from impossible(self, self.published[0], wrong)
 
     def contradicts(self, sample: Sample) -> float | None:
         """The conditioned value that the record brings, where the table cannot have given it."""
         brought = self._of_record(sample)
-        if brought is None or isinstance(in_range(self, self.published[0], brought), Unscored):
+        if brought is None or self._impossible(sample):
             return None
         possible = self._possible(sample)
         if possible is None or any(abs(brought[0] - one) <= ROUNDING for one in possible):
@@ -188,6 +202,12 @@ class _Conditioned(Metric):
     def _brought(self, sample: Sample) -> list[Any] | None:
         """The conditioned value that the record brings, unless it contradicts the table."""
         return None if self.contradicts(sample) is not None else self._of_record(sample)
+
+    def _impossible(self, sample: Sample) -> str:
+        """Why the conditioned value that the record brings is none; empty where it is one."""
+        brought = self._of_record(sample)
+        found = None if brought is None else in_range(self, self.published[0], brought)
+        return found.detail if isinstance(found, Unscored) else ""
 
     def _of_record(self, sample: Sample) -> list[Any] | None:
         """The conditioned value that the record brings; it follows the paper's table."""

@@ -13,9 +13,10 @@ makes it judged.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from ragassay.errors import Tally
 from ragassay.metrics.base import Metric
 from ragassay.samples import Sample
 from ragassay.scores import AND, RECORD, Reason, Score, Unscored
@@ -77,6 +78,28 @@ def in_range(metric: Metric, name: str, values: Sequence[Any]) -> list[float] | 
                 Reason.UNDEFINED, f"the given {name} holds {value:g}, which cannot be {bound}"
             )
     return list(values)
+
+
+def impossible(metric: Metric, name: str, n: int, rule: str = "") -> Iterator[Tally]:
+    """That given values are none that a metric can have; nothing where ``n`` is 0.
+
+    Args:
+        metric: whose values they are.
+        name: what they are called in the records.
+        n: how many there are.
+        rule: what they should be; a number in the metric's range, where it is not said.
+    """
+    if metric.low is None or metric.high is None:
+        within = "" if metric.high is None else f" of at most {metric.high:g}"
+    else:
+        within = f" from {metric.low:g} to {metric.high:g}"
+    if n:
+        yield Tally(
+            f"{{n}} given {{value|values}} of {name} {{is|are}} impossible ({name} is "
+            f"{rule or f'a number{within}'}). {{It was|They were}} not taken: a score stands "
+            "there only where other values of the record give it.",
+            n,
+        )
 
 
 def verdict(sample: Sample, name: str) -> float | Unscored | None:

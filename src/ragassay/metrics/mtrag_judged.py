@@ -10,21 +10,24 @@ part of a mean.
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import median
 from typing import ClassVar
 
+from ragassay.errors import Tally
 from ragassay.judges.asking import Ask, Unanswered
 from ragassay.judges.questions.answering import SaysIdk, SaysUnderspecified
 from ragassay.judges.questions.rating import ReferenceRating
 from ragassay.judges.questions.support import ClaimSupport, ExtractClaims
 from ragassay.judges.verdict import Failure, Verdict
-from ragassay.metrics.base import Need, missing, not_applicable, param, register, scored
+from ragassay.metrics.base import Need, Window, missing, not_applicable, param, register, scored
 from ragassay.metrics.judged import JudgedMetric
 from ragassay.metrics.mtrag import no_contexts, passage_texts
 from ragassay.metrics.mtrag_given import (
     GIVEN,
     explained,
+    impossible,
     in_range,
     read_judged,
     values_of,
@@ -52,6 +55,8 @@ class _Judged(JudgedMetric):
     given: bool = param(True, GIVEN, origin=True)
 
     published: ClassVar[str]
+    rule: ClassVar[str] = ""
+    """What a given value should be, where that is not every number in the range."""
 
     family = "mtrag"
     needs: ClassVar[tuple[Need, ...]] = ("query", "answer")
@@ -75,6 +80,15 @@ class _Judged(JudgedMetric):
             return taken
         return read_judged(taken[0], sample, self.published)
 
+    def remarks(self, window: Window) -> Iterable[Tally]:
+        """How many records bring an impossible value."""
+        n = sum(
+            values_of(sample, self.published) is not None
+            and isinstance(self.brought(sample), Unscored)
+            for sample in window.samples
+        )
+        return impossible(self, self.published, n, self.rule)
+
     async def judge(self, sample: Sample, ask: Ask) -> Outcome:
         """The record's value, else the judge's."""
         found = self.brought(sample)
@@ -89,6 +103,7 @@ class _Judged(JudgedMetric):
 class _Classified(_Judged):
     """One of the classes 1, 0.5 and 0."""
 
+    rule = "0, 0.5 or 1"
     higher_is_better = None
 
     def brought(self, sample: Sample) -> Outcome | None:
@@ -154,6 +169,10 @@ class UnderspecifiedEval(_Classified):
             return not_applicable("the query is not labelled UNDERSPECIFIED")
         return super().lacks(sample)
 
+    def remarks(self, window: Window) -> Iterable[Tally]:
+        """Where only labelled queries count, it is a part of other metrics."""
+        return () if self.labelled else super().remarks(window)
+
     async def asked(self, sample: Sample, ask: Ask) -> Outcome:
         """1 or 0."""
         assert sample.answer is not None
@@ -200,6 +219,12 @@ class ReferencelessFaithfulness(_Judged):
         return Score(n / len(claims), {"claims": claims, "supported": supported}, said)
 
 
+_WITHOUT_PASSAGES = (
+    "{n} {answer was|answers were} rated for RB_llm without passages, as the {sample has|samples "
+    "have} none: against the reference alone."
+)
+
+
 @register
 @dataclass(frozen=True)
 class ReferenceJudge(_Judged):
@@ -219,6 +244,17 @@ class ReferenceJudge(_Judged):
     published = "RB_llm"
     asks = (ReferenceRating,)
     recommended_for = "one figure for quality where references and a good judge are at hand"
+
+    def remarks(self, window: Window) -> Iterable[Tally]:
+        """Also how many answers were rated without passages."""
+        yield from super().remarks(window)
+        pairs = zip(window.samples, window.outcomes(self), strict=True)
+        n = sum(
+            isinstance(found, Score) and not found.given and not sample.passages
+            for sample, found in pairs
+        )
+        if n:
+            yield Tally(_WITHOUT_PASSAGES, n)
 
     def lacks(self, sample: Sample) -> Unscored | None:
         """Also the text of each passage."""

@@ -32,6 +32,12 @@ ULTRARAG_RANKED = {
 SEVERAL: Mapping[str, tuple[str, ...]] = {"rouge_score": ("rouge1.f", "rouge2.f", "rougeL.f")}
 """Published names that stand for several metrics: datapizza's function gives three values."""
 
+_OF_A_METRIC: Mapping[str, str] = {
+    "log_rank_score": "it gives the worth of a single rank. hybrid_log_rank_score_exact(alpha=0) "
+    "is its mean over the gold chunks; in Python it is ragassay.metrics.log_rank_score(rank, n)."
+}
+"""Published functions that score no sample, with what does."""
+
 _GRAMMAR = re.compile(
     r"^(?P<name>[A-Za-z0-9_\-]+)"
     r"(?:\((?P<params>(?:[^()]|\([^()]*\))*)\))?"
@@ -73,7 +79,7 @@ def parse(text: str, local: Mapping[str, str] | None = None) -> Metric:
 
 
 def _parse(text: str, local: Mapping[str, str]) -> tuple[Metric, bool]:
-    """The metric, and whether it was named by an alias."""
+    """The metric, and whether it was named by an alias or in another case."""
     found = _GRAMMAR.match(text)
     if found is None:
         raise UsageError(
@@ -191,8 +197,8 @@ def named(
     ks: Sequence[int] | None = None,
     local: Mapping[str, str] | None = None,
 ) -> dict[str, Metric]:
-    """The metrics of `parse_all`, each under the name that results show it by: the alias that it
-    was asked by (``MRR``), else its canonical name.
+    """The metrics of `parse_all`, each under the name that results show it by: the one that it was
+    asked by, as it was typed (``MRR``, ``UMBRELA``); a canonical one is completed (``rougeL.f``).
 
     A metric that needs a cut-off and is named without one stands for one metric at each of ``ks``
     (default 1, 5, 10, 20, 50, 100). So do UltraRAG's ``recall``, ``ndcg`` and ``precision``, in any
@@ -270,7 +276,8 @@ def _cut(text: str) -> list[str]:
 def _resolve(
     name: str, text: str, local: Mapping[str, str]
 ) -> tuple[type[Metric], Mapping[str, Any], bool]:
-    """A name's class, the parameters that an alias fixes, and whether the name is an alias."""
+    """A name's class, the parameters that an alias fixes, and whether the name is an alias or of
+    another case."""
     for names in (local, known(), aliases()):
         if name in names:
             return _behind(names[name])
@@ -278,12 +285,14 @@ def _resolve(
     for names in (local, known(), aliases()):
         for other, target in names.items():
             if other.casefold() == folded:
-                return _behind(target)
+                return *_behind(target)[:2], True
     if folded in SEVERAL:
         several = SEVERAL[folded]
         raise UsageError(
             f"{name} by itself stands for {', '.join(several)}; in {text!r} one of these is needed."
         )
+    if folded in _OF_A_METRIC:
+        raise UnknownMetric(f"{name} is no metric: {_OF_A_METRIC[folded]}")
     hint = did_you_mean(name, [*known(), *aliases(), *local, *ULTRARAG_RANKED, *SEVERAL])
     raise UnknownMetric(f"Unknown metric {text!r}. {hint} 'ragassay metrics' lists them all.")
 

@@ -8,7 +8,7 @@ so that means can be shown with it and without.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -161,11 +161,12 @@ class ReportUsefulness(_OnContext):
         parts = {ON_TOPIC_ONLY: True, "relevance": said.relevance}
         return Score(value, parts, f"{explanation} {_ON_TOPIC_ONLY}".strip())
 
-    def remark(self, window: Window) -> Tally | None:
+    def remarks(self, window: Window) -> Iterable[Tally]:
         """How many samples are on the topic only."""
         outcomes = window.outcomes(self)
         n = sum(isinstance(one, Score) and ON_TOPIC_ONLY in one.parts for one in outcomes)
-        return Tally(_SUMMED, n) if n else None
+        if n:
+            yield Tally(_SUMMED, n)
 
 
 @register

@@ -128,6 +128,11 @@ def no_folder(name: str) -> str:
     return f"there is no folder {name}{'' if str(there) == name else f' ({there})'}"
 
 
+def missing_folder(name: str) -> str:
+    """That there is no such folder, of a name that can only be one's; empty where there is."""
+    return no_folder(name) if is_path(name) and not Path(name).is_dir() else ""
+
+
 def identity(weights: Weights, folders: Mapping[str, str]) -> str:
     """What tells these weights from others, for signatures: name and commit, or for a folder that
     the user names the hash of its files.

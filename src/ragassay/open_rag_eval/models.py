@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from ragassay.errors import UsageError
+
 if TYPE_CHECKING:
     from ragassay.judges.judge import Judge
 
@@ -83,14 +85,25 @@ def sampling(model_kwargs: Mapping[str, Any] | None) -> dict[str, Any]:
 
 def asked(model: LLMJudgeModel | Judge | str) -> dict[str, Any]:
     """What `ragassay.evaluate` takes as a judge. A key that was given is handed over as if it stood
-    in the environment, and stands nowhere else."""
+    in the environment, and stands nowhere else.
+
+    Raises:
+        UsageError: the model needs a key and there is none, or it cannot be sent.
+    """
     if not isinstance(model, LLMJudgeModel):
         return {"judge": model}
-    if model.api_key is None:
-        return {"judge": model.word}
     from ragassay.judges.providers import OWN_KEY, PROVIDERS
-    from ragassay.judges.secrets import Secret
+    from ragassay.judges.secrets import Secret, from_environment
 
+    if model.api_key is None:
+        provider = PROVIDERS[model.provider]
+        needed = model.base_url is None and provider.key_needed
+        if needed and from_environment(provider.keys, os.environ) is None:
+            raise UsageError(
+                f"{type(model).__name__} has no key: give api_key=..., or set "
+                f"{' or '.join(provider.keys)}."
+            )
+        return {"judge": model.word}
     Secret(model.api_key, "api_key")  # says at once, and under this name, that it cannot be sent
     names = PROVIDERS[model.provider].keys if model.base_url is None else (OWN_KEY,)
     return {

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 
 from ragassay.engine.behind import names_in
 from ragassay.engine.standing import offline_agreement
 from ragassay.engine.summary import Comparison, MetricSummary, Spending, Summary
 from ragassay.engine.totals import is_whole, plain
+from ragassay.errors import UsageError
+from ragassay.metrics import naming
 from ragassay.reports.wording import (
     confidence,
     correction_name,
@@ -149,7 +152,7 @@ def spent_on(summary: Summary) -> str:
 
 def _given_notes(summary: Summary) -> list[str]:
     """Which values came with the records, metrics alike together."""
-    alike: dict[str, list[str]] = {}
+    alike: dict[tuple[str, str], list[str]] = {}
     for metric in summary.metrics.values():
         if metric.n_given:
             every = metric.n_given == metric.n_scored
@@ -157,12 +160,27 @@ def _given_notes(summary: Summary) -> list[str]:
                 f"{'all' if every else f'{metric.n_given:,}'} of {plural(metric.n_scored, 'value')}"
             )
             by = f", of {metric.judge}" if every and metric.judge else ""
-            alike.setdefault(f"{which}{by}", []).append(metric.name)
+            key = (f"{which}{by}", _without_given(metric.metric))
+            alike.setdefault(key, []).append(metric.name)
     return [
         f"Resting on values read from the records, not on a judge or model here ({how}): "
-        f"{', '.join(names)}. --option given=false asks the judge, where one can tell."
-        for how, names in alike.items()
+        f"{', '.join(names)}.{instead}"
+        for (how, instead), names in alike.items()
     ]
+
+
+def _without_given(metric: str) -> str:
+    """How a metric, by its canonical name, is had without the records' values; empty where they are
+    what it is computed from."""
+    try:
+        (found, *_) = naming.find(metric)
+    except UsageError:  # a person's own, which only the run knew
+        return ""
+    if "given" not in (spec.name for spec in fields(found[0])):
+        return ""
+    if found[0].kind == "judge":
+        return " --option given=false asks the judge, where one can tell."
+    return " --option given=false computes them by a model on this machine."
 
 
 def _asked_notes(summary: Summary, judged_marked: bool) -> list[str]:

@@ -81,11 +81,12 @@ def _called(result: Result, name: str) -> Result:
 
 
 def chosen(sources: Sources, wanted: Sequence[str] | None, evaluator: Evaluator) -> list[str]:
-    """The metrics to draw, in order: those named, else the evaluator's own that have a value.
+    """The metrics to draw, in order: those named, else the evaluator's own that have a value; all
+    of its own where none has.
 
     Raises:
-        UsageError: a metric is unknown, or nobody named one and none has a value; the message lists
-            what there is, or what comes near it.
+        UsageError: a metric is unknown, or the files have none that could be drawn; the message
+            lists what there is, or what comes near it.
     """
     there: dict[str, str] = {}
     for one in sources.series:
@@ -100,12 +101,10 @@ def chosen(sources: Sources, wanted: Sequence[str] | None, evaluator: Evaluator)
         return shown(spelled(wanted, there), there, known, "the files", listed)
     default = _own(evaluator, there)
     main = [name for name in default if name in valued] or valued
+    main = main or [name for name in default if name in there] or list(there)
     if not main:
         files = ", ".join(dict.fromkeys(str(path) for path in sources.paths.values()))
-        why = "The files' own column 'unscored', where there is one, says why."
-        if evaluator == "consistency" and not _level(there.values()):
-            why = "Two runs make one pair of answers, which has no spread: try --statistic mean."
-        raise UsageError(f"There is nothing to draw: no metric has a value in {files}. {why}")
+        raise UsageError(f"There is nothing to draw: {files} has no metric with numbers.")
     return main
 
 
@@ -129,6 +128,13 @@ def remarks(
     found = [_unshared(sources), *unlike(sources.series, drawn)]
     if evaluator == "trec" and not chosen and not any(map(trec.belongs, drawn)):
         found.append("No metric of the TREC evaluator has a value, so the others are drawn.")
+    there = [m for one in sources.series for name in drawn if (m := one.metric(name)) is not None]
+    is_empty = evaluator == "consistency" and not any(metric.n_scored for metric in there)
+    if is_empty and not _level(metric.metric for metric in there):
+        found.append(
+            "No metric has a value of this statistic; where two runs make one pair of "
+            "answers, which has no spread, draw --statistic mean."
+        )
     return [sentence for sentence in found if sentence]
 
 
