@@ -82,6 +82,7 @@ def found_by(
             clusters=None if turns == 1 else np.repeat(np.arange(QUERIES), turns),
             correction=correction,
             n_resamples=1_000,
+            seed=at,  # one set of patterns for all would have a chance error that stays
         )
         findings = [
             result.p_adjusted is not None and result.p_adjusted <= 0.05 for result in results
