@@ -112,7 +112,10 @@ def test_a_key_that_is_echoed_stays_hidden(data: Path, capsys, monkeypatch) -> N
 def test_where_no_key_was_sent_the_variable_to_set_is_named(settings, data: Path, capsys) -> None:
     with LLMServer(**settings) as server:
         terminal, _ = outputs(data, server.url, capsys)
-    assert "No key was sent; set RAGASSAY_API_KEY, or name a file with --key-file." in terminal
+    assert (
+        "No key was sent; set RAGASSAY_API_KEY, or name a file with --key-file (key_file=...)."
+        in terminal
+    )
     assert "Check no key" not in terminal and "behind no key" not in terminal
 
 

@@ -68,7 +68,7 @@ def _metric_cells(metric: MetricSummary, judged: bool) -> list[str]:
         wording.number(metric.mean),
         wording.bounds(metric.low, metric.high),
         wording.coverage(metric),
-        *([escape(wording.judge_of(metric))] if judged else []),
+        *([escape(wording.judge_and_agreement(metric))] if judged else []),
         wording.reasons(metric.unscored),
     ]
 

@@ -76,7 +76,7 @@ class _SummaryView:
             if bars:
                 cells.append(Text(_bar(metric, plain), style="cyan"))
             if judged:
-                cells.append(Text(wording.judge_of(metric)))
+                cells.append(Text(wording.judge_and_agreement(metric)))
             if wide:
                 cells.append(Text(wording.reasons(metric.unscored)))
             table.add_row(*cells)

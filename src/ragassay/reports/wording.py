@@ -161,16 +161,22 @@ def cost(spent: Spending) -> str:
 
 def judge_of(metric: MetricSummary) -> str:
     """The judge in a word: ``offline-lexical``, a model's name, ``panel``; empty for arithmetic.
-    The offline judge's agreement with people stands beside it.
 
     Where values are of several judges, each with how many: ``record (11) + offline-lexical (1)``.
     """
-    judges = AND.join(
+    return AND.join(
         f"{_short(found['label'])}{found['count'] or ''}"
         for found in map(_COUNTED.fullmatch, metric.judge.split(AND))
         if found is not None
     )
-    return ", ".join(filter(None, (judges, agreement(metric))))
+
+
+def judge_and_agreement(metric: MetricSummary) -> str:
+    """The judge in a word (`judge_of`), and how far the offline judge agrees with people."""
+    figure = agreement(metric)
+    if figure and AND in metric.judge:
+        figure = f"offline {figure}"
+    return ", ".join(filter(None, (judge_of(metric), figure)))
 
 
 def agreement(metric: MetricSummary) -> str:
