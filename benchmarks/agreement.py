@@ -32,15 +32,15 @@ from benchmarks.offline_judge import (
 )
 from ragassay.judges.offline.agreement import Agreement, figures
 from ragassay.judges.offline.answers import answer_to
+from ragassay.judges.offline.language.texts import plain, sentences
 from ragassay.judges.offline.relevance import look, relevance
-from ragassay.judges.offline.texts import plain, sentences
 from ragassay.judges.question import Question
 from ragassay.judges.questions.answering import AnswerAttempted, SaysIdk
 from ragassay.judges.questions.relevance import RelevanceGrade
 from ragassay.judges.questions.report import ReportOnContext
 from ragassay.judges.questions.support import CitationSupport
-from ragassay.metrics.base import Metric
-from ragassay.metrics.ragreport import ReportSatisfaction
+from ragassay.metrics.core.base import Metric
+from ragassay.metrics.rubric.ragreport import ReportSatisfaction
 
 TOLERANCE = 0.005
 """Largest difference between the file and what is computed: a figure has three decimals."""

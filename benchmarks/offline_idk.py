@@ -85,7 +85,7 @@ def looked_at(record: Mapping[str, Any]) -> bool:
 def judged_42() -> list[tuple[float, float]]:
     """Published and offline verdicts of the 42 records."""
     from ragassay import load
-    from ragassay.metrics.mtrag_judged import conversation
+    from ragassay.metrics.mtrag.mtrag_judged import conversation
 
     found = []
     for sample in load(DATA / "judged_42.jsonl"):

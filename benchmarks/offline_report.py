@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ragassay import load
 from ragassay.judges.offline.answers import answer_to
-from ragassay.judges.offline.wanted import kind_of
+from ragassay.judges.offline.language.wanted import kind_of
 from ragassay.judges.questions.report import ReportOnContext, Satisfaction
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "mtrag"

@@ -6,7 +6,7 @@ import hashlib
 import json
 
 from question_examples import ANSWER, OTHER, PASSAGE, QUERY
-from ragassay.judges.fence import code_of, fenced
+from ragassay.judges.prompt_escaping import code_of, fenced
 
 _GUESS = hashlib.sha256(b"guess").hexdigest()[:12]
 

@@ -10,21 +10,21 @@ from typing import Any
 import pytest
 
 from llm_server import LLMServer
-from ragassay.judges.endpoints.base import Endpoint
-from ragassay.judges.endpoints.openai_chat import OpenAIChat
-from ragassay.judges.ledger import Ledger
-from ragassay.judges.llm import LLMJudge
+from ragassay.judges.ledger.store import Ledger
+from ragassay.judges.llm.llm_judge import LLMJudge
 from ragassay.judges.question import Question
 from ragassay.judges.questions.relevance import RelevanceGrade
-from ragassay.judges.secrets import Secret
 from ragassay.judges.verdict import Failure, Verdict
+from ragassay.transport.endpoints.base import Endpoint
+from ragassay.transport.endpoints.openai_chat import OpenAIChat
+from ragassay.transport.secrets import Secret
 
 KEY = "sk-test-0123456789abcdef"
 
 
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """The first request has all the time it needs to find out, however slow the machine is."""
-    monkeypatch.setattr("ragassay.judges.sending.HEAD_START_S", 60.0)
+    monkeypatch.setattr("ragassay.transport.sending.HEAD_START_S", 60.0)
 
 
 def grades(n: int, word: str = "passage") -> list[RelevanceGrade]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ragassay.engine.call_plan import CallPlan, Pace
-from ragassay.engine.planning import Planner
+from ragassay.engine.plan.cost_estimate import CallPlan, Pace
+from ragassay.engine.plan.planning import Planner
 from ragassay.judges.judge import Judge
-from ragassay.judges.prices import Price
-from ragassay.metrics.base import Metric
+from ragassay.metrics.core.base import Metric
 from ragassay.samples import Sample
+from ragassay.transport.prices import Price
 
 
 def plan_calls(

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ragassay.engine.results import Result, ScoreColumns, ScoreRow
-from ragassay.engine.summary import Comparison, Difference, MetricSummary, Slice, Summary
+from ragassay.engine.results.result import Result, ScoreColumns, ScoreRow
+from ragassay.engine.results.summary import Comparison, Difference, MetricSummary, Slice, Summary
 from ragassay.samples import (
     Answer,
     Answerability,

@@ -18,12 +18,12 @@ from types import TracebackType
 
 WARM = (
     "openai.resources.chat",
-    "ragassay.engine.evaluation",
-    "ragassay.engine.preview",
-    "ragassay.judges.named",
-    "ragassay.judges.endpoints.pools",
+    "ragassay.engine.run.evaluation",
+    "ragassay.engine.plan.preview",
+    "ragassay.judges.judge_factory",
+    "ragassay.transport.endpoints.pools",
     "ragassay.reports.folder",
-    "ragassay.reports.terminal",
+    "ragassay.reports.text.terminal",
 )
 """Imported before the fork; none of these starts a thread."""
 
@@ -93,7 +93,7 @@ def main() -> None:
         importlib.import_module(module)
     from ragassay import formats, suites
     from ragassay.cli import call
-    from ragassay.metrics import naming
+    from ragassay.metrics.core import naming
 
     for found in (formats, suites, naming):
         found.known()

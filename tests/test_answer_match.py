@@ -10,18 +10,18 @@ from typing import Any
 import pytest
 
 import ragassay
-from ragassay.engine.own_metrics import load_judge_prompt
+from ragassay.engine.config.own_metrics import load_judge_prompt
 from ragassay.errors import InputError, UsageError
 from ragassay.judges.asking import Asker
 from ragassay.judges.judge import Judge
+from ragassay.judges.llm.replies import read
 from ragassay.judges.question import Question
 from ragassay.judges.questions.matching import AnswerMatch, Match
-from ragassay.judges.replies import read
 from ragassay.judges.rubric import JudgePrompt
 from ragassay.judges.verdict import Failure, Provenance, Verdict
-from ragassay.metrics import base, naming, own
-from ragassay.metrics.answer_match import AnswerMatches, accepted, with_prompt
-from ragassay.metrics.base import Window
+from ragassay.metrics.answer.answer_match import AnswerMatches, accepted, with_prompt
+from ragassay.metrics.core import base, naming, own
+from ragassay.metrics.core.base import Window
 from ragassay.samples import Answer, Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 

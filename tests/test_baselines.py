@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from ragassay.models import Unavailable
-from ragassay.models.baselines import baseline
-from ragassay.models.layers import RECOMMENDED, layer_for
+from ragassay.models.encoders.baselines import baseline
+from ragassay.models.encoders.layers import RECOMMENDED, layer_for
 
 
 def test_the_bundled_baselines_are_the_published_ones() -> None:

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 torch = pytest.importorskip("torch", reason="models need torch: pip install 'ragassay[models]'")
 
 from ragassay.models import ModelOptions, Models, Unavailable, Unusable, Weights  # noqa: E402
-from ragassay.models.baselines import baseline  # noqa: E402
-from ragassay.models.bertscore import Idf, Match, compare  # noqa: E402
-from ragassay.models.encoder import Encoder  # noqa: E402
-from ragassay.models.memory import ByteCache  # noqa: E402
-from ragassay.models.vector_file import VectorFile  # noqa: E402
+from ragassay.models.embedders.vector_file import VectorFile  # noqa: E402
+from ragassay.models.encoders.baselines import baseline  # noqa: E402
+from ragassay.models.encoders.bertscore import Idf, Match, compare  # noqa: E402
+from ragassay.models.encoders.encoder import Encoder  # noqa: E402
+from ragassay.models.encoders.memory import ByteCache  # noqa: E402
 from tiny_models import SENTENCES, tiny_encoder  # noqa: E402
 
 CLOSE = 1e-5
@@ -212,7 +212,9 @@ def test_what_has_no_room_in_memory_waits_on_disk_while_there_is_room(
     free: int, folders: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     usage = shutil.disk_usage(".")._replace(free=free)
-    monkeypatch.setattr("ragassay.models.vector_file.shutil.disk_usage", lambda folder: usage)
+    monkeypatch.setattr(
+        "ragassay.models.embedders.vector_file.shutil.disk_usage", lambda folder: usage
+    )
     plain, tight = encoder(folders["bert"]), encoder(folders["bert"])
     beyond = VectorFile(tight.dimensions, tight.device)
     tight.cache = ByteCache(tight.size(60), beyond)
@@ -273,7 +275,7 @@ def test_a_disk_that_cannot_be_written_costs_time_and_no_run(
     def refused(buffering: int) -> None:
         raise OSError("read-only")
 
-    monkeypatch.setattr("ragassay.models.vector_file.tempfile.TemporaryFile", refused)
+    monkeypatch.setattr("ragassay.models.embedders.vector_file.tempfile.TemporaryFile", refused)
     ours = encoder(folders["bert"])
     ours.cache = ByteCache(ours.size(60), VectorFile(ours.dimensions, ours.device))
     wanted = [one[:3] for one in compare(encoder(folders["bert"]), PAIRS) if one is not None]
@@ -375,7 +377,7 @@ def test_a_model_larger_than_the_memory_says_what_to_do(
     def large(*given: Any) -> Any:
         raise torch.OutOfMemoryError("CUDA out of memory")
 
-    monkeypatch.setattr("ragassay.models.encoder.whole_encoder", large)
+    monkeypatch.setattr("ragassay.models.encoders.encoder.whole_encoder", large)
     with pytest.raises(Unusable, match=r"does not fit into the memory of cpu: use another"):
         encoder(folders["bert"], device="cpu")
 

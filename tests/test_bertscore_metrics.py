@@ -14,13 +14,13 @@ torch = pytest.importorskip("torch", reason="models need torch: pip install 'rag
 import ragassay  # noqa: E402
 from ragassay import Answer, Passage, Sample, Score, Unscored, UsageError, suites  # noqa: E402
 from ragassay.cli import call  # noqa: E402
-from ragassay.engine.scoring import score_stream  # noqa: E402
-from ragassay.metrics import naming  # noqa: E402
-from ragassay.metrics.base import Window  # noqa: E402
-from ragassay.metrics.whole import Whole  # noqa: E402
+from ragassay.engine.run.scoring import score_stream  # noqa: E402
+from ragassay.metrics.core import naming  # noqa: E402
+from ragassay.metrics.core.base import Window  # noqa: E402
+from ragassay.metrics.core.whole import Whole  # noqa: E402
 from ragassay.models import ModelOptions, Models, Weights  # noqa: E402
-from ragassay.models.bertscore import compare  # noqa: E402
-from ragassay.models.encoder import Encoder  # noqa: E402
+from ragassay.models.encoders.bertscore import compare  # noqa: E402
+from ragassay.models.encoders.encoder import Encoder  # noqa: E402
 from ragassay.scores import Reason  # noqa: E402
 from scripted_judge import Scripted  # noqa: E402
 from test_mtrag_steps import FIELDS, SAID, lines, record, written  # noqa: E402

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragassay.errors import UsageError
-from ragassay.judges.budget import Budget
+from ragassay.transport.budget import Budget
 
 
 @pytest.mark.parametrize(

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from ragassay.errors import UsageError
-from ragassay.metrics import naming
-from ragassay.metrics.base import Window
-from ragassay.metrics.chunk_matching import cosine_matrix, credited, likeness, same_chunks
-from ragassay.metrics.chunks import hybrid_score, log_rank_scores
-from ragassay.metrics.chunks_datapizza import hybrid_log_rank_score_exact, log_rank_score
+from ragassay.metrics.chunks.chunk_overlap import hybrid_score, log_rank_scores
+from ragassay.metrics.chunks.chunks_datapizza import hybrid_log_rank_score_exact, log_rank_score
+from ragassay.metrics.core import naming
+from ragassay.metrics.core.base import Window
+from ragassay.metrics.core.chunk_matching import cosine_matrix, credited, likeness, same_chunks
 from ragassay.samples import GoldPassage, Passage, Sample
 from ragassay.scores import Reason, Score, Unscored
 from ragassay.suites.chunks import SUITE

@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ragassay
-from ragassay.metrics import chunks_datapizza
-from ragassay.metrics.chunk_matching import cosine_matrix
-from ragassay.metrics.chunks_datapizza import (
+from ragassay.metrics.chunks import chunks_datapizza
+from ragassay.metrics.chunks.chunks_datapizza import (
     bleu_score,
     corpus_bleu_score,
     corpus_rouge_scores,
@@ -25,6 +24,7 @@ from ragassay.metrics.chunks_datapizza import (
     recall_at_k_similarity,
     rouge_score,
 )
+from ragassay.metrics.core.chunk_matching import cosine_matrix
 
 A, B, C = [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]
 

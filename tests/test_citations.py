@@ -9,14 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragassay import Answer, Passage, Reason, Sample, Score, Statement, Unscored, UsageError
-from ragassay.engine.scoring import score_stream
+from ragassay.engine.run.scoring import score_stream
 from ragassay.formats import load
 from ragassay.judges.asking import Asker
 from ragassay.judges.question import Question
-from ragassay.metrics import naming
-from ragassay.metrics.citable import Citable, passage_keys
-from ragassay.metrics.citation_parser import parts, published_parts, sentences, tidy
-from ragassay.metrics.citation_scores import (
+from ragassay.metrics.citation.citable import Citable, passage_keys
+from ragassay.metrics.citation.citation_parser import parts, published_parts, sentences, tidy
+from ragassay.metrics.citation.citation_scores import (
     Worth,
     best_citations,
     first_citations,
@@ -24,6 +23,7 @@ from ragassay.metrics.citation_scores import (
     over_passages,
     published_scores,
 )
+from ragassay.metrics.core import naming
 from ragassay.scores import Outcome
 from scripted_judge import Scripted
 

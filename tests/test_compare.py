@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import ragassay
-from ragassay.engine.systems import by_system
+from ragassay.engine.comparison.split_systems import by_system
 from ragassay.errors import UsageError
 
 
@@ -142,7 +142,7 @@ def test_false_alarms_stay_at_the_level() -> None:
     rng = np.random.default_rng(1)
     alarms = 0
     for _ in range(200):
-        from ragassay.engine.comparison import compare_arrays
+        from ragassay.engine.comparison.compare_runs import compare_arrays
 
         a, b = rng.normal(size=(2, 1, 30))
         alarms += bool(compare_arrays(["m"], a, b, n_resamples=999).differences[0].significant)
@@ -150,9 +150,9 @@ def test_false_alarms_stay_at_the_level() -> None:
 
 
 def test_one_metric_under_two_display_names_is_compared(tmp_path: Path) -> None:
-    from ragassay.reports import footnotes
-    from ragassay.reports.html import write_comparison
+    from ragassay.reports.html.pages import write_comparison
     from ragassay.reports.plots.compared import overview
+    from ragassay.reports.text import footnotes
 
     data = [
         {
@@ -186,7 +186,7 @@ def test_one_metric_under_two_display_names_is_compared(tmp_path: Path) -> None:
 
 
 def test_a_name_that_both_show_is_never_matched_with_another() -> None:
-    from ragassay.engine.alignment import aligned
+    from ragassay.engine.comparison.metric_renaming import aligned
 
     run = ragassay.evaluate(records([True]), ["em", "f1"])
     assert aligned(run, run) is run
@@ -197,7 +197,7 @@ def test_a_name_that_both_show_is_never_matched_with_another() -> None:
 
 
 def test_a_metric_without_values_in_one_run_does_not_stop_the_others(monkeypatch) -> None:
-    from ragassay.metrics.hallucination import Hhem
+    from ragassay.metrics.grounding.hallucination import Hhem
     from ragassay.scores import Score
 
     data = [
@@ -207,7 +207,9 @@ def test_a_metric_without_values_in_one_run_does_not_stop_the_others(monkeypatch
     old = ragassay.evaluate(data, "f1,hhem")  # its model is not here
     monkeypatch.setattr(Hhem, "lacks", lambda self, sample: None)
     monkeypatch.setattr(Hhem, "measure", lambda self, window, rows: [Score(0.5)] * len(rows))
-    monkeypatch.setattr("ragassay.engine.modelling.identity", lambda weights, folders: "here")
+    monkeypatch.setattr(
+        "ragassay.engine.models.modelling.identity", lambda weights, folders: "here"
+    )
     new = ragassay.evaluate(data, "f1,hhem")
     signatures = {run.summary.metrics["hhem"].signature for run in (new, old)}
     assert len(signatures) == 2

@@ -11,8 +11,8 @@ from rich.console import Console
 
 import ragassay
 from ragassay.cli import call
-from ragassay.engine.comparison import compare_arrays
-from ragassay.reports import footnotes, markdown, terminal, wording
+from ragassay.engine.comparison.compare_runs import compare_arrays
+from ragassay.reports.text import footnotes, markdown, terminal, wording
 
 NAMES = ["better", "same"]
 

@@ -14,10 +14,10 @@ from ragassay.formats.native import to_record
 from ragassay.judges.asking import Asker
 from ragassay.judges.judge import Judge
 from ragassay.judges.offline import OfflineJudge
-from ragassay.metrics.base import Window
-from ragassay.metrics.hallucination import Hhem
-from ragassay.metrics.mtrag_conditioning import idk_of
-from ragassay.metrics.mtrag_idk_table import Idk, Rule, idk_cell, idk_condition
+from ragassay.metrics.core.base import Window
+from ragassay.metrics.grounding.hallucination import Hhem
+from ragassay.metrics.mtrag.mtrag_conditioning import idk_of
+from ragassay.metrics.mtrag.mtrag_idk_table import Idk, Rule, idk_cell, idk_condition
 from ragassay.samples import Answerability
 from ragassay.scores import RECORD
 from scripted_judge import Scripted

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragassay.errors import UsageError
-from ragassay.metrics import naming
-from ragassay.metrics.base import Window
-from ragassay.metrics.rouge import rouge
+from ragassay.metrics.answer.rouge import rouge
+from ragassay.metrics.core import naming
+from ragassay.metrics.core.base import Window
 from ragassay.samples import Answer, Passage, Sample, Statement
 from ragassay.scores import Outcome, Reason, Score, Unscored
 
@@ -263,7 +263,7 @@ def test_a_persistence_out_of_range_is_a_usage_error() -> None:
 def test_the_three_statistics_of_a_window_are_computed_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from ragassay.metrics import runs_spread
+    from ragassay.metrics.consistency import runs_spread
 
     calls = []
 

@@ -13,15 +13,16 @@ import pytest
 
 import ragassay
 from ragassay.cli import call
-from ragassay.engine.config import make_config
-from ragassay.engine.config_file import read_config
-from ragassay.engine.evidence import explain, rescore
-from ragassay.engine.plan import make_plan
-from ragassay.engine.results import Result
+from ragassay.engine.config.config_file import read_config
+from ragassay.engine.config.metric_selection import make_plan
+from ragassay.engine.config.run_config import make_config
+from ragassay.engine.results.result import Result
+from ragassay.engine.run.evidence import explain, rescore
 from ragassay.errors import InputError, RagassayWarning, UsageError
-from ragassay.reports import consistency_table, wording
-from ragassay.reports.consistency import overview
 from ragassay.reports.folder import write_reports
+from ragassay.reports.tables import consistency_table
+from ragassay.reports.tables.consistency_values import overview
+from ragassay.reports.text import wording
 from ragassay.samples import Sample
 from test_reports_terminal import shown
 
@@ -223,7 +224,7 @@ def test_systems_are_looked_at_apart(tmp_path: Path) -> None:
     assert {run.system for sample in found.samples for run in sample.runs} == {"s", "t"}
     parts = found.summary.variances["f1"]
     assert parts.system is not None and parts.query_system is not None
-    from ragassay.reports.consistency_csv import write_csv
+    from ragassay.reports.tables.consistency_csv import write_csv
 
     write_csv(result, tmp_path / "consistency.csv")
     rows = list(csv.DictReader((tmp_path / "consistency.csv").open()))
@@ -298,7 +299,7 @@ def test_run_columns_count_the_runs_whatever_repeat_says(base: int, tmp_path: Pa
 def test_a_run_without_consistency_has_no_table(data: Path, tmp_path: Path) -> None:
     result = ragassay.evaluate(data, "em", save=tmp_path / "run")
     assert result.consistency is None
-    from ragassay.reports.consistency_csv import write_csv
+    from ragassay.reports.tables.consistency_csv import write_csv
 
     with pytest.raises(UsageError, match="--suite consistency"):
         write_csv(result, tmp_path / "x.csv")
@@ -410,7 +411,7 @@ def test_texts_wait_on_disk_and_not_in_memory(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A run into a folder keeps eight bytes a sample; groups are made one after the other."""
-    from ragassay.engine import group_samples, repeats
+    from ragassay.engine.consistency import consistency_run, group_samples
 
     made = []
     asked = []
@@ -422,16 +423,16 @@ def test_texts_wait_on_disk_and_not_in_memory(
             return original(self, at)
 
     monkeypatch.setattr(group_samples, "OnDisk", Watched)
-    monkeypatch.setattr(repeats, "OnDisk", Watched)
-    monkeypatch.setattr(repeats, "_AT_ONCE", 1)
-    stream = repeats.score_stream
+    monkeypatch.setattr(consistency_run, "OnDisk", Watched)
+    monkeypatch.setattr(consistency_run, "_AT_ONCE", 1)
+    stream = consistency_run.score_stream
 
     def watched(*args: Any, **options: Any) -> Any:
         for window in stream(*args, **options):
             made.append(len(asked))
             yield window
 
-    monkeypatch.setattr(repeats, "score_stream", watched)
+    monkeypatch.setattr(consistency_run, "score_stream", watched)
     ragassay.evaluate(data, ["em", "consistency"], save=tmp_path / "run")
     assert made == [3, 6]  # the second query's runs are read when the first's are done
     assert asked == [0, 3, 5, 1, 4, 2]

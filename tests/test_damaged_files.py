@@ -69,7 +69,7 @@ def test_a_damaged_ledger_is_one_sentence_for_every_command(
 
 
 def test_a_ledger_is_its_owners_alone(tmp_path: Path) -> None:
-    from ragassay.judges.ledger import Ledger
+    from ragassay.judges.ledger.store import Ledger
 
     path = tmp_path / "new" / "ledger.sqlite"
     with Ledger(path) as ledger:

@@ -174,15 +174,15 @@ def test_every_benchmark_that_is_named_exists() -> None:
 
 
 def test_the_configuration_page_lists_every_key_and_no_other() -> None:
-    from ragassay.engine.config import RunConfig
+    from ragassay.engine.config.run_config import RunConfig
 
     page = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
     assert set(re.findall(r"^\| `(\w+)` \|", page, re.M)) == set(RunConfig.model_fields)
 
 
 def test_the_run_folder_page_names_every_field() -> None:
-    from ragassay.engine.results import ROW_FIELDS
-    from ragassay.engine.summary import MetricSummary, Slice, Spending, Summary
+    from ragassay.engine.results.result import ROW_FIELDS
+    from ragassay.engine.results.summary import MetricSummary, Slice, Spending, Summary
 
     page = (ROOT / "docs" / "run-folder.md").read_text(encoding="utf-8")
     told = set(re.findall(r"`(\w+)`", page))
@@ -192,7 +192,7 @@ def test_the_run_folder_page_names_every_field() -> None:
 
 
 def test_the_formats_page_says_which_suite_a_format_runs() -> None:
-    from ragassay.engine.plan import DEFAULT_SUITES
+    from ragassay.engine.config.metric_selection import DEFAULT_SUITES
 
     page = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
     (said,) = re.findall(r"^Where neither .*?\n\n", page, re.M | re.S)

@@ -17,8 +17,8 @@ torch = pytest.importorskip("torch", reason="needs the extra 'models'")
 transformers = pytest.importorskip("transformers", reason="needs the extra 'models'")
 
 from ragassay.models import ModelOptions, Models, Unavailable, Weights  # noqa: E402
-from ragassay.models.embedder import DEFAULT, LocalEmbedder  # noqa: E402
-from ragassay.models.sentence_folder import POOLINGS, pool, read_recipe  # noqa: E402
+from ragassay.models.embedders.embedder import DEFAULT, LocalEmbedder  # noqa: E402
+from ragassay.models.embedders.sentence_folder import POOLINGS, pool, read_recipe  # noqa: E402
 from tiny_models import SENTENCES, tiny_encoder  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("one_thread")

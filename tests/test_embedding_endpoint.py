@@ -14,19 +14,19 @@ from llm_embeddings import vector_of
 from llm_server import LLMServer
 from ragassay.cli import call
 from ragassay.errors import UsageError
-from ragassay.judges import upkeep
 from ragassay.judges.asking import Asker
-from ragassay.judges.budget import Budget
-from ragassay.judges.endpoints.openai_embeddings import OpenAIEmbeddings
-from ragassay.judges.ledger import Ledger
-from ragassay.judges.ledger_file import VERSION
+from ragassay.judges.ledger import ledger_admin
+from ragassay.judges.ledger.ledger_file import VERSION
+from ragassay.judges.ledger.store import Ledger
+from ragassay.judges.ledger.vectors import TABLE
 from ragassay.judges.offline import OfflineJudge
-from ragassay.judges.prices import Price, price_of
-from ragassay.judges.secrets import NO_KEY, Secret
-from ragassay.judges.vectors import TABLE
-from ragassay.models.embedding import Unembedded
-from ragassay.models.embedding_endpoint import EndpointEmbedder
+from ragassay.models.embedders.embedding import Unembedded
+from ragassay.models.embedders.embedding_endpoint import EndpointEmbedder
 from ragassay.scores import Reason
+from ragassay.transport.budget import Budget
+from ragassay.transport.endpoints.openai_embeddings import OpenAIEmbeddings
+from ragassay.transport.prices import Price, price_of
+from ragassay.transport.secrets import NO_KEY, Secret
 
 KEY = "sk-test-0123456789abcdef"
 TEXTS = [f"passage number {at} about rivers and bridges" for at in range(10)]
@@ -164,7 +164,7 @@ def test_a_ledger_of_before_gains_the_table_and_stays_readable(desk: Desk, tmp_p
     connection.close()
     assert TABLE not in tables
     with Ledger(old) as ledger:
-        assert upkeep.stats(ledger).rows == []
+        assert ledger_admin.stats(ledger).rows == []
         desk.embedder(ledger=ledger).embed(TEXTS)
     with sqlite3.connect(old) as connection:
         assert connection.execute("PRAGMA user_version").fetchone() == (VERSION,)
@@ -175,7 +175,7 @@ def test_a_ledger_of_before_gains_the_table_and_stays_readable(desk: Desk, tmp_p
 def test_tokens_and_money_of_a_request_are_shared_out_exactly(desk: Desk) -> None:
     embedder = desk.embedder(price=Price(2.0, 0.0))
     embedder.embed([*TEXTS, "x " * 400])
-    (row,) = upkeep.stats(desk.ledger).rows
+    (row,) = ledger_admin.stats(desk.ledger).rows
     assert row.input_tokens == embedder.usage.input_tokens > 0
     assert row.cost == pytest.approx(embedder.usage.cost) and row.cost > 0
     assert row.entries == 11 and row.kind == "embedding"
@@ -209,10 +209,10 @@ def test_ledger_stats_and_prune_know_vectors(desk: Desk, capsys: pytest.CaptureF
     assert call(["ledger", "prune", "--model", "b", *place]) == 2, "there is no such model now"
     assert call(["ledger", "prune", "--failed", *place]) == 0
     with Ledger(desk.path) as ledger:
-        assert upkeep.stats(ledger).entries == 10, "a vector is no failure"
+        assert ledger_admin.stats(ledger).entries == 10, "a vector is no failure"
     assert call(["ledger", "prune", "--all", *place]) == 0
     with Ledger(desk.path) as ledger:
-        assert upkeep.stats(ledger).entries == 0
+        assert ledger_admin.stats(ledger).entries == 0
 
 
 # -- what goes wrong ---------------------------------------------------------------------------

@@ -21,13 +21,13 @@ from llm_embeddings import vector_of
 from llm_server import LLMServer
 from ragassay.cli import call
 from ragassay.errors import InputError, RagassayWarning, UsageError
+from ragassay.judges.ledger.vectors import TABLE
+from ragassay.judges.llm.tokens import estimate
 from ragassay.judges.offline import OfflineJudge
-from ragassay.judges.tokens import estimate
-from ragassay.judges.vectors import TABLE
-from ragassay.metrics import naming
-from ragassay.metrics.base import Window
+from ragassay.metrics.core import naming
+from ragassay.metrics.core.base import Window
 from ragassay.models import Models, Unavailable
-from ragassay.models.embedding import Embedded, Embedder, Unembedded
+from ragassay.models.embedders.embedding import Embedded, Embedder, Unembedded
 from ragassay.samples import Answer, GoldPassage, Passage, Sample
 from ragassay.scores import Reason, Score, Unscored
 from ragassay.yaml_files import value_of
@@ -457,7 +457,7 @@ def test_the_plan_of_a_run_is_what_the_run_then_sends(
 
 
 def test_a_folder_in_a_configuration_is_relative_to_it(tmp_path: Path) -> None:
-    from ragassay.engine.config import absolute_words, relative_words
+    from ragassay.engine.config.run_config import absolute_words, relative_words
 
     (tmp_path / "models" / "m").mkdir(parents=True)
     found = {"embedder": "models/m"}

@@ -11,9 +11,9 @@ import pytest
 import yaml
 
 import ragassay
-from ragassay.engine.folder import open_run
+from ragassay.engine.results.run_folder import open_run
 from ragassay.errors import InputError, UsageError
-from ragassay.metrics.base import SampleMetric, scored
+from ragassay.metrics.core.base import SampleMetric, scored
 from ragassay.samples import Sample
 from ragassay.scores import Outcome
 
@@ -198,8 +198,8 @@ def test_an_unfinished_folder_does_not_lock_its_owner_out(tmp_path: Path) -> Non
 
 
 def test_a_result_without_rows_refuses_to_be_saved(tmp_path: Path) -> None:
-    from ragassay.engine.config import make_config
-    from ragassay.engine.evaluation import prepare
+    from ragassay.engine.config.run_config import make_config
+    from ragassay.engine.run.evaluation import prepare
 
     result = prepare(make_config(metrics=["em"]), RECORDS).run(keep=False)
     assert result.summary.metrics["em"].n_scored == 3
@@ -417,8 +417,8 @@ def test_judged_queries_that_the_data_lacks_count_zero(tmp_path: Path) -> None:
 def test_the_number_of_samples_is_known_ahead_where_that_is_cheap(tmp_path: Path) -> None:
     import gzip
 
-    from ragassay.engine.config import make_config
-    from ragassay.engine.source import open_source
+    from ragassay.engine.config.run_config import make_config
+    from ragassay.engine.run.source import open_source
 
     body = b"".join(orjson.dumps(record) + b"\n" for record in RECORDS)
     (tmp_path / "a.jsonl").write_bytes(body)

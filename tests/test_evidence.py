@@ -17,20 +17,20 @@ from llm_rule import Request
 from llm_server import LLMServer
 from question_examples import EXAMPLES, PASSAGE
 from ragassay.cli import call
-from ragassay.engine import evidence
-from ragassay.engine.folder import open_run
-from ragassay.engine.results import Result
+from ragassay.engine.results.result import Result
+from ragassay.engine.results.run_folder import open_run
+from ragassay.engine.run import evidence
 from ragassay.judges.asking import Ask
 from ragassay.judges.panel import Panel
 from ragassay.judges.questions.answering import AnswerAttempted
 from ragassay.judges.records import about_of, short
-from ragassay.metrics import base, naming
-from ragassay.metrics.base import Window, scored
-from ragassay.metrics.hallucination import Hhem
-from ragassay.metrics.judged import JudgedMetric
+from ragassay.metrics.core import base, naming
+from ragassay.metrics.core.base import Window, scored
+from ragassay.metrics.core.judged import JudgedMetric
+from ragassay.metrics.grounding.hallucination import Hhem
 from ragassay.models import Unavailable
-from ragassay.reports.html import write_report
-from ragassay.reports.verdicts import nugget_table, spread
+from ragassay.reports.html.pages import write_report
+from ragassay.reports.text.verdict_text import nugget_table, spread
 from ragassay.samples import Sample
 from ragassay.scores import Outcome
 from scripted_judge import Scripted
@@ -93,7 +93,7 @@ def test_a_vote_that_differs_in_the_ledger_changes_the_score(voted: Path, tmp_pa
         )
         assert changed.rowcount == 1
     connection.close()
-    from ragassay.judges.ledger import Ledger
+    from ragassay.judges.ledger.store import Ledger
 
     with Ledger(ledger) as store:
         found = evidence.rescore(open_run(voted / "run"), store)

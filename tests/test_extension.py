@@ -9,11 +9,11 @@ import pytest
 
 import ragassay
 from ragassay import formats, metrics, suites
-from ragassay.metrics import base, naming
+from ragassay.metrics.core import base, naming
 
 METRIC = '''
 from dataclasses import dataclass
-from ragassay.metrics.base import SampleMetric, param, register, scored
+from ragassay.metrics.core.base import SampleMetric, param, register, scored
 
 @register
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 import pytest
 
 from ragassay.judges import Question, Reply, whole
-from ragassay.judges.extremes import extreme
+from ragassay.judges.schema_bounds import extreme
 
 
 class Inner(Reply):

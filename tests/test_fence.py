@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from question_examples import fences, outside
-from ragassay.judges.fence import code_of, fenced, harmless, numbered
+from ragassay.judges.prompt_escaping import code_of, fenced, harmless, numbered
 
 TEXTS = st.text(st.characters(codec=None, exclude_categories=()), max_size=300)
 NASTY = st.lists(

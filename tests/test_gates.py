@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from ragassay.cli.exits import exit_code
-from ragassay.engine import gates
-from ragassay.engine.results import ScoreColumns
-from ragassay.engine.summarise import IntervalOptions, summarise
-from ragassay.engine.summary import GateResult, MetricSummary, Summary
+from ragassay.engine.comparison import gates
+from ragassay.engine.results.result import ScoreColumns
+from ragassay.engine.results.summarise import IntervalOptions, summarise
+from ragassay.engine.results.summary import GateResult, MetricSummary, Summary
 from ragassay.errors import UsageError
 from ragassay.scores import Reason, Score, Unscored
 from ragassay.stats import mean_interval

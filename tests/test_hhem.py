@@ -18,12 +18,12 @@ import ragassay
 import tiny_hhem
 from ragassay import HallucinationMetric, Reason, TRECEvaluator, UsageError
 from ragassay.cli import call
-from ragassay.metrics.base import Window
-from ragassay.metrics.hallucination import Hhem, HhemWindows
+from ragassay.metrics.core.base import Window
+from ragassay.metrics.grounding.hallucination import Hhem, HhemWindows
 from ragassay.models import ModelOptions, Models, Unavailable
+from ragassay.models.classifiers.hhem import HHEM, PROMPT, SHAPE, HhemModel
+from ragassay.models.classifiers.windows import windows
 from ragassay.models.device import Batches, threads
-from ragassay.models.hhem import HHEM, PROMPT, SHAPE, HhemModel
-from ragassay.models.windows import windows
 from ragassay.samples import Answer, Passage, Sample, Statement
 from ragassay.scores import Score, Unscored
 
@@ -518,7 +518,7 @@ def test_a_long_passage_is_read_to_its_end_and_the_window_can_be_found_in_it(
 def test_many_samples_at_once_are_scored_as_one_by_one(
     model: HhemModel, models: Models, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ragassay.metrics.hallucination._PAIRS", 5)
+    monkeypatch.setattr("ragassay.metrics.grounding.hallucination._PAIRS", 5)
     samples = [sample(f"Iron is {n}. Wool is {n + 1}.", id=f"q{n}") for n in range(7)]
     together = scored(HhemWindows(), models, *samples)
     alone = [scored(HhemWindows(), models, one)[0] for one in samples]

@@ -26,8 +26,9 @@ from question_examples import (
     outside,
     with_text,
 )
-from ragassay.judges.fence import harmless
+from ragassay.judges.llm.replies import Unreadable, read
 from ragassay.judges.offline import OfflineJudge
+from ragassay.judges.prompt_escaping import harmless
 from ragassay.judges.question import Question
 from ragassay.judges.questions.answering import AnswerAttempted, SaysIdk
 from ragassay.judges.questions.matching import AnswerMatch
@@ -37,7 +38,6 @@ from ragassay.judges.questions.relevance import RelevanceGrade
 from ragassay.judges.questions.report import Contradiction, ReportOnContext, Satisfaction
 from ragassay.judges.questions.rubrics import RubricGrade
 from ragassay.judges.questions.support import CitationSupport, ClaimSupport
-from ragassay.judges.replies import Unreadable, read
 from ragassay.judges.verdict import Failure
 from ragassay.scores import Reason
 

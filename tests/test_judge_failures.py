@@ -12,8 +12,8 @@ from llm_faults import Faults
 from llm_judging import KEY
 from llm_server import LLMServer
 from ragassay.cli import call
-from ragassay.engine.summary import Spending
-from ragassay.reports import footnotes
+from ragassay.engine.results.summary import Spending
+from ragassay.reports.text import footnotes
 
 RECORD = {"id": "q1", "query": "Who wrote Dune?", "answer": "Herbert.", "references": ["Herbert"]}
 

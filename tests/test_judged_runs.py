@@ -13,8 +13,8 @@ import pytest
 
 import ragassay
 from ragassay.cli import call
-from ragassay.engine import evidence
-from ragassay.engine.folder import open_run
+from ragassay.engine.results.run_folder import open_run
+from ragassay.engine.run import evidence
 from ragassay.errors import UsageError
 from ragassay.judges.asking import Ask, Asker
 from ragassay.judges.judge import Judge
@@ -22,9 +22,9 @@ from ragassay.judges.offline import OfflineJudge
 from ragassay.judges.question import Question
 from ragassay.judges.questions.answering import AnswerAttempted, Attempt
 from ragassay.judges.verdict import Failure, Provenance, Verdict
-from ragassay.metrics.base import register, scored
-from ragassay.metrics.judged import JudgedMetric
-from ragassay.reports import wording
+from ragassay.metrics.core.base import register, scored
+from ragassay.metrics.core.judged import JudgedMetric
+from ragassay.reports.text import wording
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason
 
@@ -174,7 +174,7 @@ def test_explain_leads_from_a_score_to_prompt_and_reply(tmp_path: Path, capsys) 
 
 
 def test_the_html_report_carries_the_evidence(tmp_path: Path) -> None:
-    from ragassay.reports.html import write_report
+    from ragassay.reports.html.pages import write_report
 
     result = ragassay.evaluate(records(4), ["test_tried"], judge=Rule())
     write_report(result, tmp_path / "report.html")

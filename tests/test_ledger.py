@@ -20,10 +20,10 @@ from hypothesis import strategies as st
 
 from ragassay.cli import call
 from ragassay.errors import InputError, RagassayError, UsageError
-from ragassay.judges import upkeep
-from ragassay.judges.ledger import Entry, Ledger
-from ragassay.judges.ledger_file import APPLICATION, VERSION
-from ragassay.judges.upkeep import Selection
+from ragassay.judges.ledger import ledger_admin
+from ragassay.judges.ledger.ledger_admin import Selection
+from ragassay.judges.ledger.ledger_file import APPLICATION, VERSION
+from ragassay.judges.ledger.store import Entry, Ledger
 
 DAY = 86_400.0
 
@@ -112,7 +112,7 @@ def test_a_later_entry_of_the_same_request_takes_the_place_of_the_earlier(ledger
     found = ledger.find(entry().key)
     assert found is not None
     assert (found.reply, found.reason) == ("better", None)
-    assert upkeep.stats(ledger).entries == 1
+    assert ledger_admin.stats(ledger).entries == 1
 
 
 def test_a_failure_never_takes_the_place_of_an_answer(ledger: Ledger) -> None:
@@ -146,7 +146,7 @@ def test_what_is_committed_is_seen_by_every_other_process_at_once(path: Path) ->
         keep(writing, entry())
         assert reading.find(entry().key) == entry()
         code = (
-            "import sys; from ragassay.judges.ledger import Ledger; "
+            "import sys; from ragassay.judges.ledger.store import Ledger; "
             "print(Ledger(sys.argv[1]).find(sys.argv[2]).reply)"
         )
         said = subprocess.run(
@@ -160,7 +160,7 @@ def test_several_processes_write_into_one_ledger(path: Path) -> None:
 import asyncio, sys
 sys.path.insert(0, sys.argv[3])
 from test_ledger import entry
-from ragassay.judges.ledger import Ledger
+from ragassay.judges.ledger.store import Ledger
 async def work(ledger, begin):
     await asyncio.gather(*(ledger.commit(entry(n)) for n in range(begin, begin + 300)))
 with Ledger(sys.argv[1]) as ledger:
@@ -173,7 +173,7 @@ with Ledger(sys.argv[1]) as ledger:
     ]
     assert [process.wait() for process in running] == [0, 0, 0]
     with Ledger(path) as ledger:
-        assert upkeep.stats(ledger).entries == 700
+        assert ledger_admin.stats(ledger).entries == 700
         assert all(ledger.find(entry(n).key) == entry(n) for n in range(700))
 
 
@@ -208,7 +208,7 @@ def test_a_commit_that_is_cancelled_is_kept_all_the_same(path: Path) -> None:
     with Ledger(path) as ledger:
         asyncio.run(work(ledger))
     with Ledger(path) as ledger:
-        assert upkeep.stats(ledger).entries == 50
+        assert ledger_admin.stats(ledger).entries == 50
 
 
 def test_readers_in_other_threads_are_not_disturbed_by_the_writer(ledger: Ledger) -> None:
@@ -236,7 +236,7 @@ def test_readers_in_other_threads_are_not_disturbed_by_the_writer(ledger: Ledger
 def test_two_loops_one_after_the_other_share_a_ledger(ledger: Ledger) -> None:
     keep(ledger, entry(1))
     keep(ledger, entry(2))
-    assert upkeep.stats(ledger).entries == 2
+    assert ledger_admin.stats(ledger).entries == 2
 
 
 def test_rejected_parameters_are_remembered_across_runs(path: Path) -> None:
@@ -264,7 +264,7 @@ def test_a_ledger_that_nobody_closed_does_not_keep_its_process_alive(path: Path)
 import asyncio, sys
 sys.path.insert(0, sys.argv[2])
 from test_ledger import entry
-from ragassay.judges.ledger import Ledger
+from ragassay.judges.ledger.store import Ledger
 asyncio.run(Ledger(sys.argv[1]).commit(entry()))
 """
     here = str(Path(__file__).parent)
@@ -279,7 +279,7 @@ import asyncio, resource, sys
 sys.path.insert(0, sys.argv[2])
 from test_ledger import entry
 from ragassay.errors import UsageError
-from ragassay.judges.ledger import Ledger
+from ragassay.judges.ledger.store import Ledger
 resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, -1))
 async def work(ledger):
     for number in range(5000):
@@ -417,7 +417,7 @@ def filled(ledger: Ledger) -> Ledger:
 
 
 def test_stats_add_up_by_judge_and_question(filled: Ledger) -> None:
-    found = upkeep.stats(filled)
+    found = ledger_admin.stats(filled)
     assert [(row.judge, row.kind, row.entries, row.failures) for row in found.rows] == [
         ("http://localhost:8000/v1#m", "relevance_grade", 1, {}),
         ("openai:gpt-4o", "relevance_grade", 6, {"unparsable": 1}),
@@ -434,7 +434,7 @@ def test_stats_add_up_by_judge_and_question(filled: Ledger) -> None:
 
 def test_an_export_holds_every_entry_once_and_oldest_first(filled: Ledger) -> None:
     keep(filled, *(entry(n) for n in range(100, 1400)))  # more than a page
-    lines = [orjson.loads(line) for line in upkeep.export(filled)]
+    lines = [orjson.loads(line) for line in ledger_admin.export(filled)]
     assert len(lines) == 1310
     assert len({line["request"] for line in lines}) == 1310
     assert lines[0] == {
@@ -464,7 +464,7 @@ def test_an_export_holds_every_entry_once_and_oldest_first(filled: Ledger) -> No
 
 
 def test_an_export_carries_what_was_sent_when_asked(filled: Ledger) -> None:
-    line = orjson.loads(next(upkeep.export(filled, messages=True)))
+    line = orjson.loads(next(ledger_admin.export(filled, messages=True)))
     assert line["sent"] == {"messages": [{"role": "user", "content": "Passage 0"}]}
 
 
@@ -483,20 +483,20 @@ def test_an_export_carries_what_was_sent_when_asked(filled: Ledger) -> None:
 def test_pruning_removes_what_all_conditions_describe(
     filled: Ledger, selection: Selection, gone: int
 ) -> None:
-    assert upkeep.stats(filled, selection).entries == gone
-    assert len(list(upkeep.export(filled, selection))) == gone
-    assert upkeep.prune(filled, selection) == gone
-    assert upkeep.stats(filled).entries == 10 - gone
-    assert upkeep.stats(filled, selection).entries == 0
+    assert ledger_admin.stats(filled, selection).entries == gone
+    assert len(list(ledger_admin.export(filled, selection))) == gone
+    assert ledger_admin.prune(filled, selection) == gone
+    assert ledger_admin.stats(filled).entries == 10 - gone
+    assert ledger_admin.stats(filled, selection).entries == 0
 
 
 def test_pruning_gives_the_space_back(path: Path) -> None:
     with Ledger(path) as ledger:
         noise = [hashlib.sha512(str(n).encode()).hexdigest() * 20 for n in range(400)]
         keep(ledger, *(entry(n, reply=noise[n]) for n in range(400)))
-        before = upkeep.stats(ledger).size
-        upkeep.prune(ledger, Selection(before=1_750_000_000.0 + 390))
-        assert upkeep.stats(ledger).size < before / 5
+        before = ledger_admin.stats(ledger).size
+        ledger_admin.prune(ledger, Selection(before=1_750_000_000.0 + 390))
+        assert ledger_admin.stats(ledger).size < before / 5
         assert ledger.find(entry(395).key) == entry(395, reply=noise[395])
 
 
@@ -529,7 +529,7 @@ def test_the_command_shows_what_the_default_ledger_holds(
 
 def test_the_command_looks_where_runs_keep_their_ledger() -> None:
     from ragassay.cli.ledger import LEDGER
-    from ragassay.judges.ledger import DEFAULT
+    from ragassay.judges.ledger.store import DEFAULT
 
     assert LEDGER == DEFAULT
 
@@ -591,10 +591,10 @@ def test_the_command_forgets_rejected_parameters_and_no_answers(
     with Ledger(path) as book:
         assert book.rejected("https://api.openai.com/v1", "o3") == frozenset()
         assert book.rejected("https://api.openai.com/v1", "gpt-4o") == {"json_schema"}
-        assert upkeep.stats(book).entries == 10
+        assert ledger_admin.stats(book).entries == 10
     assert call(["ledger", "prune", "--all"]) == 0
     with Ledger(path) as book:
-        assert upkeep.stats(book).rejected == {}
+        assert ledger_admin.stats(book).rejected == {}
 
 
 @pytest.mark.parametrize("age", ["90d", "12h", "6w", "3 days", "2026-01-31"])
@@ -625,7 +625,7 @@ def test_the_commands_table_is_whole_at_any_width(
     assert "…" not in shown and all(len(line) <= width for line in shown.splitlines()[:-2])
     for word in ("answers", "failures", "tokens", "kept"):
         assert word in shown
-    last = datetime.fromtimestamp(upkeep.stats(filled).rows[0].last).astimezone()
+    last = datetime.fromtimestamp(ledger_admin.stats(filled).rows[0].last).astimezone()
     assert last.strftime("%Y-%m-%d") in shown
 
 

@@ -12,15 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragassay.errors import UsageError
-from ragassay.judges.breaker import (
+from ragassay.scores import Reason
+from ragassay.transport.breaker import (
     ALIKE_IN_A_ROW,
     AUTH_IN_A_ROW,
     IN_A_ROW,
     UNUSABLE_IN_A_ROW,
     Breaker,
 )
-from ragassay.judges.limits import START, Limiter
-from ragassay.scores import Reason
+from ragassay.transport.limits import START, Limiter
 from virtual_time import VirtualLoop, virtually
 
 

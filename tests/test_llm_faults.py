@@ -17,9 +17,12 @@ from llm_judging import KEY, Bench, answered, ask, ask_one, failed, grades, pati
 from llm_rule import Request, default_rule
 from llm_server import LLMServer
 from ragassay.judges.asking import Asker
-from ragassay.judges.breaker import ALIKE_IN_A_ROW, UNUSABLE_IN_A_ROW, Breaker
-from ragassay.judges.budget import Budget
-from ragassay.judges.endpoints.base import (
+from ragassay.judges.questions.relevance import RelevanceGrade
+from ragassay.judges.verdict import Failure, Verdict
+from ragassay.scores import Reason
+from ragassay.transport.breaker import ALIKE_IN_A_ROW, UNUSABLE_IN_A_ROW, Breaker
+from ragassay.transport.budget import Budget
+from ragassay.transport.endpoints.base import (
     MOST_TOKENS,
     Completion,
     Endpoint,
@@ -27,15 +30,12 @@ from ragassay.judges.endpoints.base import (
     Prompt,
     counted,
 )
-from ragassay.judges.endpoints.errors import from_status, rejected, retry_after
-from ragassay.judges.endpoints.openai_chat import OpenAIChat
-from ragassay.judges.limits import Limiter
-from ragassay.judges.prices import Price
-from ragassay.judges.questions.relevance import RelevanceGrade
-from ragassay.judges.secrets import NO_KEY, Secret
-from ragassay.judges.sending import Parcel, Sender, Tally
-from ragassay.judges.verdict import Failure, Verdict
-from ragassay.scores import Reason
+from ragassay.transport.endpoints.errors import from_status, rejected, retry_after
+from ragassay.transport.endpoints.openai_chat import OpenAIChat
+from ragassay.transport.limits import Limiter
+from ragassay.transport.prices import Price
+from ragassay.transport.secrets import NO_KEY, Secret
+from ragassay.transport.sending import Parcel, Sender, Tally
 from virtual_time import VirtualLoop, virtually
 
 GRADE = RelevanceGrade("how tall is the tower?", "The tower is 81 metres tall.")
@@ -375,7 +375,7 @@ def test_a_wrong_key_or_model_fails_everything_with_few_requests_and_one_clear_s
 def test_a_key_that_is_rejected_late_still_ends_the_run_soon(
     server: LLMServer, bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ragassay.judges.sending.HEAD_START_S", 0.0)
+    monkeypatch.setattr("ragassay.transport.sending.HEAD_START_S", 0.0)
     server.settings.key = "another"
     found = ask(bench.judge(limiter=Limiter(64)), grades(500))
     assert {failed(one).reason for one in found} == {Reason.AUTH}

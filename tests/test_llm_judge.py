@@ -13,14 +13,11 @@ from llm_rule import Request, default_rule
 from llm_server import LLMServer
 from question_examples import EXAMPLES, name_of
 from ragassay.errors import UsageError
-from ragassay.judges import upkeep
 from ragassay.judges.asking import Asker
-from ragassay.judges.budget import Budget
-from ragassay.judges.ledger import Entry
-from ragassay.judges.limits import Limiter
-from ragassay.judges.llm import _AT_WORK
+from ragassay.judges.ledger import ledger_admin
+from ragassay.judges.ledger.store import Entry
+from ragassay.judges.llm.llm_judge import _AT_WORK
 from ragassay.judges.panel import Panel
-from ragassay.judges.prices import Price
 from ragassay.judges.question import Question
 from ragassay.judges.questions.matching import AnswerMatch
 from ragassay.judges.questions.relevance import RelevanceGrade
@@ -28,6 +25,9 @@ from ragassay.judges.questions.report import ReportOnContext
 from ragassay.judges.questions.support import CitationSupport
 from ragassay.judges.verdict import Failure, Verdict
 from ragassay.scores import Reason
+from ragassay.transport.budget import Budget
+from ragassay.transport.limits import Limiter
+from ragassay.transport.prices import Price
 
 GRADE = RelevanceGrade("how tall is the tower?", "The tower is 81 metres tall.")
 SUPPORT = CitationSupport("The tower is 81 metres tall.", "It is 81 metres tall.")
@@ -334,7 +334,7 @@ def test_many_first_requests_settle_with_few_rejections(
 def test_many_first_requests_settle_even_where_rejections_come_late(
     server: LLMServer, bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ragassay.judges.sending.HEAD_START_S", 0.0)
+    monkeypatch.setattr("ragassay.transport.sending.HEAD_START_S", 0.0)
     server.settings.rejects = ("temperature", "top_p", "json_schema")
     found = ask(bench.judge(limiter=Limiter(32)), grades(200))
     assert all(answered(one) for one in found)
@@ -388,7 +388,7 @@ def test_forgotten_rejections_are_found_out_anew_and_nothing_is_paid_again(
     patient(monkeypatch)
     server.settings.rejects = ("temperature", "json_schema")
     ask(bench.judge(limiter=Limiter(4)), grades(40))
-    assert upkeep.forget_rejections(bench.ledger) == 2
+    assert ledger_admin.forget_rejections(bench.ledger) == 2
     judge = bench.judge(limiter=Limiter(4))
     assert "without" not in judge.signature
     found = ask(judge, grades(41))
@@ -396,7 +396,7 @@ def test_forgotten_rejections_are_found_out_anew_and_nothing_is_paid_again(
     assert sum(answered(one).provenance.cached for one in found) == 40
     assert judge.without(["temperature", "seed"]) == ("temperature",)
     server.settings.rejects = ()
-    upkeep.forget_rejections(bench.ledger)
+    ledger_admin.forget_rejections(bench.ledger)
     assert "temperature=0" in bench.judge().signature
 
 

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from ragassay import Answer, Reason, Sample, Score, Unscored, suites
 from ragassay.errors import RagassayWarning
-from ragassay.metrics import naming
-from ragassay.metrics.base import Window
+from ragassay.metrics.core import naming
+from ragassay.metrics.core.base import Window
 
 PUBLISHED = ("acc", "em", "stringem", "coverem", "f1", "rouge-1", "rouge-2", "rouge-l")
 MOON = ("14 December 1972 UTC", "December 1972")

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from ragassay.cli import call
-from ragassay.metrics import naming
-from ragassay.metrics.base import Window
+from ragassay.metrics.core import naming
+from ragassay.metrics.core.base import Window
 from ragassay.models import ModelOptions, Models, Unusable, Weights
-from ragassay.models.hhem import FOUNDATION, HHEM
+from ragassay.models.classifiers.hhem import FOUNDATION, HHEM
 from ragassay.samples import Answer, Sample
 from ragassay.scores import Reason
 
@@ -50,8 +50,8 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_damaged_file_is_named_with_what_to_do_and_counts_as_an_accident(
     tiny: Path, tmp_path: Path, name: str, held: bytes | None, said: str
 ) -> None:
-    from ragassay.models.embedder import LocalEmbedder
-    from ragassay.models.encoder import Encoder
+    from ragassay.models.embedders.embedder import LocalEmbedder
+    from ragassay.models.encoders.encoder import Encoder
 
     folder = Path(shutil.copytree(tiny, tmp_path / "m"))
     if name.startswith(("pytorch", "model.safetensors.index")):
@@ -74,7 +74,7 @@ def test_a_damaged_file_is_named_with_what_to_do_and_counts_as_an_accident(
 
 
 def test_a_kind_of_model_that_is_not_known_is_no_damage(tiny: Path, tmp_path: Path) -> None:
-    from ragassay.models.encoder import Encoder
+    from ragassay.models.encoders.encoder import Encoder
 
     folder = Path(shutil.copytree(tiny, tmp_path / "m"))
     (folder / "config.json").write_text('{"model_type": "nonesuch"}')

@@ -15,14 +15,14 @@ import pytest
 import tiny_hhem
 from hub_server import HubServer
 from ragassay.cli import call
-from ragassay.engine import model_survey
-from ragassay.engine.model_survey import check, survey
+from ragassay.engine.models import model_survey
+from ragassay.engine.models.model_survey import check, survey
 from ragassay.errors import UsageError
 from ragassay.models import ModelOptions, Models, Unavailable, Weights
-from ragassay.models.fetching import needed, readable
-from ragassay.models.hhem import FOUNDATION, HHEM
-from ragassay.models.known import KNOWN, Known
-from ragassay.models.weights import PINNED, folder_of, identity
+from ragassay.models.classifiers.hhem import FOUNDATION, HHEM
+from ragassay.models.weights.fetching import needed, readable
+from ragassay.models.weights.known import KNOWN, Known
+from ragassay.models.weights.weight_files import PINNED, folder_of, identity
 
 NEEDS = "the extra 'models' is not installed"
 
@@ -271,7 +271,7 @@ def test_a_model_that_nobody_pinned_comes_with_the_commit_that_was_taken(
 def test_without_the_package_fetching_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("ragassay.models.fetching.find_spec", lambda name: None)
+    monkeypatch.setattr("ragassay.models.weights.fetching.find_spec", lambda name: None)
     assert call(["models", "fetch", HHEM.name]) == 2
     assert "pip install 'ragassay[models]'" in capsys.readouterr().err
 
@@ -296,7 +296,7 @@ def test_other_weights_than_the_published_are_told_by_their_scores(
 def test_weights_that_give_the_published_scores_are_ok(
     folders: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from ragassay.models.hhem import HhemModel
+    from ragassay.models.classifiers.hhem import HhemModel
 
     model = HhemModel(ModelOptions(folders))
     pairs = [(source, text) for source, text, _ in KNOWN[HHEM.name].examples]
@@ -360,7 +360,7 @@ def test_a_missing_model_says_how_to_get_it(tmp_path: Path) -> None:
     with pytest.raises(Unavailable, match="is no folder"):
         folder_of(lone, {"nobody/has-this": str(tmp_path / "x")})
     models = Models(ModelOptions({HHEM.name: str(tmp_path)}))
-    from ragassay.models.hhem import HhemModel
+    from ragassay.models.classifiers.hhem import HhemModel
 
     for _ in range(2):
         with pytest.raises(Unavailable, match=r"holds no config\.json"):

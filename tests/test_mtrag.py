@@ -16,10 +16,10 @@ from rouge_score.rouge_scorer import RougeScorer
 import ragassay
 from ragassay import Answer, Passage, Reason, Sample, Score, Unscored, formats, suites
 from ragassay.cli import call
-from ragassay.engine.mtrag_steps import STEPS
-from ragassay.metrics import naming
-from ragassay.metrics.base import Window
-from ragassay.metrics.mtrag_aggregate import Shares, ranking_score
+from ragassay.compat.mtrag.mtrag_steps import STEPS
+from ragassay.metrics.core import naming
+from ragassay.metrics.core.base import Window
+from ragassay.metrics.mtrag.mtrag_aggregate import Shares, ranking_score
 
 SUITE = suites.get("mtrag")
 STEP_1 = (

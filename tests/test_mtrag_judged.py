@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import ragassay
 from ragassay import Answer, Passage, Reason, Sample, Score, Unscored, suites
-from ragassay.engine.scoring import score_stream
+from ragassay.engine.run.scoring import score_stream
 from ragassay.judges.asking import Asker
 from ragassay.judges.judge import Judge
 from ragassay.judges.offline import OfflineJudge
@@ -24,9 +24,9 @@ from ragassay.judges.question import Question
 from ragassay.judges.questions.answering import SaysIdk
 from ragassay.judges.questions.rating import ReferenceRating
 from ragassay.judges.questions.support import ClaimSupport, ExtractClaims
-from ragassay.metrics import naming
-from ragassay.metrics.base import Window
-from ragassay.reports import footnotes
+from ragassay.metrics.core import naming
+from ragassay.metrics.core.base import Window
+from ragassay.reports.text import footnotes
 from ragassay.samples import GoldPassage, Turn
 from ragassay.scores import RECORD
 from scripted_judge import Scripted

@@ -17,20 +17,20 @@ from llm_server import LLMServer
 from ragassay import InputError, Reason, UsageError, suites
 from ragassay.cli import call
 from ragassay.cli.steps import judge_words, run_step
-from ragassay.engine.config import make_config
-from ragassay.engine.evidence import rescore
-from ragassay.engine.mtrag_steps import STEPS, StepOptions, run_steps
-from ragassay.engine.summary import Summary
-from ragassay.engine.systems import by_system
+from ragassay.compat.mtrag.mtrag_steps import STEPS, StepOptions, run_steps
+from ragassay.engine.comparison.split_systems import by_system
+from ragassay.engine.config.run_config import make_config
+from ragassay.engine.results.summary import Summary
+from ragassay.engine.run.evidence import rescore
 from ragassay.judges.asking import Asker
 from ragassay.judges.judge import Judge
 from ragassay.judges.offline import LABEL, OfflineJudge
 from ragassay.judges.panel import Panel
 from ragassay.judges.question import Question
 from ragassay.judges.questions.support import ExtractClaims
-from ragassay.metrics import naming
-from ragassay.reports import wording
+from ragassay.metrics.core import naming
 from ragassay.reports.folder import write_reports
+from ragassay.reports.text import wording
 from scripted_judge import Scripted
 
 FIELDS = tuple(suites.get("mtrag").steps)

@@ -12,16 +12,16 @@ import pytest
 from llm_judging import KEY, ask_one, failed, grades
 from llm_server import LLMServer
 from ragassay.errors import UsageError
-from ragassay.judges.budget import Budget
 from ragassay.judges.judge import Judge
-from ragassay.judges.ledger import Ledger
-from ragassay.judges.llm import LLMJudge
-from ragassay.judges.named import JudgeOptions, address_of, make_judge
+from ragassay.judges.judge_factory import JudgeOptions, address_of, make_judge
+from ragassay.judges.ledger.store import Ledger
+from ragassay.judges.llm.llm_judge import LLMJudge
 from ragassay.judges.offline import OfflineJudge
 from ragassay.judges.panel import Panel
-from ragassay.judges.prices import Price
-from ragassay.judges.providers import ALIASES, PROVIDERS
 from ragassay.judges.replay import Replay
+from ragassay.transport.budget import Budget
+from ragassay.transport.prices import Price
+from ragassay.transport.providers import ALIASES, PROVIDERS
 
 KEYS = {name: KEY for provider in PROVIDERS.values() for name in provider.keys}
 ANSWER = {"match": 1, "trust": 1, "grade": 1}

@@ -14,15 +14,15 @@ from llm_judging import KEY, Bench, answered, ask, ask_one, failed, grades, pati
 from llm_server import LLMServer
 from question_examples import EXAMPLES
 from ragassay.errors import UsageError
-from ragassay.judges.endpoints.anthropic_messages import AnthropicMessages
-from ragassay.judges.endpoints.base import Endpoint, Prompt
-from ragassay.judges.endpoints.google_genai import GoogleGenAI
-from ragassay.judges.ledger import Ledger
-from ragassay.judges.limits import Limiter
-from ragassay.judges.named import make_judge
+from ragassay.judges.judge_factory import make_judge
+from ragassay.judges.ledger.store import Ledger
 from ragassay.judges.questions.relevance import RelevanceGrade
-from ragassay.judges.secrets import Secret
 from ragassay.scores import Reason
+from ragassay.transport.endpoints.anthropic_messages import AnthropicMessages
+from ragassay.transport.endpoints.base import Endpoint, Prompt
+from ragassay.transport.endpoints.google_genai import GoogleGenAI
+from ragassay.transport.limits import Limiter
+from ragassay.transport.secrets import Secret
 
 GRADE = RelevanceGrade("how tall is the tower?", "The tower is 81 metres tall.")
 SECRET = Secret(KEY, "TEST_KEY")

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 import ragassay
 from ragassay import InputError, Passage, Reason, Sample, UsageError
 from ragassay.cli import call
-from ragassay.engine.nugget_bank import pooled
+from ragassay.engine.run.nugget_bank import pooled
 from ragassay.formats.nugget_bank import Nugget, NuggetBank, QueryNuggets
 from ragassay.judges.asking import Asker
 from ragassay.judges.question import Question
-from ragassay.metrics import naming
+from ragassay.metrics.core import naming
 from ragassay.scores import Unscored
 from scripted_judge import Scripted
 

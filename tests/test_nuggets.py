@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragassay import Answer, Passage, Reason, Sample, Score, Unscored, UsageError
-from ragassay.engine.scoring import score_stream
+from ragassay.engine.run.scoring import score_stream
 from ragassay.judges.asking import Asker
 from ragassay.judges.question import Question
-from ragassay.metrics import naming
-from ragassay.metrics.nugget_likeness import Distinct
-from ragassay.metrics.nugget_scores import NuggetScore, nugget_score
-from ragassay.reports.ore_values import published_nugget_score
+from ragassay.metrics.core import naming
+from ragassay.metrics.nuggets.nugget_likeness import Distinct
+from ragassay.metrics.nuggets.nugget_scores import NuggetScore, nugget_score
+from ragassay.reports.tables.ore_values import published_nugget_score
 from ragassay.scores import Outcome
 from scripted_judge import Scripted
 

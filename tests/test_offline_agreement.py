@@ -18,10 +18,10 @@ from ragassay.judges.offline import OfflineJudge, answers
 from ragassay.judges.offline.agreement import Agreement, agreement_of, figures
 from ragassay.judges.question import Question
 from ragassay.judges.verdict import Failure, Verdict
-from ragassay.metrics import naming
-from ragassay.metrics.base import Metric, Window
-from ragassay.metrics.judged import JudgedMetric, kinds_of
-from ragassay.reports import catalogue
+from ragassay.metrics.core import naming
+from ragassay.metrics.core.base import Metric, Window
+from ragassay.metrics.core.judged import JudgedMetric, kinds_of
+from ragassay.reports.text import catalogue
 
 
 def answered_kinds() -> set[str]:

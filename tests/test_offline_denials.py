@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from ragassay.judges.offline.alignment import compared, replaced
 from ragassay.judges.offline.claims import supported_share
-from ragassay.judges.offline.contradictions import clauses, contradiction
-from ragassay.judges.offline.places import parsed
+from ragassay.judges.offline.near_copies.alignment import compared, replaced
+from ragassay.judges.offline.near_copies.contradictions import clauses, contradiction
+from ragassay.judges.offline.near_copies.places import parsed
 
 HOTEL = "The hotel has a swimming pool and free parking."
 CAPITALS = "Paris is the capital of France. Berlin is the capital of Germany."

@@ -17,17 +17,17 @@ from benchmarks import agreement
 
 import ragassay
 from ragassay import Sample, examples
-from ragassay.judges import tokens
 from ragassay.judges.asking import Asker
+from ragassay.judges.llm import tokens
 from ragassay.judges.offline import OfflineJudge
+from ragassay.judges.offline.context_report.report import worth
+from ragassay.judges.offline.language.wanted import kind_of
 from ragassay.judges.offline.relevance import grade, look
-from ragassay.judges.offline.report import worth
-from ragassay.judges.offline.wanted import kind_of
 from ragassay.judges.question import Question
 from ragassay.judges.questions.relevance import RelevanceGrade
 from ragassay.judges.verdict import Failure, Verdict
-from ragassay.metrics import naming
-from ragassay.metrics.base import Window
+from ragassay.metrics.core import naming
+from ragassay.metrics.core.base import Window
 from ragassay.samples import Answer, Passage, Turn
 
 OPENED = "The bridge of Aarwyk was opened by the old king of the country on a windy day."

@@ -14,11 +14,11 @@ import pytest
 
 import ragassay
 from ragassay.cli import call
-from ragassay.judges.offline import lists
 from ragassay.judges.offline.claims import supported_share
+from ragassay.judges.offline.context_report.report import worth
+from ragassay.judges.offline.language import lists
+from ragassay.judges.offline.language.words import LONGEST
 from ragassay.judges.offline.matching import match
-from ragassay.judges.offline.report import worth
-from ragassay.judges.offline.words import LONGEST
 from ragassay.judges.questions.matching import AnswerMatch
 from ragassay.reports.folder import write_reports
 

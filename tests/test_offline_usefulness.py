@@ -8,8 +8,8 @@ import pytest
 
 import ragassay
 from ragassay import Answer, Passage, Sample
-from ragassay.judges.offline.predicate import predicate
-from ragassay.judges.offline.wanted import kind_of
+from ragassay.judges.offline.context_report.predicate import predicate
+from ragassay.judges.offline.language.wanted import kind_of
 
 
 def report(query: str, *chunks: str) -> dict[str, Any]:

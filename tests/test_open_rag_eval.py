@@ -16,7 +16,7 @@ from ragassay import (
     UsageError,
 )
 from ragassay.errors import RagassayWarning
-from ragassay.models.hhem import HHEM
+from ragassay.models.classifiers.hhem import HHEM
 
 PARTS = [{"text": "Frank Herbert wrote Dune.", "citations": ["[1]"]}]
 PASSAGES = {"[1]": "Dune is a novel by Frank Herbert.", "[2]": "Dunes are hills of sand."}

@@ -17,9 +17,9 @@ from ragassay import Answer, Passage, Reason, Sample, formats
 from ragassay.judges.judge import Judge
 from ragassay.judges.question import Question, R_co
 from ragassay.judges.verdict import Failure, Provenance, Verdict
-from ragassay.metrics.runs_rouge_ore import sentences, union_lcs
-from ragassay.reports import ore_files, ore_tokens
+from ragassay.metrics.consistency.runs_rouge_ore import sentences, union_lcs
 from ragassay.reports.folder import write_reports
+from ragassay.reports.tables import ore_files, ore_tokens
 from scripted_judge import Scripted
 
 csv.field_size_limit(10**9)
@@ -128,7 +128,7 @@ class Recorded(Judge):
 
 def words(answer: str) -> str:
     """An answer as the tool's parts have it."""
-    from ragassay.metrics.citation_parser import spoken
+    from ragassay.metrics.citation.citation_parser import spoken
 
     return spoken(Answer(answer))
 

@@ -26,10 +26,10 @@ from ragassay import (
     UsageError,
     suites,
 )
-from ragassay.engine.config_file import read_config
+from ragassay.compat.open_rag_eval.judge_models import PAGE_MODEL
+from ragassay.engine.config.config_file import read_config
 from ragassay.judges.question import Question
-from ragassay.open_rag_eval.models import PAGE_MODEL
-from ragassay.reports.ore_values import COLUMNS
+from ragassay.reports.tables.ore_values import COLUMNS
 from ragassay.suites.trecrag import SUITE as TREC
 from scripted_judge import Scripted
 

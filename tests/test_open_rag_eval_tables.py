@@ -13,7 +13,7 @@ import ragassay
 from ragassay import Answer, GoldenAnswerEvaluator, Passage, Sample
 from ragassay.cli import call
 from ragassay.reports.folder import write_reports
-from ragassay.reports.ore_values import COLUMNS
+from ragassay.reports.tables.ore_values import COLUMNS
 
 PASSAGES = (Passage("Iron is heavy.", id="[1]"),)
 

@@ -19,7 +19,7 @@ import pytest
 import ragassay
 from llm_server import LLMServer
 from ragassay import Reason
-from ragassay.metrics import naming
+from ragassay.metrics.core import naming
 from scripted_judge import Scripted
 
 NEITHER = {

@@ -16,25 +16,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planned import plan_calls
-from ragassay.engine.call_plan import CallPlan, Pace, Range, fit
-from ragassay.engine.planning import Planner
-from ragassay.engine.scoring import judge_all, judged_among
+from ragassay.engine.plan.cost_estimate import CallPlan, Pace, Range, fit
+from ragassay.engine.plan.planning import Planner
+from ragassay.engine.run.scoring import judge_all, judged_among
 from ragassay.judges.asking import Ask, Asker
 from ragassay.judges.judge import Judge
 from ragassay.judges.offline import OfflineJudge
 from ragassay.judges.panel import Panel
-from ragassay.judges.prices import Price, price_of
 from ragassay.judges.question import Question
 from ragassay.judges.questions.answering import SaysIdk
 from ragassay.judges.questions.nuggets import AssignNuggets, ExtractNuggets, NuggetImportance
 from ragassay.judges.questions.relevance import RelevanceGrade
 from ragassay.judges.questions.support import Claims, ClaimSupport, ExtractClaims
 from ragassay.judges.verdict import Failure, Provenance, Verdict
-from ragassay.metrics.base import Metric, scored
-from ragassay.metrics.judged import JudgedMetric
+from ragassay.metrics.core.base import Metric, scored
+from ragassay.metrics.core.judged import JudgedMetric
 from ragassay.samples import Answer, Passage, Sample
 from ragassay.scores import Outcome, Reason
 from ragassay.strict import dumps
+from ragassay.transport.prices import Price, price_of
 
 
 class _Ours(JudgedMetric):

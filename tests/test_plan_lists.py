@@ -11,7 +11,7 @@ from planned import plan_calls
 from ragassay.judges.question import Question
 from ragassay.judges.questions.nuggets import ExtractNuggets, NuggetList
 from ragassay.judges.questions.relevance import RelevanceGrade
-from ragassay.metrics import naming
+from ragassay.metrics.core import naming
 from test_plan import Oracle, make, run
 
 METRICS = ["nuggets.all", "nuggets.vital", "umbrela", "nuggets(window=3,batch=4,iterations=7).all"]

@@ -14,11 +14,11 @@ from rich.console import Console
 import ragassay
 from llm_server import LLMServer
 from ragassay.cli import call
-from ragassay.engine.call_plan import Range
-from ragassay.engine.config import make_config
-from ragassay.engine.evaluation import prepare
-from ragassay.engine.preview import Preview, preview
-from ragassay.reports.preview import preview_table
+from ragassay.engine.config.run_config import make_config
+from ragassay.engine.plan.cost_estimate import Range
+from ragassay.engine.plan.preview import Preview, preview
+from ragassay.engine.run.evaluation import prepare
+from ragassay.reports.text.preview import preview_table
 from ragassay.strict import dumps
 
 TOWN = Path(ragassay.__file__).parent / "examples" / "town"

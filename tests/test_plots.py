@@ -17,8 +17,8 @@ import plot_files
 import ragassay
 from plot_reading import TREC, drawn, rows, walk, words
 from ragassay.cli import call
-from ragassay.engine.standing import offline_reason
-from ragassay.reports import charts
+from ragassay.engine.comparison.standing import offline_reason
+from ragassay.reports.charts import charts
 from ragassay.reports.plots import consistency, names, picture, sheet, sources, trec
 from ragassay.stats import mean_interval
 from ragassay.stats.spread import spread

@@ -11,10 +11,11 @@ import pytest
 import plot_files
 from plot_reading import TREC, labels, overlaps, rows, words
 from ragassay.cli import call
-from ragassay.engine.pairs import query_differences
-from ragassay.engine.summary import MetricSummary
-from ragassay.reports import drawing, html
+from ragassay.engine.comparison.pairs import query_differences
+from ragassay.engine.results.summary import MetricSummary
+from ragassay.reports.charts import drawing
 from ragassay.reports.folder import write_comparison
+from ragassay.reports.html import pages
 from ragassay.reports.plots import compared, picture, sources
 from reports_examples import example, pair
 
@@ -64,7 +65,7 @@ def test_compare_writes_the_same_picture_of_two_runs(tmp_path: Path) -> None:
 
 def test_the_page_of_a_comparison_has_each_querys_difference(tmp_path: Path) -> None:
     found, a, b = pair(30)
-    html.write_comparison(found, a, b, tmp_path / "c.html")
+    pages.write_comparison(found, a, b, tmp_path / "c.html")
     page = (tmp_path / "c.html").read_text()
     figures = [line for line in page.splitlines() if "queries, sorted, from" in line]
     assert len(figures) == len(found.differences)

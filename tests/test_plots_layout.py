@@ -9,7 +9,7 @@ import numpy as np
 
 import plot_files
 from plot_reading import drawn, labels, overlaps, walk
-from ragassay.reports import drawing
+from ragassay.reports.charts import drawing
 from ragassay.reports.plots import consistency, sheet
 
 

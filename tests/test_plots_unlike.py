@@ -15,7 +15,7 @@ from ragassay.cli import call
 from ragassay.errors import UsageError
 from ragassay.reports.folder import write_reports
 from ragassay.reports.plots import consistency, picture, sources
-from ragassay.reports.plots.unlike import unlike
+from ragassay.reports.plots.comparability_notes import unlike
 
 
 def run(folder: Path, suite: list[str] | str = "consistency", **options: Any) -> Path:

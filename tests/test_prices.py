@@ -8,10 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragassay.errors import UsageError
-from ragassay.judges import prices, tokens
-from ragassay.judges.prices import FREE, Price, price_of
+from ragassay.judges.llm import tokens
 from ragassay.judges.questions.nuggets import AssignNuggets
 from ragassay.judges.questions.relevance import RelevanceGrade
+from ragassay.transport import prices
+from ragassay.transport.prices import FREE, Price, price_of
 
 MINI = Price(0.15, 0.60)
 

@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 from llm_server import LLMServer, set_at
 from ragassay import InputError, UsageError
 from ragassay.cli import call
-from ragassay.engine.config import RunConfig
-from ragassay.engine.config_file import read_config
-from ragassay.engine.references import read_filled
+from ragassay.engine.config.config_file import read_config
+from ragassay.engine.config.environment import read_filled
+from ragassay.engine.config.run_config import RunConfig
 from ragassay.errors import RagassayWarning
 from ragassay.examples import path_of
 

@@ -14,9 +14,10 @@ import pytest
 import ragassay
 from ragassay import suites
 from ragassay.cli import call
-from ragassay.engine.ranked_runs import evaluate_run
+from ragassay.engine.run.ranked_runs import evaluate_run
 from ragassay.errors import UsageError
-from ragassay.metrics import chunks_datapizza, naming
+from ragassay.metrics.chunks import chunks_datapizza
+from ragassay.metrics.core import naming
 
 QRELS = "q1 0 a 1\nq1 0 b 0\nq2 0 c 2\n"
 RUN = "q1 Q0 b 1 2.0 run\nq1 Q0 a 2 1.0 run\nq2 Q0 c 1 9.0 run\n"

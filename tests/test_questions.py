@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from question_examples import ANSWER, EXAMPLES, MODELS, OTHER, PASSAGE, QUERY, fences, name_of
 from ragassay.judges import question as questions
 from ragassay.judges.combining import RULES, combinable, combine
-from ragassay.judges.fence import RULE
+from ragassay.judges.prompt_escaping import RULE
 from ragassay.judges.question import Question
 from ragassay.judges.questions import kinds
 from ragassay.judges.questions.answering import Idk, SaysIdk

@@ -13,17 +13,17 @@ from hypothesis import strategies as st
 import ragassay
 from ragassay import examples, suites
 from ragassay.cli import call
-from ragassay.engine.results import Result
+from ragassay.engine.results.result import Result
 from ragassay.judges.asking import Asker
 from ragassay.judges.judge import Judge
 from ragassay.judges.question import Question
 from ragassay.judges.replay import Replay
 from ragassay.judges.verdict import Failure, Provenance, Verdict
-from ragassay.metrics import naming
-from ragassay.metrics.base import Window
-from ragassay.metrics.ragreport import ON_TOPIC_ONLY
-from ragassay.reports import ragreport
+from ragassay.metrics.core import naming
+from ragassay.metrics.core.base import Window
+from ragassay.metrics.rubric.ragreport import ON_TOPIC_ONLY
 from ragassay.reports.folder import write_reports
+from ragassay.reports.tables import ragreport
 from ragassay.samples import Answer, Passage, Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 

@@ -10,7 +10,8 @@ import pytest
 from question_examples import ANSWER, EXAMPLES, OTHER, PASSAGE, QUERY, name_of
 from ragassay.errors import InputError, UsageError
 from ragassay.judges.asking import Usage
-from ragassay.judges.ledger import Entry
+from ragassay.judges.ledger.ledger_admin import record_of
+from ragassay.judges.ledger.store import Entry
 from ragassay.judges.panel import Panel
 from ragassay.judges.question import Question
 from ragassay.judges.questions.nuggets import NuggetImportance
@@ -19,7 +20,6 @@ from ragassay.judges.questions.report import ReportOnContext, Satisfaction
 from ragassay.judges.questions.support import ClaimSupport, ExtractClaims
 from ragassay.judges.records import to_record
 from ragassay.judges.replay import Replay
-from ragassay.judges.upkeep import record_of
 from ragassay.judges.verdict import Failure, Provenance, Verdict
 from ragassay.scores import Reason
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ragassay.reports import html
+from ragassay.reports.html import pages
 from reports_examples import HOSTILE, comparison, example, hostile, pair
 
 CHROMIUM = Path("/usr/bin/chromium")
@@ -39,12 +39,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Reports of 5,000 queries, and of hostile data."""
     base = tmp_path_factory.mktemp("reports")
     compared, a, b = pair(5_000)
-    html.write_report(a, base / "run.html")
-    html.write_comparison(compared, a, b, base / "comparison.html")
+    pages.write_report(a, base / "run.html")
+    pages.write_comparison(compared, a, b, base / "comparison.html")
     bad = hostile()
-    html.write_report(bad, base / "hostile.html")
-    html.write_comparison(comparison(bad, bad), bad, bad, base / "hostile-comparison.html")
-    html.write_report(example(12), base / "small.html")
+    pages.write_report(bad, base / "hostile.html")
+    pages.write_comparison(comparison(bad, bad), bad, bad, base / "hostile-comparison.html")
+    pages.write_report(example(12), base / "small.html")
     return base
 
 

@@ -12,8 +12,8 @@ from rich.console import Console
 from ragassay import suites
 from ragassay.cli import call, show
 from ragassay.errors import InputError, UsageError
-from ragassay.reports import catalogue
 from ragassay.reports.folder import write_reports
+from ragassay.reports.text import catalogue
 from reports_examples import example
 
 
@@ -61,7 +61,7 @@ class Pipe(io.TextIOWrapper):
 def test_a_pipe_gets_no_padding_and_only_what_it_can_encode(
     encoding: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from ragassay.reports import terminal
+    from ragassay.reports.text import terminal
 
     pipe = Pipe(encoding)
     monkeypatch.setattr(sys, "stdout", pipe)

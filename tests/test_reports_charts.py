@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragassay.engine.results import Result
+from ragassay.engine.results.result import Result
 from ragassay.errors import UsageError
-from ragassay.reports import charts, distributions
+from ragassay.reports.charts import charts, distributions
 from ragassay.reports.plots.compared import MAX_BARS, overview
 from ragassay.scores import Score
 from reports_examples import (

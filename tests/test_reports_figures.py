@@ -6,8 +6,9 @@ import re
 
 import numpy as np
 
-from ragassay.engine.summary import MetricSummary
-from ragassay.reports import distributions, figures
+from ragassay.engine.results.summary import MetricSummary
+from ragassay.reports.charts import distributions
+from ragassay.reports.html import figures
 
 VALUES = np.array([0.964, 0.97, 0.98, 0.99, 1.0])
 

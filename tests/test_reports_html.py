@@ -7,20 +7,21 @@ import hashlib
 import json
 import re
 from dataclasses import replace
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pages.parser import HTMLParser
 
-from ragassay.engine.results import Result
-from ragassay.engine.summary import Spending
+from ragassay.engine.results.result import Result
+from ragassay.engine.results.summary import Spending
 from ragassay.errors import UsageError
-from ragassay.metrics import naming
-from ragassay.reports import browse, footnotes, html, wording
-from ragassay.reports.browse import script_json
+from ragassay.metrics.core import naming
+from ragassay.reports.html import browse, pages
+from ragassay.reports.html.browse import script_json
+from ragassay.reports.text import footnotes, wording
 from ragassay.samples import GoldPassage, Passage
 from ragassay.scores import Score
 from reports_examples import (
@@ -35,7 +36,7 @@ from reports_examples import (
     samples,
 )
 
-TEMPLATES = Path(html.__file__).parent / "templates"
+TEMPLATES = Path(pages.__file__).parent / "templates"
 
 
 class Page(HTMLParser):
@@ -91,12 +92,12 @@ class Page(HTMLParser):
 
 
 def report(found: Result, folder: Path) -> str:
-    html.write_report(found, folder / "report.html")
+    pages.write_report(found, folder / "report.html")
     return (folder / "report.html").read_text(encoding="utf-8")
 
 
 def compared(parts: Any, folder: Path) -> str:
-    html.write_comparison(*parts, folder / "comparison.html")
+    pages.write_comparison(*parts, folder / "comparison.html")
     return (folder / "comparison.html").read_text(encoding="utf-8")
 
 
@@ -244,7 +245,7 @@ def test_the_document_is_well_structured(tmp_path: Path) -> None:
 def test_only_the_first_rows_are_listed_and_the_report_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (browse, html):
+    for module in (browse, pages):
         monkeypatch.setattr(module, "MAX_ROWS", 60)
     page = Page(report(example(100), tmp_path))
     assert len(page.json("rows")["id"]) == 60
@@ -263,7 +264,7 @@ def test_long_texts_are_clipped_to_the_budget_and_say_so(
     long = [replace(s, passages=(replace(s.passages[0], text="x" * 50_000),)) for s in found]  # type: ignore[index]
     big = result(long, outcomes(long))
     whole = len(report(big, tmp_path))
-    monkeypatch.setattr(html, "TEXT_BUDGET", 400_000)
+    monkeypatch.setattr(pages, "TEXT_BUDGET", 400_000)
     text = report(big, tmp_path)
     assert whole > 10_000_000
     assert len(text) < 1_500_000
@@ -344,11 +345,11 @@ def test_an_interrupted_report_leaves_no_half_file(tmp_path: Path) -> None:
             yield row
 
     with pytest.raises(KeyboardInterrupt):
-        html.write_report(replace(found, _rows=rows), tmp_path / "report.html")
+        pages.write_report(replace(found, _rows=rows), tmp_path / "report.html")
     assert list(tmp_path.iterdir()) == []
     (tmp_path / "file").write_text("")
     with pytest.raises(UsageError, match="cannot be written"):
-        html.write_report(found, tmp_path / "file" / "report.html")
+        pages.write_report(found, tmp_path / "file" / "report.html")
 
 
 def luminance(colour: str) -> float:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragassay.reports import markdown, wording
+from ragassay.reports.text import markdown, wording
 from reports_examples import example, hostile, pair
 
 

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 import ragassay
 from block_font import block_font
-from ragassay.reports import html
+from ragassay.reports.html import pages
 from reports_examples import example, pair
 from test_reports_browser import ARGUMENTS, CHROMIUM
 
@@ -160,9 +160,9 @@ def png(picture: Picture) -> bytes:
 
 def write_pages(folder: Path) -> None:
     """Every page that the tool writes, of made-up data that no metric's change touches."""
-    html.write_report(example(12), folder / "report.html")
+    pages.write_report(example(12), folder / "report.html")
     compared, a, b = pair(12)
-    html.write_comparison(compared, a, b, folder / "comparison.html")
+    pages.write_comparison(compared, a, b, folder / "comparison.html")
     answers = ("in May", "in May", "in June", "at noon in May", "never", "in May 1932")
     records = [
         {
@@ -177,9 +177,9 @@ def write_pages(folder: Path) -> None:
     ]
     metrics = ["f1", "em", "runs_rougeL.f", "runs_mean", "runs_cv", "runs_flip"]
     repeated = ragassay.evaluate(records, metrics=metrics, save=folder / "run")
-    html.write_report(repeated, folder / "repeats.html")
+    pages.write_report(repeated, folder / "repeats.html")
     assert repeated.consistency is not None
-    html.write_report(repeated.consistency, folder / "consistency.html")
+    pages.write_report(repeated.consistency, folder / "consistency.html")
 
 
 @pytest.fixture(scope="module")

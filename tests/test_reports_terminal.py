@@ -13,19 +13,13 @@ from rich.cells import cell_len
 from rich.console import Console, RenderableType
 
 import ragassay
-from ragassay.engine.comparison import compare_arrays
-from ragassay.engine.preview import Preview
-from ragassay.engine.summary import Comparison, Slice
-from ragassay.reports import (
-    footnotes,
-    grouping,
-    html,
-    markdown,
-    terminal,
-    wording,
-)
+from ragassay.engine.comparison.compare_runs import compare_arrays
+from ragassay.engine.plan.preview import Preview
+from ragassay.engine.results.summary import Comparison, Slice
+from ragassay.reports.html import pages
 from ragassay.reports.plots.compared import overview
-from ragassay.reports.preview import preview_table
+from ragassay.reports.text import footnotes, grouping, markdown, terminal, wording
+from ragassay.reports.text.preview import preview_table
 from ragassay.scores import Reason, Score, Unscored
 from reports_examples import HOSTILE, Kind, example, hostile, pair, result, samples
 
@@ -121,7 +115,7 @@ def test_a_comparison_by_clusters_says_so_in_every_form(tmp_path: Path) -> None:
     said = "keep the queries of one conversation together (7 clusters)."
 
     def forms(found: Comparison) -> list[str]:
-        html.write_comparison(found, a, b, tmp_path / "c.html")
+        pages.write_comparison(found, a, b, tmp_path / "c.html")
         return [
             shown(terminal.comparison_table(found), 200),
             markdown.comparison(found),

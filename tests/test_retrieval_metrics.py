@@ -11,12 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragassay import GoldPassage, InputError, Passage, Reason, Sample, Score, Unscored, UsageError
-from ragassay.engine.ranked_runs import evaluate_run
+from ragassay.engine.run.ranked_runs import evaluate_run
 from ragassay.errors import RagassayWarning
-from ragassay.metrics import naming, ranking_sources
-from ragassay.metrics.base import Metric, Window
-from ragassay.metrics.ranking_metric import RankingMetric
-from ragassay.metrics.whole import Whole
+from ragassay.metrics.core import naming
+from ragassay.metrics.core.base import Metric, Window
+from ragassay.metrics.core.whole import Whole
+from ragassay.metrics.retrieval import ranking_sources
+from ragassay.metrics.retrieval.ranking_metric import RankingMetric
 from ragassay.suites import retrieval
 
 NUMERIC = [

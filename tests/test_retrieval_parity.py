@@ -15,11 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragassay import GoldPassage, Passage, Sample, Score
-from ragassay.engine.ranked_runs import evaluate_run
-from ragassay.metrics import ranking_sources, trec_names
-from ragassay.metrics.base import Window
-from ragassay.metrics.ranking_metric import RankingMetric
-from ragassay.metrics.rankings import Rankings
+from ragassay.engine.run.ranked_runs import evaluate_run
+from ragassay.metrics.core.base import Window
+from ragassay.metrics.retrieval import ranking_sources, trec_names
+from ragassay.metrics.retrieval.ranking_metric import RankingMetric
+from ragassay.metrics.retrieval.rankings import Rankings
 
 Qrels = dict[str, dict[str, int]]
 Run = dict[str, dict[str, float]]

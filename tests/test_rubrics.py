@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ragassay
-from ragassay.engine.own_metrics import load_rubric
+from ragassay.engine.config.own_metrics import load_rubric
 from ragassay.errors import InputError, UsageError
 from ragassay.judges.asking import Asker
 from ragassay.judges.judge import Judge
@@ -19,9 +19,9 @@ from ragassay.judges.questions.rubrics import Graded, RubricGrade
 from ragassay.judges.rubric import Rubric
 from ragassay.judges.rubric_files import STEPS, bundled, parse_rubric
 from ragassay.judges.verdict import Provenance, Verdict
-from ragassay.metrics import base, naming, own
-from ragassay.metrics.base import Metric, Window
-from ragassay.metrics.rubric import rubric_metric
+from ragassay.metrics.core import base, naming, own
+from ragassay.metrics.core.base import Metric, Window
+from ragassay.metrics.rubric.rubric_grade import rubric_metric
 from ragassay.samples import Answer, Passage, Sample, Turn
 from ragassay.scores import Outcome, Reason, Score, Unscored
 
@@ -251,7 +251,7 @@ def test_a_run_with_a_rubric_runs_again_from_its_folder_and_the_copies_in_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from ragassay.cli import call
-    from ragassay.engine.folder import open_run
+    from ragassay.engine.results.run_folder import open_run
 
     path, data, first = tmp_path / "tone.yaml", tmp_path / "data.jsonl", tmp_path / "first"
     path.write_text(TONE)

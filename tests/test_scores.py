@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragassay.engine.results import ScoreColumns, ScoreRow
+from ragassay.engine.results.result import ScoreColumns, ScoreRow
 from ragassay.scores import Reason, Score, Unscored
 
 JSON = st.recursive(

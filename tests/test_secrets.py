@@ -20,16 +20,16 @@ import pytest
 
 from llm_judging import KEY, Bench, ask, ask_one, failed, grades
 from llm_server import LLMServer
+from ragassay.compat.open_rag_eval.judge_models import OpenAIModel, asked
 from ragassay.errors import InputError, RagassayError
-from ragassay.judges import secrets
-from ragassay.judges.endpoints.base import EndpointError
-from ragassay.judges.endpoints.openai_chat import OpenAIChat
-from ragassay.judges.ledger import Ledger
-from ragassay.judges.llm import LLMJudge
-from ragassay.judges.named import JudgeOptions, address_of, make_judge
+from ragassay.judges.judge_factory import JudgeOptions, address_of, make_judge
+from ragassay.judges.ledger.store import Ledger
+from ragassay.judges.llm.llm_judge import LLMJudge
 from ragassay.judges.records import to_record
-from ragassay.judges.secrets import HIDDEN, Secret
-from ragassay.open_rag_eval.models import OpenAIModel, asked
+from ragassay.transport import secrets
+from ragassay.transport.endpoints.base import EndpointError
+from ragassay.transport.endpoints.openai_chat import OpenAIChat
+from ragassay.transport.secrets import HIDDEN, Secret
 
 
 def test_a_secret_shows_its_source_and_not_itself() -> None:

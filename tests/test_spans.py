@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragassay.errors import UsageError
-from ragassay.metrics import naming
-from ragassay.metrics.spans import Span, covered, overlaps
+from ragassay.metrics.chunks.spans import Span, covered, overlaps
+from ragassay.metrics.core import naming
 from ragassay.samples import GoldPassage, Passage, Sample
 from ragassay.scores import Reason, Score, Unscored
 

@@ -14,12 +14,12 @@ from llm_rule import Request
 from llm_server import LLMServer
 from ragassay import examples
 from ragassay.cli import call
-from ragassay.engine.comparison import compare_arrays
-from ragassay.engine.results import Result
-from ragassay.engine.standing import offline_agreement, offline_reason, unmeasured_judge
+from ragassay.engine.comparison.compare_runs import compare_arrays
+from ragassay.engine.comparison.standing import offline_agreement, offline_reason, unmeasured_judge
+from ragassay.engine.results.result import Result
 from ragassay.errors import UsageError
 from ragassay.judges.offline import LABEL
-from ragassay.reports import footnotes
+from ragassay.reports.text import footnotes
 
 
 def records(answers: list[str], **more: object) -> list[dict]:
@@ -253,7 +253,7 @@ def test_a_drop_is_excluded_shown_or_neither(
 
 
 def test_a_drop_where_lower_is_better_is_a_rise(tmp_path: Path) -> None:
-    from ragassay.engine import drops
+    from ragassay.engine.comparison import drops
 
     rows = np.array([[0.5] * 40]), np.array([[0.1] * 40])
     found = compare_arrays(["m"], *rows, higher_is_better=[False], spans=[(0.0, 1.0)])

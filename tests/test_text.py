@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from rouge_score import tokenize
 from rouge_score.tokenizers import porter
 
-from ragassay.metrics import text
+from ragassay.metrics.answer import text
 
 STEMMER = porter.PorterStemmer()
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragassay.engine.ranked_runs import read_rankings
+from ragassay.engine.run.ranked_runs import read_rankings
 from ragassay.errors import InputError, RagassayWarning
 from ragassay.formats import trec, trec_run
 

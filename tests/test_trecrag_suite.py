@@ -29,11 +29,11 @@ from ragassay import (
 )
 from ragassay.cli import call
 from ragassay.judges.question import Question
-from ragassay.metrics.hallucination import Hhem
-from ragassay.metrics.no_answer import Answered, NoAnswer
+from ragassay.metrics.answer.no_answer import Answered, NoAnswer
+from ragassay.metrics.grounding.hallucination import Hhem
 from ragassay.reports.folder import write_reports
-from ragassay.reports.ore_files import ALL_COLUMNS
-from ragassay.reports.ore_values import COLUMNS
+from ragassay.reports.tables.ore_files import ALL_COLUMNS
+from ragassay.reports.tables.ore_values import COLUMNS
 from ragassay.suites import get
 from scripted_judge import Scripted
 

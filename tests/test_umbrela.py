@@ -10,11 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragassay import Passage, Reason, Sample, Score, Unscored, UsageError
-from ragassay.engine.scoring import score_stream
+from ragassay.engine.run.scoring import score_stream
 from ragassay.judges.asking import Asker
 from ragassay.judges.question import Question
-from ragassay.metrics import naming
-from ragassay.metrics.umbrela_ranking import average_precision, ndcg, precision_at, reciprocal_rank
+from ragassay.metrics.core import naming
+from ragassay.metrics.relevance.umbrela_ranking import (
+    average_precision,
+    ndcg,
+    precision_at,
+    reciprocal_rank,
+)
 from ragassay.scores import Outcome
 from scripted_judge import Scripted
 

@@ -54,32 +54,32 @@ __all__ = [
 _HOME = {
     "Answer": "ragassay.samples",
     "Answerability": "ragassay.samples",
-    "AnthropicModel": "ragassay.open_rag_eval",
-    "AutoNuggetMetric": "ragassay.open_rag_eval",
-    "AutoNuggetizer": "ragassay.open_rag_eval",
-    "CitationMetric": "ragassay.open_rag_eval",
+    "AnthropicModel": "ragassay.compat.open_rag_eval",
+    "AutoNuggetMetric": "ragassay.compat.open_rag_eval",
+    "AutoNuggetizer": "ragassay.compat.open_rag_eval",
+    "CitationMetric": "ragassay.compat.open_rag_eval",
     "Comparison": "ragassay.engine",
-    "ConsistencyEvaluator": "ragassay.open_rag_eval",
-    "GeminiModel": "ragassay.open_rag_eval",
+    "ConsistencyEvaluator": "ragassay.compat.open_rag_eval",
+    "GeminiModel": "ragassay.compat.open_rag_eval",
     "GoldPassage": "ragassay.samples",
-    "GoldenAnswerEvaluator": "ragassay.open_rag_eval",
-    "HallucinationMetric": "ragassay.open_rag_eval",
+    "GoldenAnswerEvaluator": "ragassay.compat.open_rag_eval",
+    "HallucinationMetric": "ragassay.compat.open_rag_eval",
     "InputError": "ragassay.errors",
-    "LLMJudgeModel": "ragassay.open_rag_eval",
-    "NoAnswerMetric": "ragassay.open_rag_eval",
-    "OpenAIModel": "ragassay.open_rag_eval",
+    "LLMJudgeModel": "ragassay.compat.open_rag_eval",
+    "NoAnswerMetric": "ragassay.compat.open_rag_eval",
+    "OpenAIModel": "ragassay.compat.open_rag_eval",
     "Passage": "ragassay.samples",
-    "RAGResultsLoader": "ragassay.open_rag_eval",
+    "RAGResultsLoader": "ragassay.compat.open_rag_eval",
     "RagassayError": "ragassay.errors",
     "Reason": "ragassay.scores",
     "Result": "ragassay.engine",
     "Sample": "ragassay.samples",
     "Score": "ragassay.scores",
     "Statement": "ragassay.samples",
-    "TRECEvaluator": "ragassay.open_rag_eval",
-    "TogetherModel": "ragassay.open_rag_eval",
+    "TRECEvaluator": "ragassay.compat.open_rag_eval",
+    "TogetherModel": "ragassay.compat.open_rag_eval",
     "Turn": "ragassay.samples",
-    "UMBRELAMetric": "ragassay.open_rag_eval",
+    "UMBRELAMetric": "ragassay.compat.open_rag_eval",
     "Unscored": "ragassay.scores",
     "UsageError": "ragassay.errors",
     "compare": "ragassay.engine",
@@ -90,10 +90,7 @@ _HOME = {
 }
 
 if TYPE_CHECKING:
-    from ragassay.engine import Comparison, Result, compare, evaluate, evaluate_run, open_run
-    from ragassay.errors import InputError, RagassayError, UsageError
-    from ragassay.formats import load
-    from ragassay.open_rag_eval import (
+    from ragassay.compat.open_rag_eval import (
         AnthropicModel,
         AutoNuggetizer,
         AutoNuggetMetric,
@@ -110,6 +107,9 @@ if TYPE_CHECKING:
         TRECEvaluator,
         UMBRELAMetric,
     )
+    from ragassay.engine import Comparison, Result, compare, evaluate, evaluate_run, open_run
+    from ragassay.errors import InputError, RagassayError, UsageError
+    from ragassay.formats import load
     from ragassay.samples import (
         Answer,
         Answerability,

@@ -9,6 +9,11 @@ from types import ModuleType
 
 
 def modules(package: str) -> Iterator[ModuleType]:
-    """Every module that lies directly in a package, imported, in the order of its names."""
+    """Every module in a package and the packages within it, imported, in the order of their
+    names."""
     for found in pkgutil.iter_modules(importlib.import_module(package).__path__):
-        yield importlib.import_module(f"{package}.{found.name}")
+        name = f"{package}.{found.name}"
+        if found.ispkg:
+            yield from modules(name)
+        else:
+            yield importlib.import_module(name)

@@ -34,7 +34,9 @@ def demo(
     """
     from ragassay.engine import compare, evaluate
     from ragassay.examples import path_of
-    from ragassay.reports import folder, html, terminal
+    from ragassay.reports import folder
+    from ragassay.reports.html import pages
+    from ragassay.reports.text import terminal
 
     out = show.console()
     results = {}
@@ -45,7 +47,7 @@ def demo(
     comparison = compare(results[NEW], results[OLD])
     page = output / "comparison.html"
     with show.status("writing the comparison"):
-        html.write_comparison(comparison, results[NEW], results[OLD], page)
+        pages.write_comparison(comparison, results[NEW], results[OLD], page)
     if json:
         show.json(comparison.to_json())
         return OK

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from ragassay.judges.upkeep import Row, Stats
+    from ragassay.judges.ledger.ledger_admin import Row, Stats
 
 LEDGER = Path(".ragassay") / "ledger.sqlite"
 
@@ -58,11 +58,11 @@ def stats(path: Place = LEDGER, *, json: Annotated[bool, Flag] = False) -> int:
         path: The ledger's file.
         json: Print as JSON.
     """
-    from ragassay.judges import upkeep
-    from ragassay.judges.ledger import Ledger
+    from ragassay.judges.ledger import ledger_admin
+    from ragassay.judges.ledger.store import Ledger
 
     with Ledger(path, create=False) as book:
-        found = upkeep.stats(book)
+        found = ledger_admin.stats(book)
     if json:
         show.json(found.to_json())
         return OK
@@ -108,13 +108,13 @@ def export(
         messages: With each answer, everything that was sent.
     """
     from ragassay.files import atomic
-    from ragassay.judges import upkeep
-    from ragassay.judges.ledger import Ledger
+    from ragassay.judges.ledger import ledger_admin
+    from ragassay.judges.ledger.store import Ledger
 
-    selection = upkeep.Selection(model=model, kind=kind, failed=failed)
+    selection = ledger_admin.Selection(model=model, kind=kind, failed=failed)
     with Ledger(path, create=False) as book:
         selection.check(book)
-        lines = upkeep.export(book, selection, messages=messages)
+        lines = ledger_admin.export(book, selection, messages=messages)
         if output is None:
             sys.stdout.flush()
             sys.stdout.buffer.writelines(map(printable.in_json, lines))
@@ -197,13 +197,13 @@ def prune(
         dry_run: Only say what would go.
         json: Print as JSON.
     """
-    from ragassay.judges import upkeep
-    from ragassay.judges.ledger import Ledger
+    from ragassay.judges.ledger import ledger_admin
+    from ragassay.judges.ledger.store import Ledger
 
     before = None if older_than is None else _moment(older_than, datetime.now(UTC))
-    selection = upkeep.Selection(model=model, kind=kind, before=before, failed=failed)
+    selection = ledger_admin.Selection(model=model, kind=kind, before=before, failed=failed)
     if rejected:
-        if everything or selection != upkeep.Selection(model=model):
+        if everything or selection != ledger_admin.Selection(model=model):
             raise UsageError("--rejected throws no answers away: it goes with --model only.")
         return _forget(path, model, dry_run=dry_run, json=json)
     if selection.all != everything:
@@ -215,11 +215,11 @@ def prune(
         )
     with Ledger(path, create=False) as book:
         selection.check(book)
-        found = upkeep.stats(book, selection)
-        gone = found.entries if dry_run else upkeep.prune(book, selection)
+        found = ledger_admin.stats(book, selection)
+        gone = found.entries if dry_run else ledger_admin.prune(book, selection)
         if everything and not dry_run:
-            upkeep.forget_rejections(book)
-        after = upkeep.stats(book)
+            ledger_admin.forget_rejections(book)
+        after = ledger_admin.stats(book)
     if json:
         show.json({"pruned": gone, "dry_run": dry_run, "what": found.to_json()["rows"]})
         return OK
@@ -236,13 +236,13 @@ def prune(
 
 def _forget(path: Path, model: str | None, *, dry_run: bool, json: bool) -> int:
     """Forgets rejected parameters, and says which these were."""
-    from ragassay.judges import upkeep
-    from ragassay.judges.ledger import Ledger
+    from ragassay.judges.ledger import ledger_admin
+    from ragassay.judges.ledger.store import Ledger
 
     with Ledger(path, create=False) as book:
-        found = upkeep.rejections(book, model)
+        found = ledger_admin.rejections(book, model)
         if not dry_run:
-            upkeep.forget_rejections(book, model)
+            ledger_admin.forget_rejections(book, model)
     n = sum(map(len, found.values()))
     if json:
         show.json({"forgotten": n, "dry_run": dry_run, "rejected_parameters": found})

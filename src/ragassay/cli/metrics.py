@@ -35,7 +35,7 @@ def metrics(
         suite: Only the metrics of this suite, and what to know about its numbers.
         json: Print as JSON.
     """
-    from ragassay.reports import catalogue
+    from ragassay.reports.text import catalogue
 
     if name is not None:
         meant = catalogue.found(name, suite)

@@ -40,10 +40,10 @@ def listing(*, model: Folders = None, json: Annotated[bool, Flag] = False) -> in
         model: NAME=FOLDER: a local folder for a model. Repeatable.
         json: Print as JSON.
     """
-    from ragassay.engine.model_checks import check_folders
-    from ragassay.engine.model_survey import survey
-    from ragassay.models.weights import Unavailable, needs_packages
-    from ragassay.reports import models as report
+    from ragassay.engine.models.model_checks import check_folders
+    from ragassay.engine.models.model_survey import survey
+    from ragassay.models.weights.weight_files import Unavailable, needs_packages
+    from ragassay.reports.text import model_table as report
 
     named = folders("--model", model) or {}
     check_folders(named)
@@ -78,7 +78,7 @@ def fetch(
         output: Folder to put it in, instead of the cache.
     """
     from ragassay.models import Weights
-    from ragassay.models.fetching import fetch as download
+    from ragassay.models.weights.fetching import fetch as download
 
     weights = Weights.parse(name)
     if revision is not None:
@@ -118,9 +118,9 @@ def check(
             is one).
         dtype: Precision (default: float32).
     """
-    from ragassay.engine.model_checks import check_folders
-    from ragassay.engine.model_survey import check as tried
-    from ragassay.engine.model_survey import survey
+    from ragassay.engine.models.model_checks import check_folders
+    from ragassay.engine.models.model_survey import check as tried
+    from ragassay.engine.models.model_survey import survey
     from ragassay.models import ModelOptions
 
     named = folders("--model", model) or {}

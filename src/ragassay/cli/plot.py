@@ -13,8 +13,8 @@ from ragassay.cli.words import listed
 from ragassay.errors import UsageError
 
 if TYPE_CHECKING:
-    from ragassay.engine.summary import Comparison
-    from ragassay.reports.drawing import Spec
+    from ragassay.engine.results.summary import Comparison
+    from ragassay.reports.charts.drawing import Spec
     from ragassay.reports.plots.consistency import Statistic
     from ragassay.reports.plots.sources import Evaluator, Sources
 
@@ -66,7 +66,7 @@ def plot(
         compare: Draw differences instead: each file against the last, query by query.
         force: With --compare: although the scores were not computed alike.
     """
-    from ragassay.reports import drawing
+    from ragassay.reports.charts import drawing
     from ragassay.reports.plots import picture, sources
 
     if evaluator is None:

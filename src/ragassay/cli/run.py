@@ -233,11 +233,12 @@ def run(
         json: Print the summary as JSON.
     """
     from ragassay import formats
-    from ragassay.engine.config import make_config
-    from ragassay.engine.evaluation import prepare
-    from ragassay.engine.preview import preview
-    from ragassay.reports import folder, terminal
-    from ragassay.reports.preview import preview_table
+    from ragassay.engine.config.run_config import make_config
+    from ragassay.engine.plan.preview import preview
+    from ragassay.engine.run.evaluation import prepare
+    from ragassay.reports import folder
+    from ragassay.reports.text import terminal
+    from ragassay.reports.text.preview import preview_table
 
     flags: dict[str, Any] = {
         "suite": listed("--suite", suite),

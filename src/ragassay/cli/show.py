@@ -15,8 +15,8 @@ from ragassay.cli import interrupt
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from ragassay.engine.results import Result
-    from ragassay.engine.summary import GateResult
+    from ragassay.engine.results.result import Result
+    from ragassay.engine.results.summary import GateResult
 
 PATIENCE_S = 2.0
 """Work that takes longer than this shows how far it is."""
@@ -37,7 +37,8 @@ def console(*, stderr: bool = False) -> Console:
 def result(out: Console, found: Result) -> None:
     """The table of a run, and below it that of its consistency. A run of the suite consistency
     alone has that one only."""
-    from ragassay.reports import consistency_table, terminal
+    from ragassay.reports.tables import consistency_table
+    from ragassay.reports.text import terminal
 
     inner = found.consistency
     if inner is None or found.summary.metrics:

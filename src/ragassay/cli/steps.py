@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ragassay.errors import UsageError
 
 if TYPE_CHECKING:
-    from ragassay.engine.config import RunConfig
+    from ragassay.engine.config.run_config import RunConfig
 
 SUITE = "mtrag"
 VLLM = "http://localhost:8001/v1"
@@ -48,11 +48,11 @@ def run_step(
     from ragassay import suites
     from ragassay.cli import show
     from ragassay.cli.exits import exit_code
-    from ragassay.engine.judging import bench_for
-    from ragassay.engine.model_checks import check_models
-    from ragassay.engine.modelling import model_options
-    from ragassay.engine.mtrag_steps import StepOptions, run_steps
-    from ragassay.reports import terminal
+    from ragassay.compat.mtrag.mtrag_steps import StepOptions, run_steps
+    from ragassay.engine.models.model_checks import check_models
+    from ragassay.engine.models.modelling import model_options
+    from ragassay.engine.run.judge_session import bench_for
+    from ragassay.reports.text import terminal
 
     words = judge_words(provider, judge_model, openai_key, azure_host)
     if words is not None and config.judge:

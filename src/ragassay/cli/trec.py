@@ -19,8 +19,8 @@ from ragassay.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ragassay.engine.trec_eval import TrecScores
-    from ragassay.metrics.trec_names import TrecMeasure
+    from ragassay.compat.trec_eval.trec_evaluation import TrecScores
+    from ragassay.metrics.retrieval.trec_names import TrecMeasure
 
 _Flag = Parameter(negative=())
 _Run = Annotated[Path, Parameter(allow_leading_hyphen=True)]
@@ -111,7 +111,7 @@ def trec(
         seed: Seed of the sign patterns.
         json: Print JSON.
     """
-    from ragassay.metrics import trec_names
+    from ragassay.metrics.retrieval import trec_names
 
     del results, old_format
     if level < 0:
@@ -155,14 +155,15 @@ def trec(
         chosen = trec_names.ours(list(map(str, SUITE.resolve(ks=cutoffs))), rel=level)
 
     def scored(run: Path, measures: Sequence[TrecMeasure], *, complete: bool) -> TrecScores:
-        from ragassay.engine import ranked_runs, trec_eval
+        from ragassay.compat.trec_eval import trec_evaluation
+        from ragassay.engine.run import ranked_runs
         from ragassay.formats.trec_judgements import read_scales
 
         with show.console(stderr=True).status(f"evaluating {run.name}"), ExitStack() as stack:
             file = stack.enter_context(seekable(run))
             scales = None if z_scores is None else read_scales(z_scores)
             judged, tag = ranked_runs.read_judged(qrels, file, judgements)
-            return trec_eval.score(
+            return trec_evaluation.score(
                 judged,
                 tag,
                 measures,
@@ -184,7 +185,7 @@ def trec(
             json=json,
             ultrarag=ultrarag,
         )
-    from ragassay.reports import trec_eval as shown
+    from ragassay.compat.trec_eval import trec_printing as shown
 
     scores = scored(run, chosen, complete=complete)
     name = _name(run)
@@ -230,10 +231,10 @@ def _compare(
 ) -> int:
     import numpy as np
 
-    from ragassay.engine.comparison import compare_arrays
-    from ragassay.engine.slicing import CONVERSATION_KEYS, conversations_of_ids
-    from ragassay.reports import trec_eval as shown
-    from ragassay.reports.terminal import comparison_table
+    from ragassay.compat.trec_eval import trec_printing as shown
+    from ragassay.engine.comparison.compare_runs import compare_arrays
+    from ragassay.engine.results.slicing import CONVERSATION_KEYS, conversations_of_ids
+    from ragassay.reports.text.terminal import comparison_table
 
     measures = [
         m for m in found if m.metric is not None and m.summary and m.metric.aggregate == "mean"

@@ -47,9 +47,9 @@ def validate(
         separator: What separates the chunks in a context that is one string.
         json: Print what was found as JSON.
     """
-    from ragassay.engine.evaluation import prepare
-    from ragassay.engine.preview import preview
-    from ragassay.reports.preview import preview_table
+    from ragassay.engine.plan.preview import preview
+    from ragassay.engine.run.evaluation import prepare
+    from ragassay.reports.text.preview import preview_table
 
     flags = {
         "suite": listed("--suite", suite),

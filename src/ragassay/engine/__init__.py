@@ -1,10 +1,10 @@
 """Arranges the work: from samples and metrics to a result."""
 
-from ragassay.engine.comparison import compare
-from ragassay.engine.evaluation import evaluate
-from ragassay.engine.folder import open_run
-from ragassay.engine.ranked_runs import evaluate_run
-from ragassay.engine.results import Result
-from ragassay.engine.summary import Comparison
+from ragassay.engine.comparison.compare_runs import compare
+from ragassay.engine.results.result import Result
+from ragassay.engine.results.run_folder import open_run
+from ragassay.engine.results.summary import Comparison
+from ragassay.engine.run.evaluation import evaluate
+from ragassay.engine.run.ranked_runs import evaluate_run
 
 __all__ = ["Comparison", "Result", "compare", "evaluate", "evaluate_run", "open_run"]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ragassay.judges.asking import Ask, Asker, Unanswered
     from ragassay.judges.judge import Judge
-    from ragassay.judges.llm import LLMJudge
+    from ragassay.judges.llm.llm_judge import LLMJudge
     from ragassay.judges.offline import OfflineJudge
     from ragassay.judges.panel import Panel
     from ragassay.judges.question import Question, Reply, whole
@@ -23,7 +23,7 @@ _HOME = {
     "Asker": "asking",
     "Failure": "verdict",
     "Judge": "judge",
-    "LLMJudge": "llm",
+    "LLMJudge": "llm.llm_judge",
     "OfflineJudge": "offline",
     "Panel": "panel",
     "Provenance": "verdict",

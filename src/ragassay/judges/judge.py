@@ -6,9 +6,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from typing import Any
 
-from ragassay.judges.prices import Price
 from ragassay.judges.question import Question, R_co
 from ragassay.judges.verdict import Failure, Verdict
+from ragassay.transport.prices import Price
 
 
 class Judge(ABC):

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
 
-from ragassay.judges import requests, tokens
 from ragassay.judges.asking import Ask, Asker, Scope
 from ragassay.judges.judge import Judge
-from ragassay.judges.prices import Price
+from ragassay.judges.llm import requests, tokens
 from ragassay.judges.question import Question, R, R_co, Reply
 from ragassay.judges.verdict import Failure, Provenance, Verdict, evidence_id
+from ragassay.transport.prices import Price
 
 End = Literal["smallest", "largest", "slowest"]
 

@@ -46,8 +46,8 @@ from pydantic import (
     model_serializer,
 )
 
-from ragassay.judges.extremes import extreme
-from ragassay.judges.fence import RULE, fenced, numbered
+from ragassay.judges.prompt_escaping import RULE, fenced, numbered
+from ragassay.judges.schema_bounds import extreme
 from ragassay.scores import Reason
 
 Message = Mapping[str, str]

@@ -10,8 +10,8 @@ from typing import Annotated, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
+from ragassay import yaml_positions
 from ragassay.errors import InputError
-from ragassay.judges import marked_yaml
 from ragassay.judges.rubric import JudgePrompt, Rubric, RubricPart
 from ragassay.yaml_files import text_of
 
@@ -90,7 +90,7 @@ def read_rubric(path: str | Path) -> Rubric:
 
 def parse_rubric(text: str, path: object = "rubric") -> Rubric:
     """The rubric that a YAML text holds; ``path`` names it in errors. Raises `InputError`."""
-    found = marked_yaml.parse(text, _RubricFile, path)
+    found = yaml_positions.parse(text, _RubricFile, path)
     return Rubric(
         name=found.name,
         title=found.title.rstrip(".") or found.name.replace("_", " ").replace("-", " "),
@@ -118,7 +118,7 @@ def read_judge_prompt(path: str | Path) -> JudgePrompt:
     """
     source, text = Path(path), _content(path)
     if source.suffix.casefold() in (".yaml", ".yml"):
-        found = marked_yaml.parse(text, _PromptFile, path)
+        found = yaml_positions.parse(text, _PromptFile, path)
         title = found.title.rstrip(".")
         return JudgePrompt(found.name, found.instructions, title, found.temperature)
     if not text.strip():

@@ -28,16 +28,16 @@ __all__ = [
     "sentence_bleu",
 ]
 
-_HOME = dict.fromkeys(__all__, "chunks_datapizza") | {
-    "corpus_bleu": "bleu",
-    "idk_condition": "mtrag_idk_table",
-    "parse": "naming",
-    "sentence_bleu": "bleu",
+_HOME = dict.fromkeys(__all__, "chunks.chunks_datapizza") | {
+    "corpus_bleu": "answer.bleu",
+    "idk_condition": "mtrag.mtrag_idk_table",
+    "parse": "core.naming",
+    "sentence_bleu": "answer.bleu",
 }
 
 if TYPE_CHECKING:
-    from ragassay.metrics.bleu import corpus_bleu, sentence_bleu
-    from ragassay.metrics.chunks_datapizza import (
+    from ragassay.metrics.answer.bleu import corpus_bleu, sentence_bleu
+    from ragassay.metrics.chunks.chunks_datapizza import (
         bleu_score,
         corpus_bleu_score,
         corpus_rouge_scores,
@@ -52,8 +52,8 @@ if TYPE_CHECKING:
         recall_at_k_similarity,
         rouge_score,
     )
-    from ragassay.metrics.mtrag_idk_table import idk_condition
-    from ragassay.metrics.naming import parse
+    from ragassay.metrics.core.naming import parse
+    from ragassay.metrics.mtrag.mtrag_idk_table import idk_condition
 
 
 def __getattr__(name: str) -> Any:

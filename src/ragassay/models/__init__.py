@@ -6,6 +6,6 @@ needs it is unscored with that sentence.
 """
 
 from ragassay.models.models import ModelOptions, Models
-from ragassay.models.weights import Unavailable, Unusable, Weights
+from ragassay.models.weights.weight_files import Unavailable, Unusable, Weights
 
 __all__ = ["ModelOptions", "Models", "Unavailable", "Unusable", "Weights"]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ragassay.errors import UsageError
 from ragassay.models.models import ModelOptions
-from ragassay.models.weights import Unusable
+from ragassay.models.weights.weight_files import Unusable
 
 if TYPE_CHECKING:
     import torch

@@ -7,10 +7,10 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from ragassay.models.weights import Unavailable, Weights
+from ragassay.models.weights.weight_files import Unavailable, Weights
 
 if TYPE_CHECKING:
-    from ragassay.models.embedding import Embedder
+    from ragassay.models.embedders.embedding import Embedder
 
 
 @dataclass(frozen=True)
@@ -110,6 +110,6 @@ class Models:
 
 
 def _default_embedder(models: Models) -> Embedder:
-    from ragassay.models.embedder import DEFAULT, LocalEmbedder
+    from ragassay.models.embedders.embedder import DEFAULT, LocalEmbedder
 
     return models.use(LocalEmbedder, Weights.parse(DEFAULT), None)

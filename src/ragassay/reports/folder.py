@@ -6,23 +6,22 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ragassay import files
-from ragassay.engine.folder import REPORTS, SCORES
-from ragassay.engine.results import CONSISTENCY, Result
-from ragassay.engine.summary import Comparison
+from ragassay.engine.results.result import CONSISTENCY, Result
+from ragassay.engine.results.run_folder import REPORTS, SCORES
+from ragassay.engine.results.summary import Comparison
 from ragassay.errors import UsageError, did_you_mean
-from ragassay.reports import (
-    charts,
+from ragassay.reports.charts import charts, drawing
+from ragassay.reports.html import pages
+from ragassay.reports.plots.compared import overview
+from ragassay.reports.tables import (
     consistency_csv,
     consistency_table,
-    drawing,
-    html,
-    markdown,
     open_rag_eval,
     ore_files,
     ragreport,
     tables,
 )
-from ragassay.reports.plots.compared import overview
+from ragassay.reports.text import markdown
 from ragassay.strict import dumps
 
 DEFAULT = ("html", "markdown", "csv")
@@ -36,7 +35,7 @@ def _markdown(result: Result, path: Path) -> None:
 
 
 WRITERS: dict[str, Callable[[Result, Path], None]] = {
-    "html": html.write_report,
+    "html": pages.write_report,
     "markdown": _markdown,
     "csv": tables.write_wide_csv,
     "long-csv": tables.write_csv,
@@ -64,7 +63,7 @@ def write_comparison(comparison: Comparison, new: Result, old: Result, path: Pat
     """
     suffix = path.suffix.casefold()
     if suffix in (".html", ".htm"):
-        html.write_comparison(comparison, new, old, path)
+        pages.write_comparison(comparison, new, old, path)
     elif suffix == ".md":
         files.write_text(path, markdown.comparison(comparison))
     elif suffix == ".json":

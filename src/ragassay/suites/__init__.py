@@ -14,8 +14,8 @@ from types import MappingProxyType
 
 from ragassay import discovery
 from ragassay.errors import UsageError, did_you_mean
-from ragassay.metrics import naming
-from ragassay.metrics.base import Metric
+from ragassay.metrics.core import naming
+from ragassay.metrics.core.base import Metric
 
 
 @dataclass(frozen=True)

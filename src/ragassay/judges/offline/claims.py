@@ -12,15 +12,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from ragassay.judges.offline import lists
-from ragassay.judges.offline.alignment import COPY, Nearness
 from ragassay.judges.offline.answers import rule_for
-from ragassay.judges.offline.contradictions import contradiction
-from ragassay.judges.offline.evidence import LENS, Evidence, Lens, piece
-from ragassay.judges.offline.hostile import is_hostile
+from ragassay.judges.offline.language import lists
+from ragassay.judges.offline.language.evidence import LENS, Evidence, Lens, piece
+from ragassay.judges.offline.language.hostile import is_hostile
+from ragassay.judges.offline.language.texts import phrases, plain, sentences
+from ragassay.judges.offline.language.words import content
+from ragassay.judges.offline.near_copies.alignment import COPY, Nearness
+from ragassay.judges.offline.near_copies.contradictions import contradiction
 from ragassay.judges.offline.refusals import claims_nothing
-from ragassay.judges.offline.texts import phrases, plain, sentences
-from ragassay.judges.offline.words import content
 from ragassay.judges.questions.support import Claims, ClaimSupport, ClaimVerdicts, ExtractClaims
 
 _TALK = lists.patterns("talk")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from ragassay.judges.offline.answers import rule_for
 from ragassay.judges.offline.claims import supported_share
-from ragassay.judges.offline.evidence import share_of
-from ragassay.judges.offline.hostile import evidence_sentences
+from ragassay.judges.offline.language.evidence import share_of
+from ragassay.judges.offline.language.hostile import evidence_sentences
+from ragassay.judges.offline.language.wanted import KINDS, holds, kind_of, subject
+from ragassay.judges.offline.language.words import content
 from ragassay.judges.offline.refusals import is_small_talk, says_idk
-from ragassay.judges.offline.wanted import KINDS, holds, kind_of, subject
-from ragassay.judges.offline.words import content
 from ragassay.judges.questions.rating import Rating, ReferenceRating
 from ragassay.judges.questions.report import Satisfaction, Stars
 

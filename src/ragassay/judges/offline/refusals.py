@@ -15,11 +15,11 @@ import re
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from ragassay.judges.offline import lists
-from ragassay.judges.offline.evidence import names
-from ragassay.judges.offline.hostile import is_hostile
-from ragassay.judges.offline.texts import plain, sentences
-from ragassay.judges.offline.words import WHOLE, content, tokens, weight
+from ragassay.judges.offline.language import lists
+from ragassay.judges.offline.language.evidence import names
+from ragassay.judges.offline.language.hostile import is_hostile
+from ragassay.judges.offline.language.texts import plain, sentences
+from ragassay.judges.offline.language.words import WHOLE, content, tokens, weight
 
 _REFUSAL = lists.patterns("refusals")
 _OF_TEXTS = lists.patterns("refusals_of_texts")

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from ragassay.engine.standing import offline_reason
-from ragassay.reports import distributions, wording
-from ragassay.reports.charts import MAX_POINTS
-from ragassay.reports.distributions import Values
-from ragassay.reports.drawing import GRID, INK, MUTED, Spec
+from ragassay.engine.comparison.standing import offline_reason
+from ragassay.reports.charts import distributions
+from ragassay.reports.charts.charts import MAX_POINTS
+from ragassay.reports.charts.distributions import Values
+from ragassay.reports.charts.drawing import GRID, INK, MUTED, Spec
 from ragassay.reports.plots import key, marks, sheet
 from ragassay.reports.plots.marks import Channel, mark
 from ragassay.reports.plots.panels import (
@@ -35,6 +35,7 @@ from ragassay.reports.plots.panels import (
 )
 from ragassay.reports.plots.series import Series
 from ragassay.reports.plots.sheet import HEADING, NORMAL, SMALL
+from ragassay.reports.text import wording
 
 _UNDER = -8
 """Where the line below a panel's title ends."""

@@ -14,18 +14,19 @@ from functools import partial
 
 import numpy as np
 
-from ragassay.engine.alignment import aligned
-from ragassay.engine.pairs import query_differences
-from ragassay.engine.results import Result
-from ragassay.engine.summary import Comparison, Difference, MetricSummary
+from ragassay.engine.comparison.metric_renaming import aligned
+from ragassay.engine.comparison.pairs import query_differences
+from ragassay.engine.results.result import Result
+from ragassay.engine.results.summary import Comparison, Difference, MetricSummary
 from ragassay.errors import UsageError
-from ragassay.reports import distributions, footnotes, wording
-from ragassay.reports.distributions import Values
-from ragassay.reports.drawing import GRID, INK, MUTED, PALETTE, Spec
+from ragassay.reports.charts import distributions
+from ragassay.reports.charts.distributions import Values
+from ragassay.reports.charts.drawing import GRID, INK, MUTED, PALETTE, Spec
 from ragassay.reports.plots import marks, sheet
 from ragassay.reports.plots.marks import DASHED
 from ragassay.reports.plots.panels import Panel
 from ragassay.reports.plots.sheet import MARGIN, NORMAL, SMALL
+from ragassay.reports.text import footnotes, wording
 
 _WIDE = _FOREST, _BARS = 320.0, 330.0
 _BETWEEN = 62.0

@@ -12,8 +12,8 @@ from math import inf
 from pathlib import Path
 from typing import Literal, get_args
 
-from ragassay.engine.results import Result
-from ragassay.engine.summary import MetricSummary
+from ragassay.engine.results.result import Result
+from ragassay.engine.results.summary import MetricSummary
 from ragassay.errors import InputError
 from ragassay.formats.kinds import kind
 from ragassay.reports.plots import trec

@@ -10,10 +10,10 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ragassay import suites
-from ragassay.engine.results import Result
-from ragassay.engine.summarise import describe
+from ragassay.engine.results.result import Result
+from ragassay.engine.results.summarise import describe
 from ragassay.errors import InputError
-from ragassay.metrics import naming
+from ragassay.metrics.core import naming
 from ragassay.reports.plots.tabled import (
     BY_FILE,
     LEVEL,

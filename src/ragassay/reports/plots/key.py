@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ragassay.reports import wording
-from ragassay.reports.drawing import INK, MUTED, Spec
+from ragassay.reports.charts.drawing import INK, MUTED, Spec
 from ragassay.reports.plots import marks, sheet
+from ragassay.reports.text import wording
 
 if TYPE_CHECKING:
     from ragassay.reports.plots.series import Series

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ragassay.reports import wording
-from ragassay.reports.drawing import INK, Spec
+from ragassay.reports.charts.drawing import INK, Spec
+from ragassay.reports.text import wording
 
 Channel = Mapping[str, Any]
 

@@ -6,11 +6,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ragassay.engine.summary import MetricSummary
-from ragassay.reports import distributions, wording
+from ragassay.engine.results.summary import MetricSummary
+from ragassay.reports.charts import distributions
 from ragassay.reports.plots import key, sheet
 from ragassay.reports.plots.series import Series
 from ragassay.reports.plots.sheet import CHAR, MARGIN, NORMAL, SMALL
+from ragassay.reports.text import wording
 
 AXIS, GAP, KEY_GAP = 24.0, 20.0, 20
 """Room for the numbers below a panel, between two lines of panels, and above the key."""

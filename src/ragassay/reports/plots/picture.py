@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ragassay.engine.comparison import compare
-from ragassay.engine.standing import offline_reason
-from ragassay.engine.summary import Comparison
+from ragassay.engine.comparison.compare_runs import compare
+from ragassay.engine.comparison.standing import offline_reason
+from ragassay.engine.results.summary import Comparison
 from ragassay.errors import UsageError
-from ragassay.reports import wording
-from ragassay.reports.drawing import Spec
+from ragassay.reports.charts.drawing import Spec
 from ragassay.reports.plots import consistency, golden, trec
 from ragassay.reports.plots.boxes import boxes
+from ragassay.reports.plots.comparability_notes import unlike
 from ragassay.reports.plots.compared import overview
 from ragassay.reports.plots.consistency import TOLD, Statistic
 from ragassay.reports.plots.marks import DASHED
 from ragassay.reports.plots.panels import Panel
 from ragassay.reports.plots.series import Series
 from ragassay.reports.plots.sources import Evaluator, Sources, left_out, remarks
-from ragassay.reports.plots.unlike import unlike
-from ragassay.reports.rows import run_numbers
+from ragassay.reports.tables.rows import run_numbers
+from ragassay.reports.text import wording
 
 
 def draw(

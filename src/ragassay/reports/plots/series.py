@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ragassay.engine.results import Result
-from ragassay.engine.summary import MetricSummary
-from ragassay.reports import wording
+from ragassay.engine.results.result import Result
+from ragassay.engine.results.summary import MetricSummary
+from ragassay.reports.text import wording
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from ragassay.errors import UsageError
-from ragassay.reports import drawing, wording
-from ragassay.reports.drawing import INK, PALETTE, Spec
+from ragassay.reports.charts import drawing
+from ragassay.reports.charts.drawing import INK, PALETTE, Spec
+from ragassay.reports.text import wording
 
 WIDTH, HEIGHT = 1280.0, 720.0
 """Of a sheet in CSS pixels; a PNG has twice as many. A larger sheet keeps the ratio."""

@@ -7,19 +7,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, get_args
 
-from ragassay.engine.folder import holds_consistency, open_run
-from ragassay.engine.names import shown
-from ragassay.engine.results import CONSISTENCY, Result
-from ragassay.engine.systems import by_system
+from ragassay.engine.comparison.split_systems import by_system
+from ragassay.engine.results.names import shown
+from ragassay.engine.results.result import CONSISTENCY, Result
+from ragassay.engine.results.run_folder import holds_consistency, open_run
 from ragassay.errors import InputError, UsageError
-from ragassay.metrics import naming
-from ragassay.reports import consistency_csv, wording
-from ragassay.reports.consistency import consistency_of
+from ragassay.metrics.core import naming
 from ragassay.reports.plots import consistency, golden, names, trec
+from ragassay.reports.plots.comparability_notes import unlike
 from ragassay.reports.plots.consistency import Statistic
 from ragassay.reports.plots.series import Series
 from ragassay.reports.plots.tabled import header
-from ragassay.reports.plots.unlike import unlike
+from ragassay.reports.tables import consistency_csv
+from ragassay.reports.tables.consistency_values import consistency_of
+from ragassay.reports.text import wording
 
 Evaluator = Literal["trec", "consistency", "golden_answer"]
 EVALUATORS: tuple[Evaluator, ...] = get_args(Evaluator)

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ragassay.engine.results import Result, ScoreColumns
-from ragassay.engine.summarise import IntervalOptions, averaged_over, summarise
-from ragassay.engine.summary import MetricSummary, Summary
+from ragassay.engine.results.result import Result, ScoreColumns
+from ragassay.engine.results.summarise import IntervalOptions, averaged_over, summarise
+from ragassay.engine.results.summary import MetricSummary, Summary
 from ragassay.errors import InputError
 from ragassay.formats import delimited, files
 from ragassay.formats.delimited import Row

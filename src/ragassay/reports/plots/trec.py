@@ -12,13 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from ragassay import suites
-from ragassay.engine.results import Result
-from ragassay.engine.summarise import describe
-from ragassay.engine.summary import MetricSummary
+from ragassay.engine.results.result import Result
+from ragassay.engine.results.summarise import describe
+from ragassay.engine.results.summary import MetricSummary
 from ragassay.errors import InputError
 from ragassay.formats.kinds import kind
-from ragassay.metrics import naming
-from ragassay.reports.ore_values import COLUMNS
+from ragassay.metrics.core import naming
 from ragassay.reports.plots.tabled import (
     BY_FILE,
     LEVEL,
@@ -30,6 +29,7 @@ from ragassay.reports.plots.tabled import (
     by_run,
     header,
 )
+from ragassay.reports.tables.ore_values import COLUMNS
 from ragassay.scores import Reason
 
 DEFAULT = ("umbrela", "nuggets.all", "nuggets.vital", "hhem", "citation.f1", "answered")

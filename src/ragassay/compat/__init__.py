@@ -1,0 +1,1 @@
+"""What only one published tool needs, a package a tool."""

@@ -1,0 +1,1 @@
+"""MT-RAG's five steps over its record files."""

@@ -1,0 +1,121 @@
+"""What of the judged values that a record brings a step of MT-RAG's keeps, and whose they are."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from ragassay.engine.results.attribution import judges_of
+from ragassay.metrics.core.base import Metric
+from ragassay.metrics.core.judged import JudgedMetric
+from ragassay.metrics.mtrag.mtrag_given import explained
+from ragassay.samples import Sample
+from ragassay.scores import AND, RECORD, Outcome, Reason, Score, Unscored
+
+
+class Known:
+    """What of a record's judged values counts, and what is asked for again.
+
+    Where nobody is asked all of it counts, nulls with their reasons included: conditioning then
+    treats an answer without claims as it does when all steps run at once. A step that asks does so
+    again where a null is no answer (a failure, another judge's inability); the ledger has what
+    would fail again.
+
+    Args:
+        fields: the metrics of the steps, by the field that each fills.
+        asks: whether a judge is asked.
+        refresh: forget what the records bring of judges.
+    """
+
+    def __init__(self, fields: Mapping[str, Metric], asks: bool, refresh: bool) -> None:
+        self._asks = asks
+        self._forgotten: set[str] = set()
+        if refresh:
+            for name, metric in fields.items():
+                if metric.kind == "judge":
+                    self._forgotten |= {name, metric.name, *_published(metric)}
+            if "idk_eval" in self._forgotten:
+                self._forgotten.add("conditional_idk")
+
+    def of(self, sample: Sample) -> Sample:
+        """The sample with what counts."""
+        given, why = sample.given, sample.given_unscored
+        if self._forgotten:
+            given = {name: one for name, one in given.items() if name not in self._forgotten}
+        if self._asks and why:
+            why = {name: text for name, text in why.items() if _is_answer(text)}
+        if given is sample.given and why is sample.given_unscored:
+            return sample
+        return replace(sample, given=given, given_unscored=why)
+
+
+def _is_answer(why: str) -> bool:
+    return Unscored.of_words(why).reason is Reason.UNDEFINED
+
+
+def _published(metric: Metric) -> tuple[str, ...]:
+    names = getattr(metric, "published", ())
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
+def judge_of_field(metric: Metric, sample: Sample, outcome: Outcome, label: str) -> str | None:
+    """The judge of a field, for ``metrics_judge``.
+
+    Returns:
+        A label; empty where there is no judge that it could name; ``None`` where what the record
+        says of it stays.
+    """
+    if isinstance(metric, JudgedMetric):
+        if outcome.evidence:
+            return label
+        known = isinstance(outcome, Score) or any(
+            explained(sample, name) is not None for name in _published(metric)
+        )
+        return None if known else ""
+    if metric.kind != "judge":
+        return None
+    who = judges_of(outcome, label) if isinstance(outcome, Score) else ""
+    return "" if who == RECORD else who
+
+
+class Kept:
+    """Judged values that a step kept as the records bring them, by who gave them and field."""
+
+    def __init__(self) -> None:
+        self._counts: dict[str, Counter[str]] = {}
+
+    def add(
+        self,
+        sample: Sample,
+        outcomes: Mapping[str, Outcome],
+        judged_by: Mapping[str, str],
+        label: str,
+    ) -> None:
+        """Counts a record's, but for those of the judge who is asked.
+
+        Args:
+            sample: as it was scored.
+            outcomes: what came of it, by field.
+            judged_by: the fields whose judges are named anew.
+            label: of the judge who is asked.
+        """
+        for name, outcome in outcomes.items():
+            if outcome.evidence or name in judged_by:
+                continue
+            if isinstance(outcome, Score):
+                who = AND.join(outcome.by)
+            else:
+                is_kept = explained(sample, name) is not None
+                who = sample.given_by.get(name, RECORD) if is_kept else ""
+            if who and who != label:
+                self._counts.setdefault(who, Counter())[name] += 1
+
+    def told(self, label: str) -> Iterator[str]:
+        """A sentence for each judge other than the one that is asked."""
+        for who, fields in self._counts.items():
+            first, *others = fields.items()
+            said = f"{first[1]:,} record{'s keep' if first[1] > 1 else ' keeps'} {first[0]}"
+            said += "".join(f", {n:,} {name}" for name, n in others)
+            giver = "of a judge that they do not name" if who == RECORD else f"of {who}"
+            yield f"{said} {giver}; --refresh asks {label}."

@@ -1,0 +1,277 @@
+"""MT-RAG's five steps over a JSON Lines file that grows.
+
+Each step reads records, adds its fields to each record's ``metrics`` and writes the file again,
+whole or not at all. Steps may run in any order and any number of times; verdicts are paid for once
+(the ledger has them), so that an interrupted step is resumed by running it again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from ragassay import strict, suites
+from ragassay.compat.mtrag.given_values import Kept, Known, judge_of_field
+from ragassay.compat.mtrag.mtrag_evaluators import read_evaluators
+from ragassay.compat.mtrag.unavailable_judge import Nobody
+from ragassay.engine.config.metric_selection import with_options
+from ragassay.engine.config.run_config import make_config
+from ragassay.engine.results.summary import Summary
+from ragassay.engine.run.accumulator import Collector, noted
+from ragassay.engine.run.judge_session import signature, spending
+from ragassay.engine.run.scoring import judged_among, score_stream
+from ragassay.errors import InputError, UsageError, did_you_mean
+from ragassay.files import atomic
+from ragassay.formats import files
+from ragassay.formats.mtrag_records import Record, Tasks, extended
+from ragassay.formats.native import packed
+from ragassay.formats.records import Mapper
+from ragassay.judges.asking import Asker
+from ragassay.judges.offline import offline_asker
+from ragassay.metrics.core.base import Metric
+from ragassay.metrics.mtrag.mtrag_judged import UnderspecifiedEval
+from ragassay.models import ModelOptions, Models
+from ragassay.samples import Sample
+from ragassay.scores import Outcome, Reason, Unscored
+
+Step = Literal["algorithmic", "idk", "ragas", "radbench", "idk_condition"]
+STEPS: tuple[Step, ...] = get_args(Step)
+ALL = "all"
+SUITE = "mtrag"
+CONDITION: Step = "idk_condition"
+
+_BESIDE = "underspecified_eval"
+"""Field that the step ``idk`` adds to records labelled UNDERSPECIFIED, whose conditioning needs it;
+the benchmark's own code fills it in a step that its description does not have."""
+
+
+@dataclass(frozen=True)
+class StepOptions:
+    """What to do with which file.
+
+    Attributes:
+        step: one of `STEPS`, or ``all``.
+        input: records with predictions.
+        output: the file to write, which may be ``input``.
+        tasks: another file, which holds contexts, targets and labels; its records are joined by
+            ``task_id``.
+        evaluators: the benchmark's ``config.yaml``, which chooses algorithmic metrics.
+        published: the benchmark's own values where its description differs (``Length``).
+        options: parameters for every metric that has them; ``given=False`` asks the judge, and
+            runs the model, also where a record brings its value.
+        refresh: ask the judge also for what the records bring of judges.
+        named: whether the user named the judge, who then is told what is kept of others.
+        models: where neural models are, and how they run.
+    """
+
+    step: str
+    input: Path
+    output: Path
+    tasks: Path | None = None
+    evaluators: Path | None = None
+    published: bool = False
+    options: Mapping[str, Any] = field(default_factory=dict)
+    refresh: bool = False
+    named: bool = False
+    models: ModelOptions = field(default_factory=ModelOptions)
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The steps to do, in their order.
+
+        Raises:
+            UsageError: there is no such step.
+        """
+        found = tuple(step for step in STEPS if self.step in (step, ALL))
+        if not found:
+            names = (*STEPS, ALL)
+            raise UsageError(
+                f"There is no step {self.step!r}. {did_you_mean(self.step, names)} "
+                f"Steps are: {', '.join(names)}."
+            )
+        return found
+
+    def fields(self) -> dict[str, Metric]:
+        """The metrics to compute, by the published field that each fills.
+
+        Raises:
+            InputError: the file of evaluators cannot be read.
+            UsageError: an option that no metric of these steps has.
+        """
+        suite = suites.get(SUITE)
+        chosen: dict[str, Metric] = {}
+        for step in self.steps:
+            if step == "algorithmic" and self.evaluators is not None:
+                chosen |= read_evaluators(self.evaluators, published=self.published)
+                continue
+            for name, its_step in suite.steps.items():
+                if its_step == step:
+                    (chosen[name],) = suite.resolve([name], published=self.published)
+            if step == "idk":
+                chosen[_BESIDE] = UnderspecifiedEval(labelled=True)
+        changed = with_options(list(chosen.values()), self.options)
+        return {
+            metric.called(name, plain): metric
+            for (name, plain), metric in zip(chosen.items(), changed, strict=True)
+        }
+
+    @property
+    def asks(self) -> bool:
+        """Whether a judge is needed. Conditioning by itself is arithmetic over what is there."""
+        return self.steps != (CONDITION,) and bool(judged_among(self.fields().values()))
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """A record and what was found about it."""
+
+    record: Record
+    sample: Sample
+    outcomes: Mapping[str, Outcome]
+    judged_by: Mapping[str, str]
+
+    @property
+    def written(self) -> Record:
+        """The record with its new metrics."""
+        found = dict(self.outcomes)
+        beside = found.get(_BESIDE)
+        if isinstance(beside, Unscored) and beside.reason is Reason.NOT_APPLICABLE:
+            del found[_BESIDE]
+        return extended(self.record, found, self.judged_by)
+
+
+def run_step(
+    records: Iterable[tuple[int, Record]],
+    fields: Mapping[str, Metric],
+    asker: Asker,
+    path: Path | None = None,
+    models: Models | None = None,
+    *,
+    refresh: bool = False,
+) -> Iterator[Evaluated]:
+    """Scores records, in their order and a window at a time.
+
+    Args:
+        records: each with its line; they are kept whole.
+        fields: the metrics to compute, by the field that each fills.
+        asker: who is asked by those that need a judge.
+        path: where the records come from, for errors.
+        models: what metrics by BERTScore use.
+        refresh: ask also for what the records bring of judges.
+
+    Raises:
+        InputError: a record cannot be read as a sample; file, line and field are named.
+    """
+    waiting: deque[Record] = deque()
+    mapper = Mapper(path)
+    known = Known(fields, not isinstance(asker.judge, Nobody), refresh)
+    label = asker.judge.label
+
+    def samples() -> Iterator[Sample]:
+        for line, record in records:
+            waiting.append(record)
+            yield known.of(mapper.sample(record, line))
+
+    for window, columns in score_stream(samples(), list(fields.values()), asker, models=models):
+        for at, sample in enumerate(window):
+            found = {name: column[at] for name, column in zip(fields, columns, strict=True)}
+            who = {
+                name: judge_of_field(fields[name], sample, found[name], label) for name in fields
+            }
+            judges = {name: said for name, said in who.items() if said is not None}
+            yield Evaluated(waiting.popleft(), sample, found, judges)
+
+
+def run_steps(
+    options: StepOptions,
+    asker: Asker | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Summary:
+    """Reads, scores and writes, and says what came out.
+
+    Args:
+        options: what to do.
+        asker: who is asked; the embedded judge where there is none. It stays open.
+        progress: called now and then with the number of records done.
+
+    Returns:
+        The summary of the fields of these steps, as of any other run.
+
+    Raises:
+        InputError: a file cannot be read, with line and field.
+        UsageError: an unknown step, or the output cannot be written.
+    """
+    begun = time.monotonic()
+    fields = options.fields()
+    shown = {name: metric for name, metric in fields.items() if name != _BESIDE}
+    collected = Collector(make_config(), shown)
+    tasks = _tasks(options)
+    mine = Asker(Nobody(CONDITION)) if options.steps == (CONDITION,) else None
+    if asker is None and mine is None:
+        mine = offline_asker()
+    used = mine or asker
+    assert used is not None
+    collected.judge = used.judge.label if options.asks else ""
+    kept = Kept()
+    records = _records(options.input, tasks)
+    models = Models(options.models)
+    try:
+        with (
+            noted() as warned,
+            atomic(options.output) as raw,
+            packed(raw, options.output) as stream,
+        ):
+            refresh = options.refresh and options.asks
+            found = run_step(records, fields, used, options.input, models, refresh=refresh)
+            for n, one in enumerate(found, 1):
+                stream.write(strict.dumps(one.written) + b"\n")
+                collected.add([one.sample], [[one.outcomes[name]] for name in shown])
+                kept.add(one.sample, one.outcomes, one.judged_by, used.judge.label)
+                if isinstance(used.judge, Nobody):
+                    used.judge.add(one.outcomes.values())
+                if progress is not None:
+                    progress(n)
+            if not collected.columns.identities:
+                raise InputError("holds no records", path=options.input)
+            told = warned()
+    finally:
+        if mine is not None:
+            mine.close()
+    asked = used if options.asks else None
+    notes = [*_notes(tasks), *told, *used.judge.remarks(), *models.remarks()]
+    if asked is not None and options.named:
+        notes += kept.told(asked.judge.label)
+    if isinstance(used.judge, Nobody):
+        collected.cause = used.judge.told(len(collected.columns))
+    return collected.summary(
+        options.input.name,
+        SUITE,
+        notes,
+        sign=lambda metric, given: signature(metric, asked, given=given, models=models),
+        judging=None if asked is None else spending(asked, time.monotonic() - begun),
+        suites=[suites.get(SUITE)],
+    )
+
+
+def _tasks(options: StepOptions) -> Tasks | None:
+    if options.tasks is None or options.tasks.resolve() == options.input.resolve():
+        return None
+    return Tasks(options.tasks)
+
+
+def _records(path: Path, tasks: Tasks | None) -> Iterator[tuple[int, Record]]:
+    for line, record in files.json_records(path, lambda what, then: None):
+        yield line, record if tasks is None else tasks.join(record, path, line)
+
+
+def _notes(tasks: Tasks | None) -> list[str]:
+    if tasks is None or not tasks.unused:
+        return []
+    return [
+        f"{tasks.unused} of {len(tasks)} tasks in {tasks.path.name} have no prediction: they are "
+        "not in the output, and the means speak only of the others."
+    ]

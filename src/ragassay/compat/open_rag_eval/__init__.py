@@ -1,0 +1,56 @@
+"""Open RAG Eval's Python face: a skin over the suites ``trecrag``, ``consistency``, ``golden``.
+
+>>> from ragassay import OpenAIModel, TRECEvaluator
+>>> evaluator = TRECEvaluator(OpenAIModel("gpt-4o"), {"k_values": [1, 3, 5]})  # doctest: +SKIP
+>>> result = evaluator.evaluate("answers.csv")                                  # doctest: +SKIP
+>>> evaluator.citation_metric.compute({"query": "...", "passages": [...],       # doctest: +SKIP
+...                                    "answer": "... [1]"})
+
+Wherever a model is expected, a judge's name (``"openai:gpt-4o"``, ``"offline"``) or a `Judge` will
+do. Data is whatever `ragassay.evaluate` takes: a path, samples, mappings, a frame. A mapping is
+flat, as a line of a file is (``retrieved_passages``, ``generated_answer`` are understood, too; an
+answer may be a text)::
+
+    {"query": "Who wrote Dune?",
+     "passages": {"[1]": "Dune is by Frank Herbert."},
+     "answer": [{"text": "Frank Herbert.", "citations": ["[1]"]}]}
+"""
+
+from __future__ import annotations
+
+from ragassay.compat.open_rag_eval.evaluator import TRECEvaluator
+from ragassay.compat.open_rag_eval.judge_models import (
+    AnthropicModel,
+    GeminiModel,
+    LLMJudgeModel,
+    OpenAIModel,
+    TogetherModel,
+)
+from ragassay.compat.open_rag_eval.others import ConsistencyEvaluator, GoldenAnswerEvaluator
+from ragassay.compat.open_rag_eval.parts import (
+    AutoNuggetizer,
+    AutoNuggetMetric,
+    CitationMetric,
+    HallucinationMetric,
+    NoAnswerMetric,
+    UMBRELAMetric,
+)
+from ragassay.compat.open_rag_eval.records import RAGResultsLoader
+
+__all__ = [
+    "AnthropicModel",
+    "AutoNuggetMetric",
+    "AutoNuggetizer",
+    "CitationMetric",
+    "ConsistencyEvaluator",
+    "GeminiModel",
+    "GoldenAnswerEvaluator",
+    "HallucinationMetric",
+    "LLMJudgeModel",
+    "NoAnswerMetric",
+    "OpenAIModel",
+    "RAGResultsLoader",
+    "TRECEvaluator",
+    "TogetherModel",
+    "UMBRELAMetric",
+]

@@ -1,0 +1,112 @@
+"""Open RAG Eval's words for who is asked."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ragassay.errors import UsageError
+
+if TYPE_CHECKING:
+    from ragassay.judges.judge import Judge
+
+
+PAGE_MODEL = "gpt-4o"
+"""What Open RAG Eval's page asks by default."""
+
+
+@dataclass(frozen=True)
+class LLMJudgeModel:
+    """A model that judges. Use one of the subclasses.
+
+    Attributes:
+        model_name: the model's name at its provider.
+        api_key: the key; left out, the provider's usual environment variable counts.
+        base_url: another server that speaks OpenAI's protocol.
+    """
+
+    model_name: str
+    api_key: str | None = field(default=None, repr=False)
+    base_url: str | None = None
+
+    provider: ClassVar[str]
+
+    @property
+    def word(self) -> str:
+        """The judge's name, as ``--judge`` takes it."""
+        if self.base_url is not None:
+            return f"{self.base_url}#{self.model_name}"
+        return f"{self.provider}:{self.model_name}"
+
+
+@dataclass(frozen=True)
+class OpenAIModel(LLMJudgeModel):
+    """A model of OpenAI's, or of any server that speaks its protocol; GPT-4o, the page's default,
+    where none is named."""
+
+    model_name: str = PAGE_MODEL
+
+    provider = "openai"
+
+
+@dataclass(frozen=True)
+class AnthropicModel(LLMJudgeModel):
+    """A model of Anthropic's."""
+
+    provider = "anthropic"
+
+
+@dataclass(frozen=True)
+class GeminiModel(LLMJudgeModel):
+    """A model of Google's."""
+
+    provider = "google"
+
+
+@dataclass(frozen=True)
+class TogetherModel(LLMJudgeModel):
+    """A model at Together."""
+
+    provider = "together"
+
+
+def sampling(model_kwargs: Mapping[str, Any] | None) -> dict[str, Any]:
+    """What `ragassay.evaluate` takes for a model's sampling parameters.
+
+    Raises:
+        UsageError: an unknown parameter, or an impossible value.
+    """
+    from ragassay.engine.config.run_config import model_kwargs as keys
+
+    return keys(model_kwargs or {})
+
+
+def asked(model: LLMJudgeModel | Judge | str) -> dict[str, Any]:
+    """What `ragassay.evaluate` takes as a judge. A key that was given is handed over as if it stood
+    in the environment, and stands nowhere else.
+
+    Raises:
+        UsageError: the model needs a key and there is none, or it cannot be sent.
+    """
+    if not isinstance(model, LLMJudgeModel):
+        return {"judge": model}
+    from ragassay.transport.providers import OWN_KEY, PROVIDERS
+    from ragassay.transport.secrets import Secret, from_environment
+
+    if model.api_key is None:
+        provider = PROVIDERS[model.provider]
+        needed = model.base_url is None and provider.key_needed
+        if needed and from_environment(provider.keys, os.environ) is None:
+            raise UsageError(
+                f"{type(model).__name__} has no key: give api_key=..., or set "
+                f"{' or '.join(provider.keys)}."
+            )
+        return {"judge": model.word}
+    Secret(model.api_key, "api_key")  # says at once, and under this name, that it cannot be sent
+    names = PROVIDERS[model.provider].keys if model.base_url is None else (OWN_KEY,)
+    return {
+        "judge": model.word,
+        "environment": {**os.environ, **dict.fromkeys(names, model.api_key)},
+    }

@@ -1,0 +1,106 @@
+"""The options of Open RAG Eval's Python face: which there are, and what they are for."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from ragassay.errors import UsageError, did_you_mean
+
+if TYPE_CHECKING:
+    from ragassay.engine.published.published_options import TrecOptions
+    from ragassay.metrics.core.base import Metric
+
+K_VALUES = (1, 3, 5)
+TREC_KEYS = ("run_consistency", "metrics_to_run_consistency", "hallucination_metric")
+
+
+def trec_options(given: Mapping[str, Any]) -> TrecOptions:
+    """The options of the published tool that are no parameters of metrics, as in its files.
+
+    Raises:
+        UsageError: an impossible value, or a backend that there is not.
+    """
+    from pydantic import ValidationError
+
+    from ragassay.engine.config.run_config import said
+    from ragassay.engine.published.published_options import Hallucination, TrecOptions
+
+    hhem = given.get("hallucination_metric")
+    if isinstance(hhem, Mapping):
+        check(hhem, "hallucination_metric", Hallucination.model_fields)
+    try:
+        found = TrecOptions.model_validate(given)
+    except ValidationError as error:
+        place, problem = said(error)
+        raise UsageError(f"{'.'.join(place)}: {problem}.") from error
+    backend = found.hallucination_metric and found.hallucination_metric.backend_type
+    if backend not in (None, "hhem"):
+        raise UsageError(
+            f"hallucination_metric: the backend {backend!r} is not supported; there is 'hhem', "
+            "which runs on this machine."
+        )
+    return found
+
+
+def similarities(options: Mapping[str, Any]) -> tuple[str, ...]:
+    """Our names for the metrics that a consistency evaluator's options list.
+
+    Raises:
+        UsageError: an unknown option or metric, or an impossible value.
+    """
+    from pydantic import ValidationError
+
+    from ragassay.engine.config.run_config import said
+    from ragassay.engine.published.published_options import SIMILARITIES, ConsistencyOptions
+    from ragassay.metrics.core import naming
+
+    check(options, "ConsistencyEvaluator", ConsistencyOptions.model_fields)
+    listed = options.get("metrics") or dict.fromkeys(SIMILARITIES)
+    found: dict[str, None] = {}
+    for entry in listed if isinstance(listed, list | tuple) else [listed]:
+        pairs = {entry: None} if isinstance(entry, str) else entry
+        if not isinstance(pairs, Mapping):
+            raise UsageError(
+                f"metrics: {entry!r} is no metric. Write {{'rouge_score': {{}}}} or 'rouge_score'."
+            )
+        for name, parameters in pairs.items():
+            check([name], "metrics", SIMILARITIES)
+            try:
+                form = SIMILARITIES[name].model_validate(parameters or {})
+            except ValidationError as error:
+                place, problem = said(error)
+                raise UsageError(f"{'.'.join((name, *place))}: {problem}.") from error
+            found |= dict.fromkeys(str(naming.parse(metric)) for metric in form.metrics)
+    return tuple(found)
+
+
+def cutoffs(values: Any) -> tuple[int, ...]:
+    """Checks ``k_values``."""
+    listed = values if isinstance(values, list | tuple) else ()
+    if not listed or any(type(value) is not int or value < 1 for value in listed):
+        raise UsageError(f"k_values: {values!r} is no list of whole numbers of at least 1.")
+    return tuple(listed)
+
+
+def with_options(metric: Metric, parameters: Mapping[str, Any]) -> Metric:
+    """The metric with those of the parameters that it has."""
+    from ragassay.metrics.core import naming
+
+    own = naming.parameters(metric)
+    return naming.with_parameters(metric, {k: v for k, v in parameters.items() if k in own})
+
+
+def check(options: Iterable[str], who: str, known: Collection[str], *more: str) -> None:
+    """Looks whether all options are known.
+
+    Raises:
+        UsageError: one is not; it says which there are.
+    """
+    for name in options:
+        if name not in known:
+            there = sorted({*known, *more})
+            raise UsageError(
+                f"{who} has no option {name!r}. {did_you_mean(name, there)} "
+                f"There are: {', '.join(there) or 'none'}."
+            )

@@ -1,0 +1,204 @@
+"""The parts of the suite ``trecrag``, each as an object of its own."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ragassay.compat.open_rag_eval.judge_models import LLMJudgeModel, asked, sampling
+from ragassay.compat.open_rag_eval.options import K_VALUES, check, cutoffs, with_options
+from ragassay.compat.open_rag_eval.records import samples_of
+from ragassay.errors import UsageError
+from ragassay.samples import Sample
+
+if TYPE_CHECKING:
+    from ragassay.engine.run.source import Data
+    from ragassay.judges.judge import Judge
+
+_RUNNING = ("models", "device", "dtype", "batch_size")
+
+
+class Part(ABC):
+    """A part of the suite.
+
+    Args:
+        model: who is asked; the embedded judge where left out.
+        model_kwargs: the model's sampling parameters in place of the questions' own:
+            ``temperature``, ``top_p``, ``presence_penalty``, ``frequency_penalty``, ``seed``,
+            ``max_tokens``.
+        parameters: of its metrics (``shots="few"``, ``iterations=3``, ``partial=0.4`` ...).
+    """
+
+    metrics: ClassVar[tuple[str, ...]]
+    running: Mapping[str, Any] = {}
+    """More of what `ragassay.evaluate` takes."""
+
+    def __init__(
+        self,
+        model: LLMJudgeModel | Judge | str = "offline",
+        model_kwargs: Mapping[str, Any] | None = None,
+        **parameters: Any,
+    ) -> None:
+        from ragassay.metrics.core import naming
+
+        metrics = [naming.parse(name) for name in self.metrics]
+        check(parameters, type(self).__name__, naming.parameters(*metrics))
+        for metric in metrics:
+            with_options(metric, parameters)  # refuses impossible values now
+        self.model = model
+        self.parameters = parameters
+        self.running = sampling(model_kwargs)
+
+    def compute(self, data: Data | Mapping[str, Any] | Sample) -> Any:
+        """The published object for one sample; a list of them for a path or several samples.
+
+        Args:
+            data: a path, one flat mapping or `Sample` (see the module), or several.
+
+        What could not be scored is ``None``, and the key ``unscored`` says why.
+
+        Raises:
+            InputError: data that cannot be read, or a mapping with an unknown nested field.
+            UsageError: a parameter that none of its metrics has, or a judge that cannot be had.
+        """
+        return self._compute(data, self.metrics)
+
+    def _compute(self, data: Any, names: Sequence[str]) -> Any:
+        from ragassay.engine import evaluate
+        from ragassay.metrics.core import naming
+        from ragassay.reports.tables.ore_values import SpecValues
+        from ragassay.reports.tables.rows import by_sample
+
+        single = isinstance(data, Mapping | Sample)
+        metrics = [with_options(naming.parse(name), self.parameters) for name in names]
+        samples = samples_of(data)
+        result = evaluate(samples, metrics, **asked(self.model), **self.running)
+        values = SpecValues(result)
+        found = []
+        for _, rows in by_sample(result):
+            told = self._told(values.of(rows))
+            lacking = {
+                row.metric: f"{row.reason}: {row.explanation}"
+                for row in rows.values()
+                if row.value is None
+            }
+            found.append({**told, "unscored": lacking} if lacking else told)
+        return found[0] if single else found
+
+    @abstractmethod
+    def _told(self, columns: Mapping[str, Any]) -> dict[str, Any]:
+        """The published object from the columns of a results file."""
+
+
+class UMBRELAMetric(Part):
+    """Grades of retrieved passages, and what the ranking is worth by them."""
+
+    metrics = ("umbrela", "umbrela_P@1", "umbrela_AP@1", "umbrela_MRR")
+
+    def compute(
+        self,
+        data: Data | Mapping[str, Any] | Sample,
+        k_values: Sequence[int] = K_VALUES,
+    ) -> Any:
+        """``umbrela_scores``, ``mean_umbrela_score`` and ``retrieval_scores`` (``precision@`` and
+        ``AP@`` by cut-off, ``MRR``); see `Part.compute`.
+
+        Raises:
+            UsageError: see there; or ``k_values`` that are no whole numbers of at least 1.
+        """
+        at = [f"umbrela_{name}@{k}" for name in ("P", "AP") for k in cutoffs(k_values)]
+        return self._compute(data, ["umbrela", *at, "umbrela_MRR"])
+
+    def _told(self, columns: Mapping[str, Any]) -> dict[str, Any]:
+        return {
+            "umbrela_scores": columns["retrieval_score_umbrela_scores"],
+            "mean_umbrela_score": columns["retrieval_score_mean_umbrela_score"],
+            "retrieval_scores": columns["retrieval_score_precision_metrics"],
+        }
+
+
+class AutoNuggetMetric(Part):
+    """Nuggets and the six scores made of them."""
+
+    metrics = (
+        *("nuggets.all", "nuggets.vital", "nuggets.weighted"),
+        *("nuggets.all_strict", "nuggets.vital_strict", "nuggets.weighted_strict"),
+    )
+
+    def _told(self, columns: Mapping[str, Any]) -> dict[str, Any]:
+        found = columns["generation_score_autonugget_scores"]
+        return dict(found) if found is not None else {"nuggetizer_scores": None}
+
+
+class CitationMetric(Part):
+    """Support of citations, by the formulas of Open RAG Eval's page."""
+
+    metrics = ("citation.precision", "citation.recall", "citation.f1")
+
+    def _told(self, columns: Mapping[str, Any]) -> dict[str, Any]:
+        found = columns["generation_score_citation_scores"]
+        return dict(found) if found is not None else {"f1": None}
+
+
+class HallucinationMetric(Part):
+    """HHEM's consistency of the answer with the passages; asks no judge.
+
+    Args:
+        model_name: the published checkpoint, or a folder that holds it (see docs/models.md).
+        detection_threshold: understood and without effect, as in the tool.
+        max_chars: characters of the joined passages that are read.
+        given: take the value that the record brings, where it has one.
+        running: how the model runs, as for `ragassay.evaluate`: ``models``, ``device``, ``dtype``,
+            ``batch_size``.
+
+    Raises:
+        UsageError: another checkpoint, or an impossible number of characters.
+    """
+
+    metrics = ("hhem",)
+
+    def __init__(
+        self,
+        model_name: str | Path | None = None,
+        detection_threshold: float = 0.5,
+        max_chars: int = 8192,
+        *,
+        given: bool = True,
+        **running: Any,
+    ) -> None:
+        super().__init__(max_chars=max_chars, given=given)
+        del detection_threshold
+        check(running, "HallucinationMetric", _RUNNING)
+        self.running = _with_folder(running, model_name)
+
+    def _told(self, columns: Mapping[str, Any]) -> dict[str, Any]:
+        return {"hhem_score": columns["generation_score_hallucination_score"]}
+
+
+AutoNuggetizer = AutoNuggetMetric
+"""The name that the page's text has for it."""
+
+
+class NoAnswerMetric(Part):
+    """Whether the system tried to answer."""
+
+    metrics = ("no_answer",)
+
+    def _told(self, columns: Mapping[str, Any]) -> dict[str, Any]:
+        found = columns["generation_score_no_answer_score"]
+        return dict(found) if found is not None else {"query_answered": None}
+
+
+def _with_folder(running: Mapping[str, Any], name: str | Path | None) -> dict[str, Any]:
+    """The options with the folder of HHEM's checkpoint, where one is named."""
+    from ragassay.models.classifiers.hhem import HHEM
+
+    if name is None or str(name) == HHEM.name:
+        return dict(running)
+    if not Path(name).is_dir():
+        raise UsageError(
+            f"model_name: {str(name)!r} is neither {HHEM.name} nor a folder that holds it."
+        )
+    return {**running, "models": {**(running.get("models") or {}), HHEM.name: str(name)}}

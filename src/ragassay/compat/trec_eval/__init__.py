@@ -1,0 +1,1 @@
+"""trec_eval's command: its flags and its printing."""

@@ -1,0 +1,202 @@
+"""A run evaluated the way trec_eval does it, with its rules for which queries count."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ragassay.engine.run.ranked_runs import Judged, aggregate
+from ragassay.errors import UsageError
+from ragassay.formats.trec_judgements import Scale
+from ragassay.metrics.retrieval.judgement_groups import GroupedRankings
+from ragassay.metrics.retrieval.preferences import PreferenceMeasure, Preferences
+from ragassay.metrics.retrieval.rankings import Floats, Mask, Rankings
+from ragassay.metrics.retrieval.retrieval_gains import RankBiasedResidual
+from ragassay.metrics.retrieval.retrieval_levels import RelevanceString
+from ragassay.metrics.retrieval.retrieval_sets import NumQueries, Utility
+from ragassay.metrics.retrieval.trec_names import TrecMeasure
+
+Value = float | int | str
+NO_Z_SCORE = -1_000_000.0
+"""What trec_eval writes for a value whose mean and deviation are not known."""
+
+
+@dataclass(frozen=True)
+class TrecScores:
+    """The values of some measures for one run.
+
+    Attributes:
+        tag: the run's tag.
+        measures: in the order in which they are printed.
+        queries: the queries averaged over, sorted by code points.
+        n_judged, n_missing: judged queries, and how many of them the run lacks.
+        n_unjudged: queries of the run that were never judged; they are left out.
+        complete: whether the missing queries are averaged over.
+        columns: for each measure one value a query.
+        standardised: whether the values are z-scores.
+        n_without_scale: how many z-scores could not be computed and count as `NO_Z_SCORE`.
+    """
+
+    tag: str
+    measures: tuple[TrecMeasure, ...]
+    queries: tuple[str, ...]
+    n_judged: int
+    n_missing: int
+    n_unjudged: int
+    complete: bool
+    columns: tuple[Sequence[Value], ...]
+    standardised: bool = False
+    n_without_scale: int = 0
+
+    def per_query(self) -> Iterator[tuple[TrecMeasure, str, Value]]:
+        """Each query's values, query by query."""
+        for at, query in enumerate(self.queries):
+            for measure, column in zip(self.measures, self.columns, strict=True):
+                if measure.per_query:
+                    yield measure, query, column[at]
+
+    def summary(self) -> Iterator[tuple[TrecMeasure, Value]]:
+        """The values over all queries."""
+        for measure, column in zip(self.measures, self.columns, strict=True):
+            if measure.metric is None:
+                yield measure, self.tag
+            elif measure.summary:
+                total = aggregate(measure.metric, np.asarray(column, np.float64))
+                counted = measure.metric.aggregate == "sum" and not self.standardised
+                yield measure, int(total) if counted else total
+
+    def label(self, measure: TrecMeasure) -> str:
+        """What trec_eval prints: the measure's label, with ``Z`` before it for a z-score."""
+        return f"Z{measure.label}" if self.standardised and _is_number(measure) else measure.label
+
+    def lines(self, *, per_query: bool = False, summary: bool = True) -> Iterator[str]:
+        """trec_eval's lines: measure, query or ``all``, and value, separated by tabs."""
+        for measure, query, value in self.per_query() if per_query else ():
+            yield self._line(measure, query, value)
+        for measure, value in self.summary() if summary else ():
+            yield self._line(measure, "all", value)
+
+    def _line(self, measure: TrecMeasure, query: str, value: Value) -> str:
+        if isinstance(value, float):
+            shown = f"{value:6.4f}"
+        elif isinstance(measure.metric, RelevanceString):
+            shown = f"'{value}'"
+        else:
+            shown = str(value)
+        label = self.label(measure)
+        return f"{label:<{22 + len(label) - len(measure.label)}}\t{query}\t{shown}"
+
+
+def score(
+    judged: Judged,
+    tag: str,
+    measures: Sequence[TrecMeasure],
+    *,
+    complete: bool = False,
+    depth: int | None = None,
+    judged_only: bool = False,
+    scales: Mapping[tuple[str, str], Scale] | None = None,
+    query: str | None = None,
+) -> TrecScores:
+    """Evaluates a run.
+
+    Args:
+        judged: the run with its judgements, over all judged queries.
+        tag: the run's tag.
+        measures: what to compute (see `ragassay.metrics.retrieval.trec_names.resolve`).
+        complete: average over all judged queries (``-c``) and not only those in the run. A missing
+            query has the values of a ranking without documents, and 0 in utility and the residual
+            of RBP.
+        depth: use only the first ranks (``-M``).
+        judged_only: remove documents that were not judged (``-J``).
+        scales: mean and deviation by query and measure: the values become z-scores (``-Z``).
+        query: evaluate only this query (``-D``).
+
+    Raises:
+        InputError: preferences that contradict each other.
+        UsageError: there is no such query.
+    """
+    missing = ~judged.in_run
+    n_judged, n_missing = len(judged), int(missing.sum())
+    if depth is not None:
+        judged = judged.limited(depth)
+    if judged_only:
+        judged = judged.judged_only()
+    kept = np.ones(n_judged, np.bool_) if complete else ~missing
+    if query is not None:
+        kept &= np.array(judged.queries) == query
+        if not kept.any():
+            raise UsageError(f"Query {query!r} is not among the queries to evaluate.")
+    judged, missing = judged.only(kept), missing[kept]
+    found = TrecScores(
+        tag,
+        tuple(measures),
+        judged.queries,
+        n_judged,
+        n_missing,
+        judged.n_unjudged_queries,
+        complete,
+        tuple(_column(measure, judged, missing) for measure in measures),
+    )
+    return found if scales is None else _standardised(found, scales)
+
+
+def _column(measure: TrecMeasure, judged: Judged, missing: Mask) -> Sequence[Value]:
+    metric = measure.metric
+    if metric is None:
+        return [""] * len(judged)
+    if isinstance(metric, RelevanceString) and isinstance(judged, Rankings):
+        return metric.strings(judged)
+    values = _values(measure, judged)
+    if isinstance(metric, Utility | RankBiasedResidual):
+        values = np.where(missing, 0.0, values)
+    found: list[float] = values.tolist()
+    return [int(value) for value in found] if metric.aggregate == "sum" else found
+
+
+def _values(measure: TrecMeasure, judged: Judged) -> Floats:
+    metric = measure.metric
+    if isinstance(metric, NumQueries):
+        return np.ones(len(judged))
+    if isinstance(judged, Preferences) and isinstance(metric, PreferenceMeasure):
+        return metric.values(judged)
+    if metric is not None and not isinstance(metric, PreferenceMeasure):
+        if isinstance(judged, GroupedRankings):
+            return judged.values(metric)
+        if isinstance(judged, Rankings):
+            return metric.values(judged)
+    raise TypeError(f"{measure.label} cannot be computed from {type(judged).__name__}")
+
+
+def _standardised(raw: TrecScores, scales: Mapping[tuple[str, str], Scale]) -> TrecScores:
+    """The same scores as z-scores: deviations from a mean in standard deviations."""
+    columns: list[Sequence[Value]] = []
+    n_without = 0
+    for measure, column in zip(raw.measures, raw.columns, strict=True):
+        if not _is_number(measure) or isinstance(measure.metric, NumQueries):
+            columns.append(column)
+            continue
+        values = [
+            _z_score(float(value), scales.get((query, measure.label)))
+            for query, value in zip(raw.queries, column, strict=True)
+        ]
+        n_without += values.count(NO_Z_SCORE) if measure.per_query else 0
+        columns.append(values)
+    return dataclasses.replace(
+        raw, columns=tuple(columns), standardised=True, n_without_scale=n_without
+    )
+
+
+def _z_score(value: float, scale: Scale | None) -> float:
+    if scale is None:
+        return NO_Z_SCORE
+    if scale.deviation:
+        return (value - scale.mean) / scale.deviation
+    return 0.0 if value == scale.mean else NO_Z_SCORE
+
+
+def _is_number(measure: TrecMeasure) -> bool:
+    return measure.metric is not None and not isinstance(measure.metric, RelevanceString)

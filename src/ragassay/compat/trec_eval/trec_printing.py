@@ -1,0 +1,133 @@
+"""The scores of a TREC run for people (a table, sentences) and for programs (JSON)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+from rich.text import Text
+
+from ragassay.compat.trec_eval.trec_evaluation import NO_Z_SCORE, TrecScores, Value
+from ragassay.metrics.retrieval.trec_names import TrecMeasure
+
+if TYPE_CHECKING:
+    from ragassay.engine.results.summary import Comparison
+
+
+def table(scores: TrecScores, *, per_query: bool, summary: bool = True) -> Table:
+    """One row a measure (and query), with the metric that it stands for."""
+    found = Table(box=SIMPLE_HEAD, pad_edge=False)
+    found.add_column("measure")
+    found.add_column("metric", style="dim")
+    found.add_column("query")
+    found.add_column("value", justify="right")
+
+    def add(measure: TrecMeasure, query: str, value: Value) -> None:
+        shown = f"{value:.4f}" if isinstance(value, float) else f"{value}"
+        metric = "" if measure.metric is None else str(measure.metric)
+        metric = "" if metric == measure.label else metric
+        found.add_row(*(Text(cell) for cell in (scores.label(measure), metric, query, shown)))
+
+    if per_query:
+        for measure, query, value in scores.per_query():
+            add(measure, query, value)
+        found.add_section()
+    for measure, value in scores.summary() if summary else ():
+        add(measure, "all", value)
+    return found
+
+
+def averaged_over(scores: TrecScores) -> str:
+    """Which queries the means run over."""
+    n = len(scores.queries)
+    if scores.complete:
+        return f"mean over all {n:,} judged queries ({scores.n_missing:,} not in the run count 0)"
+    return f"mean over the {n:,} queries in both files, of {scores.n_judged:,} judged"
+
+
+def warnings(scores: TrecScores, run: str) -> list[str]:
+    """What a reader of the scores must know: queries left out, values without a z-score."""
+    found = []
+    if scores.n_missing:
+        what = "count 0" if scores.complete else "are left out; with -c they count 0"
+        found.append(
+            f"{run}: {scores.n_missing:,} of {scores.n_judged:,} judged queries are not in the "
+            f"run and {what}."
+        )
+    if scores.n_unjudged:
+        found.append(
+            f"{run}: {scores.n_unjudged:,} queries of the run have no judgements and are left out."
+        )
+    if scores.n_without_scale:
+        found.append(
+            f"{run}: for {scores.n_without_scale:,} values the z-score file has no mean and "
+            f"deviation that fit; they count as {NO_Z_SCORE:.0f}, as in trec_eval."
+        )
+    return found
+
+
+def as_json(
+    scores: TrecScores, qrels: str, run: str, *, per_query: bool, summary: bool = True
+) -> dict[str, Any]:
+    """The scores of a run as plain values."""
+    body: dict[str, Any] = {
+        "qrels": qrels,
+        "run": run,
+        "tag": scores.tag,
+        **coverage(scores),
+        "measures": {
+            scores.label(measure): {
+                "metric": None if measure.metric is None else str(measure.metric)
+            }
+            for measure in scores.measures
+        },
+    }
+    measures = body["measures"]
+    for measure, value in scores.summary() if summary else ():
+        measures[scores.label(measure)]["all"] = value
+    if per_query:
+        for measure, query, value in scores.per_query():
+            measures[scores.label(measure)].setdefault("queries", {})[query] = value
+    return body
+
+
+def comparisons_as_json(found: list[Comparison], scores: TrecScores) -> dict[str, Any]:
+    """Several comparisons with the same baseline as plain values."""
+    return {**coverage(scores), "comparisons": [one.to_json() for one in found]}
+
+
+def coverage(scores: TrecScores) -> dict[str, Any]:
+    """Which queries count, as plain values."""
+    return {
+        "averaged_over": "judged queries" if scores.complete else "queries in both files",
+        "n_queries": len(scores.queries),
+        "n_judged": scores.n_judged,
+        "n_missing": scores.n_missing,
+        "n_unjudged": scores.n_unjudged,
+    }
+
+
+def ultrarag_summary(scores: TrecScores) -> dict[str, Any]:
+    """What UltraRAG's server writes of one run."""
+    return {_ultrarag_key(measure.label): value for measure, value in scores.summary()}
+
+
+def ultrarag_comparison(found: Comparison) -> dict[str, Any]:
+    """What UltraRAG's server writes of two runs; nothing is corrected for the number of tests."""
+    return {
+        _ultrarag_key(d.name): {
+            "A_mean": d.a_mean,
+            "B_mean": d.b_mean,
+            "diff": d.diff,
+            "p_value": d.p_value,
+            "significant": d.significant,
+        }
+        for d in found.differences
+    }
+
+
+def _ultrarag_key(label: str) -> str:
+    """What UltraRAG's file calls a measure: ``P@5`` for ``precision@5``."""
+    name, at, k = label.partition("@")
+    return f"P@{k}" if at and name.casefold() == "precision" else label.casefold()

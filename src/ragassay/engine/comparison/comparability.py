@@ -1,0 +1,130 @@
+"""Differences between two runs in what they asked and how it was scored, each as a sentence."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+import numpy as np
+
+from ragassay.engine.comparison.pairs import Mask, rows_by_query
+from ragassay.engine.results import fingerprint
+from ragassay.engine.results.attribution import names_in
+from ragassay.engine.results.result import Result
+
+SAME_NUGGETS = (
+    "To measure both systems by the same nuggets, put them into one file and run that with "
+    "--nuggets pooled, or run both with one nugget file (--nuggets FILE). Pooling each run by "
+    "itself gives two sets of nuggets."
+)
+"""What to do where two runs were measured by different nuggets."""
+
+_NUGGETS = "nuggets="
+"""How the part of a signature begins that names the nuggets."""
+
+OWN_NUGGETS = f"{_NUGGETS}own"
+"""That part where each run has nuggets of its own."""
+
+
+def differ_in_nuggets(a: Result, b: Result, names: Sequence[str]) -> bool:
+    """Whether the two runs measured one of these metrics by different nuggets."""
+    return any(len({_nuggets(run, name) for run in (a, b)}) > 1 for name in names)
+
+
+def _nuggets(run: Result, name: str) -> str:
+    """The nuggets that a metric was measured by; empty for a metric without any."""
+    parts = run.summary.metrics[name].signature.split("|")
+    return next((part for part in parts if part.startswith(_NUGGETS)), "")
+
+
+def own_nuggets(a: Result, b: Result, names: Sequence[str]) -> list[str]:
+    """Metrics that measure each run by nuggets of its own."""
+    return [name for name in names if any(_nuggets(run, name) == OWN_NUGGETS for run in (a, b))]
+
+
+def unlike_metrics(a: Result, b: Result, names: Sequence[str]) -> dict[str, str]:
+    """For each metric that was not computed alike, a sentence about all that differ so."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for name in names:
+        if not (a.summary.metrics[name].n_scored and b.summary.metrics[name].n_scored):
+            continue  # there is nothing to compare; a model that was not there has no identity
+        first, second = a.summary.metrics[name].signature, b.summary.metrics[name].signature
+        judges_a, judges_b = (names_in(run.summary.metrics[name].judges) for run in (a, b))
+        if first == second and judges_a and judges_b and judges_a != judges_b:
+            # Two systems of one run have its signature, whoever judged the one and the other.
+            how = f"(judge={'+'.join(judges_a)} against judge={'+'.join(judges_b)})"
+            found[how].append(name)
+        if first != second:
+            ours, theirs = first.split("|"), second.split("|")
+            only_a = [part for part in ours if part not in theirs]
+            only_b = [part for part in theirs if part not in ours]
+            found[f"({' '.join(only_a)} against {' '.join(only_b)})"].append(name)
+    return {
+        name: f"{', '.join(which)} {'was' if len(which) == 1 else 'were'} not computed alike {how}."
+        for how, which in found.items()
+        for name in which
+    }
+
+
+def unlike_queries(a: Result, b: Result, common: Sequence[str]) -> list[str]:
+    """A sentence where common queries do not ask or expect the same in both runs."""
+    if a.summary.fingerprint and a.summary.fingerprint == b.summary.fingerprint:
+        return []
+    asked_a, asked_b = _asked(a), _asked(b)
+    different = [query for query in common if asked_a.get(query) != asked_b.get(query)]
+    if not different or not asked_a or not asked_b:
+        return []
+    example = different[0]
+    first, second = (next((s for s in run.samples if s.id == example), None) for run in (a, b))
+    facts = fingerprint.differing(first, second) if first and second else []
+    return [
+        f"{len(different)} of {len(common)} common queries do not ask or expect the same "
+        f"(for example {example!r}: {', '.join(facts) or 'its facts'})."
+    ]
+
+
+def _asked(run: Result) -> dict[str, set[int]]:
+    found: dict[str, set[int]] = defaultdict(set)
+    for identity, number in zip(run.columns.identities, run.columns.asked, strict=False):
+        found[identity[0]].add(number)
+    return dict(found)
+
+
+def warnings_of(
+    a: Result,
+    b: Result,
+    names: Sequence[str],
+    common: Sequence[str],
+    mask_a: Mask,
+    mask_b: Mask,
+) -> list[str]:
+    """What a reader should know of two runs: nuggets of their own, scores and queries that only one
+    of them has, failures.
+
+    Args:
+        a, b: the runs.
+        names: the metrics that are compared.
+        common: ids of the queries that both have.
+        mask_a, mask_b: where each has a score, shape ``(n_metrics, n_common)``.
+    """
+    found = []
+    if own_nuggets(a, b, names):
+        found.append(
+            "The nuggets are each run's own, so the two systems were not measured against the same "
+            f"facts and have no verdict. {SAME_NUGGETS}"
+        )
+    one_sided = int((mask_a != mask_b).sum())
+    if one_sided:
+        worst = int(np.argmax((mask_a != mask_b).sum(axis=1)))
+        found.append(
+            f"{one_sided} scores exist in one run only and were left out "
+            f"(most of them: {names[worst]}). Unscored answers can make a run look better."
+        )
+    for run, other in ((a, b), (b, a)):
+        lacking = len(rows_by_query(run)) - len(common)
+        if lacking:
+            found.append(f"{lacking} queries are in {run.name} only; {other.name} lacks them.")
+    for result in (a, b):
+        if result.summary.incomplete:
+            found.append(f"{result.name} is incomplete: {result.summary.incomplete} scores failed.")
+    return found

@@ -1,0 +1,259 @@
+"""Gates on one run: ``--fail-under 'f1>=0.6'``, and whether they pass."""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from ragassay.engine.comparison.standing import offline_reason
+from ragassay.engine.results.names import shown
+from ragassay.engine.results.result import ScoreColumns
+from ragassay.engine.results.summarise import IntervalOptions, interval_of, sample_clusters
+from ragassay.engine.results.summary import GateResult, MetricSummary, Summary
+from ragassay.errors import UsageError
+from ragassay.scores import Reason
+from ragassay.stats.intervals import Bounds, Span, one_sided
+
+_OPERATORS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
+_FORM = re.compile(
+    r"^(?P<left>.+?)\s*(?P<op>>=|<=|>|<)\s*(?P<threshold>[-+]?[\d.]+(?:[eE][-+]?\d+)?)$"
+)
+_BOUND = re.compile(r"^(?P<which>mean|low|high)\((?P<name>.+)\)$")
+OWED = (Reason.MISSING_INPUT, *(reason for reason in Reason if reason.incomplete))
+"""Reasons that do not lie in the nature of the query: a score was owed, whether the system gave no
+answer, or the judge."""
+
+
+@dataclass(frozen=True)
+class Gate:
+    """A condition on a metric's mean, or on a one-sided bound of its true mean.
+
+    Attributes:
+        metric: name of the metric.
+        which: ``mean`` (of the sample), ``low`` (the true mean is at least ...) or ``high`` (at
+            most ...).
+        op: ``>=``, ``>``, ``<=`` or ``<``.
+        threshold: the value that is asked for.
+    """
+
+    metric: str
+    which: Literal["mean", "low", "high"]
+    op: str
+    threshold: float
+
+    @property
+    def at_least(self) -> bool:
+        """Whether large values pass."""
+        return self.op.startswith(">")
+
+    def holds(self, value: float) -> bool:
+        """Whether a value fulfils the condition."""
+        return bool(_OPERATORS[self.op](value, self.threshold))
+
+    def __str__(self) -> str:
+        left = self.metric if self.which == "mean" else f"{self.which}({self.metric})"
+        return f"{left}{self.op}{_number(self.threshold)}"
+
+
+def parse(text: str) -> Gate:
+    """The gate that ``text`` describes.
+
+    Raises:
+        UsageError: it is not of the form METRIC>=VALUE, low(METRIC)>=VALUE or high(METRIC)<=VALUE.
+    """
+    found = _FORM.match(text.strip())
+    if found is None:
+        raise UsageError(
+            f"--fail-under {text!r} is no condition. Write METRIC>=VALUE, low(METRIC)>=VALUE for "
+            "the lower bound of the true mean, or high(METRIC)<=VALUE for the upper one, as in "
+            "'f1>=0.6'."
+        )
+    bounded = _BOUND.match(found["left"])
+    which, name = (bounded["which"], bounded["name"]) if bounded else ("mean", found["left"])
+    try:
+        gate = Gate(name, which, found["op"], float(found["threshold"]))  # type: ignore[arg-type]
+    except ValueError as error:
+        raise UsageError(f"--fail-under {text!r}: {found['threshold']} is not a number.") from error
+    if gate.which != "mean" and gate.at_least != (gate.which == "low"):
+        asked = _number(gate.threshold)
+        right = f"low({name})>={asked}" if gate.at_least else f"high({name})<={asked}"
+        raise UsageError(
+            f"--fail-under {text!r}: a gate on a bound asks for low(METRIC)>=VALUE or "
+            f"high(METRIC)<=VALUE. Write {right!r}."
+        )
+    return gate
+
+
+def resolve(
+    texts: Sequence[str],
+    metrics: Mapping[str, str],
+    used: Sequence[str],
+    spans: Mapping[str, Span] | None = None,
+) -> list[Gate]:
+    """The gates that texts describe, each metric under the name that the run shows it by.
+
+    Args:
+        texts: conditions, see `parse`.
+        metrics: shown name -> canonical name of what the run computes.
+        used: names of the suites whose aliases hold.
+        spans: shown name -> range of each metric.
+
+    Raises:
+        UsageError: no condition, a metric that the run does not compute, or a value outside the
+            metric's range.
+    """
+    gates = []
+    for text in texts:
+        gate = parse(text)
+        where = "what this run computes", "--dry-run lists them"
+        for name in shown([gate.metric], metrics, used, *where):
+            low, high = (spans or {}).get(name, (None, None))
+            if (low is not None and gate.threshold < low) or (
+                high is not None and gate.threshold > high
+            ):
+                raise UsageError(
+                    f"--fail-under {text!r}: {_number(gate.threshold)} is no value of {name}, "
+                    f"which runs from {_end(low)} to {_end(high)}."
+                )
+            gates.append(replace(gate, metric=name))
+    return gates
+
+
+def _number(value: float) -> str:
+    """A number in all its digits, without a needless ".0"."""
+    return f"{value:.0f}" if value.is_integer() else repr(value)
+
+
+def _end(value: float | None) -> str:
+    return "any value" if value is None else f"{value:g}"
+
+
+def decide(
+    gates: Sequence[Gate],
+    summary: Summary,
+    columns: ScoreColumns,
+    options: IntervalOptions,
+    *,
+    trust_offline: bool = False,
+) -> list[GateResult]:
+    """Whether each gate on a metric of a summary passes.
+
+    A gate on a bound passes when the one-sided bound of the true mean (at the run's confidence
+    level) reaches the value, fails when the other one-sided bound excludes it, and is undecided
+    otherwise. A gate is neither passed nor failed by leaving samples unscored: where scores are
+    owed, it is decided only where the worst and the best possible values decide alike. A gate on a
+    metric whose offline judgments are not known to agree with people is undecided.
+
+    Args:
+        gates: resolved gates.
+        summary: of the run, or of its consistency.
+        columns: the scores that it summarises.
+        options: method and level of the intervals.
+        trust_offline: let any offline judgment decide.
+    """
+    return [
+        _decide(gate, summary.metrics[gate.metric], columns, options, trust_offline)
+        for gate in gates
+        if gate.metric in summary.metrics  # else it speaks of the other one of the two
+    ]
+
+
+@dataclass(frozen=True)
+class _Estimate:
+    """A mean, and the one-sided bounds of the true mean."""
+
+    mean: float | None
+    low: float | None
+    high: float | None
+
+
+def _decide(
+    gate: Gate,
+    metric: MetricSummary,
+    columns: ScoreColumns,
+    options: IntervalOptions,
+    trust_offline: bool,
+) -> GateResult:
+    n_owed = int(columns.unscored(metric.name, OWED).sum())
+
+    def undecided(why: str) -> GateResult:
+        return GateResult(str(gate), None, None, n_owed, why)
+
+    seen = _estimate(gate, metric, columns, options)
+    if seen.mean is None:
+        return undecided("nothing was scored")
+    value = seen.mean if gate.which == "mean" else seen.low if gate.at_least else seen.high
+    if value is None:
+        alone = columns.scored(metric.name).sum() == 1
+        return undecided("one sample has no interval" if alone else "there is no interval")
+    # With scores owed: what would have been found had they all been the lowest, and the highest.
+    possible = [seen]
+    if n_owed:
+        ends = [end for end in metric.bounds if end is not None]
+        # Where a score may be anything, nothing is certain.
+        closed = metric.aggregate == "mean" and len(ends) == 2
+        possible = [_estimate(gate, metric, columns, options, end) for end in ends if closed]
+    verdicts = {_verdict(gate, estimate) for estimate in possible}
+    passed = verdicts.pop() if len(verdicts) == 1 else None
+    why = ""
+    if passed is None and n_owed and _verdict(gate, seen) is not None:
+        why = f"{n_owed:,} samples that should have been scored were not"
+    elif passed is None:
+        why = "n is too small to tell"
+    distrust = "" if trust_offline else offline_reason(metric)
+    if distrust:
+        passed, why = None, f"{distrust}; --trust-offline lets it decide"
+    low, high = _outermost(gate, possible) if gate.which != "mean" or n_owed else (None, None)
+    return GateResult(str(gate), value, passed, n_owed, why, gate.which, options.level, low, high)
+
+
+def _estimate(
+    gate: Gate,
+    metric: MetricSummary,
+    columns: ScoreColumns,
+    options: IntervalOptions,
+    owed: float | None = None,
+) -> _Estimate:
+    """What a gate looks at; ``owed`` takes the place of each score that is owed, where given."""
+    chosen = columns.scored(metric.name)
+    values = columns.values(metric.name)
+    if owed is not None:
+        values = np.where(chosen, values, owed)
+        chosen = chosen | columns.unscored(metric.name, OWED)
+    clusters = sample_clusters(columns)
+    level = options.level if gate.which == "mean" else one_sided(options.level)
+    found = interval_of(
+        metric,
+        values[chosen],
+        None if clusters is None else clusters[chosen],
+        replace(options, level=level),
+    )
+    return _Estimate(found.mean, found.low, found.high)
+
+
+def _outermost(gate: Gate, possible: Sequence[_Estimate]) -> Bounds:
+    """The lowest and the highest of what a gate was decided by: means, or bounds."""
+    on_mean = gate.which == "mean"
+    lows = [one.mean if on_mean else one.low for one in possible]
+    highs = [one.mean if on_mean else one.high for one in possible]
+    return (
+        min((end for end in lows if end is not None), default=None),
+        max((end for end in highs if end is not None), default=None),
+    )
+
+
+def _verdict(gate: Gate, found: _Estimate) -> bool | None:
+    """Passed, failed, or undecided."""
+    if gate.which == "mean":
+        return None if found.mean is None else gate.holds(found.mean)
+    if found.low is None or found.high is None:
+        return None
+    near, far = (found.low, found.high) if gate.at_least else (found.high, found.low)
+    if gate.holds(near):
+        return True
+    return None if gate.holds(far) else False

@@ -1,0 +1,1 @@
+"""The configuration of a run: its keys, files, environment, and what it selects."""

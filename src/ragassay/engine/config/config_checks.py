@@ -1,0 +1,177 @@
+"""What a configuration file may get wrong beyond the types of its values: names of suites, metrics,
+judges and files, gates, parameters. Looked at before the work begins, so that each is told with its
+line."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from ragassay import formats, suites
+from ragassay.engine.comparison import gates
+from ragassay.engine.config.metric_selection import Plan, make_plan, published_names, with_options
+from ragassay.engine.config.own_metrics import own_metrics
+from ragassay.engine.config.run_config import OWN, POOLED, RunConfig
+from ragassay.engine.consistency.consistency_plan import templates
+from ragassay.engine.models.model_checks import check_folders, check_names, models_used
+from ragassay.errors import OptionError, UsageError
+from ragassay.formats import aliases
+from ragassay.metrics.core.base import Metric
+from ragassay.yaml_files import Place, Wrong
+
+
+def check(config: RunConfig, keys: Collection[str], wrong: Wrong) -> None:
+    """Looks at the values of some keys.
+
+    Args:
+        config: of the run, flags included.
+        keys: those that the file says.
+        wrong: makes the errors, for the place of a key or of an item of it.
+
+    Raises:
+        InputError: see the module.
+    """
+    for place, name in _paths(config):
+        if place[0] in keys and not Path(name).exists():
+            raise wrong(place, f"there is no file or folder {name}")
+    own_metrics(config.model_dump())  # makes their names known
+    for key in keys:
+        for place, attempt in _attempts(key, config):
+            _try(attempt, place, wrong)
+    if {"options", "fail_under", "consistency_of", "models"} & set(keys):
+        _check_plan(config, keys, wrong)
+
+
+def _try(attempt: Callable[[], object], place: Place, wrong: Wrong) -> None:
+    try:
+        attempt()
+    except UsageError as error:
+        problem = error.problem if isinstance(error, OptionError) else str(error)
+        raise wrong(place, problem) from error
+
+
+def _paths(config: RunConfig) -> list[tuple[Place, str]]:
+    """The files that are read, each with the place of its name."""
+    named = {key: getattr(config, key) for key in ("data", "references", "qrels", "judge_prompt")}
+    if config.nuggets not in (OWN, POOLED):
+        named["nuggets"] = config.nuggets
+    found: list[tuple[Place, str]] = [((key,), name) for key, name in named.items() if name]
+    return found + [(("rubric", str(at)), name) for at, name in enumerate(config.rubric)]
+
+
+def _attempts(key: str, config: RunConfig) -> Sequence[tuple[Place, Callable[[], object]]]:
+    """What to try for the items of a key, each with its place."""
+    value = getattr(config, key)
+    one = _ONE.get(key)
+    if one is None or value is None:
+        return []
+    if isinstance(value, Mapping):
+        return [((key, name), partial(one, config, {name: value[name]})) for name in value]
+    if isinstance(value, list):
+        return [((key, str(at)), partial(one, config, item)) for at, item in enumerate(value)]
+    return [((key,), partial(one, config, value))]
+
+
+def _metric(config: RunConfig, name: str) -> None:
+    suites.parse_all(name, ks=config.ks, local=published_names(config, _format(config)))
+
+
+def _over_runs(config: RunConfig, name: str) -> None:
+    templates(config.model_copy(update={"consistency_metrics": [name]}), [])
+
+
+def _cutoff(config: RunConfig, k: int) -> None:
+    if k < 1:
+        raise UsageError(f"a cut-off is at least 1, not {k}")
+
+
+def _judge(config: RunConfig, word: str) -> None:
+    from ragassay.judges.judge_factory import address_of
+    from ragassay.transport.secrets import NO_KEY
+
+    if word.strip().partition(":")[0].casefold() not in ("offline", "replay"):
+        address_of(word.strip(), "model", os.environ, NO_KEY)
+
+
+_ONE: Mapping[str, Callable[[RunConfig, Any], object]] = {
+    "suite": lambda config, name: suites.get(name),
+    "metrics": _metric,
+    "consistency_metrics": _over_runs,
+    "ks": _cutoff,
+    "format": lambda config, name: formats.get(name),
+    "columns": lambda config, mapping: aliases.canonical(mapping),
+    "fail_under": lambda config, text: gates.parse(text),
+    "judge": _judge,
+    "models": lambda config, folders: check_folders(folders),
+}
+"""What tells that a value, or an item of one, is impossible: it raises `UsageError`."""
+
+
+def _check_plan(config: RunConfig, keys: Collection[str], wrong: Wrong) -> None:
+    """What depends on which metrics there are: parameters, gates, whose spread is told."""
+
+    def plan(**changed: Any) -> Plan | None:
+        return _plan(config.model_copy(update=changed))
+
+    for at, name in enumerate(config.consistency_of) if "consistency_of" in keys else ():
+        attempt = partial(plan, options={}, consistency_of=[name])
+        _try(attempt, ("consistency_of", str(at)), wrong)
+    plain = plan(options={})
+    if plain is None:
+        return
+    if "options" in keys:
+        _check_options(list(plain.every.values()), config.options, wrong)
+    whole = plan()
+    if whole is None:
+        return
+    if "models" in keys:
+        models = models_used(config, whole.every.values())
+        for name in config.models:
+            _try(partial(check_names, [name], models), ("models", name), wrong)
+    if "fail_under" in keys:
+        shown = {name: str(metric) for name, metric in whole.metrics.items()}
+        used = [suite.name for suite in whole.suites]
+        for at, text in enumerate(config.fail_under):
+            place = ("fail_under", str(at))
+            _try(partial(gates.resolve, [text], shown, used), place, wrong)
+
+
+def _check_options(metrics: Sequence[Metric], options: Mapping[str, Any], wrong: Wrong) -> None:
+    """Tries them together, for one may need another. What does not fit is that without which the
+    others do, or else the first that does not fit those before it."""
+    whole = partial(with_options, metrics, options)
+    if _fits(whole):
+        return
+    for name in options:
+        if _fits(partial(with_options, metrics, {n: v for n, v in options.items() if n != name})):
+            _try(whole, ("options", name), wrong)
+    names = list(options)
+    for n, name in enumerate(names, start=1):
+        these = {one: options[one] for one in names[:n]}
+        _try(partial(with_options, metrics, these), ("options", name), wrong)
+
+
+def _fits(attempt: Callable[[], object]) -> bool:
+    try:
+        attempt()
+    except UsageError:
+        return False
+    return True
+
+
+def _plan(config: RunConfig) -> Plan | None:
+    """What would be computed; ``None`` where only the data tells."""
+    named = _format(config)
+    if named is None and not (config.suite or config.metrics):
+        return None
+    return make_plan(config, named or "", (), own_metrics(config.model_dump()))
+
+
+def _format(config: RunConfig) -> str | None:
+    """The format of the data; ``None`` where the configuration does not say which data."""
+    if config.format or config.data is None or not Path(config.data).exists():
+        return config.format
+    return formats.detect(Path(config.data)).name

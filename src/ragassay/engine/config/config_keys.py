@@ -1,0 +1,66 @@
+"""Keys to endpoints do not belong into configuration files: files are shared, and kept."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from ragassay.engine.config.environment import only_reference
+from ragassay.errors import InputError
+from ragassay.yaml_files import Marked, Place
+
+_NAMED = re.compile(r"(?:^|_)(?:api_?key|(?:access|auth|hf|api)_token|password|secret)$", re.I)
+
+
+def is_for_a_key(place: Place) -> bool:
+    """Whether a place is one where people write keys."""
+    return bool(place) and _NAMED.search(place[-1].replace("-", "_")) is not None
+
+
+def refuse_keys(found: Marked, path: object) -> None:
+    """Refuses a key that is written out; one by reference to the environment is fine.
+
+    Raises:
+        InputError: with the line and the field, and without the key.
+    """
+    for place, value in _scalars(found.value):
+        if is_for_a_key(place) and value not in (None, ""):
+            variable_of(value, found, path, place)
+
+
+def variable_of(value: Any, found: Marked, path: object, place: Place) -> str | None:
+    """The environment variable that a key is to be read from; ``None`` where there is no key.
+
+    Raises:
+        InputError: the key itself stands in the file.
+    """
+    if value in (None, ""):
+        return None
+    one = only_reference(value) if isinstance(value, str) else None
+    if one is not None and one.default in (None, "", "null"):
+        return one.name
+    raise InputError(
+        "a key must not stand in the file",
+        path=path,
+        line=found.line(place),
+        field=".".join(place),
+        hint="Write ${oc.env:NAME} and set that environment variable, or keep the key in a file of "
+        "its own (--key-file). For a server that needs none, leave it out.",
+    )
+
+
+def _scalars(value: Any) -> Iterator[tuple[Place, Any]]:
+    """Every scalar with its place."""
+    seen: set[int] = set()
+    waiting: list[tuple[Place, Any]] = [((), value)]
+    while waiting:
+        place, one = waiting.pop()
+        if isinstance(one, dict | list):
+            if id(one) in seen:
+                continue
+            seen.add(id(one))
+            pairs = one.items() if isinstance(one, dict) else enumerate(one)
+            waiting += [((*place, str(key)), inner) for key, inner in pairs]
+        else:
+            yield place, one

@@ -1,0 +1,195 @@
+"""What will be computed: metrics under the names that they are shown by."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ragassay import suites
+from ragassay.engine.config.run_config import RunConfig
+from ragassay.engine.consistency.consistency_plan import (
+    RepeatsPlan,
+    is_over_runs,
+    is_wanted,
+    looked_at,
+    repeats_plan,
+    templates,
+)
+from ragassay.errors import OptionError, UsageError, did_you_mean
+from ragassay.metrics.core import naming
+from ragassay.metrics.core.base import Metric, choices_of
+from ragassay.suites import Suite
+
+DEFAULT_SUITES = {
+    "mtrag": "mtrag",
+    "inspectorraget": "mtrag",
+    "mlcube": "ragreport",
+    "open_rag_eval": "trecrag",
+    "trec_rag": "trecrag",
+    "trec_run": "retrieval",
+}
+"""The suite for a format, when none is named. For all others: `retrieval` with qrels, else `qa`.
+Where metrics are named and no suite is, its published names hold."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What will be computed: each metric under the name that it is shown by.
+
+    ``consistency`` is what is computed after that of the runs of each query, where it is asked for.
+    """
+
+    suites: tuple[Suite, ...]
+    metrics: Mapping[str, Metric]
+    consistency: RepeatsPlan | None = None
+
+    @property
+    def title(self) -> str:
+        """The names of the suites that take part, or ``metrics`` when only metrics were named."""
+        computed = {metric.name for metric in self.every.values()}
+        taking_part = [suite.name for suite in self.suites if computed & suite.owned]
+        return "+".join(taking_part) or "metrics"
+
+    @property
+    def every(self) -> dict[str, Metric]:
+        """All metrics, those over runs included."""
+        return {**self.metrics, **(self.consistency.metrics if self.consistency else {})}
+
+
+def make_plan(
+    config: RunConfig,
+    data_format: str,
+    chosen: Sequence[Suite] = (),
+    objects: Sequence[Metric] = (),
+) -> Plan:
+    """The metrics of a configuration under the names that its suites publish.
+
+    ``data_format`` decides the suite when neither suites nor metrics are named.
+
+    Raises:
+        UsageError: an unknown suite or metric.
+    """
+    used = tuple(chosen) or tuple(suites.get(name) for name in config.suite)
+    if not used and not config.metrics and not objects:
+        used = (_usual(config, data_format),)
+    found: list[Metric] = []
+    if config.ks:
+        _check_ks(config, used)
+    asked: dict[Metric, str] = {}
+    if config.metrics:
+        local = published_names(config, data_format, used)
+        every = Suite("metrics", "", "", (), aliases=local, published=_published(used))
+        named_as = every.named(config.metrics, ks=config.ks, published=config.published)
+        asked = {metric: name for name, metric in named_as.items()}
+        found += asked
+    else:
+        for suite in used:
+            found += suite.resolve(ks=config.ks, published=config.published)
+    found = list(dict.fromkeys([*found, *objects]))
+    over: list[Metric] = []
+    looked: list[Metric] = []
+    if is_wanted(config, used, found):
+        over = templates(config, found)
+        found = [metric for metric in found if not is_over_runs(metric)]
+        looked, over = looked_at(config, used, found, over)
+        found = list(dict.fromkeys([*found, *looked]))
+    columns = {metric: name for suite in reversed(used) for metric, name in suite.columns.items()}
+    named: dict[str, Metric] = {}
+    changed = with_options([*found, *over], config.options)
+    of: dict[str, Metric] = {}
+    shown: dict[str, str] = {}
+    for plain, metric in zip(found, changed, strict=False):
+        # A published name shows the parameters that were chosen: it stands for no other value.
+        base = naming.usual(metric)
+        column = columns.get(str(base))
+        name = asked.get(metric, str(metric)) if column is None else metric.called(column, base)
+        name = name if name not in named else str(metric)
+        named[name] = metric
+        shown[str(plain)] = name
+        if plain in looked:
+            of[name] = metric
+    repeats = repeats_plan(changed[len(found) :], of, shown) if over else None
+    return Plan(used, named, repeats)
+
+
+def _check_ks(config: RunConfig, used: Sequence[Suite]) -> None:
+    """Refuses cut-offs that would change nothing."""
+    local = {alias: target for suite in used for alias, target in suite.aliases.items()}
+    names = naming.split(config.metrics)
+    # The names that a resolved configuration lists hold its cut-offs already.
+    at = tuple(f"@{k}" for k in config.ks or ())
+    if any(naming.takes_cutoffs(name, local) or name.endswith(at) for name in names):
+        return
+    if not names and any(suite.ranked for suite in used):
+        return
+    what = ", ".join(names or [suite.name for suite in used])
+    raise OptionError(
+        "ks",
+        f"there is nothing in {what} that cut-offs given apart would change; write them into the "
+        "names, as in nDCG@5, or name recall, ndcg or precision",
+    )
+
+
+def with_options(metrics: Sequence[Metric], options: Mapping[str, Any]) -> list[Metric]:
+    """The metrics with parameters set on each that has them.
+
+    A word that some metrics know as a choice and others do not (``by=cosine`` of the chunk metrics,
+    where ``by`` of the span metrics is something else) is for those that know it.
+
+    Raises:
+        UsageError: no metric has such a parameter, or none takes the value.
+    """
+    used: set[str] = set()
+    found = []
+    for metric in metrics:
+        chosen = {
+            name: value
+            for name, value in options.items()
+            if name in naming.parameters(metric) and _is_for(metric, name, value, metrics)
+        }
+        used.update(chosen)
+        found.append(naming.with_parameters(metric, chosen) if chosen else metric)
+    unknown = [name for name in options if name not in used]
+    if unknown:
+        known = naming.parameters(*metrics)
+        raise UsageError(
+            f"No metric of this run has the parameter {unknown[0]!r}. "
+            f"{did_you_mean(unknown[0], known)} 'ragassay metrics NAME' shows what there is."
+        )
+    return found
+
+
+def _is_for(metric: Metric, name: str, value: Any, metrics: Sequence[Metric]) -> bool:
+    """Whether a value is meant for this metric, too; one that nobody knows is for all."""
+    return _knows(metric, name, value) or not any(_knows(one, name, value) for one in metrics)
+
+
+def _knows(metric: Metric, name: str, value: Any) -> bool:
+    """Whether a value may be that of a metric's parameter, as far as its choices say."""
+    spec = naming.parameters(metric).get(name)
+    if spec is None:
+        return False
+    choices = choices_of(metric, spec)
+    return choices is None or str(value) in map(str, choices)
+
+
+def published_names(
+    config: RunConfig, data_format: str | None, used: Sequence[Suite] = ()
+) -> dict[str, str]:
+    """The published names that hold in a run, with what they stand for: those of its suites, or of
+    the suite that suits its data, where that is known."""
+    used = used or [suites.get(name) for name in config.suite]
+    if not used and data_format is not None:
+        used = [_usual(config, data_format)]
+    return {alias: target for suite in used for alias, target in suite.aliases.items()}
+
+
+def _usual(config: RunConfig, data_format: str) -> Suite:
+    """The suite for data, when none is named."""
+    usual = "retrieval" if config.qrels is not None else "qa"
+    return suites.get(DEFAULT_SUITES.get(data_format, usual))
+
+
+def _published(used: Sequence[Suite]) -> dict[str, str]:
+    return {name: target for suite in used for name, target in suite.published.items()}

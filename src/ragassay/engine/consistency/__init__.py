@@ -1,0 +1,1 @@
+"""Several runs of one query, compared with each other."""

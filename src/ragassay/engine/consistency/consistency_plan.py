@@ -1,0 +1,149 @@
+"""Which metrics a run's consistency has: those of the suite, on those of the other suites."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from ragassay import suites
+from ragassay.engine.config.run_config import RunConfig
+from ragassay.engine.results.result import CONSISTENCY
+from ragassay.errors import UsageError
+from ragassay.metrics.consistency.runs_spread import OfMetric, RunsFlip
+from ragassay.metrics.core import naming
+from ragassay.metrics.core.base import Metric
+from ragassay.suites import Suite
+
+
+@dataclass(frozen=True)
+class RepeatsPlan:
+    """What will be computed of the runs of each query.
+
+    Attributes:
+        metrics: each under the name that it is shown by.
+        of: the metrics of the first step that are looked at, by the names they are shown by.
+        asked: the metrics as a configuration names them.
+    """
+
+    metrics: Mapping[str, Metric]
+    of: tuple[str, ...]
+    asked: tuple[str, ...]
+
+    @property
+    def suite(self) -> Suite:
+        """The suite with the headings of this run's metrics."""
+        groups = {name: m.of for name, m in self.metrics.items() if isinstance(m, OfMetric)}
+        return dataclasses.replace(suites.get(CONSISTENCY), groups=groups)
+
+
+def is_over_runs(metric: Metric) -> bool:
+    """Whether a metric scores groups of runs, and not single runs."""
+    return "runs" in metric.needs
+
+
+def is_wanted(config: RunConfig, used: Sequence[Suite], found: Iterable[Metric]) -> bool:
+    """Whether a configuration asks for consistency: by the suite, by one of its metrics, or by what
+    it should look at."""
+    named = any(suite.name == CONSISTENCY for suite in used)
+    asked = config.consistency_of or config.consistency_metrics
+    return bool(named or asked or any(map(is_over_runs, found)))
+
+
+def templates(config: RunConfig, found: Sequence[Metric]) -> list[Metric]:
+    """The metrics over runs that a configuration names, or else those of the suite. One that looks
+    at another metric and names none looks at each.
+
+    Raises:
+        UsageError: an unknown name, or a metric that is not over runs.
+    """
+    own = [metric for metric in found if is_over_runs(metric)]
+    suite = suites.get(CONSISTENCY)
+    if not config.consistency_metrics:
+        return own or suite.resolve()
+    chosen = suite.resolve(config.consistency_metrics)
+    single = [metric for metric in chosen if not is_over_runs(metric)]
+    if single:
+        raise UsageError(
+            f"{single[0]} is no metric of the suite consistency. To have its spread, write "
+            f"--consistency-of {single[0]}."
+        )
+    return chosen
+
+
+def looked_at(
+    config: RunConfig, used: Sequence[Suite], found: Sequence[Metric], over: Sequence[Metric]
+) -> tuple[list[Metric], list[Metric]]:
+    """The metrics of single runs whose spread is told: those that the configuration names, and that
+    the metrics over runs name, or else all; and the metrics over runs, which then name those by
+    their canonical names.
+
+    Raises:
+        UsageError: an unknown metric.
+    """
+    aliases = {
+        alias: target
+        for suite in used
+        if suite.name != CONSISTENCY
+        for alias, target in suite.aliases.items()
+    }
+    columns = {name: metric for suite in used for metric, name in suite.columns.items()}
+    by_name = {str(metric): metric for metric in found}
+
+    def named(word: str) -> list[Metric]:
+        known = by_name.get(word) or by_name.get(columns.get(word, ""))
+        meant = [known] if known is not None else suites.parse_all(word, local=aliases)
+        if wrong := next(filter(is_over_runs, meant), None):
+            raise UsageError(f"{wrong} looks at runs itself; its own spread is not told.")
+        return meant
+
+    chosen = dict.fromkeys(m for word in naming.split(config.consistency_of) for m in named(word))
+    told: list[Metric] = []
+    for metric in over:
+        if isinstance(metric, OfMetric) and metric.of:
+            meant = named(metric.of)
+            chosen.update(dict.fromkeys(meant))
+            told += [dataclasses.replace(metric, of=str(one)) for one in meant]
+        else:
+            told.append(metric)
+    looked = list(chosen) if config.consistency_of else [*found, *chosen]
+    return list(dict.fromkeys(looked)), told
+
+
+def repeats_plan(
+    over: Sequence[Metric], of: Mapping[str, Metric], shown: Mapping[str, str]
+) -> RepeatsPlan:
+    """The metrics over runs, each one that names no other metric once for each of those looked at.
+
+    Args:
+        over: metrics over runs.
+        of: the metrics looked at by the names that they are shown by.
+        shown: these names by canonical names.
+    """
+    columns = suites.get(CONSISTENCY).columns
+    named: dict[str, Metric] = {}
+
+    def add(metric: Metric, name: str) -> None:
+        named[name if name not in named else str(metric)] = metric
+
+    for metric in over:
+        if not isinstance(metric, OfMetric):
+            usual = naming.usual(metric)
+            column = columns.get(str(usual))
+            add(metric, str(metric) if column is None else metric.called(column, usual))
+    for name, looked in of.items():
+        for metric in over:
+            if not isinstance(metric, OfMetric) or shown.get(metric.of, "") not in ("", name):
+                continue
+            if metric.of or _suits(metric, looked):
+                add(dataclasses.replace(metric, of=name), f"{CONSISTENCY}_{name}.{metric.stat}")
+    numeric = tuple(name for name, looked in of.items() if looked.says != "label")
+    labels = tuple(name for name in of if name not in numeric)
+    return RepeatsPlan(named, (*numeric, *labels), tuple(map(str, over)))
+
+
+def _suits(metric: OfMetric, looked: Metric) -> bool:
+    """Verdicts flip, numbers spread; flags do both."""
+    if isinstance(metric, RunsFlip):
+        return looked.says != "number"
+    return looked.says != "label"

@@ -1,0 +1,228 @@
+"""The second step of a run: how alike the runs of each query are. Its outcome is a run itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ragassay.engine.config.run_config import RunConfig
+from ragassay.engine.consistency.consistency_plan import RepeatsPlan
+from ragassay.engine.consistency.group_samples import InMemory, Kept, OnDisk, group_samples
+from ragassay.engine.models.modelling import here
+from ragassay.engine.results.attribution import Given
+from ragassay.engine.results.result import CONSISTENCY, Result, ScoreColumns
+from ragassay.engine.results.result_sink import Outlet
+from ragassay.engine.results.run_folder import IN_CLUSTER, FolderWriter
+from ragassay.engine.results.summary import MetricSummary, Summary
+from ragassay.engine.run.accumulator import Collector, noted
+from ragassay.engine.run.judge_session import signature
+from ragassay.engine.run.resolved_config import moved_config
+from ragassay.engine.run.scoring import MODELLED_WINDOW, score_stream
+from ragassay.metrics.consistency.runs import AnswersMetric, said
+from ragassay.metrics.consistency.runs_spread import OfMetric, RunsMean, RunsMedian
+from ragassay.metrics.core.base import Metric
+from ragassay.models import Models
+from ragassay.samples import Sample
+from ragassay.stats import Components, variance_components
+
+_AT_ONCE = 256
+"""Queries whose runs are scored together."""
+
+Compared = Callable[[int, int], None]
+"""Called with how many queries (of a system) were looked at, and how many there are."""
+
+
+def keeping(stack: ExitStack, output: str | None, stays: bool) -> Kept:
+    """Where the samples of the first step are kept for the second.
+
+    Args:
+        stack: lives as long as they are needed.
+        output: the run folder, where there is one.
+        stays: whether they stay in memory anyway.
+    """
+    return InMemory() if stays else OnDisk(stack, None if output is None else Path(output))
+
+
+@dataclass(frozen=True)
+class Repeats:
+    """What the second step needs of the first.
+
+    Attributes:
+        config: of the run.
+        plan: what to compute.
+        resolved: the content of the run's ``run.yaml``.
+        summary: of the first step.
+        columns: its scores.
+        kept: its samples.
+        models: the run's models.
+        replace_older: takes away the run that the folder held before; called when all is computed.
+    """
+
+    config: RunConfig
+    plan: RepeatsPlan
+    resolved: Mapping[str, Any]
+    summary: Summary
+    columns: ScoreColumns
+    kept: Kept
+    models: Models
+    replace_older: Callable[[], None] | None = None
+
+    def run(self, progress: Compared | None = None, *, keep: bool = True) -> Result:
+        """Scores the runs of each query together; writes the folder ``consistency`` within the
+        run's, where there is one.
+
+        Without a folder samples and scores stay in memory, unless ``keep`` is false.
+        """
+        n_groups = len({(query, system) for query, system, _ in self.columns.identities})
+        folder = None if self.config.output is None else Path(self.config.output) / CONSISTENCY
+        config = self._config(folder)
+        metrics, names = list(self.plan.metrics.values()), list(self.plan.metrics)
+        collected = Collector(config, self.plan.metrics)
+        seen = _Seen()
+        with ExitStack() as stack:
+            warned = stack.enter_context(noted())
+            writer = None if folder is None else stack.enter_context(FolderWriter(folder))
+            outlet = Outlet(names, writer, keep=keep)
+            groups = group_samples(self.columns, self.kept, self.plan.of)
+            size = MODELLED_WINDOW if here(metrics, self.models) else _AT_ONCE
+            for samples, outcomes in score_stream(groups, metrics, size=size, models=self.models):
+                collected.add(samples, outcomes)
+                seen.add(samples)
+                if progress is not None:
+                    progress(len(collected.columns), n_groups)
+                outlet.add(samples, outcomes)
+            notes = [*warned(), *self.models.remarks(), *seen.notes(metrics)]
+            suite = self.plan.suite
+            found = collected.summary(
+                self.summary.title, CONSISTENCY, notes, sign=self._signature, suites=[suite]
+            )
+            metrics_of = {n: self._directed(entry) for n, entry in found.metrics.items()}
+            slices = tuple(
+                replace(piece, metrics={n: self._directed(m) for n, m in piece.metrics.items()})
+                for piece in found.slices
+            )
+            summary = replace(found, metrics=metrics_of, slices=slices, variances=self._variances())
+            resolved = self._resolved(folder, collected.clustered_by, summary)
+            if self.replace_older is not None:
+                self.replace_older()
+            if writer is not None:
+                writer.finish(resolved, summary)
+        columns = collected.columns
+        return Result(summary, columns, resolved, folder, outlet.rows, outlet.samples)
+
+    def _config(self, folder: Path | None) -> RunConfig:
+        """The run's configuration, without the columns that tell the runs of a query apart: a query
+        has no value in them."""
+        rows: dict[tuple[str, str], list[int]] = {}
+        for at, (query, system, _) in enumerate(self.columns.identities):
+            rows.setdefault((query, system), []).append(at)
+
+        def shared(values: Sequence[str | None]) -> bool:
+            return any(
+                values[group[0]] is not None and len({values[at] for at in group}) == 1
+                for group in rows.values()
+            )
+
+        slices = self.columns.slices
+        wanted = self.config.slice_by
+        clusters = [
+            name if name.startswith(IN_CLUSTER) else None for name in self.columns.clusters or ()
+        ]
+        return self.config.model_copy(
+            update={
+                "output": None if folder is None else str(folder),
+                "slice_by": None if wanted is None else [n for n in wanted if shared(slices[n])],
+                "cluster_by": self.config.cluster_by if clusters and shared(clusters) else None,
+            }
+        )
+
+    def _signature(self, metric: Metric, given: Given) -> str:
+        """With the signature of the metric that is looked at."""
+        own = signature(metric, None, None, given, self.models)
+        if not isinstance(metric, OfMetric) or metric.of not in self.summary.metrics:
+            return own
+        return f"{own}|of={self.summary.metrics[metric.of].signature}"
+
+    def _directed(self, entry: MetricSummary) -> MetricSummary:
+        """A mean or median has the range and the direction of its metric."""
+        metric = self.plan.metrics[entry.name]
+        if not isinstance(metric, RunsMean | RunsMedian) or metric.of not in self.summary.metrics:
+            return entry
+        of = self.summary.metrics[metric.of]
+        floor, ceiling = of.bounds
+        low, high = entry.low, entry.high
+        if low is not None and floor is not None:
+            low = max(low, floor)
+        if high is not None and ceiling is not None:
+            high = min(high, ceiling)
+        return replace(
+            entry, higher_is_better=of.higher_is_better, bounds=of.bounds, low=low, high=high
+        )
+
+    def _variances(self) -> dict[str, Components]:
+        """Where the variance of each numeric metric comes from, for those that have repeats."""
+        found = {}
+        queries = np.array([query for query, _, _ in self.columns.identities], dtype=object)
+        systems = np.array([system for _, system, _ in self.columns.identities], dtype=object)
+        for name in self.plan.of:
+            scored = self.columns.scored(name)
+            if not scored.any():
+                continue
+            # Without a query that was scored twice, or with one query only, there is none.
+            with suppress(ValueError):
+                found[name] = variance_components(
+                    self.columns.values(name)[scored],
+                    queries[scored].tolist(),
+                    systems[scored].tolist(),
+                )
+        return found
+
+    def _resolved(
+        self, folder: Path | None, clustered_by: str | None, summary: Summary
+    ) -> dict[str, Any]:
+        """The content of this step's ``run.yaml``: the whole run's. It is run again as a whole."""
+        body = dict(self.resolved)
+        if folder is not None:
+            body = moved_config(body, folder.parent, folder)
+        body["cluster_by"] = clustered_by
+        body["signatures"] = {name: metric.signature for name, metric in summary.metrics.items()}
+        return body
+
+
+@dataclass
+class _Seen:
+    """What a reader should know of the queries whose runs were compared."""
+
+    queries: int = 0
+    singles: int = 0
+    runs: int = 0
+    empty: int = 0
+
+    def add(self, groups: Iterable[Sample]) -> None:
+        """Counts queries that were run once only, the runs of the others, and empty answers."""
+        for group in groups:
+            self.queries += 1
+            if len(group.runs) < 2:
+                self.singles += 1
+                continue
+            self.runs += len(group.runs)
+            self.empty += sum(run.answer is not None and not said(run) for run in group.runs)
+
+    def notes(self, metrics: Iterable[Metric]) -> Iterator[str]:
+        """A sentence for what is worth one."""
+        if 0 < self.singles < self.queries:
+            yield (
+                f"{self.singles:,} of {self.queries:,} queries were run once only; they say "
+                "nothing about consistency."
+            )
+        if self.empty and any(isinstance(metric, AnswersMetric) for metric in metrics):
+            yield (
+                f"The answer is empty in {self.empty:,} of {self.runs:,} runs. Beside one with "
+                "words it is as unlike as can be: ROUGE 0, and a raw BERTScore of 0, which is far "
+                "below 0 once rescaled and pulls the mean down. Two empty answers are not compared."
+            )

@@ -1,0 +1,154 @@
+"""The samples of a run's second step: each holds the runs of one query by one system."""
+
+from __future__ import annotations
+
+import tempfile
+import warnings
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, BinaryIO, Protocol, cast
+
+import orjson
+
+from ragassay.engine.results import fingerprint
+from ragassay.engine.results.result import ScoreColumns
+from ragassay.errors import RagassayWarning
+from ragassay.files import cannot_write
+from ragassay.formats import to_record
+from ragassay.formats.records import Mapper
+from ragassay.metrics.consistency.runs import SCORES, UNSCORED
+from ragassay.samples import Sample
+from ragassay.strict import dumps
+
+_ABSENT: Mapping[str, Any] = {name: getattr(Sample(id="none"), name) for name in fingerprint.FACTS}
+
+_UNGIVEN: Mapping[str, Any] = {name: {} for name in ("given", "given_by", "given_unscored")}
+"""What records brought was taken in by the first step."""
+
+
+class Kept(Protocol):
+    """Samples that can be had again, by their number."""
+
+    def add(self, samples: Sequence[Sample]) -> None:
+        """Keeps samples, numbered from 0 in the order of coming."""
+
+    def __getitem__(self, at: int) -> Sample: ...
+
+
+class InMemory:
+    """Samples that stay in memory anyway."""
+
+    def __init__(self) -> None:
+        self._samples: list[Sample] = []
+
+    def add(self, samples: Sequence[Sample]) -> None:
+        """Keeps them."""
+        self._samples += samples
+
+    def __getitem__(self, at: int) -> Sample:
+        return self._samples[at]
+
+
+class OnDisk:
+    """Samples in a file without a name, which is gone when the stack is left. In memory are eight
+    bytes for each, in whatever order the runs of a query come.
+
+    Args:
+        stack: closes the file.
+        folder: where there is room for it: the run's folder, else the system's for such files.
+
+    Raises:
+        UsageError: the folder cannot be written to.
+    """
+
+    def __init__(self, stack: ExitStack, folder: Path | None) -> None:
+        try:
+            file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - the stack closes it
+            stack.enter_context(file)
+        except OSError as error:
+            raise cannot_write(folder or Path(tempfile.gettempdir()), error) from error
+        self._file = cast(BinaryIO, file)
+        self._starts = array("Q")
+        self._mapper = Mapper()
+
+    def add(self, samples: Sequence[Sample]) -> None:
+        """Writes them at the end."""
+        self._file.seek(0, 2)
+        for sample in samples:
+            self._starts.append(self._file.tell())
+            self._file.write(dumps(to_record(sample)) + b"\n")
+
+    def __getitem__(self, at: int) -> Sample:
+        self._file.seek(self._starts[at])
+        return self._mapper.sample(orjson.loads(self._file.readline()), at + 1)
+
+
+def group_samples(columns: ScoreColumns, kept: Kept, of: Sequence[str]) -> Iterator[Sample]:
+    """One sample for each query and system, in the order of their first runs. A `RagassayWarning`
+    tells of a group whose runs do not ask or expect the same.
+
+    Args:
+        columns: the scores of the first step.
+        kept: its samples.
+        of: the metrics whose scores the group brings.
+    """
+    groups: dict[tuple[str, str], list[int]] = {}
+    for at, (query, system, _) in enumerate(columns.identities):
+        groups.setdefault((query, system), []).append(at)
+    for rows in groups.values():
+        rows.sort(key=lambda at: columns.identities[at][2])
+        runs = [kept[at] for at in rows]
+        if any(fingerprint.differing(runs[0], run) for run in runs[1:]):
+            warnings.warn(
+                "Queries whose runs do not ask or expect the same: 1. They count as one query "
+                "nevertheless, for their id is the same.",
+                RagassayWarning,
+                stacklevel=2,
+            )
+        yield _group(runs, _given(columns, rows, of))
+
+
+def _given(columns: ScoreColumns, rows: Sequence[int], of: Sequence[str]) -> dict[str, Any]:
+    """What the metrics said of each run, and why some said nothing."""
+    given: dict[str, Any] = {SCORES: {n: [columns.value(n, at) for at in rows] for n in of}}
+    reasons = {name: [columns.reason(name, at) for at in rows] for name in of}
+    unscored = {
+        name: [None if reason is None else str(reason) for reason in found]
+        for name, found in reasons.items()
+        if any(found)
+    }
+    return given | ({UNSCORED: unscored} if unscored else {})
+
+
+def _group(runs: Sequence[Sample], given: Mapping[str, Any]) -> Sample:
+    """The query, as its first run has it, with what the system did in each run. What all runs have
+    in common stands once."""
+    first = runs[0]
+    shared = {
+        name: value
+        for name, value in first.metadata.items()
+        if all(name in run.metadata and run.metadata[name] == value for run in runs)
+    }
+    bare = tuple(
+        replace(
+            run,
+            metadata={name: value for name, value in run.metadata.items() if name not in shared},
+            **_UNGIVEN,
+            **{n: v for n, v in _ABSENT.items() if getattr(run, n) == getattr(first, n)},
+        )
+        for run in runs
+    )
+    return replace(
+        first,
+        repeat=0,
+        passages=None,
+        answer=None,
+        timestamp=None,
+        failure=None,
+        metadata=shared,
+        **{**_UNGIVEN, "given": given},
+        runs=bare,
+    )

@@ -1,0 +1,121 @@
+"""What a run says about its models, looked at before its work begins: a slip of the pen would cost
+it a metric."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from importlib.util import find_spec
+from pathlib import Path
+
+from ragassay.engine.config.run_config import RunConfig
+from ragassay.engine.models.embedding import is_endpoint
+from ragassay.engine.models.modelling import embedding_among, model_options, weights_among
+from ragassay.errors import OptionError, RagassayWarning, UsageError, did_you_mean
+from ragassay.metrics.core.base import Metric
+from ragassay.metrics.core.modelled import ModelMetric
+from ragassay.models import Unavailable, Weights
+from ragassay.models.embedders.embedder import DEFAULT
+from ragassay.models.weights.known import KNOWN
+from ragassay.models.weights.weight_files import is_path, no_folder
+
+
+def check_models(config: RunConfig, metrics: Iterable[Metric]) -> None:
+    """Looks at folders, names, device and parameters.
+
+    A folder for one of ragassay's own models that the run has no use for is only worth a warning:
+    such lists are kept for many runs.
+
+    Args:
+        config: names folders and device.
+        metrics: of the run.
+
+    Raises:
+        UsageError: there is no such folder or device, a folder is for a model that nothing uses, or
+            a metric's parameters go with no model.
+    """
+    metrics = list(metrics)
+    check_folders(config.models)
+    used = models_used(config, metrics)
+    check_names(config.models, used)
+    idle = [name for name in config.models if name not in _names(used)]
+    if idle:
+        warnings.warn(
+            f"The folder for {', '.join(idle)} is not used: no metric of this run needs it.",
+            RagassayWarning,
+            stacklevel=3,
+        )
+    if used and config.device not in (None, "auto", "cpu") and find_spec("torch") is not None:
+        from ragassay.models.device import device_of
+
+        device_of(model_options(config))
+    for metric in _modelled(metrics):
+        check_paths(metric, config.models)
+        try:
+            metric.check()
+        except Unavailable as error:
+            raise UsageError(f"{metric}: {error}.") from error
+
+
+def check_folders(folders: Mapping[str, str]) -> None:
+    """Looks whether the folders are there that are named for models.
+
+    Raises:
+        OptionError: one is not.
+    """
+    for name, folder in folders.items():
+        if not Path(folder).is_dir():
+            raise OptionError(f"models.{name}", f"there is no folder {folder}")
+
+
+def check_paths(metric: Metric, folders: Collection[str]) -> None:
+    """Looks whether the folders are there that a metric names as its models.
+
+    Args:
+        metric: of a run.
+        folders: models for which the run names folders, whatever the metric calls them.
+
+    Raises:
+        UsageError: one is not.
+    """
+    for weights in metric.weights:
+        name = weights.name
+        if is_path(name) and not {*weights.spellings} & {*folders} and not Path(name).is_dir():
+            raise UsageError(f"{metric}: {no_folder(name)}.")
+
+
+def check_names(names: Iterable[str], used: Collection[Weights]) -> None:
+    """Looks whether names of models are among those that a run uses, or ragassay's own.
+
+    Raises:
+        OptionError: one is neither.
+    """
+    for name in names:
+        if name in KNOWN or name in _names(used):
+            continue
+        known = sorted({weights.name for weights in used})
+        told = f"It uses {', '.join(known)}" if known else "It uses none"
+        said = ("no metric of this run uses such a model.", did_you_mean(name, known or KNOWN))
+        raise OptionError(f"models.{name}", " ".join(filter(None, (*said, told))))
+
+
+def models_used(config: RunConfig, metrics: Iterable[Metric]) -> list[Weights]:
+    """The models of a run that are on this machine, or should be."""
+    metrics = list(metrics)
+    found = weights_among(metrics)
+    word = config.embedder or DEFAULT
+    if embedding_among(metrics) and not is_endpoint(word):
+        found.append(Weights.parse(word))
+    return found
+
+
+def _names(used: Iterable[Weights]) -> set[str]:
+    """What a folder may be named for."""
+    return {name for weights in used for name in weights.spellings}
+
+
+def _modelled(metrics: Iterable[Metric]) -> Iterator[ModelMetric]:
+    for metric in metrics:
+        if isinstance(metric, ModelMetric):
+            yield metric
+        yield from _modelled(metric.inputs)

@@ -1,0 +1,221 @@
+"""Which models there are, what for, where they are on this machine, and whether they work."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from ragassay import suites
+from ragassay.engine.models.modelling import by_cosine, embedding_among, weights_among
+from ragassay.errors import UsageError, did_you_mean
+from ragassay.metrics.core import naming
+from ragassay.metrics.core.base import Metric, Window
+from ragassay.models import ModelOptions, Models, Unavailable, Weights
+from ragassay.models.embedders.embedder import DEFAULT
+from ragassay.models.weights.known import KNOWN, Known, facts
+from ragassay.models.weights.weight_files import folder_of, place_of
+from ragassay.samples import Answer, Passage, Sample
+from ragassay.scores import Score, Unscored
+
+NEAR = {"float32": 1e-3}
+ROUGH = 0.03
+"""How far a score may be from the published one: in single precision, and in half."""
+
+_RANKS = 5
+"""Stands for any number of ranks."""
+
+
+@dataclass(frozen=True)
+class Surveyed:
+    """A model as it stands here.
+
+    Attributes:
+        name: on the hub.
+        commit: the pinned one.
+        facts: what is known about it.
+        metrics: those that use it, each with its suites.
+        folder: where it is, ``None`` where it is not here.
+        given: whether a user named that folder.
+        size: bytes in the folder.
+        problem: why it cannot be used; empty where it is whole.
+    """
+
+    name: str
+    commit: str
+    facts: Known
+    metrics: Mapping[str, Sequence[str]]
+    folder: Path | None
+    given: bool
+    size: int
+    problem: str
+
+
+@dataclass(frozen=True)
+class Checked:
+    """Whether a model loads and scores, and what it said."""
+
+    name: str
+    ok: bool
+    said: str
+
+
+def survey(folders: Mapping[str, str]) -> list[Surveyed]:
+    """All models that ragassay uses by itself, and those whose folder is named."""
+    used = users()
+    names = dict.fromkeys([*KNOWN, *(weights.name for weights in used), *folders])
+    return [_surveyed(Weights.parse(name), used, folders) for name in names]
+
+
+def _surveyed(
+    weights: Weights, used: Mapping[Weights, Mapping[str, Metric]], folders: Mapping[str, str]
+) -> Surveyed:
+    known = facts(weights)
+    folder, problem = None, ""
+    try:
+        folder = place_of(weights, folders)
+        if not known.tokenizer:
+            folder_of(weights, folders)
+    except Unavailable as error:
+        problem = str(error)
+    by_suite = {
+        name: _suites_of(metric)
+        for one, metrics in used.items()
+        for name, metric in metrics.items()
+        if one.name == weights.name
+    }
+    return Surveyed(
+        name=weights.name,
+        commit=weights.revision,
+        facts=known,
+        metrics=by_suite,
+        folder=folder,
+        given=weights.name in folders,
+        size=0 if folder is None else _size(folder),
+        problem=problem,
+    )
+
+
+def users() -> dict[Weights, dict[str, Metric]]:
+    """The metrics that use each model: those of the suites, all with their defaults, and what can
+    compare by cosine.
+
+    What embeds is counted with the default embedder.
+    """
+    metrics: dict[Metric, None] = {}
+    for suite in suites.known().values():
+        metrics.update(dict.fromkeys(suite.resolve()))
+    for cls in naming.known().values():
+        if all(one.default is not dataclasses.MISSING for one in dataclasses.fields(cls)):
+            metrics.setdefault(cls(), None)
+    metrics.update(dict.fromkeys(_by_cosine(metrics)))
+    found: dict[Weights, dict[str, Metric]] = {}
+    for metric in metrics:
+        embedder = [Weights.parse(DEFAULT)] if embedding_among([metric]) else []
+        for weights in [*weights_among([metric]), *embedder]:
+            found.setdefault(weights, {})[str(metric)] = metric
+    return found
+
+
+def _by_cosine(metrics: Iterable[Metric]) -> list[Metric]:
+    """What embeds only when told to, or at a number of ranks that must be named."""
+    found = by_cosine(metrics)
+    for cls in naming.known().values():
+        needed = [one for one in dataclasses.fields(cls) if one.default is dataclasses.MISSING]
+        if needed and all(one.metadata.get("role") == "cutoff" for one in needed):
+            with suppress(UsageError):  # it counts something else than ranks
+                found.append(cls(**{one.name: _RANKS for one in needed}))
+    return [metric for metric in found if metric.embeds]
+
+
+def check(name: str, options: ModelOptions) -> Checked:
+    """Loads a model and scores one known pair with it.
+
+    Raises:
+        UsageError: no metric uses it, or no such device.
+    """
+    weights = Weights.parse(name)
+    used = {str(one): metrics for one, metrics in users().items() if one.name == weights.name}
+    metrics = [metric for found in used.values() for metric in found.values()]
+    if not metrics:
+        near = did_you_mean(name, KNOWN)
+        raise UsageError(f"No metric uses the model {name!r}. {near} 'ragassay models' lists them.")
+    known = facts(weights)
+    if known.tokenizer:
+        return _tokenizer(name, options)
+    models = Models(options)
+    direct = [metric for metric in metrics if weights in metric.weights or metric.embeds]
+    trouble: Unscored | None = None
+    for metric in direct or metrics:
+        found = Window([_sample(known)], models=models).outcomes(metric)[0]
+        if isinstance(found, Score):
+            return _compared(name, metric, found, models)
+        trouble = trouble or found
+    assert trouble is not None
+    return Checked(name, False, trouble.detail)
+
+
+def _compared(name: str, metric: Metric, found: Score, models: Models) -> Checked:
+    """What the metric said, beside what the model's page says where it does."""
+    examples = facts(Weights.parse(name)).examples
+    said = [f"{metric} {found.number:.4f}"]
+    near = NEAR.get(models.options.dtype or "float32", ROUGH)
+    for source, text, published in examples:
+        outcome = Window([_pair(source, text)], models=models).outcomes(metric)[0]
+        if not isinstance(outcome, Score) or outcome.number is None:
+            return Checked(name, False, outcome.detail if isinstance(outcome, Unscored) else "")
+        if abs(outcome.number - published) > near:
+            return Checked(
+                name,
+                False,
+                f"loads and scores, but {text!r} has {outcome.number:.4f} where the model's page "
+                f"says {published:.4f}: these are other weights",
+            )
+    if examples:
+        said.append(f"as published ({published:.4f} for the last of {len(examples)} pairs)")
+    return Checked(name, True, ", ".join(said))
+
+
+def _tokenizer(name: str, options: ModelOptions) -> Checked:
+    """A model of which only the tokenizer is needed."""
+    from ragassay.models.classifiers.hhem import tokenizer_of
+
+    try:
+        found = tokenizer_of(options)
+    except Unavailable as error:
+        return Checked(name, False, str(error))
+    n = len(found.encode("Paris is the capital of France.").ids)
+    return Checked(name, True, f"the tokenizer cuts a sentence into {n} tokens")
+
+
+def _sample(known: Known) -> Sample:
+    if known.examples:
+        source, text, _ = known.examples[0]
+        return _pair(source, text)
+    return _pair("Paris is the capital of France.", "The capital of France is Paris.")
+
+
+def _pair(source: str, text: str) -> Sample:
+    return Sample(
+        id="check",
+        query="What is it about?",
+        passages=(Passage(source, id="1"),),
+        answer=Answer(text),
+        references=(source,),
+    )
+
+
+def _suites_of(metric: Metric) -> list[str]:
+    return [suite.name for suite in suites.known().values() if metric in suite.resolve()]
+
+
+def _size(folder: Path) -> int:
+    """Bytes of the files, without what a download left there for itself."""
+    found = (path for path in folder.rglob("*") if path.is_file())
+    return sum(
+        path.stat().st_size
+        for path in found
+        if not path.relative_to(folder).parts[0].startswith(".")
+    )

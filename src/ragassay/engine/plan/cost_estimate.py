@@ -1,0 +1,241 @@
+"""What a run would ask its judge: calls, tokens, money, time. `planning` finds it out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from ragassay.transport.budget import Budget
+
+SECONDS_A_CALL = 2.0
+"""Assumed where no answer of the judge was timed yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """From ``low`` to ``high``, both included; exact where they are equal."""
+
+    low: float
+    high: float
+
+    @property
+    def exact(self) -> bool:
+        """Whether both ends are one."""
+        return self.low == self.high
+
+    def times(self, factor: float) -> Range:
+        """Both ends multiplied."""
+        return self if factor == 1 else Range(self.low * factor, self.high * factor)
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """What some metrics ask.
+
+    Attributes:
+        calls: requests to send. Retries and repairs are not foreseen.
+        held: requests that need not be sent, because the ledger holds the answer.
+        input_tokens, output_tokens: of the requests to send, estimated; answers as long as their
+            questions expect them at most, without hidden reasoning.
+        cost: US dollars; ``None`` where no price is known for some of the requests.
+    """
+
+    calls: Range
+    held: Range
+    input_tokens: Range
+    output_tokens: Range
+    cost: Range | None
+
+    @property
+    def held_share(self) -> Range:
+        """The share of all requests that the ledger answers, from 0 to 1; 0 without requests."""
+        found = [_share(self.held.low, self.calls.low), _share(self.held.high, self.calls.high)]
+        return Range(min(found), max(found))
+
+    def times(self, factor: float) -> Amount:
+        """The same for so many times as much data; counts are rounded outwards."""
+        if factor == 1:
+            return self
+        calls, held = self.calls.times(factor), self.held.times(factor)
+        return Amount(
+            Range(math.floor(calls.low), math.ceil(calls.high)),
+            Range(math.floor(held.low), math.ceil(held.high)),
+            self.input_tokens.times(factor),
+            self.output_tokens.times(factor),
+            None if self.cost is None else self.cost.times(factor),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How fast a judge answers.
+
+    Attributes:
+        seconds: a call.
+        measured: whether this is what earlier answers took, or `SECONDS_A_CALL` was assumed.
+        concurrency: requests in flight.
+        rpm, tpm: requests and tokens a minute at most, where there is such a limit.
+    """
+
+    seconds: float = SECONDS_A_CALL
+    measured: bool = False
+    concurrency: int = 1
+    rpm: float | None = None
+    tpm: float | None = None
+
+    def duration(self, calls: float, tokens: float) -> float:
+        """Seconds for so many calls with so many tokens, when no request is turned away."""
+        waves = math.ceil(calls / self.concurrency)
+        found = [waves * self.seconds]
+        if self.rpm is not None:
+            found.append(calls / self.rpm * 60)
+        if self.tpm is not None:
+            found.append(tokens / self.tpm * 60)
+        return max(found)
+
+    def span(self, amount: Amount) -> Range:
+        """The same for both ends of an amount."""
+        sent, said = amount.input_tokens, amount.output_tokens
+        return Range(
+            self.duration(amount.calls.low, sent.low + said.low),
+            self.duration(amount.calls.high, sent.high + said.high),
+        )
+
+
+Fit = Literal["fits", "may not fit", "does not fit", "no price known"]
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetFit:
+    """A budget beside a plan: whether the largest, the smallest or no estimate fits into it."""
+
+    budget: str
+    verdict: Fit
+
+
+@dataclass(frozen=True)
+class CallPlan:
+    """What a run would ask.
+
+    Attributes:
+        judge: label of who would be asked.
+        asks: whether it takes requests at all to ask it (the embedded judge takes none).
+        metrics: what each metric would ask if it ran alone, by the names that it is shown under;
+            metrics that ask the same share a line.
+        total: what the run asks: a question that several metrics ask is asked once.
+        questions: requests to send by kind of question.
+        pace: the assumptions behind ``seconds``.
+        seconds: wall time of asking.
+        n_samples, n_walked: how many samples the plan is for, and how many it was made from; the
+            rest is extrapolated.
+        budget: whether the plan fits into the budget, where there is one.
+        listed_prices: whether the cost is by list prices (``prices.as_of``), and not by the user's.
+        failed: samples on which a metric broke down while it was walked, with what it said.
+        notes: what the plan leaves out.
+    """
+
+    judge: str
+    asks: bool
+    metrics: Mapping[tuple[str, ...], Amount]
+    total: Amount
+    questions: Mapping[str, Range]
+    pace: Pace
+    seconds: Range
+    n_samples: int
+    n_walked: int
+    budget: BudgetFit | None = None
+    listed_prices: bool = False
+    failed: Mapping[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def shared(self) -> int:
+        """Requests that the run needs fewer than its metrics line by line, at least."""
+        alone = sum(amount.calls.low for amount in self.metrics.values())
+        return max(0, int(alone - self.total.calls.low))
+
+    def to_json(self) -> dict[str, Any]:
+        """A mapping of plain values; an interval is ``{"low": ..., "high": ...}``."""
+        return {
+            "judge": self.judge,
+            "asks": self.asks,
+            "total": _amount_json(self.total),
+            "metrics": [
+                {
+                    "metrics": list(names),
+                    **_amount_json(amount),
+                    "seconds": _range_json(self.pace.span(amount)),
+                }
+                for names, amount in self.metrics.items()
+            ],
+            "questions": {kind: _range_json(found) for kind, found in self.questions.items()},
+            "seconds": _range_json(self.seconds),
+            "seconds_a_call": self.pace.seconds,
+            "seconds_measured": self.pace.measured,
+            "concurrency": self.pace.concurrency,
+            "n_samples": self.n_samples,
+            "n_walked": self.n_walked,
+            "budget": None
+            if self.budget is None
+            else {"budget": self.budget.budget, "verdict": self.budget.verdict},
+            "listed_prices": self.listed_prices,
+            "failed": dict(self.failed),
+            "notes": list(self.notes),
+        }
+
+
+def fit(total: Amount, budget: str) -> BudgetFit:
+    """Whether a plan fits into a budget, by each limit that it has; the worst of them counts.
+
+    Raises:
+        UsageError: the budget cannot be read.
+    """
+    limits = Budget.parse(budget)
+    tokens = Range(
+        total.input_tokens.low + total.output_tokens.low,
+        total.input_tokens.high + total.output_tokens.high,
+    )
+    found: list[Fit] = []
+    for limit, needed in (
+        (limits.dollars, total.cost),
+        (limits.calls, total.calls),
+        (limits.tokens, tokens),
+    ):
+        if limit is None:
+            continue
+        if needed is None:
+            found.append("no price known")
+        elif needed.high <= limit:
+            found.append("fits")
+        else:
+            found.append("may not fit" if needed.low <= limit else "does not fit")
+    order: list[Fit] = ["no price known", "does not fit", "may not fit", "fits"]
+    return BudgetFit(budget, next(verdict for verdict in order if verdict in found))
+
+
+def _share(held: float, calls: float) -> float:
+    return held / (held + calls) if held + calls else 0.0
+
+
+def _range_json(found: Range | None) -> dict[str, float] | None:
+    if found is None:
+        return None
+    return {"low": round(found.low, 6), "high": round(found.high, 6)}
+
+
+def _amount_json(found: Amount) -> dict[str, Any]:
+    tokens = {
+        name: _range_json(Range(math.floor(value.low), math.ceil(value.high)))
+        for name, value in (
+            ("input_tokens", found.input_tokens),
+            ("output_tokens", found.output_tokens),
+        )
+    }
+    return {
+        "calls": _range_json(found.calls),
+        "held": _range_json(found.held),
+        **tokens,
+        "cost": _range_json(found.cost),
+    }

@@ -1,0 +1,244 @@
+"""Finds out what a run would ask its judge, without asking it.
+
+Every judged metric is walked over the samples with the smallest and with the largest answer to each
+question. Where both walks ask the same, the numbers are exact; else they are an interval that holds
+whatever the judge will say. What the ledger holds is counted apart: it costs nothing.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+
+from ragassay.engine.plan.cost_estimate import Amount, CallPlan, Pace, fit
+from ragassay.engine.plan.request_counter import TOTAL, Book, ends
+from ragassay.engine.run.scoring import Judged, judged_among
+from ragassay.judges.asking import Asker, Scope
+from ragassay.judges.judge import Judge
+from ragassay.judges.planning import End, Estimator, PlanningAsker, PlanningJudge
+from ragassay.judges.question import Question
+from ragassay.metrics.core.base import Metric
+from ragassay.metrics.core.judged import JudgedMetric
+from ragassay.samples import Sample
+from ragassay.scores import Outcome, Reason, Unscored
+from ragassay.transport.prices import Price
+
+Names = tuple[str, ...]
+"""Ids of verdicts."""
+
+WINDOW = 256
+"""Samples that are walked together."""
+
+_WALKS: tuple[End, ...] = ("smallest", "largest", "slowest")
+
+
+class Planner:
+    """Takes in samples, gives a `CallPlan`. Remembers about a hundred bytes a distinct question.
+
+    Args:
+        metrics: by the names that they are shown under.
+        judge: who would be asked.
+        pace: how fast.
+        price: of each of its models, instead of what they say themselves (`Judge.price`).
+        fresh: whether the ledger is known to hold nothing of the judge's models.
+    """
+
+    def __init__(
+        self,
+        metrics: Mapping[str, Metric],
+        judge: Judge,
+        *,
+        pace: Pace | None = None,
+        price: Price | None = None,
+        fresh: bool = False,
+    ) -> None:
+        self.n_walked = 0
+        self._judge = judge
+        self._pace = pace or Pace()
+        self._judged = judged_among(metrics.values())
+        self._listing = [metric for metric in self._judged if _fills_a_list(metric)]
+        self._asks = bool(judge.leaves())
+        self._listed_prices = price is None
+        self._estimator = Estimator(judge, price, fresh=fresh)
+        self._ends = [PlanningJudge(self._estimator, end) for end in _WALKS]
+        self._askers = [PlanningAsker(end) for end in self._ends]
+        self._failed: Counter[str] = Counter()
+        self._book = Book()
+        self._groups = _grouped(metrics)
+        self._lines = {names: self._book.line() for names in self._groups.values()}
+        self._masks = {
+            metric: sum(self._lines[names] for key, names in self._groups.items() if metric in key)
+            for metric in self._judged
+        }
+
+    def __enter__(self) -> Planner:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        with ExitStack() as stack:
+            for asker in self._askers:
+                stack.callback(asker.close)
+
+    def prepare(self, name: str, build: Callable[[Asker], object]) -> None:
+        """Walks what is asked before the samples (a pooled nugget bank), under a line of its own.
+
+        Args:
+            name: of that line.
+            build: asks through the asker that it is given, and puts what it found into its context.
+        """
+        if not self._asks:
+            return
+        walks = []
+        for end, asker in zip(self._ends, self._askers, strict=True):
+            end.asked.clear()
+            build(asker)
+            walks.append(tuple(end.asked))
+        if any(walks):
+            line = self._lines[(name,)] = self._book.line()
+            self._enter(line | TOTAL, *walks)
+        self._forget()
+
+    def add(self, samples: Sequence[Sample]) -> None:
+        """Walks some samples. Where asking takes no request at all, there is nothing to walk."""
+        self.n_walked += len(samples)
+        if not samples or not self._judged or not self._asks:
+            return
+        chosen = (self._judged, self._judged, self._listing)
+        walks = [
+            self._walk(asker, samples, judged)
+            for asker, judged in zip(self._askers, chosen, strict=True)
+        ]
+        for metric in self._judged:
+            mask = self._masks[metric] | TOTAL
+            for outcomes in zip(*(walk[metric] for walk in walks if metric in walk), strict=True):
+                self._enter(mask, *(outcome.evidence for outcome in outcomes))
+                self._look_for_failure(metric, outcomes)
+        self._forget()
+
+    def _walk(self, asker: Asker, samples: Sequence[Sample], judged: list[JudgedMetric]) -> Judged:
+        if not judged:
+            return {}
+        with warnings.catch_warnings():
+            # What a metric has to say about answers that nobody gave is not worth reading.
+            warnings.simplefilter("ignore")
+            return asker.submit(_outcomes(samples, judged, asker.scope())).result()
+
+    def _forget(self) -> None:
+        self._estimator.clear()
+        for end in self._ends:
+            end.asked.clear()
+
+    def plan(self, n_samples: int | None = None, budget: str | None = None) -> CallPlan:
+        """The plan so far.
+
+        Args:
+            n_samples: extrapolates to so many samples.
+            budget: see `Budget.parse`.
+
+        Raises:
+            UsageError: the budget cannot be read.
+        """
+        n = self.n_walked if n_samples is None else n_samples
+        factor = n / self.n_walked if self.n_walked and n != self.n_walked else 1.0
+        total = self._book.amount(TOTAL).times(factor)
+        pace = self._pace
+        found = CallPlan(
+            judge=self._judge.label,
+            asks=self._asks,
+            metrics=_alike(
+                {
+                    names: self._book.amount(line).times(factor)
+                    for names, line in self._lines.items()
+                }
+            ),
+            total=total,
+            questions={kind: calls.times(factor) for kind, calls in self._book.kinds().items()},
+            pace=pace,
+            seconds=pace.span(total),
+            n_samples=n,
+            n_walked=self.n_walked,
+            listed_prices=self._listed_prices,
+            failed=dict(self._failed),
+        )
+        return found if budget is None else replace(found, budget=fit(found.total, budget))
+
+    def _enter(self, mask: int, least: Names, most: Names, slow: Names | None = None) -> None:
+        """Counts what one metric asks about one sample, by the walks with each end."""
+        find, enter = self._estimator, self._book.enter
+        if slow is not None and slow != most:
+            most = self._of_each_kind_most(most, slow)
+        if least == most:
+            for name in most:
+                enter(name, find[name], mask)
+            return
+        if self._size(least) > self._size(most):
+            # A metric may well ask more after small answers; the interval holds both.
+            least, most = most, least
+        below, above = ends(mask)
+        for name in least:
+            enter(name, find[name], below)
+        for name in most:
+            enter(name, find[name], above)
+
+    def _of_each_kind_most(self, *walks: Names) -> Names:
+        """Of each kind of question those of the walk that asks it most often: no answers make a
+        metric ask more than that."""
+        found: dict[str, list[str]] = {}
+        for names in walks:
+            kinds: dict[str, list[str]] = {}
+            for name in names:
+                kinds.setdefault(self._estimator[name].kind, []).append(name)
+            for kind, asked in kinds.items():
+                if len(asked) > len(found.get(kind, ())):
+                    found[kind] = asked
+        return tuple(name for asked in found.values() for name in asked)
+
+    def _size(self, names: Names) -> tuple[int, int]:
+        found = [self._estimator[name] for name in names]
+        return sum(one.calls + one.held for one in found), sum(one.input_tokens for one in found)
+
+    def _look_for_failure(self, metric: Metric, outcomes: Iterable[Outcome]) -> None:
+        for one in outcomes:
+            if isinstance(one, Unscored) and one.reason is Reason.FAILED:
+                self._failed[one.detail or str(metric)] += 1
+                return
+
+
+async def _outcomes(
+    samples: Sequence[Sample], judged: Iterable[JudgedMetric], scope: Scope
+) -> Judged:
+    """What `judge_all` gives; one after the other, because nothing is waited for."""
+    found: dict[JudgedMetric, Sequence[Outcome]] = {}
+    for metric in judged:
+        if type(metric).judge_window is JudgedMetric.judge_window:
+            found[metric] = [await metric.outcome(sample, scope) for sample in samples]
+        else:
+            found[metric] = await metric.judge_window(samples, scope)
+    return found
+
+
+def _fills_a_list(metric: JudgedMetric) -> bool:
+    return any(kind.slowest is not Question.slowest for kind in metric.asks)
+
+
+def _grouped(
+    metrics: Mapping[str, Metric],
+) -> dict[tuple[JudgedMetric, ...], tuple[str, ...]]:
+    """The shown names of the metrics that ask, those together that ask by the same metrics."""
+    found: dict[tuple[JudgedMetric, ...], tuple[str, ...]] = {}
+    for name, metric in metrics.items():
+        judged = tuple(judged_among([metric]))
+        if judged:
+            found[judged] = (*found.get(judged, ()), name)
+    return found
+
+
+def _alike(lines: Mapping[tuple[str, ...], Amount]) -> dict[tuple[str, ...], Amount]:
+    """Lines that are the same to the last token are one."""
+    found: dict[Amount, tuple[str, ...]] = {}
+    for names, amount in lines.items():
+        found[amount] = (*found.get(amount, ()), *names)
+    return {names: amount for amount, names in found.items()}

@@ -1,0 +1,59 @@
+"""How fast a judge answers: what its ledger remembers, else an assumption."""
+
+from __future__ import annotations
+
+from statistics import median
+from typing import TYPE_CHECKING
+
+from ragassay.engine.config.run_config import RunConfig
+from ragassay.engine.plan.cost_estimate import SECONDS_A_CALL, Pace
+from ragassay.judges.judge import Judge
+from ragassay.transport.limits import MOST
+
+if TYPE_CHECKING:
+    from ragassay.judges.ledger.store import Ledger
+
+_RECENT = 200
+"""Answers of a model that are looked at: its pace of last time, not of last year."""
+
+
+def pace_of(judge: Judge, config: RunConfig, ledger: Ledger | None = None) -> Pace:
+    """The pace of a judge: the median of each model's last answers, and of a panel the slowest."""
+    leaves = judge.leaves()
+    models = {leaf.model for leaf in leaves}
+    timed = [] if ledger is None else [_median(ledger, model) for model in sorted(models)]
+    known = [seconds for seconds in timed if seconds is not None]
+    endpoints = {_endpoint(leaf.label) for leaf in leaves}
+    return Pace(
+        seconds=max(known, default=SECONDS_A_CALL),
+        measured=bool(known),
+        concurrency=(config.concurrency or MOST) * max(1, len(endpoints)),
+        rpm=config.rpm,
+        tpm=config.tpm,
+    )
+
+
+def is_fresh(judge: Judge, ledger: Ledger | None) -> bool:
+    """Whether a ledger holds nothing of the judge's models. ``False`` without a ledger: a judge of
+    somebody's own may remember what it likes."""
+    if ledger is None:
+        return False
+    models = {leaf.model for leaf in judge.leaves()}
+    return not any(
+        ledger.select("SELECT 1 FROM verdicts WHERE model = ? LIMIT 1", (model,))
+        for model in models
+    )
+
+
+def _median(ledger: Ledger, model: str) -> float | None:
+    rows = ledger.select(
+        "SELECT latency / max(attempts, 1) FROM verdicts WHERE model = ? AND reason IS NULL "
+        "ORDER BY rowid DESC LIMIT ?",
+        (model, _RECENT),
+    )
+    return median(row[0] for row in rows) if rows else None
+
+
+def _endpoint(label: str) -> str:
+    """``URL`` of ``URL#model``, ``openai`` of ``openai:model``."""
+    return label.partition("#")[0] if "://" in label else label.partition(":")[0]

@@ -1,0 +1,1 @@
+"""Configuration files of published tools, translated into ours."""

@@ -1,0 +1,32 @@
+"""The golden-answer evaluator of Open RAG Eval's configurations: the suite ``golden``."""
+
+from __future__ import annotations
+
+from ragassay.engine.published.published_draft import Draft
+from ragassay.engine.published.published_judge import embedder_word, translate_judge
+from ragassay.engine.published.published_options import Evaluator, JudgeModel
+from ragassay.suites.golden import SUITE as GOLDEN
+from ragassay.yaml_files import Place
+
+
+def translate_golden(draft: Draft, one: Evaluator, place: Place) -> None:
+    """Puts what a golden-answer evaluator stands for: its judge and its embedder.
+
+    Raises:
+        InputError: an option (it has none), or an impossible model.
+    """
+    translate_judge(draft, one.model, GOLDEN.default_model, (*place, "model"))
+    for key in one.options or {}:
+        raise draft.wrong((*place, "options", key), "is not a key that is known", "It has none.")
+    where = (*place, "embedding_model")
+    if "embedder" in draft.given:
+        return
+    if one.embedding_model is None:
+        draft.note(
+            place,
+            "names no embedding_model, so the semantic similarity is unscored; --embedder names "
+            "one.",
+        )
+        return
+    model = draft.validated(JudgeModel, one.embedding_model, where)
+    draft.put("embedder", embedder_word(draft, model, where), where)

@@ -1,0 +1,89 @@
+"""The TREC evaluator of Open RAG Eval's configurations: the suite ``trecrag``."""
+
+from __future__ import annotations
+
+from ragassay.engine.config.run_config import found_from
+from ragassay.engine.published.published_draft import Draft
+from ragassay.engine.published.published_judge import translate_judge, translate_kwargs
+from ragassay.engine.published.published_options import Evaluator, Hallucination, TrecOptions
+from ragassay.errors import did_you_mean
+from ragassay.metrics.core import naming
+from ragassay.models.classifiers.hhem import HHEM
+from ragassay.suites.consistency import SUITE as CONSISTENCY
+from ragassay.suites.trecrag import SUITE as TREC
+from ragassay.yaml_files import Place
+
+
+def translate_trec(draft: Draft, one: Evaluator, place: Place) -> None:
+    """Puts what a TREC evaluator stands for: judge, cut-offs, parameters, what repeated runs are
+    looked at for.
+
+    Raises:
+        InputError: an unknown key, an impossible value, or what ragassay cannot do.
+    """
+    translate_judge(draft, one.model, TREC.default_model, (*place, "model"))
+    body, place = one.options or {}, (*place, "options")
+    parameters = naming.parameters(*TREC.resolve())
+    rest = {key: value for key, value in body.items() if key not in parameters}
+    for key in rest:
+        if key not in TrecOptions.model_fields:
+            known = [*TrecOptions.model_fields, *sorted(parameters)]
+            raise draft.wrong(
+                (*place, key),
+                "is not a key that is known",
+                did_you_mean(str(key), known) or f"There are: {', '.join(known)}.",
+            )
+    options = draft.validated(TrecOptions, rest, place)
+    translate_kwargs(draft, options.model_kwargs, (*place, "model_kwargs"))
+    if options.k_values is not None:
+        draft.put("ks", options.k_values, (*place, "k_values"))
+    for key, value in body.items():
+        if key in parameters:
+            draft.option(key, value, (*place, key))
+    if options.hallucination_metric is not None:
+        _hallucination(draft, options.hallucination_metric, (*place, "hallucination_metric"))
+    _repeats(draft, options, place)
+
+
+def _hallucination(draft: Draft, given: Hallucination, place: Place) -> None:
+    if given.backend_type not in (None, "hhem"):
+        raise draft.wrong(
+            (*place, "backend_type"),
+            f"there is no backend {given.backend_type!r} here",
+            "Write hhem, which runs on this machine; ragassay asks no service for this.",
+        )
+    if given.model_name not in (None, HHEM.name):
+        folder = found_from(draft.path.parent, str(given.model_name))
+        if not folder.is_dir():
+            raise draft.wrong(
+                (*place, "model_name"),
+                f"{given.model_name!r} is neither {HHEM.name} nor a folder that holds it",
+            )
+        draft.put("models", {HHEM.name: str(folder)}, (*place, "model_name"))
+    if given.max_chars is not None:
+        draft.option("max_chars", given.max_chars, (*place, "max_chars"))
+    if given.detection_threshold is not None:
+        draft.note(
+            (*place, "detection_threshold"),
+            "changes nothing, as in Open RAG Eval itself: the score is reported as it is.",
+        )
+    for key in ("api_key", "base_url"):
+        if getattr(given, key):
+            draft.note((*place, key), "is not used: the model runs on this machine.")
+
+
+def _repeats(draft: Draft, options: TrecOptions, place: Place) -> None:
+    """What of the suite is looked at over repeated runs."""
+    where = (*place, "metrics_to_run_consistency")
+    names, items = [], []
+    for at, name in enumerate(options.metrics_to_run_consistency or []):
+        items.append((*where, str(at)))
+        names.append(draft.checked(lambda text: str(TREC.resolve([text])[0]), name, items[-1]))
+    if not options.run_consistency:
+        if names:
+            draft.note(where, "is not looked at, because run_consistency is not true.")
+        return
+    draft.over_runs = True
+    draft.add_suite(CONSISTENCY.name, (*place, "run_consistency"))
+    if names:
+        draft.put("consistency_of", names, where, *items)

@@ -1,0 +1,1 @@
+"""What a run leaves: scores, summary, verdicts, and its folder."""

@@ -1,0 +1,390 @@
+"""What an evaluation leaves in memory: scores in columns, rows on demand.
+
+Only nine bytes a score stay in memory; explanations and parts are rows, kept in memory for a small
+evaluation and on disk (the run folder) for a large one.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from copy import copy
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragassay.engine.results.attribution import judges_of
+from ragassay.engine.results.summary import Comparison, GateResult, Summary
+from ragassay.engine.results.verdicts import KeptVerdicts, Verdicts
+from ragassay.errors import UsageError
+from ragassay.samples import Identity, Sample
+from ragassay.scores import AND, Outcome, Reason, Score, Unscored, Value, label_of
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreRow:
+    """One line of ``scores.jsonl``.
+
+    ``status`` is ``ok``, ``assumed`` (a published value for a missing part), ``given`` (the
+    record brought the value) or ``unscored``; ``evidence`` names the verdicts behind it
+    (``verdicts.jsonl``), and ``judge`` who gave them, or whoever gave the record's values.
+    """
+
+    sample: str
+    system: str
+    repeat: int
+    metric: str
+    value: Value | None
+    status: str
+    reason: str | None = None
+    explanation: str = ""
+    parts: Mapping[str, Any] = field(default_factory=dict)
+    evidence: tuple[str, ...] = ()
+    judge: str = ""
+
+    @classmethod
+    def of(cls, identity: Identity, metric: str, outcome: Outcome, judge: str = "") -> ScoreRow:
+        """The row for an outcome; ``judge`` is the label of the run's."""
+        judge = judges_of(outcome, judge)
+        if isinstance(outcome, Score):
+            status = "assumed" if outcome.assumed else "given" if outcome.given else "ok"
+            said = outcome.explanation
+            return cls(
+                *identity, metric, outcome.value, status, None, said, outcome.parts,
+                outcome.evidence, judge,
+            )  # fmt: skip
+        reason, detail = str(outcome.reason), outcome.detail
+        row = cls(*identity, metric, None, "unscored", reason, detail)
+        return replace(row, evidence=outcome.evidence, judge=judge)
+
+    def check(self) -> None:
+        """Looks whether the fields are of their types, for a row that was read.
+
+        Raises:
+            TypeError, ValueError: one is not, or the reason is none.
+        """
+        for name, types in _TYPES.items():
+            if not isinstance(getattr(self, name), types):
+                raise TypeError(f"{name} is {getattr(self, name)!r:.80}")
+        if isinstance(self.value, list) and not all(type(one) is int for one in self.value):
+            raise TypeError(f"value is {self.value!r:.80}")
+        if not all(isinstance(one, str) for one in self.evidence):
+            raise TypeError("evidence is no list of texts")
+        if self.value is None:
+            Reason(self.reason or "")
+
+    @property
+    def identity(self) -> Identity:
+        """Query id, system and repeat of the sample."""
+        return (self.sample, self.system, self.repeat)
+
+    def to_record(self) -> dict[str, Any]:
+        """The row as a mapping: one line of ``scores.jsonl``."""
+        return {name: getattr(self, name) for name in ROW_FIELDS}
+
+    @property
+    def outcome(self) -> Outcome:
+        """The outcome that the row holds."""
+        if self.value is None:
+            return Unscored(
+                Reason(self.reason or Reason.FAILED), self.explanation, tuple(self.evidence)
+            )
+        given = self.status == "given"
+        return Score(
+            self.value,
+            self.parts,
+            self.explanation,
+            tuple(self.evidence),
+            assumed=self.status == "assumed",
+            given=given,
+            by=tuple(self.judge.split(AND)) if given and self.judge else (),
+        )
+
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+
+    from ragassay.engine.run.nugget_bank import NuggetBank
+
+CONSISTENCY = "consistency"
+"""The suite of repeated runs, and the folder within a run's that holds what it found: a run folder
+itself."""
+
+_TYPES: Mapping[str, type | tuple[type, ...]] = {
+    **dict.fromkeys(("sample", "system", "metric", "status", "explanation", "judge"), str),
+    "repeat": int,
+    "value": (bool, int, float, str, list, type(None)),
+    "reason": (str, type(None)),
+    "parts": dict,
+}
+
+ROW_FIELDS = tuple(spec.name for spec in fields(ScoreRow))
+"""Keys of a line of ``scores.jsonl``, and columns of the long tables."""
+
+_NUMBER, _LABEL, _ASSUMED = 0, 1, 2
+_REASONS = tuple(Reason)
+_FIRST = 3
+_CODES = {reason: code for code, reason in enumerate(_REASONS, start=_FIRST)}
+
+Mask = NDArray[np.bool_]
+
+
+class ScoreColumns:
+    """The numeric face of all scores: one float and one byte a sample and metric.
+
+    Attributes:
+        identities: query id, system and repeat of each sample, in the order of evaluation.
+        slices: for each slicing column, each sample's value (``None`` where it has none).
+        clusters: each sample's cluster (a conversation, a document), when clustering was asked for.
+        asked: a number for what each sample asks and expects (see ``engine.fingerprint``); empty
+            where that is not known.
+    """
+
+    def __init__(self, metrics: Iterable[str]) -> None:
+        self.identities: list[Identity] = []
+        self.slices: dict[str, list[str | None]] = {}
+        self.clusters: list[str] | None = None
+        self.asked = array("Q")
+        self._values = {name: array("d") for name in metrics}
+        self._codes = {name: array("B") for name in self._values}
+        self._labels: dict[str, dict[int, str]] = {name: {} for name in self._values}
+        # Whether a value was given, and by which judges: a code a sample, only for metrics with a
+        # value that was given or judged.
+        self._judged_by: dict[str, array[int]] = {}
+        self._groups: dict[tuple[bool, str], int] = {(False, ""): 0}
+
+    def __len__(self) -> int:
+        return len(self.identities)
+
+    @property
+    def metrics(self) -> list[str]:
+        """Names of the metrics, in the order asked for."""
+        return list(self._values)
+
+    def add(self, metric: str, outcome: Outcome, judge: str = "") -> None:
+        """Appends a sample's outcome to a metric's column; ``judge`` is the run's label."""
+        number, code = 0.0, _NUMBER
+        if isinstance(outcome, Unscored):
+            code = _CODES[outcome.reason]
+        elif isinstance(outcome.value, str | list):
+            code = _LABEL
+            self._labels[metric][len(self._codes[metric])] = label_of(outcome.value)
+        else:
+            number = float(outcome.value)
+            code = _ASSUMED if outcome.assumed else _NUMBER
+        given = isinstance(outcome, Score) and outcome.given
+        group = self._groups.setdefault((given, judges_of(outcome, judge)), len(self._groups))
+        if group and metric not in self._judged_by:
+            self._judged_by[metric] = array("I", bytes(4 * len(self._codes[metric])))
+        if metric in self._judged_by:
+            self._judged_by[metric].append(group)
+        self._values[metric].append(number)
+        self._codes[metric].append(code)
+
+    def take(self, rows: NDArray[np.int64]) -> ScoreColumns:
+        """The same columns for some of the samples, by row number."""
+        found = ScoreColumns(self.metrics)
+        kept = rows.tolist()
+        found.identities = [self.identities[at] for at in kept]
+        found.slices = {name: [values[at] for at in kept] for name, values in self.slices.items()}
+        if self.clusters is not None:
+            found.clusters = [self.clusters[at] for at in kept]
+        if self.asked:
+            found.asked = array("Q", [self.asked[at] for at in kept])
+        for name in self.metrics:
+            found._values[name] = array("d", self.values(name)[rows].tobytes())
+            found._codes[name] = array("B", self._code_array(name)[rows].tobytes())
+            labels = self._labels[name]
+            found._labels[name] = {new: labels[at] for new, at in enumerate(kept) if at in labels}
+            if name in self._judged_by:
+                found._judged_by[name] = array("I", [self._judged_by[name][at] for at in kept])
+        found._groups = self._groups
+        return found
+
+    def renamed(self, names: Mapping[str, str]) -> ScoreColumns:
+        """The same columns, with some of the metrics under other names; nothing is copied."""
+        found = copy(self)
+        for held in ("_values", "_codes", "_labels", "_judged_by"):
+            columns = getattr(self, held)
+            setattr(found, held, {names.get(name, name): columns[name] for name in columns})
+        return found
+
+    def unscored(self, metric: str, reasons: Iterable[Reason]) -> Mask:
+        """Which samples have no score for one of these reasons, shape ``(n_samples,)``."""
+        found: Mask = np.isin(self._code_array(metric), [_CODES[reason] for reason in reasons])
+        return found
+
+    def scored(self, metric: str) -> Mask:
+        """Which samples have a number, shape ``(n_samples,)``."""
+        codes = self._code_array(metric)
+        scored: Mask = (codes == _NUMBER) | (codes == _ASSUMED)
+        return scored
+
+    def assumed(self, metric: str) -> Mask:
+        """Which samples have a number that stands for a missing part, shape ``(n_samples,)``."""
+        assumed: Mask = self._code_array(metric) == _ASSUMED
+        return assumed
+
+    def values(self, metric: str) -> NDArray[np.float64]:
+        """The numbers, shape ``(n_samples,)``; read them only where `scored` is true."""
+        return np.frombuffer(self._values[metric], dtype=np.float64)
+
+    def reasons(self, metric: str, mask: Mask | None = None) -> dict[str, int]:
+        """How many samples (of the mask) went unscored for which reason, most frequent first."""
+        codes = self._code_array(metric)
+        counts = np.bincount(
+            codes if mask is None else codes[mask], minlength=len(_REASONS) + _FIRST
+        )
+        found = {str(reason): int(counts[_CODES[reason]]) for reason in _REASONS}
+        return dict(sorted(((r, n) for r, n in found.items() if n), key=lambda item: -item[1]))
+
+    def labels(self, metric: str, mask: Mask | None = None) -> dict[str, int]:
+        """How many samples (of the mask) have which label, most frequent first."""
+        found = self._labels[metric].items()
+        return dict(Counter(label for at, label in found if mask is None or mask[at]).most_common())
+
+    def n_given(self, metric: str, mask: Mask | None = None) -> int:
+        """How many values (of the mask) the records brought."""
+        return sum(n for (given, _), n in self._grouped(metric, mask) if given)
+
+    def judges(self, metric: str, mask: Mask | None = None) -> dict[str, int]:
+        """How many values (of the mask) have which label of judges
+        (`ragassay.engine.results.attribution`), most frequent first. Values by arithmetic alone are not among them."""
+        found: Counter[str] = Counter()
+        for (_, label), n in self._grouped(metric, mask):
+            if label:
+                found[label] += n
+        return dict(found.most_common())
+
+    def _grouped(self, metric: str, mask: Mask | None) -> Iterator[tuple[tuple[bool, str], int]]:
+        """The groups of the values of the mask with their sizes."""
+        if metric not in self._judged_by:
+            return
+        chosen = self._code_array(metric) < _FIRST
+        if mask is not None:
+            chosen &= mask
+        codes = np.frombuffer(self._judged_by[metric], dtype=np.uint32)[chosen]
+        counts = np.bincount(codes, minlength=len(self._groups))
+        yield from ((group, int(counts[at])) for group, at in self._groups.items() if counts[at])
+
+    def value(self, metric: str, row: int) -> float | str | None:
+        """A sample's number or label; ``None`` where it is unscored."""
+        code = self._codes[metric][row]
+        if code == _LABEL:
+            return self._labels[metric][row]
+        return self._values[metric][row] if code < _FIRST else None
+
+    def reason(self, metric: str, row: int) -> Reason | None:
+        """Why a sample is unscored; ``None`` where it is not."""
+        code = self._codes[metric][row]
+        return None if code < _FIRST else _REASONS[code - _FIRST]
+
+    def _code_array(self, metric: str) -> NDArray[np.uint8]:
+        return np.frombuffer(self._codes[metric], dtype=np.uint8)
+
+
+@dataclass
+class Result:
+    """One evaluation.
+
+    Attributes:
+        summary: means, intervals, counts and slices.
+        columns: the scores as arrays.
+        config: the resolved configuration (``run.yaml``).
+        folder: the run folder, where there is one.
+        gates: what the gates (``fail_under``) found.
+        bank: the nugget bank that answers were measured by, where a result in memory has one.
+        verdicts: what the judge said, by the ids in a score's evidence.
+
+    ``consistency`` is what was found of the runs of each query, where that was asked for: a result
+    of its own, with a sample for each query and system.
+    """
+
+    summary: Summary
+    columns: ScoreColumns
+    config: Mapping[str, Any]
+    folder: Path | None
+    _rows: Callable[[], Iterator[ScoreRow]]
+    _samples: Callable[[], Iterator[Sample]]
+    gates: tuple[GateResult, ...] = ()
+    bank: NuggetBank | None = None
+    verdicts: Verdicts = field(default_factory=KeptVerdicts)
+    _consistency: Callable[[], Result | None] = lambda: None
+
+    @cached_property
+    def consistency(self) -> Result | None:
+        """The consistency of the runs of each query; ``None`` where it was not asked for."""
+        return self._consistency()
+
+    @property
+    def scores(self) -> Iterator[ScoreRow]:
+        """Every score, one row for each sample and metric, sample by sample."""
+        return self._rows()
+
+    @property
+    def samples(self) -> Iterator[Sample]:
+        """The samples that were evaluated, in order."""
+        return self._samples()
+
+    @property
+    def name(self) -> str:
+        """What the run is called beside another one: its folder, its system or its data."""
+        if self.folder is None:
+            return self.summary.system or self.summary.title
+        # A run's consistency stands in a folder within the run's, and all those have one name.
+        is_inner = self.folder.name == self.summary.suite == CONSISTENCY
+        outer = self.folder.absolute().parent.name if is_inner else ""
+        return f"{outer}/{self.folder.name}" if outer else self.folder.name
+
+    def to_polars(self) -> polars.DataFrame:
+        """One row a sample: ``sample``, ``system``, ``repeat``, then a column a metric.
+
+        A value is ``null`` where the metric is unscored; label metrics are left to `scores`.
+        """
+        import polars
+
+        columns = self.columns
+        frame = polars.DataFrame(
+            columns.identities,
+            schema={"sample": polars.String, "system": polars.String, "repeat": polars.Int64},
+            orient="row",
+        )
+        return frame.with_columns(
+            polars.when(polars.Series(columns.scored(name)))
+            .then(polars.Series(columns.values(name)))
+            .alias(name)
+            for name in columns.metrics
+        )
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The same as a pandas frame (needs pandas: ``pip install ragassay[pandas]``)."""
+        try:
+            import pandas
+        except ImportError as error:
+            raise UsageError("pandas is not installed: pip install 'ragassay[pandas]'.") from error
+        return pandas.DataFrame(self.to_polars().to_dict(as_series=False))
+
+    def compare(self, other: Result, **options: Any) -> Comparison:
+        """This run (A, the new one) against ``other`` (B, the old one): see `ragassay.compare`."""
+        from ragassay.engine.comparison.compare_runs import compare
+
+        return compare(self, other, **options)
+
+    def save(self, folder: str | Path) -> Path:
+        """Writes the run folder (docs/run-folder.md) and returns its path."""
+        from ragassay.engine.results.run_folder import save
+
+        return save(self, folder)
+
+    def __str__(self) -> str:
+        return str(self.summary)
+
+    def __repr__(self) -> str:
+        n_metrics, n = len(self.summary.metrics), self.summary.n_samples
+        return f"<Result {self.name!r}: metrics={n_metrics} samples={n}>"

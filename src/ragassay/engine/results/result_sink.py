@@ -1,0 +1,70 @@
+"""Where a run's samples and outcomes go: into its folder, into memory, or nowhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ragassay.engine.results.result import ScoreRow
+from ragassay.engine.results.run_folder import FolderWriter, read_rows, read_samples
+from ragassay.errors import UsageError
+from ragassay.samples import Sample
+from ragassay.scores import Outcome
+
+Scored = tuple[Sequence[Sample], Sequence[Sequence[Outcome]]]
+"""A window's samples and, metric by metric, their outcomes."""
+
+
+class Outlet:
+    """Takes windows as they are scored, and gives them back row by row.
+
+    Args:
+        names: of the metrics, in the order of the outcomes.
+        writer: of the run's folder, where it has one.
+        keep: without a folder: in memory. Else only the summary is left.
+        judge: the label of who is asked, for rows that have evidence.
+    """
+
+    def __init__(
+        self, names: Sequence[str], writer: FolderWriter | None, *, keep: bool, judge: str = ""
+    ) -> None:
+        self._names, self._writer, self._judge = list(names), writer, judge
+        self._windows: list[Scored] | None = [] if keep and writer is None else None
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether samples stay in memory."""
+        return self._windows is not None
+
+    def add(self, samples: Sequence[Sample], outcomes: Sequence[Sequence[Outcome]]) -> None:
+        """Takes a window."""
+        if self._writer is not None:
+            self._writer.add(samples, self._names, outcomes)
+        if self._windows is not None:
+            self._windows.append((samples, outcomes))
+
+    def rows(self) -> Iterator[ScoreRow]:
+        """Every score, sample by sample.
+
+        Raises:
+            UsageError: nothing was kept.
+        """
+        if self._writer is not None:
+            yield from read_rows(self._writer.folder)
+            return
+        for samples, outcomes in self._kept():
+            for at, sample in enumerate(samples):
+                for name, column in zip(self._names, outcomes, strict=True):
+                    yield ScoreRow.of(sample.identity, name, column[at], self._judge)
+
+    def samples(self) -> Iterator[Sample]:
+        """The samples, in order. Raises as `rows` does."""
+        if self._writer is not None:
+            yield from read_samples(self._writer.folder)
+            return
+        for samples, _ in self._kept():
+            yield from samples
+
+    def _kept(self) -> Sequence[Scored]:
+        if self._windows is None:
+            raise UsageError("This result kept its summary only; evaluate with save=FOLDER.")
+        return self._windows

@@ -1,0 +1,1 @@
+"""One run: from the source through windows of samples to scores."""

@@ -1,0 +1,334 @@
+"""Collects what a run's summary needs while windows of scores stream past."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+from ragassay.engine.config.run_config import RunConfig
+from ragassay.engine.results import fingerprint
+from ragassay.engine.results.attribution import Given, given_of, mixed
+from ragassay.engine.results.result import ScoreColumns
+from ragassay.engine.results.run_aggregates import totals
+from ragassay.engine.results.run_folder import IN_CLUSTER, cluster_of
+from ragassay.engine.results.slicing import (
+    CONVERSATION_KEYS,
+    Slicer,
+    conversations_of_ids,
+    named_conversation,
+)
+from ragassay.engine.results.summarise import (
+    IntervalOptions,
+    averaged_over,
+    count_incomplete,
+    describe,
+    slice_summaries,
+    summarise,
+)
+from ragassay.engine.results.summary import MetricSummary, Spending, Summary
+from ragassay.errors import RagassayWarning, Tally, UsageError
+from ragassay.judges.asking import IN_PART
+from ragassay.metrics.core.base import Metric
+from ragassay.models.weights.weight_files import BY_MODEL, Unavailable
+from ragassay.samples import Sample
+from ragassay.scores import Outcome, Reason, Unscored
+from ragassay.suites import Suite
+
+
+class Collector:
+    """What stays in memory while samples stream past: numbers, ids and counts, no texts.
+
+    Attributes:
+        judge: label of the run's judge, to be set before samples are added.
+        cause: why scores are missing, where the caller knows better than the scores; a sentence.
+    """
+
+    def __init__(self, config: RunConfig, metrics: Mapping[str, Metric]) -> None:
+        self.config = config
+        self.metrics = metrics
+        self.columns = ScoreColumns(metrics)
+        self.systems: Counter[str] = Counter()
+        self.failures: Counter[str] = Counter()
+        self._slicer = Slicer(self.config.slice_by)
+        self._clusters: list[str] = []
+        self._clustered = 0
+        self._named = False
+        self._in_ids = False
+        self._n_looked_at = 0
+        self._metadata: set[str] = set()
+        self._first_reason = ""
+        self._absent: dict[str, dict[str, None]] = {}
+        self._made_of: dict[str, str] = {}
+        self._without = 0
+        self._unanswered = 0
+        self._unlabelled = 0
+        self._judged: set[str] = set()
+        self.judge = ""
+        self.cause = ""
+
+    @property
+    def clustered_by(self) -> str | None:
+        """The clustering column: the one asked for, or the conversation, where samples name one or
+        their ids hold one."""
+        if self.config.cluster_by is not None:
+            return self.config.cluster_by
+        if self._named:
+            return CONVERSATION_KEYS[0]
+        if len(self.columns) != self._n_looked_at:
+            ids = [query for query, _, _ in self.columns.identities]
+            self._in_ids = conversations_of_ids(ids) is not None
+            self._n_looked_at = len(ids)
+        return CONVERSATION_KEYS[1] if self._in_ids else None
+
+    def add(self, samples: Sequence[Sample], outcomes: Sequence[Sequence[Outcome]]) -> None:
+        """Takes in a window."""
+        column = self.config.cluster_by or CONVERSATION_KEYS[0]
+        for sample in samples:
+            self.columns.identities.append(sample.identity)
+            self.columns.asked.append(fingerprint.of_sample(sample))
+            self.systems[sample.system] += 1
+            if sample.failure:
+                self.failures[sample.failure] += 1
+            self._unanswered += sample.answer is None
+            self._unlabelled += sample.answerability is None
+            self._slicer.add(sample)
+            self._metadata |= sample.metadata.keys()
+            cluster = cluster_of(sample, column)
+            self._clusters.append(cluster)
+            self._clustered += cluster.startswith(IN_CLUSTER)
+            self._named = self._named or named_conversation(sample) is not None
+        for name, window in zip(self.metrics, outcomes, strict=True):
+            for outcome in window:
+                self.columns.add(name, outcome, self.judge)
+                if outcome.evidence:
+                    self._judged.add(name)
+                if isinstance(outcome, Unscored):
+                    self._first_reason = self._first_reason or outcome.detail
+                    metric = self.metrics[name]
+                    absent = outcome.reason is Unavailable.reason
+                    if outcome.reason in BY_MODEL and (metric.kind == "model" or metric.embeds):
+                        self._absent.setdefault(outcome.detail.rstrip("."), {})[name] = None
+                        # Whoever names an embedder counts on its vectors.
+                        named = metric.embeds and self.config.embedder is not None
+                        self._without += absent and named
+                    elif absent and metric.inputs:
+                        self._made_of.setdefault(name, outcome.detail.rstrip("."))
+
+    def summary(
+        self,
+        title: str,
+        suite: str,
+        notes: Sequence[str],
+        *,
+        sign: Callable[[Metric, Given], str] | None = None,
+        judging: Spending | None = None,
+        embedding: Spending | None = None,
+        nuggets: str = "",
+        suites: Sequence[Suite] = (),
+    ) -> Summary:
+        """Closes the columns and summarises them.
+
+        ``sign`` gives a metric's signature as it was really computed (judge and prompts included),
+        told how much of it came with the records.
+
+        Raises:
+            UsageError: no sample has a column that was asked for, to slice or to cluster by.
+        """
+        columns, config = self.columns, self.config
+        columns.slices = self._slicer.columns()
+        columns.clusters = self._clusters if self.clustered_by is not None else None
+        for name in config.slice_by or ():
+            self._demand(name, "slicing", any(columns.slices[name]), self._slicer.seen)
+        if config.cluster_by is not None:
+            self._demand(config.cluster_by, "clustering", self._clustered > 0, self._clusterings)
+        options = IntervalOptions(config.interval, config.level, config.n_resamples, config.seed)
+        described = [
+            describe(
+                name,
+                m,
+                config.level,
+                "" if sign is None else sign(m, self._given(name)),
+                judging.judge if judging is not None and name in self._judged else "",
+                next((suite.groups[name] for suite in suites if name in suite.groups), ""),
+            )
+            for name, m in self.metrics.items()
+        ]
+        families = {metric.family for metric in described}
+        summary_of = summarise(columns, described, options)
+        return Summary(
+            title=title,
+            suite=suite,
+            system=next(iter(self.systems)) if len(self.systems) == 1 else "",
+            n_samples=len(columns),
+            n_queries=len({identity[0] for identity in columns.identities}),
+            averaged_over=averaged_over(
+                columns, families, self.clustered_by, from_ids=not self._named
+            ),
+            metrics=summary_of,
+            slices=slice_summaries(columns, described, options),
+            failures=dict(self.failures),
+            incomplete=count_incomplete(columns)
+            + self._without
+            + self._unlabelled * self._label_metrics
+            + (0 if judging is None else sum(judging.lost_votes.values())),
+            warnings=(
+                *notes,
+                *mixed({name: m.judges for name, m in summary_of.items()}, self.judge),
+                *self._warnings(summary_of, judging, embedding),
+            ),
+            judging=judging,
+            embedding=embedding,
+            fingerprint=fingerprint.of_run(columns.asked),
+            nuggets=nuggets,
+            totals=totals(suites, summary_of.values()),
+        )
+
+    def _given(self, name: str) -> Given:
+        """How much of a metric came with the records."""
+        columns = self.columns
+        n_scored = int(columns.scored(name).sum()) + sum(columns.labels(name).values())
+        return given_of(columns.n_given(name), n_scored, columns.judges(name), self.judge)
+
+    @property
+    def _label_metrics(self) -> int:
+        """How many metrics cannot do without the answerability label: its absence is an error."""
+        return sum("answerability" in metric.needs for metric in self.metrics.values())
+
+    def _demand(self, name: str, use: str, there: bool, known: Iterable[str]) -> None:
+        if not there:
+            hint = ""
+            if name in CONVERSATION_KEYS:
+                hint = (
+                    " Name the conversation in each record's metadata, or give ids of the form "
+                    "CONVERSATION::TURN."
+                )
+            raise UsageError(
+                f"No sample has the {use} column {name!r}. "
+                f"There are: {', '.join(sorted(known)) or 'none'}.{hint}"
+            )
+
+    @property
+    def _clusterings(self) -> set[str]:
+        """The columns that samples can be clustered by."""
+        turns = conversations_of_ids([query for query, _, _ in self.columns.identities])
+        return self._metadata | {CONVERSATION_KEYS[1]} if turns else self._metadata
+
+    def _warnings(
+        self,
+        metrics: Mapping[str, MetricSummary],
+        judging: Spending | None,
+        embedding: Spending | None,
+    ) -> Iterator[str]:
+        asked = [spent for spent in (judging, embedding) if spent is not None]
+        if metrics and not any(metric.n_scored for metric in metrics.values()):
+            why = self._first_reason or "no metric applies"
+            failed = any(Reason(one).incomplete for m in metrics.values() for one in m.unscored)
+            hint = " 'ragassay validate' shows what the data holds."
+            if failed or self._absent:
+                hint = ""
+            if self.cause:
+                why, hint = self.cause, ""
+            # What the judge said follows by itself.
+            details = [one for spent in asked for one in spent.details.values() if one]
+            told = any(one in why or why.rstrip(". ") in one for one in details)
+            because = "" if told else f": {why.rstrip('.')}"
+            yield f"Nothing was scored{because}.{hint}"
+        elif self.cause:
+            yield self.cause
+        if any(metric.n_scored for metric in metrics.values()):
+            for said, names in self._absent.items():
+                some = any(metrics[name].n_scored for name in names)
+                yield f"{', '.join(names)}: unscored, {said}.{_NEEDED_NONE if some else ''}"
+            if self._absent and self._made_of:
+                yield f"{', '.join(self._made_of)}: unscored as well, being made of these."
+            elif not self.cause:
+                for name, said in self._made_of.items():
+                    yield f"{name}: unscored, {said}."
+        if judging is not None:
+            told_of = judging.details
+            yield from _unanswered("question", "without an answer", judging.failures, told_of)
+            yield from _unanswered("vote", "lost", judging.lost_votes, told_of)
+            of_parts = {reason: told_of[f"{reason}{IN_PART}"] for reason in judging.in_part}
+            yield from _unanswered("answer", "without a part", judging.in_part, of_parts)
+        if embedding is not None:
+            told_of = embedding.details
+            yield from _unanswered("text", "without a vector", embedding.failures, told_of)
+        n = len(self.columns)
+        if self.clustered_by is not None and n > 1 and len(set(self._clusters)) == 1:
+            yield (
+                f"All {n} samples belong to one {self.clustered_by}, so there are no intervals; "
+                "name another column with --cluster-by."
+            )
+        # A metric that gives a published value where a part is missing leaves nothing unscored.
+        nothing = Sample(id="none")
+        strict = [metric for metric in self.metrics.values() if metric.lacks(nothing) is not None]
+        needs = {need for metric in strict for need in metric.needs}
+        if self._unanswered and "answer" in needs:
+            said = ", ".join(f"{what} {count}" for what, count in self.failures.most_common())
+            yield (
+                f"{self._unanswered} of {n} samples have no answer{f' ({said})' if said else ''}: "
+                "they are unscored, so the means speak only of the others."
+            )
+        if self._unlabelled and self._label_metrics:
+            said = (
+                "{n} {sample lacks|samples lack} the answerability label that some metrics need; "
+                "the run is incomplete. Give 'answerability' (or 'Answerability') in each record."
+            )
+            yield str(Tally(said, self._unlabelled))
+        if self.config.cluster_by is not None and self._clustered < n:
+            yield (
+                f"{n - self._clustered} of {n} samples have no {self.config.cluster_by}; "
+                "each of them is a cluster of its own query."
+            )
+        if len(self.systems) > 1:
+            named = ", ".join(sorted(name or "(none)" for name in self.systems))
+            yield (
+                f"The data holds {len(self.systems)} systems ({named}); the means mix them. "
+                "See the slices, or compare them with 'ragassay compare DIR'."
+            )
+
+
+_NEEDED_NONE = " The values that are there needed no model; they tell nothing of the others."
+
+
+def _unanswered(
+    noun: str, what: str, counts: Mapping[str, int], details: Mapping[str, str]
+) -> Iterator[str]:
+    """A sentence for each reason: how many, and what was said the first time."""
+    for reason, n in counts.items():
+        why = details.get(reason, "").strip()
+        many = f"{n:,} {noun}{'' if n == 1 else 's'} {what} ({reason.replace('_', ' ')})"
+        ended = why.endswith((".", "!", "?", "…"))
+        yield f"{many}: {why}{'' if ended else '.'}" if why else f"{many}."
+
+
+@contextmanager
+def noted() -> Iterator[Callable[[], list[str]]]:
+    """Keeps our own warnings for the summary; those of others are passed on in the end.
+
+    Yields:
+        What gives the sentences so far, each once (see `_summed`).
+    """
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", RagassayWarning)
+        yield lambda: _summed(one.message for one in caught if _is_ours(one))
+    for one in caught:
+        if not _is_ours(one):
+            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+
+
+def _is_ours(warning: warnings.WarningMessage) -> bool:
+    return issubclass(warning.category, RagassayWarning)
+
+
+def _summed(told: Iterable[Warning | str]) -> list[str]:
+    """Sentences, each once; tallies of the same sentence become one with the sum."""
+    counts: dict[str, int | None] = {}
+    for one in told:
+        if isinstance(one, Tally):
+            counts[one.sentence] = (counts.get(one.sentence) or 0) + one.n
+        else:
+            counts.setdefault(str(one))
+    return [said if n is None else str(Tally(said, n)) for said, n in counts.items()]

@@ -1,0 +1,358 @@
+"""The main job: evaluate samples with a suite or a list of metrics."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragassay import suites
+from ragassay.engine.comparison import gates
+from ragassay.engine.config.metric_selection import Plan, make_plan
+from ragassay.engine.config.own_metrics import own_metrics
+from ragassay.engine.config.run_config import (
+    OWN,
+    POOLED,
+    RunConfig,
+    make_config,
+)
+from ragassay.engine.consistency.consistency_run import Compared, Repeats, keeping
+from ragassay.engine.models.embedding import address_for, embeds_here, models_for, spending_of
+from ragassay.engine.models.model_checks import check_models
+from ragassay.engine.models.modelling import here
+from ragassay.engine.results.result import Result
+from ragassay.engine.results.result_sink import Outlet
+from ragassay.engine.results.run_folder import (
+    NUGGETS,
+    VERDICTS,
+    FolderWriter,
+    check_consistency,
+)
+from ragassay.engine.results.summarise import IntervalOptions
+from ragassay.engine.results.verdicts import KeptVerdicts, VerdictFile
+from ragassay.engine.run.accumulator import Collector, noted
+from ragassay.engine.run.judge_session import OFFLINE, Bench, bench_for, signature, spending
+from ragassay.engine.run.resolved_config import resolved_config
+from ragassay.engine.run.scoring import MODELLED_WINDOW, judged_among, score_stream
+from ragassay.engine.run.source import Data, Source, format_of, open_source
+from ragassay.errors import InputError, RagassayWarning, UsageError, did_you_mean
+from ragassay.judges.asking import Asked, Asker
+from ragassay.judges.judge import Judge
+from ragassay.metrics.answer.answer_match import AnswerMatches
+from ragassay.metrics.core import naming
+from ragassay.metrics.core.base import Metric
+from ragassay.metrics.core.whole import Whole
+from ragassay.samples import Sample
+from ragassay.stats.intervals import check_one_sided
+from ragassay.suites import Suite
+
+if TYPE_CHECKING:
+    from ragassay.engine.run.nugget_bank import NuggetBank
+    from ragassay.judges.judge_factory import Address
+
+Progress = Callable[[int], None]
+"""Called with the number of samples done so far."""
+
+
+def evaluate(
+    data: Data,
+    suite: str | Suite | Sequence[str | Metric] | None = None,
+    *,
+    metrics: str | Sequence[str] | None = None,
+    judge: str | Sequence[str] | Judge | None = None,
+    environment: Mapping[str, str] | None = None,
+    save: str | Path | None = None,
+    progress: Progress | None = None,
+    **options: Any,
+) -> Result:
+    """Scores every sample with every metric, and summarises.
+
+    Args:
+        data: a path (any known format), an iterable of `Sample`s or mappings, or a data frame.
+        suite: a suite's name (``qa``, ``retrieval``, ``trecrag`` ...), or a list of suites,
+            metric names and metric objects. Left out: what suits the data's format.
+        metrics: names of metrics, to compute these instead of all of the suites'.
+        judge: who answers what text alone cannot: ``"openai:gpt-4o-mini"``, a base URL with
+            ``#model``, several of them for a panel, or a `Judge` of your own. Left out: the
+            embedded judge, offline.
+        environment: where a judge's key is looked for, in place of the process's environment.
+        save: a run folder to write; samples and scores then stream to disk and do not stay in
+            memory.
+        progress: called now and then with the number of samples done.
+        options: further fields of `RunConfig`: ``columns``, ``format``, ``qrels``, ``ks``,
+            ``limit``, ``slice_by``, ``cluster_by``, ``interval``, ``level``, ``seed``,
+            ``published``, ``fail_under`` (see `Result.gates`) ...
+
+    Returns:
+        Scores and summary. Works the same inside a running event loop.
+
+    Raises:
+        InputError: data that cannot be read, with file, line and field.
+        UsageError: an unknown suite, metric or option.
+    """
+    objects: list[Metric] = []
+    names: list[str] = []
+    chosen: list[Suite] = []
+    for item in [suite] if isinstance(suite, str | Suite) else list(suite or ()):
+        if isinstance(item, Metric):
+            objects.append(item)
+        elif isinstance(item, Suite):
+            chosen.append(item)
+        elif item in suites.known():
+            chosen.append(suites.get(item))
+        else:
+            names.append(_metric_name(item))
+    if suite is not None and not (objects or names or chosen):
+        raise UsageError("No suite and no metric is named. 'ragassay metrics' lists them.")
+    if names and chosen and metrics is None:
+        # Names in one list with suites come on top of the suites' own.
+        names = [*(name for each in chosen for name in each.metrics), *names]
+    if metrics is not None:
+        names += [metrics] if isinstance(metrics, str) else metrics
+    path = str(data) if isinstance(data, str | Path) else None
+    own = judge if isinstance(judge, Judge) else None
+    config = make_config(
+        data=path,
+        judge=None if own is not None else judge,
+        suite=[each.name for each in chosen],
+        metrics=names,
+        **{"output": None if save is None else str(save), **options},
+    )
+    job = prepare(config, data, chosen=chosen, objects=objects, judge=own, environment=environment)
+    return job.run(progress)
+
+
+def _metric_name(word: str) -> str:
+    """The word, unless it looks like a misspelt suite and is no metric."""
+    aliases = [None, *(suite.aliases for suite in suites.known().values())]
+    hint = did_you_mean(word, suites.known())
+    if hint and not any(naming.is_known(word, local) for local in aliases):
+        raise UsageError(f"{word!r} is neither a suite nor a metric. {hint}")
+    return word
+
+
+def prepare(
+    config: RunConfig,
+    data: Data | None = None,
+    *,
+    chosen: Sequence[Suite] = (),
+    objects: Sequence[Metric] = (),
+    judge: Judge | None = None,
+    dry: bool = False,
+    environment: Mapping[str, str] | None = None,
+) -> Job:
+    """Opens the data and resolves all names, so that what is wrong shows before the work begins.
+
+    ``judge`` takes the place of the one that the configuration names. With ``dry`` the job is only
+    looked at (see `preview`): the judge's key is not needed, and no ledger is made.
+
+    Raises:
+        InputError: the data or the nugget bank cannot be opened.
+        UsageError: no data, an unknown suite, metric or judge, a judge's missing key.
+    """
+    if data is None:
+        if config.data is None:
+            raise UsageError("No data is named. Give a file: ragassay run DATA.")
+        data = config.data
+    own = own_metrics(config.model_dump())
+    plan = make_plan(config, format_of(data, config), chosen, [*objects, *own])
+    if config.judge_prompt:
+        _tell_twice(plan)
+    refused = any(metric.counts_chunks for metric in plan.every.values())
+    source = open_source(data, config, refuse_joined=refused)
+    shown = {name: str(metric) for name, metric in plan.every.items()}
+    spans = {name: (metric.low, metric.high) for name, metric in plan.every.items()}
+    checks = gates.resolve(config.fail_under, shown, [s.name for s in plan.suites], spans)
+    if any(gate.which != "mean" for gate in checks):
+        check_one_sided(config.level)
+    asks = bool(judged_among(plan.metrics.values())) or config.nuggets == POOLED
+    bench = None
+    if asks and config.nuggets not in (OWN, POOLED):
+        from ragassay.engine.run.nugget_bank import NuggetBank, checked
+
+        source.samples = checked(source.samples, NuggetBank.read(config.nuggets))
+    check_models(config, plan.every.values())
+    address = address_for(config, plan.metrics.values(), dry=dry, environment=environment)
+    if asks:
+        bench = bench_for(config, plan.suites, judge, dry=dry, environment=environment)
+    elif config.judge and config.judge != [OFFLINE]:
+        warnings.warn(
+            f"The judge {config.judge[0]} is not asked: no metric of this run needs one.",
+            RagassayWarning,
+            stacklevel=2,
+        )
+    again = isinstance(data, str | Path) or not isinstance(data, Iterator)
+    rereads = (lambda: open_source(data, config, refuse_joined=refused).samples) if again else None
+    return Job(config, source, plan, tuple(checks), bench, rereads, address)
+
+
+def _tell_twice(plan: Plan) -> None:
+    """Tells that answers are matched by ragassay's instructions and by the user's, too."""
+    ours = [name for name, one in plan.every.items() if one.name == AnswerMatches.name]
+    own = [
+        name
+        for name, one in plan.every.items()
+        if isinstance(one, AnswerMatches) and one.prompt is not None
+    ]
+    if ours and own:
+        warnings.warn(
+            f"{ours[0]} asks by ragassay's instructions and {own[0]} by those of --judge-prompt "
+            f"(judge_prompt): two questions a sample. Leave {ours[0]} out to ask only the second.",
+            RagassayWarning,
+            stacklevel=3,
+        )
+
+
+@dataclass(frozen=True)
+class Job:
+    """A run that is ready to go. It can be run once.
+
+    ``bench`` holds the judge, where a metric asks one. ``rereads`` opens the data once more, where
+    it can be read more than once. ``embedding`` is where the embedder is, where that is an
+    endpoint.
+    """
+
+    config: RunConfig
+    source: Source
+    plan: Plan
+    gates: tuple[gates.Gate, ...] = ()
+    bench: Bench | None = None
+    rereads: Callable[[], Iterator[Sample]] | None = None
+    embedding: Address | None = None
+
+    def run(
+        self,
+        progress: Progress | None = None,
+        compared: Compared | None = None,
+        *,
+        keep: bool = True,
+    ) -> Result:
+        """Scores and summarises; writes the run folder when the configuration names one.
+
+        ``progress`` is told of the samples, ``compared`` of the queries whose runs are then looked
+        at together.
+
+        Samples and outcomes of a run without a folder stay in memory, unless ``keep`` is false:
+        then the result has its summary and columns only.
+        """
+        config, plan, source = self.config, self.plan, self.source
+        collected = Collector(config, plan.metrics)
+        begun = time.monotonic()
+        with ExitStack() as stack:
+            warned = stack.enter_context(noted())
+            if config.output and plan.consistency is not None:
+                check_consistency(Path(config.output))
+            writer = stack.enter_context(FolderWriter(config.output)) if config.output else None
+            kept = KeptVerdicts()
+            keeper = writer.add_verdict if writer else kept.add if keep else None
+            asker = self._asker(stack, keeper)
+            judge = "" if asker is None else asker.judge.label
+            collected.judge = judge
+            if writer is not None:
+                writer.judge = judge
+            outlet = Outlet(list(plan.metrics), writer, keep=keep, judge=judge)
+            bank = None if asker is None else self.bank(asker)
+            models = models_for(config, self.embedding, stack, asker, self.bench)
+            metrics = list(plan.metrics.values())
+            whole = Whole(self.rereads)
+            again = None
+            if plan.consistency is not None:
+                again = keeping(stack, config.output, outlet.in_memory)
+            slow = here(metrics, models) or embeds_here(config, self.embedding, metrics)
+            size = MODELLED_WINDOW if slow else None
+            stream = score_stream(source.samples, metrics, asker, size, models=models, whole=whole)
+            by_asking = asker is not None and size is None
+            if asker is not None and by_asking:
+                asker.told = progress
+            for samples, outcomes in stream:
+                collected.add(samples, outcomes)
+                outlet.add(samples, outcomes)
+                if again is not None:
+                    again.add(samples)
+                if progress is not None and not by_asking:
+                    progress(len(collected.columns))
+            if not collected.columns.identities:
+                raise InputError("holds no samples", path=source.path or source.title)
+            notes = warned()
+            if asker is not None:
+                notes += asker.judge.remarks()
+            notes += models.remarks()
+            spent = None if asker is None else spending(asker, time.monotonic() - begun)
+            summary = collected.summary(
+                source.title,
+                plan.title,
+                notes,
+                sign=lambda metric, given: signature(metric, asker, bank, given, models),
+                judging=spent,
+                embedding=spending_of(models.embedder_used),
+                nuggets="" if bank is None else bank.hash,
+                suites=plan.suites,
+            )
+            signatures = {name: metric.signature for name, metric in summary.metrics.items()}
+            resolved = resolved_config(config, plan, source, collected.clustered_by, signatures)
+            if spent is not None:
+                resolved["judged_by"] = spent.signature
+            repeats = None
+            if plan.consistency is not None and again is not None:
+                first = resolved, summary, collected.columns
+                older = None if writer is None else writer.replace
+                second = Repeats(config, plan.consistency, *first, again, models, older)
+                repeats = second.run(compared, keep=keep)
+            if writer is not None:
+                if repeats is None:
+                    writer.replace()
+                if bank is not None:
+                    bank.write(writer.folder / NUGGETS)
+                writer.finish(resolved, summary)
+        folder = None if config.output is None else Path(config.output)
+        options = IntervalOptions(config.interval, config.level, config.n_resamples, config.seed)
+        told = [(summary, collected.columns)]
+        if repeats is not None:
+            told.append((repeats.summary, repeats.columns))
+        found = tuple(
+            one
+            for part in told
+            for one in gates.decide(self.gates, *part, options, trust_offline=config.trust_offline)
+        )
+        verdicts = kept if folder is None else VerdictFile(folder / VERDICTS)
+        return Result(
+            summary,
+            collected.columns,
+            resolved,
+            folder,
+            outlet.rows,
+            outlet.samples,
+            gates=found,
+            bank=bank,
+            verdicts=verdicts,
+            _consistency=lambda: repeats,
+        )
+
+    def _asker(self, stack: ExitStack, keep: Callable[[Asked], None] | None) -> Asker | None:
+        """Who asks, closed with the stack; however a run ends, what is paid for arrives."""
+        if self.bench is None:
+            return None
+        stack.callback(self.bench.close)
+        return stack.enter_context(self.bench.asker(keep))
+
+    def bank(self, asker: Asker) -> NuggetBank | None:
+        """The nugget bank that the configuration names, made known to the metrics: read, or made
+        by asking (see `nugget_bank.pooled`)."""
+        if self.config.nuggets == OWN:
+            return None
+        from ragassay.engine.run.nugget_bank import NuggetBank, pooled
+
+        if self.config.nuggets != POOLED:
+            bank = NuggetBank.read(self.config.nuggets)
+        elif self.rereads is None:
+            raise UsageError(
+                "Pooled nuggets need the data twice: give a file or a list, not an iterator."
+            )
+        else:
+            bank = pooled(self.rereads(), asker, self.plan.metrics.values())
+        asker.context["nuggets"] = bank
+        return bank

@@ -1,0 +1,228 @@
+"""Who is asked in a run: from a configuration to a judge with its ledger, limits and budget."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragassay.engine.config.run_config import RunConfig
+from ragassay.engine.models.modelling import identities
+from ragassay.engine.results.attribution import Given
+from ragassay.engine.results.summary import Spending
+from ragassay.engine.run.scoring import judged_among
+from ragassay.errors import UsageError
+from ragassay.judges.asking import Asked, Asker
+from ragassay.judges.judge import Judge
+from ragassay.judges.offline import OfflineJudge
+from ragassay.judges.question import Question
+from ragassay.judges.questions.nuggets import AssignNuggets
+from ragassay.metrics.core.base import Metric
+from ragassay.models import Models
+from ragassay.suites import Suite
+
+if TYPE_CHECKING:
+    from ragassay.engine.run.nugget_bank import NuggetBank
+    from ragassay.judges.ledger.store import Ledger
+    from ragassay.transport.budget import Budget
+
+OFFLINE = "offline"
+
+JUDGING = (
+    *("panel_rule", "quorum", "concurrency", "rpm", "tpm", "timeout", "temperature", "top_p"),
+    *("presence_penalty", "frequency_penalty", "max_tokens", "judge_seed"),
+    *("price", "key_file", "key_variable", "ledger", "budget", "retry_failed"),
+    "refresh",
+)
+"""Keys of a configuration that say how a judge is asked."""
+
+SENDING = ("concurrency", "rpm", "tpm", "timeout", "ledger", "budget", "refresh")
+"""Those of them that also say how an embedder's endpoint is asked."""
+
+
+@dataclass
+class Bench:
+    """A judge and what it needs; close it after the run."""
+
+    judge: Judge
+    ledger: Ledger | None = None
+    budget: Budget | None = None
+    _asker: Asker | None = None
+
+    @property
+    def costs(self) -> bool:
+        """Whether asking takes time and money: the embedded judge is no more than arithmetic."""
+        return not isinstance(self.judge, OfflineJudge)
+
+    def doing(self) -> str:
+        """How far the asking is, in a few words."""
+        if self._asker is None:
+            return ""
+        usage, waiting = self._asker.usage, self._asker.waiting
+        if self._asker.ending:
+            return f"waiting for {waiting:,} answers in flight; Ctrl-C drops them"
+        pieces = [f"{usage.questions:,} questions answered", f"{waiting:,} waiting"]
+        if usage.cached:
+            pieces.append(f"{usage.cached:,} from the ledger")
+        if usage.failures.total():
+            pieces.append(f"{usage.failures.total():,} failed")
+        if usage.cost:
+            pieces.append(f"${usage.cost:,.2f}")
+        return ", ".join(pieces)
+
+    def asker(
+        self,
+        keep: Callable[[Asked], None] | None = None,
+        context: Mapping[str, Any] | None = None,
+    ) -> Asker:
+        """An asker of this judge; `doing` then speaks of it."""
+        self._asker = Asker(self.judge, keep=keep, context=context)
+        return self._asker
+
+    def close(self) -> None:
+        """Closes the ledger."""
+        if self.ledger is not None:
+            self.ledger.close()
+
+
+def bench_for(
+    config: RunConfig,
+    suites: Sequence[Suite] = (),
+    judge: Judge | None = None,
+    *,
+    dry: bool = False,
+    environment: Mapping[str, str] | None = None,
+) -> Bench:
+    """The judge that a configuration names (the embedded one where it names none).
+
+    Args:
+        config: names judges, limits, budget and ledger.
+        suites: the first with a published default model decides it, where only a provider is named.
+        judge: takes the place of the configuration's, where given.
+        environment: where keys are looked for; the process's own when left out.
+        dry: nothing will be asked: no key is needed, and no ledger is made where there is none.
+
+    Raises:
+        UsageError: an unknown provider, a missing key or package, an impossible budget.
+        InputError: the ledger, a key file or recorded verdicts cannot be read.
+    """
+    if judge is not None:
+        ours = SENDING if config.embedder is not None else ()
+        asked = [
+            name
+            for name in JUDGING
+            if getattr(config, name) not in (None, False) and name not in ours
+        ]
+        if asked:
+            raise UsageError(
+                f"{asked[0]!r} is for judges that are named by a word; yours comes ready made. "
+                "Set it where you make the judge."
+            )
+        return Bench(judge)
+    words = config.judge or [OFFLINE]
+    if words == [OFFLINE]:
+        return Bench(OfflineJudge())
+    from ragassay.judges.judge_factory import JudgeOptions, make_judge
+    from ragassay.judges.ledger.ledger_file import MEMORY
+    from ragassay.judges.ledger.store import DEFAULT, Ledger
+    from ragassay.transport.budget import Budget
+
+    models = list(dict.fromkeys(suite.default_model for suite in suites if suite.default_model))
+    model = models[0] if models else "gpt-4o-mini"
+    budget = None if config.budget is None else Budget.parse(config.budget)
+    chosen = {
+        "concurrency": config.concurrency,
+        "rpm": config.rpm,
+        "tpm": config.tpm,
+        "timeout": config.timeout,
+        "temperature": config.temperature,
+        "top_p": config.top_p,
+        "presence_penalty": config.presence_penalty,
+        "frequency_penalty": config.frequency_penalty,
+        "max_tokens": config.max_tokens,
+        "seed": config.judge_seed,
+        "key_file": config.key_file,
+        "key_variable": config.key_variable,
+        "price": config.price,
+        "rule": config.panel_rule,
+        "quorum": config.quorum,
+        "reuse": "nothing" if config.refresh else "answers" if config.retry_failed else "all",
+    }
+    given: dict[str, Any] = {name: value for name, value in chosen.items() if value is not None}
+    options = JudgeOptions(**given, dry=dry)
+    place = Path(config.ledger or DEFAULT)
+    with ExitStack() as stack:
+        ledger = Ledger(MEMORY if dry and not place.exists() else place)
+        stack.callback(ledger.close)
+        made = make_judge(
+            words,
+            default_model=model,
+            ledger=ledger,
+            budget=budget,
+            options=options,
+            environment=environment,
+        )
+        stack.pop_all()
+    return Bench(made, ledger, budget)
+
+
+def spending(asker: Asker, seconds: float) -> Spending:
+    """What was asked through an asker, for the summary."""
+    counted = dict(vars(asker.usage))
+    for name in ("failures", "lost_votes", "in_part"):
+        counted[name] = dict(counted[name].most_common())
+    counted["details"] = dict(counted["details"])
+    counted["cost"] = round(counted["cost"], 6)
+    return Spending(
+        judge=asker.judge.label,
+        signature=asker.judge.signature,
+        seconds=round(seconds, 3),
+        **counted,
+    )
+
+
+def signature(
+    metric: Metric,
+    asker: Asker | None,
+    bank: NuggetBank | None = None,
+    given: Given | None = None,
+    models: Models | None = None,
+) -> str:
+    """A metric's signature as it was really computed: with its judge, prompts and nugget bank, and
+    with the weights of its models.
+
+    Two scores compare only where these agree; ``ragassay compare`` refuses otherwise. It follows
+    from metric and judge, not from what a run happened to ask.
+
+    Args:
+        metric: what was computed.
+        asker: who asked.
+        bank: what answers were measured by.
+        given: how much of it the records brought, so that nobody was asked.
+        models: what neural metrics used.
+    """
+    judged = judged_among([metric])
+    parts = [metric.signature]
+    brought = given or Given()
+    if models is not None and brought.share != "all":
+        parts += [f"model={name}" for name in identities(metric, models)]
+    if judged and asker is not None and brought.share != "all":
+        judge, kinds = asker.judge, {}
+        for one in judged:
+            options = {spec.name: getattr(one, spec.name) for spec in dataclasses.fields(one)}
+            kinds.update({kind: kind.blank(options) for kind in one.asks})
+        parts += [_asked(question, judge) for question in kinds.values()]
+        parts.append(f"judge={judge.signature}")
+        if AssignNuggets in kinds:
+            parts.append(f"nuggets={'own' if bank is None else bank.hash}")
+    return "|".join([*parts, *brought.parts])
+
+
+def _asked(question: Question[Any], judge: Judge) -> str:
+    """A kind of question, its prompts' hashes, and what of its parameters an endpoint rejects."""
+    hashes = sorted({question.prompt_hash(leaf.model) for leaf in judge.leaves()})
+    without = "".join(f"-{name}" for name in judge.without(question.sampling()))
+    return f"{question.kind}:{'+'.join(hashes) or f'v{question.version}'}{without}"

@@ -1,0 +1,174 @@
+"""Retrieval evaluation as a plain function: qrels and a run in, arrays out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ragassay.engine.results.summarise import GEOMETRIC_FLOOR
+from ragassay.errors import InputError, UsageError
+from ragassay.formats import trec, trec_judgements
+from ragassay.metrics.core import naming
+from ragassay.metrics.core.base import Metric
+from ragassay.metrics.retrieval import judgement_groups, preferences, ranking_sources
+from ragassay.metrics.retrieval.judgement_groups import GroupedRankings
+from ragassay.metrics.retrieval.preferences import PreferenceMeasure, Preferences
+from ragassay.metrics.retrieval.ranking_metric import RankingMetric
+from ragassay.metrics.retrieval.rankings import Floats, Rankings
+from ragassay.metrics.retrieval.trec_names import Judgements
+
+if TYPE_CHECKING:
+    import polars as pl
+
+DEFAULT_METRICS = ("AP", "RR", "nDCG@10", "P@10", "Recall@100")
+
+Qrels = Mapping[str, Mapping[str, int]] | tuple[Sequence[Any], ...] | str | Path
+Run = Mapping[str, Mapping[str, float]] | tuple[Sequence[Any], ...] | str | Path
+
+Judged = Rankings | GroupedRankings | Preferences
+"""A run with its judgements, of whichever kind."""
+
+
+@dataclass(frozen=True)
+class RunScores:
+    """A run's scores.
+
+    Attributes:
+        queries: all judged queries, sorted by code points.
+        values: for each metric, by the name that it was asked by, one value a query, shape
+            ``(n_queries,)``.
+        means: each metric over all judged queries (a sum for counts, a geometric mean for GMAP).
+    """
+
+    queries: tuple[str, ...]
+    values: Mapping[str, Floats]
+    means: Mapping[str, float]
+
+
+def evaluate_run(
+    qrels: Qrels | pl.DataFrame,
+    run: Run | pl.DataFrame,
+    metrics: str | Iterable[str | Metric] = DEFAULT_METRICS,
+    *,
+    ks: Sequence[int] | None = None,
+) -> RunScores:
+    """Evaluates a run against qrels, over all judged queries.
+
+    A judged query that the run lacks scores 0; a query of the run that was never judged is left
+    out. Documents are ranked by score, then id, both descending.
+
+    Args:
+        qrels: ``{query: {document: grade}}``, a polars frame with the columns ``query``,
+            ``document`` and ``grade``, three such columns in a tuple, or a TREC or BEIR file.
+        run: the same with scores (``score``), or a TREC run file.
+        metrics: names such as ``nDCG@10``, or metric objects.
+        ks: cut-offs of ``recall``, ``ndcg`` and ``precision``, and of metrics named without one.
+
+    Raises:
+        UsageError: an unknown metric, one that does not work on rankings, or qrels and run of
+            different kinds.
+        InputError: see `ragassay.metrics.retrieval.ranking_sources` and `read_rankings`.
+
+    >>> found = evaluate_run({"q": {"a": 1}}, {"q": {"a": 0.3, "b": 0.7}}, "RR,P@1")
+    >>> found.means
+    {'RR': 0.5, 'P@1': 0.0}
+    """
+    chosen = _metrics(metrics, ks)
+    rankings = _rankings(qrels, run)
+    values = {name: metric.values(rankings) for name, metric in chosen.items()}
+    means = {name: aggregate(metric, values[name]) for name, metric in chosen.items()}
+    return RunScores(rankings.queries, values, means)
+
+
+def read_rankings(qrels: Path, run: Path) -> tuple[Rankings, str]:
+    """The rankings of a TREC run by qrels files, and the run's tag.
+
+    Raises:
+        InputError: see `ragassay.formats.trec`; also a document that occurs twice for one query
+            (with its line), or a run none of whose queries is judged.
+    """
+    found = trec.read_run(run)
+    with _told(qrels, run):
+        return ranking_sources.from_frames(trec.read_qrels(qrels), found.frame), found.tag
+
+
+def read_judged(path: Path, run: Path, judgements: Judgements = "qrels") -> tuple[Judged, str]:
+    """A TREC run with its judgements, of whichever kind, and the run's tag.
+
+    Raises:
+        InputError: see `read_rankings` and `ragassay.formats.trec_judgements`.
+    """
+    if judgements == "qrels":
+        return read_rankings(path, run)
+    found = trec.read_run(run)
+    with _told(path, run):
+        if judgements == "qrels_jg":
+            grouped = trec_judgements.read_grouped_qrels(path)
+            return judgement_groups.from_frames(grouped, found.frame), found.tag
+        levels = trec_judgements.read_preferences(path, qrels=judgements == "qrels_prefs")
+        return preferences.from_frames(levels, found.frame), found.tag
+
+
+@contextmanager
+def _told(qrels: Path, run: Path) -> Iterator[None]:
+    """Puts files and lines into what is said of their contents."""
+    try:
+        yield
+    except ranking_sources.RepeatedDocumentError as error:
+        in_run = error.where == "run"
+        path = run if in_run else qrels
+        raise trec.repeated(path, error.query, error.document, run=in_run) from None
+    except InputError as error:
+        raise error.at(path=run) from None
+
+
+def aggregate(metric: Metric | PreferenceMeasure, values: Floats) -> float:
+    """One number for all queries: the mean, the sum or the geometric mean, as the metric says.
+
+    Values are added one after the other in the order of the queries, as trec_eval does: numpy's own
+    sum adds in pairs, which may change the last digit shown.
+    """
+    if metric.aggregate == "geometric":
+        logs = np.log(np.maximum(values, GEOMETRIC_FLOOR))
+        return float(np.exp(_sum_in_order(logs) / len(values)))
+    total = _sum_in_order(values)
+    return total if metric.aggregate == "sum" else total / len(values)
+
+
+def _sum_in_order(values: Floats) -> float:
+    return float(np.cumsum(values)[-1]) if len(values) else 0.0
+
+
+def _metrics(
+    given: str | Iterable[str | Metric], ks: Sequence[int] | None
+) -> dict[str, RankingMetric]:
+    found: dict[Metric, str] = {}
+    for item in [given] if isinstance(given, str) else given:
+        named = {str(item): item} if isinstance(item, Metric) else naming.named(item, ks=ks)
+        for name, metric in named.items():
+            found.setdefault(metric, name)
+    chosen = {name: metric for metric, name in found.items() if isinstance(metric, RankingMetric)}
+    if len(chosen) < len(found) or not chosen:
+        odd = next((str(m) for m in found if not isinstance(m, RankingMetric)), "Nothing")
+        raise UsageError(f"{odd} is no measure of a ranking with qrels.")
+    return chosen
+
+
+def _rankings(qrels: Any, run: Any) -> Rankings:
+    if isinstance(qrels, str | Path) and isinstance(run, str | Path):
+        return read_rankings(Path(qrels), Path(run))[0]
+    if isinstance(qrels, Mapping) and isinstance(run, Mapping):
+        return ranking_sources.from_mappings(qrels, run)
+    if isinstance(qrels, tuple) and isinstance(run, tuple):
+        return ranking_sources.from_arrays(qrels, run)
+    if hasattr(qrels, "lazy") and hasattr(run, "lazy"):
+        return ranking_sources.from_frames(qrels, run)
+    raise UsageError(
+        "Give qrels and run alike: both dicts of dicts, both polars frames, both tuples of three "
+        "columns, or both files."
+    )

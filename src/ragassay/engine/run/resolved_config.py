@@ -1,0 +1,97 @@
+"""What a run folder records of how it came about: a configuration that can be run again."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ragassay import __version__, files
+from ragassay.engine.config.metric_selection import Plan, published_names
+from ragassay.engine.config.run_config import PATHS, RunConfig, absolute_words, relative_words
+from ragassay.engine.results.run_folder import RUBRICS
+from ragassay.engine.run.source import Source
+from ragassay.metrics.core import naming
+from ragassay.metrics.core.base import Metric
+
+
+def resolved_config(
+    config: RunConfig,
+    plan: Plan,
+    source: Source,
+    clustered_by: str | None,
+    signatures: Mapping[str, str],
+) -> dict[str, Any]:
+    """The content of ``run.yaml``; a user's own files are copied into the run folder on the way."""
+    import numpy as np
+
+    body = config.model_dump(exclude_none=True)
+    for key in PATHS:
+        if config.output is not None and body.get(key) is not None:
+            # Paths in a configuration are relative to it, so that run.yaml can be run again.
+            body[key] = os.path.relpath(body[key], config.output)
+    for once in ("refresh", "retry_failed"):
+        body.pop(once, None)  # run.yaml is run again to see the same, not to pay again
+    if config.output is not None:
+        relative_words(body, config.output)
+        body |= _copied(config, Path(config.output))
+    body["suite"] = [suite.name for suite in plan.suites]
+    local = published_names(config, source.format, plan.suites)
+    body["metrics"] = [
+        name if _is_name_of(metric, name, local) else str(metric)
+        for name, metric in plan.metrics.items()
+    ]
+    if plan.consistency is not None:
+        body["consistency_of"] = list(plan.consistency.of)
+        body["consistency_metrics"] = list(plan.consistency.asked)
+    body["cluster_by"] = clustered_by
+    return {
+        "ragassay": __version__,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        **body,
+        "format": source.format,
+        "fingerprint": source.fingerprint,
+        "signatures": dict(signatures),
+    }
+
+
+def _is_name_of(metric: Metric, name: str, local: Mapping[str, str]) -> bool:
+    """Whether a name that a metric is shown by means this metric when the run is run again."""
+    return naming.is_known(name, local) and naming.parse_all(name, local=local) == [metric]
+
+
+def moved_config(body: Mapping[str, Any], old: Path, new: Path) -> dict[str, Any]:
+    """The content of one folder's ``run.yaml`` as that of another's: its paths start there."""
+    found = dict(body)
+    for key in PATHS:
+        if found.get(key) is not None:
+            found[key] = os.path.relpath(old / found[key], new)
+    absolute_words(found, old)
+    relative_words(found, new)
+    return found
+
+
+def _copied(config: RunConfig, folder: Path) -> dict[str, Any]:
+    """Copies a user's own files into the run folder; the keys of run.yaml that name the copies."""
+    from ragassay.judges.rubric_files import read_rubric
+
+    found: dict[str, Any] = {}
+    if config.rubric:
+        # A rubric's name is unique in a run, that of its file need not be.
+        found["rubric"] = [
+            _copy(Path(name), folder, f"{read_rubric(name).name}.yaml") for name in config.rubric
+        ]
+    if config.judge_prompt is not None:
+        prompt = Path(config.judge_prompt)
+        found["judge_prompt"] = _copy(prompt, folder, prompt.name)
+    return found
+
+
+def _copy(source: Path, folder: Path, file_name: str) -> str:
+    name = f"{RUBRICS}/{file_name}"
+    if source.resolve() != (folder / name).resolve():
+        files.write_bytes(folder / name, source.read_bytes())
+    return name

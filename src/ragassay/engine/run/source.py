@@ -1,0 +1,181 @@
+"""Where samples come from: a file, records in memory, or samples themselves."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from ragassay import formats
+from ragassay.engine.config.run_config import RunConfig
+from ragassay.errors import InputError, RagassayWarning, UsageError
+from ragassay.formats import expected_answers, mlcube
+from ragassay.samples import Sample
+from ragassay.strict import dumps
+
+Data = str | Path | Iterable[Any]
+"""A path, an iterable of `Sample`s or mappings, or a data frame."""
+
+
+_ONE_A_LINE = {"jsonl", "ultrarag", "mtrag", "trec_rag", "csv", "tsv", "mlcube"}
+
+
+@dataclass
+class Source:
+    """Samples that can be streamed once."""
+
+    samples: Iterator[Sample]
+    title: str
+    format: str
+    path: Path | None = None
+    qrels: Path | None = None
+    references: Path | None = None
+    _hash: hashlib._Hash = field(default_factory=hashlib.sha256)
+
+    def count(self) -> int | None:
+        """How many samples there are to come at most, where that is cheap to know: one a line."""
+        if self.path is None or self.format not in _ONE_A_LINE or not self.path.is_file():
+            return None
+        with self.path.open("rb") as stream:
+            blocks = iter(partial(stream.read, 1 << 20), b"")
+            if next(blocks, b"").startswith(b"\x1f\x8b"):
+                return None
+            stream.seek(0)
+            return sum(block.count(b"\n") for block in blocks)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """``sha256:...``: of the files' bytes, or of the samples that were read from memory (then
+        it must be asked for after the last of them)."""
+        for path in filter(None, (self.path, self.qrels, self.references)):
+            _hash_path(self._hash, path)
+        return f"sha256:{self._hash.hexdigest()}"
+
+
+def format_of(data: Data, config: RunConfig) -> str:
+    """The format of data; ``memory`` for what is there already, unless ML cube's names tell more.
+
+    Raises:
+        InputError: a file cannot be opened, or no format fits it.
+    """
+    if isinstance(data, str | Path):
+        return config.format or formats.detect(Path(data)).name
+    first = data[0] if isinstance(data, list) and data else None
+    names = first if isinstance(first, Mapping) else getattr(data, "columns", ())
+    return "mlcube" if mlcube.has_names(map(str, names)) else "memory"
+
+
+def open_source(data: Data, config: RunConfig, *, refuse_joined: bool = False) -> Source:
+    """The samples of ``data``, with gold passages joined from ``config.qrels`` and golden answers
+    from ``config.references``.
+
+    Args:
+        data: what to read.
+        config: says how.
+        refuse_joined: whether a context that seems to hold several chunks, uncut, is an error.
+
+    Raises:
+        InputError: the data cannot be read (some faults show only while it streams).
+    """
+    source = _opened(data, config, refuse_joined=refuse_joined)
+    if config.references is not None:
+        source.samples = expected_answers.joined(source.samples, config.references)
+        source.references = Path(config.references)
+    return source
+
+
+def _opened(data: Data, config: RunConfig, *, refuse_joined: bool) -> Source:
+    if not isinstance(data, str | Path):
+        if not (hasattr(data, "__iter__") or hasattr(data, "columns")):
+            raise UsageError(
+                f"{type(data).__name__} is no data. Give a path, a list of records or samples, or "
+                "a data frame."
+            )
+        source = Source(iter(()), "samples in memory", "memory")
+        samples = formats.from_records(
+            data,
+            columns=config.columns or None,
+            separator=config.separator,
+            single_chunk=config.single_chunk,
+            refuse_joined=refuse_joined,
+            system=config.system,
+        )
+        inside = _within(_hashed(samples, source), config, None)
+        source.samples = islice(inside, config.limit)
+        return source
+    path = Path(data)
+    name = format_of(path, config)
+    if name == "trec_run" and config.qrels is None:
+        raise UsageError(
+            f"{path} is a TREC run, which holds no judgements. Name them with --qrels FILE."
+        )
+    samples = formats.read(
+        path,
+        format=name,
+        columns=config.columns or None,
+        separator=config.separator,
+        single_chunk=config.single_chunk,
+        refuse_joined=refuse_joined,
+        system=config.system,
+        limit=None if _is_bounded(config) else config.limit,
+        gold=config.qrels,
+    )
+    qrels = None if config.qrels is None else Path(config.qrels)
+    inside = islice(_within(samples, config, path), config.limit)
+    return Source(inside, path.name, name, path, qrels)
+
+
+def _is_bounded(config: RunConfig) -> bool:
+    return config.from_timestamp is not None or config.to_timestamp is not None
+
+
+def _within(samples: Iterator[Sample], config: RunConfig, path: Path | None) -> Iterator[Sample]:
+    """The samples whose time lies in the interval that is asked for; tells what it leaves out.
+
+    Raises:
+        InputError: none does.
+    """
+    if not _is_bounded(config):
+        yield from samples
+        return
+    first = -math.inf if config.from_timestamp is None else config.from_timestamp
+    last = math.inf if config.to_timestamp is None else config.to_timestamp
+    inside = outside = undated = 0
+    for sample in samples:
+        if sample.timestamp is None:
+            undated += 1
+        elif first <= sample.timestamp <= last:
+            inside += 1
+            yield sample
+        else:
+            outside += 1
+    left = [f"{outside:,} outside of it (--from, --to)"] * bool(outside)
+    left += [f"{undated:,} without a timestamp"] * bool(undated)
+    if not inside:
+        raise InputError(
+            f"no sample lies in the time interval: {' and '.join(left)}",
+            path=path,
+            hint="Both ends are included; a time without a zone is UTC.",
+        )
+    if left:
+        told = f"Samples left out by the time interval: {' and '.join(left)}."
+        warnings.warn(told, RagassayWarning, stacklevel=2)
+
+
+def _hashed(samples: Iterator[Sample], source: Source) -> Iterator[Sample]:
+    for sample in samples:
+        source._hash.update(dumps(formats.to_record(sample)))
+        yield sample
+
+
+def _hash_path(digest: hashlib._Hash, path: Path) -> None:
+    for item in sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]:
+        with item.open("rb") as stream:
+            while block := stream.read(1 << 20):
+                digest.update(block)

@@ -1,0 +1,347 @@
+"""From the words of ``--judge`` to a judge.
+
+=================================== ============================================================
+``offline``                         the embedded judge
+``openai``                          the suite's published default model
+``openai:gpt-5-mini``               a model of a provider; see `ragassay.transport.providers`
+``http://localhost:8000/v1#model``  any OpenAI-compatible endpoint
+``replay:FILE``                     recorded verdicts, or the labels of people
+=================================== ============================================================
+
+Several words are a panel.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+from urllib.parse import urlsplit, urlunsplit
+
+from ragassay.errors import UsageError, did_you_mean
+from ragassay.judges.judge import Judge
+from ragassay.judges.ledger.store import Ledger
+from ragassay.judges.llm.ledger_lookup import Reuse
+from ragassay.judges.llm.llm_judge import LLMJudge
+from ragassay.judges.offline import OfflineJudge
+from ragassay.judges.panel import Panel
+from ragassay.judges.replay import Replay
+from ragassay.transport import secrets
+from ragassay.transport.budget import Budget
+from ragassay.transport.endpoints.base import TIMEOUT_S, Endpoint
+from ragassay.transport.limits import MOST, Limiter
+from ragassay.transport.prices import Price, price_of
+from ragassay.transport.providers import ALIASES, OWN_KEY, PROVIDERS, Protocol, Provider
+from ragassay.transport.secrets import Secret
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeOptions:
+    """How the judges of a run are asked.
+
+    Attributes:
+        concurrency: requests in flight to one endpoint at most.
+        rpm: requests a minute to one endpoint at most.
+        tpm: tokens a minute to one endpoint at most.
+        timeout: seconds until a question is given up, retries and repair included.
+        temperature, top_p, presence_penalty, frequency_penalty, seed, max_tokens: sampling
+            parameters in place of the questions' own.
+        key_file: file that holds the key, in place of the environment.
+        key_variable: environment variable that holds the key, in place of the provider's.
+        price: of the model, in place of the list price: ``0.15,0.60``.
+        rule: how the votes of a panel become one: ``median`` or ``majority``.
+        quorum: votes that a panel's answer needs; more than half where left out.
+        reuse: what of the ledger counts: ``all``; ``answers`` (what failed is asked again);
+            ``nothing``.
+        dry: nothing will be sent, so no key is needed.
+    """
+
+    concurrency: int = MOST
+    rpm: float | None = None
+    tpm: float | None = None
+    timeout: float = TIMEOUT_S
+    temperature: float | None = None
+    top_p: float | None = None
+    presence_penalty: float | None = None
+    frequency_penalty: float | None = None
+    seed: int | None = None
+    max_tokens: int | None = None
+    key_file: str | os.PathLike[str] | None = None
+    key_variable: str | None = None
+    price: Price | str | None = None
+    rule: Literal["median", "majority"] = "median"
+    quorum: int | None = None
+    reuse: Reuse = "all"
+    dry: bool = False
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The sampling parameters that the user chose."""
+        given = {
+            "temperature": self.temperature,
+            "top_p": self.top_p,
+            "presence_penalty": self.presence_penalty,
+            "frequency_penalty": self.frequency_penalty,
+            "seed": self.seed,
+            "max_tokens": self.max_tokens,
+        }
+        return {name: value for name, value in given.items() if value is not None}
+
+
+Role = Literal["judge", "embedder"]
+"""Who is named by a word: who answers questions, or who turns texts into vectors."""
+
+_OTHERS: Mapping[Role, tuple[str, ...]] = {
+    "judge": ("offline", "replay:FILE"),
+    "embedder": ("FOLDER", "ORGANISATION/MODEL"),
+}
+_KEY_FILES: Mapping[Role, str] = {
+    "judge": "--key-file (key_file=...)",
+    "embedder": "--embedder-key-file (embedder_key_file=...)",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a judge is, and which model is meant.
+
+    Attributes:
+        label: what outputs call the judge.
+        url: base URL, without user, password and query.
+        model: the model's name there.
+        protocol: what is spoken there.
+        key: for the requests' headers.
+    """
+
+    label: str
+    url: str
+    model: str
+    protocol: Protocol
+    key: Secret
+
+
+def make_judge(
+    words: Sequence[str],
+    *,
+    default_model: str,
+    ledger: Ledger,
+    budget: Budget | None = None,
+    options: JudgeOptions | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> Judge:
+    """The judge that the words name; several words make a panel.
+
+    Args:
+        words: see the module.
+        default_model: the suite's published model, for a word that names only a provider.
+        ledger: where answers are kept.
+        budget: of the run.
+        options: how they are asked.
+        environment: for keys and addresses; the process's own where left out.
+
+    Raises:
+        UsageError: an unknown provider, a missing key, model or package, impossible options.
+        InputError: a key file or recorded verdicts that cannot be read.
+    """
+    made = _Making(
+        default_model, ledger, budget, options or JudgeOptions(), environment or os.environ
+    )
+    if not words:
+        raise UsageError("No judge is named. 'offline' is the embedded one.")
+    judges = [made.judge(word) for word in words]
+    if len(judges) == 1:
+        return judges[0]
+    return Panel(judges, made.options.rule, made.options.quorum)
+
+
+def address_of(
+    word: str,
+    default_model: str,
+    environment: Mapping[str, str],
+    key: Secret | None = None,
+    role: Role = "judge",
+) -> Address:
+    """Where the judge of a word is, or who else is named like one.
+
+    Args:
+        word: ``openai``, ``openai:gpt-4o``, ``URL#model``.
+        default_model: for a word that names only a provider.
+        environment: for keys and addresses.
+        key: in place of the environment's.
+        role: who is named, for messages.
+
+    Raises:
+        UsageError: see `make_judge`.
+    """
+    if re.match(r"https?://", word, re.IGNORECASE):
+        url, _, model = word.partition("#")
+        url = _checked(url, f"The {role}'s URL {_masked(url)!r}")
+        if not model:
+            raise UsageError(
+                f"Which model of {url}? Name it behind the URL, as in {url}#model "
+                f"(a list of models may be at {url}/models)."
+            )
+        found = key if key is not None else secrets.from_environment([OWN_KEY], environment)
+        sent = found or secrets.no_key([OWN_KEY], _KEY_FILES[role])
+        return Address(f"{url}#{model}", url, model, "openai", sent)
+    name, _, model = word.partition(":")
+    name = name.strip().casefold()
+    name = ALIASES.get(name, name)
+    provider = PROVIDERS.get(name)
+    if provider is None:
+        others = _OTHERS[role]
+        known = [*PROVIDERS, *ALIASES, *(other.partition(":")[0] for other in others)]
+        hint = did_you_mean(word if word in known else name, known)
+        raise UsageError(
+            f"No {role} is called {_masked(word)!r}. {hint} There are: {', '.join(others)}, "
+            f"URL#model, and PROVIDER:MODEL with one of {', '.join(PROVIDERS)}."
+        )
+    model = model.strip() or _default(name, provider, default_model)
+    url = _url(name, provider, environment)
+    found = key if key is not None else secrets.from_environment(provider.keys, environment)
+    if found is None and provider.key_needed:
+        raise UsageError(
+            f"The {role} {name}:{model} needs a key: set {' or '.join(provider.keys)}, or name a "
+            f"file that holds it with {_KEY_FILES[role]}."
+        )
+    sent = found or secrets.no_key(provider.keys, _KEY_FILES[role])
+    return Address(f"{name}:{model}", url, model, provider.protocol, sent)
+
+
+@dataclass
+class _Making:
+    """What the judges of one run share."""
+
+    default_model: str
+    ledger: Ledger
+    budget: Budget | None
+    options: JudgeOptions
+    environment: Mapping[str, str]
+    limits: dict[str, Limiter] = field(default_factory=dict)
+
+    def judge(self, word: str) -> Judge:
+        word = word.strip()
+        if word.casefold() == "offline":
+            return OfflineJudge()
+        if word.casefold().startswith("replay:"):
+            return Replay(word.partition(":")[2], self.options.rule)
+        options = self.options
+        key = secrets.NO_KEY if options.dry else None
+        if options.key_file is not None and not options.dry:
+            key = secrets.from_file(str(options.key_file))
+        elif options.key_variable is not None and not options.dry:
+            key = secrets.from_environment([options.key_variable], self.environment)
+            if key is None:
+                raise UsageError(
+                    f"The key of the judge {_masked(word)} is to come from the environment "
+                    f"variable {_masked(options.key_variable)}, which is not set."
+                )
+        address = address_of(word, self.default_model, self.environment, key)
+        return LLMJudge(
+            endpoint_at(address, options.timeout),
+            address.model,
+            ledger=self.ledger,
+            limiter=self._limiter(address),
+            budget=self.budget,
+            price=self._price(address),
+            parameters=options.parameters,
+            label=address.label,
+            timeout=options.timeout,
+            reuse=options.reuse,
+        )
+
+    def _limiter(self, address: Address) -> Limiter:
+        """One for each endpoint. Breakers are not shared: a wrong model name says nothing about
+        the other models there."""
+        found = self.limits.get(address.url)
+        if found is None:
+            options = self.options
+            found = Limiter(options.concurrency, rpm=options.rpm, tpm=options.tpm)
+            self.limits[address.url] = found
+        return found
+
+    def _price(self, address: Address) -> Price | None:
+        given = self.options.price
+        if given is not None:
+            return given if isinstance(given, Price) else Price.parse(given)
+        return price_of(address.model, address.url)
+
+
+def endpoint_at(address: Address, timeout: float) -> Endpoint:
+    """The endpoint of an address, in its protocol.
+
+    Raises:
+        UsageError: the package that speaks it is not installed.
+    """
+    if address.protocol == "anthropic":
+        from ragassay.transport.endpoints.anthropic_messages import (
+            AnthropicMessages,
+            needs_anthropic,
+        )
+
+        needs_anthropic()
+        return AnthropicMessages(address.url, address.key, timeout=timeout)
+    if address.protocol == "google":
+        from ragassay.transport.endpoints.google_genai import GoogleGenAI, needs_google
+
+        needs_google()
+        return GoogleGenAI(address.url, address.key, timeout=timeout)
+    from ragassay.transport.endpoints.openai_chat import OpenAIChat, needs_openai
+
+    needs_openai()
+    return OpenAIChat(address.url, address.key, timeout=timeout)
+
+
+def _default(name: str, provider: Provider, model: str) -> str:
+    if provider.default is None:
+        raise UsageError(f"Which model of {name}? Name it, as in {name}:MODEL.")
+    return f"{provider.default}{model}"
+
+
+def _url(name: str, provider: Provider, environment: Mapping[str, str]) -> str:
+    variable = provider.url_variable
+    given = environment.get(variable, "").strip() if variable else ""
+    if not given:
+        if not provider.url:
+            raise UsageError(
+                f"The judge {name} needs an address: set {variable}, as in "
+                f"{variable}=https://RESOURCE.openai.azure.com."
+            )
+        return provider.url
+    if "://" not in given:
+        given = f"http://{given}"  # OLLAMA_HOST has the form host:port
+    url = _checked(given, f"{variable}")
+    if provider.suffix and not url.endswith(provider.suffix):
+        url += provider.suffix
+    return url
+
+
+def _checked(url: str, what: str) -> str:
+    """The URL without a final slash.
+
+    Raises:
+        UsageError: it is none, or holds what may be a secret.
+    """
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        raise UsageError(f"{what} is not a URL.") from None
+    if parts.scheme.casefold() not in ("http", "https") or not host:
+        raise UsageError(f"{what} is not a URL that begins with http:// or https://.")
+    if parts.username is not None or parts.password is not None or parts.query:
+        raise UsageError(
+            f"{what} may hold no user, password or query, because it is shown in reports. "
+            f"Set {OWN_KEY}, or name a file that holds the key with --key-file."
+        )
+    return urlunsplit((parts.scheme.casefold(), parts.netloc, parts.path.rstrip("/"), "", ""))
+
+
+def _masked(text: str) -> str:
+    """The text without what may be a secret."""
+    text = re.sub(r"//[^/@]*@", "//...@", text)
+    text = re.sub(r"\?.*", "?...", text)
+    # Somebody may have put the key where the judge belongs.
+    return re.sub(r"(?<![\w./-])[A-Za-z0-9_-]{24,}(?![\w./-])", "...", text)

@@ -1,0 +1,347 @@
+"""Looking after a ledger: what is in it, taking it elsewhere, throwing old answers away.
+
+Vectors are counted and thrown away like answers, as the kind ``embedding``; they are not exported.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from ragassay.errors import UsageError, did_you_mean
+from ragassay.judges.ledger import vectors
+from ragassay.judges.ledger.ledger_file import MEMORY, damaged
+from ragassay.judges.ledger.store import END_OF_TIME, Entry, Ledger
+from ragassay.transport.providers import PROVIDERS
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which entries are meant; everything where nothing is said.
+
+    Attributes:
+        model: the model that was asked for.
+        kind: of question.
+        before: kept before this moment (seconds since 1970).
+        failed: only those that hold a failure.
+    """
+
+    model: str | None = None
+    kind: str | None = None
+    before: float | None = None
+    failed: bool = False
+
+    @property
+    def all(self) -> bool:
+        """Whether nothing is left out."""
+        return self == Selection()
+
+    def condition(self) -> tuple[str, list[Any]]:
+        """As an SQL condition and its values."""
+        parts: list[str] = []
+        values: list[Any] = []
+        for column, value in (("model", self.model), ("kind", self.kind)):
+            if value is not None:
+                parts.append(f"{column} = ?")
+                values.append(value)
+        if self.before is not None:
+            parts.append("created < ?")
+            values.append(self.before)
+        if self.failed:
+            parts.append("reason IS NOT NULL")
+        return " AND ".join(parts) or "1", values
+
+    def of_vectors(self, ledger: Ledger) -> tuple[str, list[Any]] | None:
+        """The condition on a ledger's vectors; ``None`` where none of them is meant."""
+        if self.kind not in (None, vectors.KIND) or self.failed or not vectors.exists(ledger):
+            return None
+        return replace(self, kind=None).condition()
+
+    def check(self, ledger: Ledger) -> None:
+        """Refuses names that occur nowhere in the ledger.
+
+        Raises:
+            UsageError: a model or a kind that no entry has.
+        """
+        for column, value in (("model", self.model), ("kind", self.kind)):
+            if value is None:
+                continue
+            known = [row[0] for row in ledger.select(f"SELECT DISTINCT {column} FROM verdicts")]
+            if vectors.exists(ledger):
+                what = column if column == "model" else f"'{vectors.KIND}'"
+                rows = ledger.select(f"SELECT DISTINCT {what} FROM {vectors.TABLE}")
+                known += [row[0] for row in rows if row[0] not in known]
+            if value not in known:
+                hint = did_you_mean(value, known) or (
+                    f"There are: {', '.join(sorted(known))}." if known else "The ledger is empty."
+                )
+                raise UsageError(f"No entry is of the {column} {value!r}. {hint}")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What a ledger holds of one kind of question for one model of one endpoint.
+
+    Attributes:
+        entries: verdicts and failures together.
+        failures: how many of these are failures, by reason.
+        input_tokens, output_tokens: that they took, retries included.
+        cost: US dollars, of those whose price was known; ``unpriced`` counts the others.
+        first, last: when they were kept, seconds since 1970.
+    """
+
+    endpoint: str
+    model: str
+    kind: str
+    entries: int
+    failures: dict[str, int]
+    input_tokens: int
+    output_tokens: int
+    cost: float
+    unpriced: int
+    first: float
+    last: float
+
+    @property
+    def judge(self) -> str:
+        """The judge's label."""
+        return label_of(self.endpoint, self.model)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return {
+            "judge": self.judge,
+            "endpoint": self.endpoint,
+            "model": self.model,
+            "question": self.kind,
+            "entries": self.entries,
+            "failures": self.failures,
+            "input_tokens": self.input_tokens,
+            "output_tokens": self.output_tokens,
+            "cost": round(self.cost, 6),
+            "unpriced": self.unpriced,
+            "first": moment(self.first),
+            "last": moment(self.last),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """What a ledger holds.
+
+    Attributes:
+        path: the file.
+        size: bytes on the disk.
+        rows: by judge and kind of question, sorted.
+        rejected: parameters that endpoints are known not to take, by judge.
+    """
+
+    path: str
+    size: int
+    rows: list[Row]
+    rejected: dict[str, list[str]] = field(default_factory=dict)
+
+    @property
+    def entries(self) -> int:
+        """All entries."""
+        return sum(row.entries for row in self.rows)
+
+    @property
+    def failures(self) -> dict[str, int]:
+        """All failures by reason, the most frequent first."""
+        counted: Counter[str] = Counter()
+        for row in self.rows:
+            counted.update(row.failures)
+        return dict(counted.most_common())
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values, with totals."""
+        return {
+            "path": self.path,
+            "bytes": self.size,
+            "entries": self.entries,
+            "failures": self.failures,
+            "input_tokens": sum(row.input_tokens for row in self.rows),
+            "output_tokens": sum(row.output_tokens for row in self.rows),
+            "cost": round(sum(row.cost for row in self.rows), 6),
+            "unpriced": sum(row.unpriced for row in self.rows),
+            "rows": [row.to_json() for row in self.rows],
+            "rejected_parameters": self.rejected,
+        }
+
+
+def stats(ledger: Ledger, selection: Selection = Selection()) -> Stats:
+    """Counts, tokens and money by judge and kind of question."""
+    condition, values = selection.condition()
+    failures: dict[tuple[str, str, str], dict[str, int]] = {}
+    for *group, reason, n in ledger.select(
+        "SELECT endpoint, model, kind, reason, count(*) AS n FROM verdicts "
+        f"WHERE {condition} AND reason IS NOT NULL GROUP BY 1, 2, 3, 4 ORDER BY n DESC, reason",
+        values,
+    ):
+        endpoint, model, kind = group
+        failures.setdefault((endpoint, model, kind), {})[reason] = n
+    rows = [
+        Row(endpoint, model, kind, n, failures.get((endpoint, model, kind), {}), *counted)
+        for endpoint, model, kind, n, *counted in ledger.select(
+            "SELECT endpoint, model, kind, count(*), sum(input_tokens), sum(output_tokens), "
+            "total(cost), sum(cost IS NULL), min(created), max(created) FROM verdicts "
+            f"WHERE {condition} GROUP BY 1, 2, 3 ORDER BY 1, 2, 3",
+            values,
+        )
+    ]
+    rows += _vectors(ledger, selection)
+    for row in rows:
+        numbers = (row.input_tokens, row.output_tokens, row.unpriced, row.first, row.last)
+        texts = (row.endpoint, row.model, row.kind, *row.failures)
+        whole = all(isinstance(one, int | float) for one in numbers) and all(
+            isinstance(one, str) for one in texts
+        )
+        if not whole or not 0 <= row.first <= row.last < END_OF_TIME:
+            raise damaged(ledger.path, "a kept answer lacks what each of them has")
+    return Stats(ledger.path, _size(ledger.path), rows, rejections(ledger))
+
+
+def _vectors(ledger: Ledger, selection: Selection) -> list[Row]:
+    """As rows of a kind of their own; what was sent for them has no reply in tokens."""
+    chosen = selection.of_vectors(ledger)
+    if chosen is None:
+        return []
+    condition, values = chosen
+    return [
+        Row(endpoint, model, vectors.KIND, n, {}, read, 0, *counted)
+        for endpoint, model, n, read, *counted in ledger.select(
+            "SELECT endpoint, model, count(*), sum(input_tokens), total(cost), "
+            f"sum(cost IS NULL), min(created), max(created) FROM {vectors.TABLE} "
+            f"WHERE {condition} GROUP BY 1, 2 ORDER BY 1, 2",
+            values,
+        )
+    ]
+
+
+def export(
+    ledger: Ledger,
+    selection: Selection = Selection(),
+    *,
+    messages: bool = False,
+) -> Iterator[bytes]:
+    """The entries as lines of JSON, oldest first, as a replaying judge reads them.
+
+    Args:
+        ledger: any.
+        selection: which entries.
+        messages: whether each line also holds what was sent (most of the volume).
+
+    Raises:
+        UsageError: vectors are asked for.
+    """
+    if selection.kind == vectors.KIND:
+        raise UsageError(
+            "Vectors are not exported: no judge replays them. To use them elsewhere, take the "
+            "ledger's file."
+        )
+    for entry in ledger.entries(*selection.condition()):
+        yield orjson.dumps(record_of(entry, messages=messages)) + b"\n"
+
+
+def prune(ledger: Ledger, selection: Selection) -> int:
+    """Throws entries away, gives their space back to the disk, and returns how many they were.
+
+    Where another process is writing at this moment, the space is given back another time.
+    """
+    condition, values = selection.condition()
+    gone = ledger.change(f"DELETE FROM verdicts WHERE {condition}", values)
+    chosen = selection.of_vectors(ledger)
+    if chosen is not None:
+        gone += ledger.change(f"DELETE FROM {vectors.TABLE} WHERE {chosen[0]}", chosen[1])
+    if gone:
+        with contextlib.suppress(UsageError):
+            ledger.shrink()
+    return gone
+
+
+def rejections(ledger: Ledger, model: str | None = None) -> dict[str, list[str]]:
+    """The parameters that endpoints were found not to take, by the judge's label.
+
+    Args:
+        ledger: any.
+        model: only for this model.
+    """
+    found: dict[str, list[str]] = {}
+    for endpoint, name, parameter in ledger.select(
+        "SELECT endpoint, model, parameter FROM rejected WHERE ? IS NULL OR model = ? "
+        "ORDER BY 1, 2, 3",
+        (model, model),
+    ):
+        found.setdefault(label_of(endpoint, name), []).append(parameter)
+    return found
+
+
+def forget_rejections(ledger: Ledger, model: str | None = None) -> int:
+    """Forgets what endpoints do not take (for one model, where it is named): the next run sends it
+    again and finds out anew. Returns how many parameters these were."""
+    return ledger.change("DELETE FROM rejected WHERE ? IS NULL OR model = ?", (model, model))
+
+
+def record_of(entry: Entry, *, messages: bool = True) -> dict[str, Any]:
+    """An entry as plain values, under the names that run folders use for verdicts."""
+    record: dict[str, Any] = {
+        "id": f"{entry.question}.{entry.repeat}" if entry.repeat else entry.question,
+        "question": entry.kind,
+        "version": entry.version,
+        "key": entry.question,
+        "repeat": entry.repeat,
+        "answer": None if entry.answer is None else orjson.Fragment(entry.answer),
+    }
+    if entry.reason is not None:
+        record |= {"reason": entry.reason, "detail": entry.detail}
+    record |= {
+        "judge": label_of(entry.endpoint, entry.model),
+        "model": entry.answered_by,
+        "prompt_hash": entry.prompt_hash,
+        "request": entry.key,
+        "reply": entry.reply,
+        "input_tokens": entry.input_tokens,
+        "output_tokens": entry.output_tokens,
+        "cost": entry.cost,
+        "latency": entry.latency,
+        "attempts": entry.attempts,
+        "dropped": list(entry.dropped),
+        "created": moment(entry.created),
+    }
+    if messages:
+        record["sent"] = orjson.Fragment(entry.request)
+    return record
+
+
+def label_of(endpoint: str, model: str) -> str:
+    """The label of an LLM judge: ``openai:gpt-4o``, ``http://localhost:8000/v1#m``."""
+    name = _hosted().get(endpoint)
+    return f"{name}:{model}" if name else f"{endpoint}#{model}"
+
+
+@cache
+def _hosted() -> dict[str, str]:
+    """The names of providers by their URL; servers of one's own are known by their URL."""
+    return {one.url: name for name, one in PROVIDERS.items() if one.url and one.key_needed}
+
+
+def moment(seconds: float) -> str:
+    """A moment in UTC, to the second, as ISO 8601 has it."""
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
+
+
+def _size(path: str) -> int:
+    """Bytes of the file, with what waits in its log."""
+    if path == MEMORY:
+        return 0
+    files = (Path(path), Path(f"{path}-wal"))
+    return sum(file.stat().st_size for file in files if file.exists())

@@ -1,0 +1,376 @@
+"""The ledger: every answer that was paid for, kept before it is used.
+
+One SQLite file a project, shared by any number of runs and processes. Reading happens at once on
+the thread that asks. Writing happens on one thread of its own, which commits whatever has gathered
+while the last commit was on its way to the disk: under load many answers share one sync.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import threading
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, fields
+from operator import attrgetter
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import Any
+
+import orjson
+
+from ragassay.errors import RagassayError
+from ragassay.judges.ledger.ledger_file import MEMORY, connect, damaged, explained, transaction
+from ragassay.scores import Reason
+
+DEFAULT = Path(".ragassay") / "ledger.sqlite"
+"""Where a project keeps its ledger, seen from the folder where runs are started."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One answered request, or one whose failure would come out the same again.
+
+    Attributes:
+        key: hexadecimal digits: the hash of the whole request.
+        kind, version: of the question.
+        question: the question's own key, by which run folders and files of verdicts name it.
+        repeat: which of several askings of the same question.
+        endpoint: where it was sent; never holds a secret.
+        model: the model that was asked for.
+        answered_by: what the endpoint says answered.
+        prompt_hash: of template and answer schema.
+        reason: of a failure (a `Reason`'s value), or ``None``.
+        detail: of a failure, one sentence.
+        request: JSON of messages, parameters and schema.
+        reply: the raw text that came back.
+        answer: JSON of the typed answer, or ``None`` for a failure.
+        input_tokens, output_tokens: as counted by the endpoint, repair turn included.
+        cost: US dollars, or ``None`` where no price was known.
+        latency: seconds from sending to the last byte.
+        attempts: requests that it took.
+        dropped: parameters that the endpoint rejected.
+        created: seconds since 1970.
+    """
+
+    key: str
+    kind: str
+    version: int
+    question: str
+    repeat: int
+    endpoint: str
+    model: str
+    answered_by: str
+    prompt_hash: str
+    reason: str | None
+    detail: str
+    request: bytes
+    reply: str
+    answer: bytes | None
+    input_tokens: int
+    output_tokens: int
+    cost: float | None
+    latency: float
+    attempts: int
+    dropped: tuple[str, ...]
+    created: float
+
+
+_NAMES = tuple(field.name for field in fields(Entry))
+_REQUEST, _REPLY, _DETAIL = (_NAMES.index(name) for name in ("request", "reply", "detail"))
+_ANSWER, _DROPPED = _NAMES.index("answer"), _NAMES.index("dropped")
+_REASON = _NAMES.index("reason")
+_TEXT, _NUMBER, _NONE = (str,), (int, float), (type(None),)
+_STORED: tuple[tuple[type, ...], ...] = (
+    *((bytes,), _TEXT, (int,), _TEXT, (int,), _TEXT, _TEXT, _TEXT, _TEXT, (*_TEXT, *_NONE)),
+    *(_TEXT, (bytes,), _TEXT, (*_TEXT, *_NONE), (int,), (int,), (*_NUMBER, *_NONE), _NUMBER),
+    *((int,), _TEXT, _NUMBER),
+)
+"""The types of the columns; SQLite itself takes any value in any of them."""
+
+END_OF_TIME = 1e11
+"""A moment in seconds that no calendar here reaches."""
+
+_VALUES = attrgetter(*_NAMES)
+COLUMNS = ", ".join(_NAMES)
+_FIND = f"SELECT {COLUMNS} FROM verdicts WHERE key = ?"
+_KEEP = f"INSERT OR REPLACE INTO verdicts ({COLUMNS}) VALUES ({', '.join('?' * len(_NAMES))})"
+_KEEP_FAILURE = (
+    f"INSERT OR REPLACE INTO verdicts ({COLUMNS}) SELECT {', '.join('?' * len(_NAMES))} "
+    "WHERE NOT EXISTS (SELECT 1 FROM verdicts WHERE key = ? AND reason IS NULL)"
+)
+_REJECT = "INSERT OR IGNORE INTO rejected (endpoint, model, parameter) VALUES (?, ?, ?)"
+
+_COMPRESSION = 3
+"""A prompt shrinks to two fifths at a fifth of the time that the highest level takes."""
+
+_PAGE = 500
+
+_Waiting = tuple[str, Sequence[Any], asyncio.AbstractEventLoop, "asyncio.Future[None]"]
+
+
+class Ledger:
+    """The answers of a project. Safe to share between threads, and the file between processes.
+
+    Args:
+        path: the SQLite file, made where it is missing (with its folder); ``:memory:`` keeps
+            nothing.
+        create: whether a missing file is made.
+
+    Raises:
+        InputError: the file is not a ledger, of a newer version, or damaged.
+        UsageError: it cannot be written.
+    """
+
+    def __init__(self, path: str | Path = DEFAULT, *, create: bool = True) -> None:
+        self.path = str(path)
+        self._reader = connect(self.path, create=create)
+        self._reading = threading.Lock()
+        self._queue: SimpleQueue[_Waiting | None] = SimpleQueue()
+        self._writer: threading.Thread | None = None
+        self._starting = threading.Lock()
+        self._closed = False
+
+    def __enter__(self) -> Ledger:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def find(self, key: str) -> Entry | None:
+        """The entry of a request, or ``None`` when it was never kept."""
+        found = self.select(_FIND, (bytes.fromhex(key),))
+        return self._entry(found[0]) if found else None
+
+    async def commit(self, entry: Entry, *, stale: bool = False) -> None:
+        """Keeps an entry, in place of an older one of the same key. Durable when this returns.
+
+        A failure never takes the place of an answer: that was paid for. A commit that is cancelled
+        while it waits is written all the same.
+
+        Args:
+            entry: what came of a request.
+            stale: an answer that is there is not valid any more: whatever comes now replaces it.
+
+        Raises:
+            UsageError: the file cannot be written any more (the disk is full, for example).
+        """
+        row = _row_of(entry)
+        if entry.reason is None or stale:
+            await self.write([(_KEEP, row)])
+        else:
+            await self.write([(_KEEP_FAILURE, (*row, row[0]))])
+
+    def rejected(self, endpoint: str, model: str) -> frozenset[str]:
+        """The parameters that this endpoint is known not to take for this model."""
+        return frozenset(self.rejections(endpoint, model))
+
+    def rejections(self, endpoint: str, model: str) -> list[str]:
+        """As `rejected`, in the order in which it was found out."""
+        query = "SELECT parameter FROM rejected WHERE endpoint = ? AND model = ? ORDER BY rowid"
+        return [row[0] for row in self.select(query, (endpoint, model))]
+
+    async def reject(self, endpoint: str, model: str, parameters: Iterable[str]) -> None:
+        """Remembers parameters that an endpoint does not take for a model, across runs."""
+        await self.write([(_REJECT, (endpoint, model, name)) for name in sorted(parameters)])
+
+    def select(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """All rows of a query. For upkeep and reports."""
+        with self._reading, explained(self.path):
+            return self._reader.execute(query, values).fetchall()
+
+    def entries(self, where: str = "1", values: Sequence[Any] = ()) -> Iterator[Entry]:
+        """The entries that a condition holds for, oldest first, a few at a time."""
+        query = (
+            f"SELECT rowid, {COLUMNS} FROM verdicts WHERE ({where}) AND rowid > ? "
+            f"ORDER BY rowid LIMIT {_PAGE}"
+        )
+        last = 0
+        while page := self.select(query, (*values, last)):
+            last = page[-1][0]
+            yield from (self._entry(row[1:]) for row in page)
+
+    def _entry(self, row: Sequence[Any]) -> Entry:
+        try:
+            return entry_of(row)
+        except (zlib.error, ValueError, TypeError) as error:
+            raise damaged(self.path, f"a kept answer cannot be read: {error}") from error
+
+    def change(self, statement: str, values: Sequence[Any] = ()) -> int:
+        """Carries out one statement and commits it; returns the number of rows. For upkeep."""
+        with self._reading, explained(self.path), transaction(self._reader):
+            return self._reader.execute(statement, values).rowcount
+
+    def shrink(self) -> None:
+        """Gives the space of what was deleted back to the disk."""
+        with self._reading, explained(self.path):
+            self._reader.execute("VACUUM")
+            self._reader.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def close(self) -> None:
+        """Writes what is still waiting, and closes the file."""
+        with self._starting:
+            closed, self._closed = self._closed, True
+            writer = self._writer
+        if closed:
+            return
+        if writer is not None:
+            self._queue.put(None)
+            writer.join()
+        with self._reading:
+            self._reader.close()
+
+    async def write(self, statements: Sequence[tuple[str, Sequence[Any]]]) -> None:
+        """Carries out statements on the writer's thread. Durable when this returns. For what is
+        kept beside the answers.
+
+        Raises:
+            UsageError: the file cannot be written any more.
+        """
+        loop = asyncio.get_running_loop()
+        with self._starting:
+            if self._closed:
+                raise RuntimeError("the ledger is closed")
+            if self._writer is None:
+                self._writer = threading.Thread(target=self._keep_writing, name="ragassay-ledger")
+                # A ledger that nobody closed must not keep a process alive.
+                self._writer.daemon = True
+                self._writer.start()
+            done = [loop.create_future() for _ in statements]
+            for (statement, values), future in zip(statements, done, strict=True):
+                self._queue.put((statement, values, loop, future))
+        for future in done:
+            await future
+
+    def _keep_writing(self) -> None:
+        """The writer's thread: one transaction for all that has gathered."""
+        memory = self.path == MEMORY
+        try:
+            connection = self._reader if memory else connect(self.path)
+        except Exception as error:
+            self._refuse(error)
+            return
+        ended = False
+        while not ended:
+            waiting, ended = self._gathered()
+            if not waiting:
+                continue
+            failed = self._attempt(connection, waiting)
+            if failed is None or len(waiting) == 1:
+                _tell(waiting, failed)
+            else:
+                self._one_by_one(connection, waiting)
+        if not memory:
+            connection.close()
+
+    def _one_by_one(self, connection: sqlite3.Connection, waiting: Sequence[_Waiting]) -> None:
+        """After a failed transaction: a row at fault costs itself only, and a file that takes no
+        more keeps what still fits."""
+        for at, one in enumerate(waiting):
+            failed = self._attempt(connection, [one])
+            _tell([one], failed)
+            if isinstance(failed, RagassayError):
+                _tell(waiting[at + 1 :], failed)
+                return
+
+    def _attempt(
+        self, connection: sqlite3.Connection, waiting: Sequence[_Waiting]
+    ) -> Exception | None:
+        """One transaction; what went wrong with it, if anything did."""
+        lock = self._reading if connection is self._reader else nullcontext()
+        try:
+            with lock, explained(self.path):
+                _carry_out(connection, waiting)
+        except Exception as error:
+            return error
+        return None
+
+    def _gathered(self) -> tuple[list[_Waiting], bool]:
+        waiting: list[_Waiting] = []
+        item = self._queue.get()
+        try:
+            while item is not None:
+                waiting.append(item)
+                item = self._queue.get_nowait()
+        except Empty:
+            return waiting, False
+        return waiting, True
+
+    def _refuse(self, error: Exception) -> None:
+        ended = False
+        while not ended:
+            waiting, ended = self._gathered()
+            _tell(waiting, error)
+
+
+def _carry_out(connection: sqlite3.Connection, waiting: Sequence[_Waiting]) -> None:
+    rows = [(statement, _packed(statement, values)) for statement, values, _, _ in waiting]
+    with transaction(connection):
+        for statement, values in rows:
+            connection.execute(statement, values)
+
+
+def _packed(statement: str, values: Sequence[Any]) -> Sequence[Any]:
+    """Compression happens on the writer's thread, outside Python's lock."""
+    if statement not in (_KEEP, _KEEP_FAILURE):
+        return values
+    row = list(values)
+    row[_REQUEST] = zlib.compress(row[_REQUEST], _COMPRESSION)
+    return row
+
+
+def _tell(waiting: Sequence[_Waiting], error: Exception | None) -> None:
+    by_loop: dict[asyncio.AbstractEventLoop, list[asyncio.Future[None]]] = {}
+    for _, _, loop, future in waiting:
+        by_loop.setdefault(loop, []).append(future)
+    for loop, futures in by_loop.items():
+        try:
+            loop.call_soon_threadsafe(_resolve, futures, error)
+        except RuntimeError:
+            continue  # the loop is closed, nobody waits: the rows are written all the same
+
+
+def _resolve(futures: Sequence[asyncio.Future[None]], error: Exception | None) -> None:
+    for future in futures:
+        if future.done():
+            continue
+        if error is None:
+            future.set_result(None)
+        else:
+            future.set_exception(error)
+
+
+def _row_of(entry: Entry) -> tuple[Any, ...]:
+    row = list(_VALUES(entry))
+    row[0] = bytes.fromhex(entry.key)
+    row[_DROPPED] = orjson.dumps(entry.dropped).decode() if entry.dropped else "[]"
+    row[_ANSWER] = None if entry.answer is None else entry.answer.decode()
+    # Replies may hold halves of surrogate pairs, which have no UTF-8.
+    row[_REPLY], row[_DETAIL] = _storable(entry.reply), _storable(entry.detail)
+    return tuple(row)
+
+
+def _storable(text: str) -> str:
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
+def entry_of(row: Sequence[Any]) -> Entry:
+    """The entry of a row with all `COLUMNS`.
+
+    Raises:
+        ValueError, TypeError, zlib.error: the row is damaged.
+    """
+    values = list(row)
+    for name, value, types in zip(_NAMES, values, _STORED, strict=True):
+        if not isinstance(value, types):
+            raise TypeError(f"its {name} is {value!r:.80}")
+    Reason(values[_REASON] or Reason.REFUSED)
+    if not 0 <= values[-1] < END_OF_TIME:
+        raise ValueError(f"it is from the second {values[-1]}")
+    values[0] = values[0].hex()
+    values[_REQUEST] = zlib.decompress(values[_REQUEST])
+    values[_ANSWER] = None if values[_ANSWER] is None else values[_ANSWER].encode()
+    values[_DROPPED] = () if values[_DROPPED] == "[]" else tuple(orjson.loads(values[_DROPPED]))
+    return Entry(*values)

@@ -1,0 +1,114 @@
+"""What an endpoint takes for a model: found out once, remembered in the ledger.
+
+Servers differ in the parameters and in the ways of structured output that they know. What one
+rejects is left out; a rejection counts once the request without it was answered, so that an error
+which merely mentions a parameter teaches nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import TypeVar
+
+from ragassay.judges.ledger.store import Ledger
+from ragassay.judges.llm.requests import Request
+from ragassay.transport.endpoints.base import Endpoint, EndpointError
+
+_LOOKED_BACK = 4
+"""Earlier forms of a request under which its answer is looked for."""
+
+Build = Callable[[frozenset[str]], Request]
+"""The request without the named parameters and modes."""
+
+T = TypeVar("T")
+Current = Callable[[], bool]
+Learnt = Callable[[], Awaitable[None]]
+Send = Callable[[Request, Current | None, Learnt | None], Awaitable[T | None]]
+"""Sends a request if it is still current right before (``None`` where it is not), and awaits the
+third argument once it is answered, before anything is made of the reply."""
+
+
+class Dialect:
+    """The parameters that one endpoint rejects for one model. Used on one event loop.
+
+    Attributes:
+        dropped: names of rejected parameters and modes.
+        before: what was left out before the last of them was found out, the latest first and all
+            that the protocol has last; at most `_LOOKED_BACK` of these.
+    """
+
+    def __init__(self, ledger: Ledger, endpoint: Endpoint, model: str) -> None:
+        self._ledger, self._endpoint, self._model = ledger, endpoint.url, model
+        self.dropped = endpoint.never
+        self.before: tuple[frozenset[str], ...] = ()
+        for name in ledger.rejections(endpoint.url, model):
+            self._drop(self.dropped | {name})
+        self.reopen()
+
+    def reopen(self) -> None:
+        """Makes it usable on another event loop."""
+        self._settling = asyncio.Lock()
+
+    async def exchange(self, build: Build, send: Send[T], settling: Callable[[], None]) -> T:
+        """What came of a request, in the form in which the endpoint takes it.
+
+        The first who is turned away for a parameter finds out alone what the endpoint takes, and
+        all others wait for that: many first requests settle with few further ones.
+
+        Args:
+            build: makes the request.
+            send: sends it.
+            settling: called when the finding out begins.
+
+        Raises:
+            EndpointError: there is no reply, for another reason than what was rejected.
+        """
+        while True:
+            if self._settling.locked():
+                async with self._settling:
+                    pass
+            known = self.dropped
+            request = build(known)
+            try:
+                found = await send(request, partial(self._still, known), None)
+            except EndpointError as error:
+                if not error.rejected - known:
+                    raise
+                async with self._settling:
+                    settling()
+                    if self.dropped is not known:
+                        continue  # somebody else has found out in the meantime
+                    return await self._settle(build, send, known | error.rejected)
+            if found is not None:
+                return found
+
+    def _still(self, dropped: frozenset[str]) -> bool:
+        """Whether a request without these may go out: nothing else is known, or is being found
+        out."""
+        return self.dropped is dropped and not self._settling.locked()
+
+    async def _settle(self, build: Build, send: Send[T], dropped: frozenset[str]) -> T:
+        while True:
+            try:
+                found = await send(build(dropped), None, partial(self._learn, dropped))
+            except EndpointError as error:
+                if not error.rejected - dropped:
+                    raise
+                dropped |= error.rejected
+                continue
+            assert found is not None
+            return found
+
+    async def _learn(self, dropped: frozenset[str]) -> None:
+        """Remembers what had to be dropped, before the answer itself is kept: a resume then builds
+        the very same request."""
+        await self._ledger.reject(self._endpoint, self._model, dropped - self.dropped)
+        self._drop(dropped)
+
+    def _drop(self, dropped: frozenset[str]) -> None:
+        if dropped != self.dropped:
+            *latest, first = (self.dropped, *self.before)
+            self.before = (*latest[: _LOOKED_BACK - 1], first)
+            self.dropped = dropped

@@ -1,0 +1,104 @@
+"""What of the ledger counts in a run: what is found there, and what of the run is kept there."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, cast
+
+import orjson
+
+from ragassay.judges.ledger.store import Entry, Ledger
+from ragassay.judges.llm.requests import Request
+from ragassay.judges.question import Message, Question, ReplyInParts
+from ragassay.judges.verdict import Failure, Provenance, Verdict
+from ragassay.scores import Reason
+
+Reuse = Literal["all", "answers", "nothing"]
+"""What of the ledger counts: everything; only answers (failures are asked again); nothing."""
+
+
+class Recall:
+    """The ledger as one judge sees it. What was asked again in this run counts for the rest of it.
+
+    Args:
+        ledger: where answers are kept.
+        label: of the judge.
+        reuse: what counts.
+    """
+
+    def __init__(self, ledger: Ledger, label: str, reuse: Reuse) -> None:
+        self._ledger, self._label, self._reuse = ledger, label, reuse
+        # With the failure, where the ledger keeps an older answer instead.
+        self._renewed: dict[bytes, tuple[Reason, str] | None] = {}
+
+    def find(
+        self, question: Question[Any], repeat: int, request: Request
+    ) -> Verdict[Any] | Failure | None:
+        """What is under a request's key, where it counts.
+
+        An answer that a younger version of the question does not allow is none.
+        """
+        key = bytes.fromhex(request.key)
+        renewed = key in self._renewed
+        if self._reuse == "nothing" and not renewed:
+            return None
+        lost = self._renewed.get(key)
+        if lost is not None:
+            made = Provenance(self._label, request=request.key, cached=True, dropped=request.lost)
+            return Failure(question, *lost, made, repeat)
+        entry = self._ledger.find(request.key)
+        if entry is None:
+            return None
+        made = Provenance(
+            self._label,
+            entry.answered_by,
+            entry.prompt_hash,
+            entry.key,
+            cast("list[Message]", orjson.loads(entry.request)["messages"]),
+            entry.reply,
+            entry.input_tokens,
+            entry.output_tokens,
+            entry.cost,
+            entry.latency,
+            entry.attempts,
+            cached=True,
+            dropped=entry.dropped,
+        )
+        if entry.reason is not None:
+            if self._reuse == "answers" and not renewed:
+                return None
+            return Failure(question, Reason(entry.reason), entry.detail, made, repeat)
+        answer = _valid(question, entry)
+        if self._reuse == "answers" and not renewed and _lost_by_the_judge(answer):
+            return None
+        return None if answer is None else Verdict(question, answer, made, repeat)
+
+    async def keep(self, question: Question[Any], entry: Entry) -> None:
+        """Keeps what came of a request. Durable when this returns.
+
+        A failure does not take the place of an answer that is still valid: the ledger keeps that
+        for other runs, and this run has its failure.
+
+        Raises:
+            UsageError: the ledger cannot be written any more.
+        """
+        lost: tuple[Reason, str] | None = None
+        old = None if entry.reason is None else self._ledger.find(entry.key)
+        stale = old is not None and old.reason is None and _valid(question, old) is None
+        if entry.reason is not None and old is not None and old.reason is None and not stale:
+            lost = (Reason(entry.reason), entry.detail)
+        await self._ledger.commit(entry, stale=stale)
+        if self._reuse != "all":
+            self._renewed[bytes.fromhex(entry.key)] = lost
+
+
+def _valid(question: Question[Any], entry: Entry) -> Any:
+    """The answer of an entry, ``None`` where there is none that is valid today."""
+    try:
+        return question.check(question.reply.model_validate_json(entry.answer or b""))
+    except ValueError:
+        return None
+
+
+def _lost_by_the_judge(answer: Any) -> bool:
+    """Whether a field of the answer had no valid value: asking again may bring one."""
+    return isinstance(answer, ReplyInParts) and bool(answer.lost)

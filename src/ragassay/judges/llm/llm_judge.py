@@ -1,0 +1,407 @@
+"""The LLM judge: any model behind an endpoint, asked once for each question, ever.
+
+The life of a question::
+
+    request (prompt, parameters, schema) ──key──▶ ledger ──found──▶ Verdict, cached
+        │ not found
+        ▼
+    slot, budget ──▶ endpoint ──▶ reply ──▶ valid? ──no──▶ one repair turn ──▶ Failure(unparsable)
+                                              │ yes
+                                              ▼
+                                 ledger (committed) ──▶ Verdict
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Iterable, Mapping
+from typing import Any
+
+from ragassay import strict
+from ragassay.errors import RagassayError, UsageError
+from ragassay.judges.judge import Judge
+from ragassay.judges.ledger.store import Entry, Ledger
+from ragassay.judges.llm import requests
+from ragassay.judges.llm.endpoint_capabilities import Current, Dialect, Learnt
+from ragassay.judges.llm.ledger_lookup import Recall, Reuse
+from ragassay.judges.llm.replies import Unreadable, declines, read
+from ragassay.judges.llm.requests import Request
+from ragassay.judges.question import Message, Question, R_co, Reply
+from ragassay.judges.verdict import Failure, Provenance, Verdict
+from ragassay.scores import Reason
+from ragassay.transport.breaker import Breaker
+from ragassay.transport.budget import Budget
+from ragassay.transport.endpoints.base import TIMEOUT_S, Completion, Endpoint, EndpointError
+from ragassay.transport.limits import Limiter
+from ragassay.transport.prices import Price
+from ragassay.transport.sending import BACKOFF_S, INTERRUPTED, Parcel, Sender, Stopped, Tally
+
+DEFAULTS: Mapping[str, Any] = {"temperature": 0.0, "seed": 42}
+"""Sampling unless a question or the user says otherwise."""
+
+_AT_WORK = 4
+"""Requests that are built at once for each that may be in flight: those who wait hold no prompt."""
+
+
+class LLMJudge(Judge):
+    """A model behind an endpoint.
+
+    Args:
+        endpoint: the server and its protocol.
+        model: the model's name there.
+        label: what outputs call it; made from URL and model where left out.
+        ledger: where answers are kept.
+        limiter: the endpoint's pace, shared by all judges of this endpoint.
+        breaker: the endpoint's health; one of its own where left out.
+        budget: of the run.
+        price: of the model, ``None`` where it is not known.
+        parameters: the user's sampling parameters; ``None`` as a value leaves one out.
+        timeout: seconds until a question is given up, see `Sender`.
+        reuse: what of the ledger counts.
+        backoff: seconds of the first wait before a retry.
+
+    Raises:
+        UsageError: a budget in dollars, and no price.
+    """
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        model: str,
+        *,
+        ledger: Ledger,
+        limiter: Limiter | None = None,
+        breaker: Breaker | None = None,
+        budget: Budget | None = None,
+        price: Price | None = None,
+        parameters: Mapping[str, Any] | None = None,
+        label: str = "",
+        timeout: float = TIMEOUT_S,
+        reuse: Reuse = "all",
+        backoff: float = BACKOFF_S,
+    ) -> None:
+        if budget is not None and budget.needs_prices and price is None:
+            raise UsageError(
+                f"The budget is in dollars, and no price of {model!r} is known. Give its price "
+                "(--price 0.15,0.60), or a budget in calls or tokens (--budget '200 calls')."
+            )
+        self.endpoint, self.price = endpoint, price
+        self._model = model
+        self._label = label or f"{endpoint.url}#{model}"
+        self._parameters = dict(parameters or {})
+        self._recall = Recall(ledger, self._label, reuse)
+        self._dialect = Dialect(ledger, endpoint, model)
+        self._sender = Sender(
+            endpoint, limiter, breaker, budget, price, timeout=timeout, backoff=backoff
+        )
+        self._flights: dict[tuple[str, int], asyncio.Task[Verdict[Any] | Failure]] = {}
+        self._gate = asyncio.Semaphore(self._sender.limiter.most * _AT_WORK)
+        self._draining = False
+
+    @property
+    def label(self) -> str:
+        """``openai:gpt-4o``, ``http://localhost:8000/v1#model``."""
+        return self._label
+
+    @property
+    def width(self) -> int:
+        """As many as may be in flight."""
+        return self._sender.limiter.most
+
+    @property
+    def model(self) -> str:
+        """The model's name."""
+        return self._model
+
+    @property
+    def signature(self) -> str:
+        """Label, the sampling parameters of all questions, and what the endpoint did not take of
+        them and of the ways to ask for the answer's form.
+
+        A question may have parameters of its own: they belong to its version, and `without` says
+        which of them are not taken.
+        """
+        sent = {name: value for name, value in self._general.items() if value is not None}
+        lost = self.without((*sent, *requests.MODES))
+        parts = [
+            f"{name}={sent[name]:g}" if isinstance(sent[name], float) else f"{name}={sent[name]}"
+            for name in sorted(sent)
+            if name not in lost
+        ]
+        parts += [f"without={name}" for name in lost]
+        return f"{self._label}({','.join(parts)})"
+
+    @property
+    def _general(self) -> dict[str, Any]:
+        return {**DEFAULTS, **self._parameters}
+
+    def without(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Which of these sampling parameters the endpoint does not take."""
+        asked = set(names)
+        return tuple(name for name in requests.lost(self._dialect.dropped) if name in asked)
+
+    async def open(self) -> None:
+        """Makes it usable on this event loop."""
+        self._draining = False
+        self._sender.resume()
+        self._dialect.reopen()
+        self._flights.clear()
+        self._gate = asyncio.Semaphore(self._sender.limiter.most * _AT_WORK)
+        import jinja2  # noqa: F401 - now, and not while the first question waits
+
+        await self.endpoint.open()
+
+    async def drain(self) -> None:
+        """Sends nothing new, and waits for what is in flight: it is paid, and kept."""
+        self._draining = True
+        self._sender.stop(Reason.CONNECTION, INTERRUPTED)
+        await asyncio.gather(*self._flights.values(), return_exceptions=True)
+
+    async def close(self) -> None:
+        """Ends the connections."""
+        await self.endpoint.close()
+
+    def known(self, question: Question[Any], repeat: int = 0) -> Verdict[Any] | Failure | None:
+        """What the ledger says, or ``None`` where the question would have to be sent."""
+        request = self._build(question, repeat, self._dialect.dropped)
+        return self._known(question, repeat, request)
+
+    async def answer(self, question: Question[R_co], repeat: int = 0) -> Verdict[R_co] | Failure:
+        """The verdict: from the ledger, from the same question in flight, or asked now."""
+        name = (question.key, repeat)
+        flight = self._flights.get(name)
+        if flight is None:
+            flight = asyncio.ensure_future(self._answered(question, repeat))
+            self._flights[name] = flight
+            flight.add_done_callback(lambda _: self._flights.pop(name, None))
+        return await asyncio.shield(flight)
+
+    async def _answered(self, question: Question[Any], repeat: int) -> Verdict[Any] | Failure:
+        async with self._gate:
+            if self._draining:
+                made = Provenance(self._label, attempts=0)
+                return Failure(question, Reason.CONNECTION, INTERRUPTED, made, repeat)
+            request = self._build(question, repeat, self._dialect.dropped)
+            found = self._known(question, repeat, request)
+            if found is not None:
+                if isinstance(found, Verdict):
+                    self._sender.breaker.usable()
+                return found
+            return await _Asking(self, question, repeat, request).outcome()
+
+    def _known(
+        self, question: Question[Any], repeat: int, request: Request
+    ) -> Verdict[Any] | Failure | None:
+        """What the ledger has of a request, or of what was sent in its place before the endpoint
+        had rejected as much as now: that was paid for, and says itself what it was asked without.
+        """
+        found = self._recall.find(question, repeat, request)
+        tried = {request.key}
+        for dropped in self._dialect.before:
+            if found is not None:
+                break
+            earlier = self._build(question, repeat, dropped)
+            if earlier.key not in tried:
+                tried.add(earlier.key)
+                found = self._recall.find(question, repeat, earlier)
+        return found
+
+    def _build(self, question: Question[Any], repeat: int, dropped: frozenset[str]) -> Request:
+        parameters = requests.sampling(question, DEFAULTS, self._parameters)
+        return requests.build(self.endpoint, self._model, question, repeat, parameters, dropped)
+
+
+class _Asking:
+    """One question on its way through one judge."""
+
+    def __init__(
+        self, judge: LLMJudge, question: Question[Any], repeat: int, request: Request
+    ) -> None:
+        self.judge, self.question, self.repeat, self.request = judge, question, repeat, request
+        self.looked_up = request.key
+        self.tally = Tally()
+        self.messages: list[Message] = list(request.prompt.messages)
+        self.completion = Completion(None)
+
+    async def outcome(self) -> Verdict[Any] | Failure:
+        """The verdict or failure, in the ledger where it is to stay there."""
+        dialect, sender = self.judge._dialect, self.judge._sender
+        try:
+            try:
+                return await dialect.exchange(self._rebuilt, self._send, sender.open_road)
+            except Unreadable as first:
+                return await self._repaired(first)
+        except Stopped as stop:
+            # What ended the asking of all questions is not kept as a failure of this one.
+            return self._failure(stop.reason, stop.detail, stopped=True)
+        except EndpointError as error:
+            return await self._failed(error.reason, error.detail)
+        finally:
+            sender.open_road()
+
+    def _rebuilt(self, dropped: frozenset[str]) -> Request:
+        if dropped != self.request.dropped:
+            self.request = self.judge._build(self.question, self.repeat, dropped)
+            self.messages = list(self.request.prompt.messages)
+        return self.request
+
+    async def _send(
+        self, request: Request, current: Current | None, learnt: Learnt | None
+    ) -> Verdict[Any] | Failure | None:
+        async def received(completion: Completion) -> Verdict[Any] | Failure:
+            if learnt is not None:
+                await self._kept(learnt())
+            return await self._taken(completion)
+
+        if request.key != self.looked_up:
+            # What the endpoint takes has just been found out: this may have been asked before.
+            self.looked_up = request.key
+            found = self.judge._recall.find(self.question, self.repeat, request)
+            if found is not None:
+                if learnt is not None:
+                    await self._kept(learnt())
+                return found
+
+        longest = self._longest(request)
+        return await self.judge._sender.send(
+            Parcel(request.body, request.input_tokens, longest, self.tally, received, current)
+        )
+
+    def _longest(self, request: Request) -> float:
+        """About how many tokens the reply has at most."""
+        given = request.prompt.parameters
+        most = given.get("max_tokens") or given.get("max_completion_tokens")
+        return min(most, self.question.output_tokens) if most else self.question.output_tokens
+
+    async def _repaired(self, first: Unreadable) -> Verdict[Any] | Failure:
+        """What comes of the repair turn, or what is left of the replies without it."""
+        bad, problem = self.completion.text, str(first)
+        prompt = requests.repair(self.request, bad, problem)
+        self.messages = list(prompt.messages)
+        body = strict.dumps(self.judge.endpoint.body(prompt))
+        tokens = self.request.input_tokens + len(bad or "") / 4 + 100
+        longest = self._longest(self.request)
+        try:
+            found = await self.judge._sender.send(
+                Parcel(body, tokens, longest, self.tally, self._taken)
+            )
+        except Unreadable as second:
+            rest = second.rest or first.rest
+            if rest is not None:
+                return await self._answered(rest)
+            if declines(self.completion.text):
+                said = " ".join((self.completion.text or "").split())[:200]
+                return await self._failed(Reason.REFUSED, f"the model declined: {said}")
+            also = "" if str(second) == problem else f" (at first: {problem})"
+            return await self._unparsable(f"no valid answer, even when asked again: {second}{also}")
+        except EndpointError as error:
+            if error.reason is Reason.CONTEXT_TOO_LONG:
+                # The question did fit: what is kept is that its reply was no good.
+                if first.rest is not None:
+                    return await self._answered(first.rest)
+                return await self._unparsable(f"no valid answer: {problem}")
+            raise
+        assert found is not None
+        return found
+
+    async def _taken(self, completion: Completion) -> Verdict[Any] | Failure:
+        """The verdict that a reply holds, or the refusal that it is; kept before this returns.
+
+        Raises:
+            Unreadable: it is neither.
+        """
+        self.completion = completion
+        if completion.refusal:
+            said = " ".join(completion.refusal.split())[:200]
+            return await self._failed(Reason.REFUSED, f"the model declined: {said}")
+        if completion.finish == "filtered":
+            return await self._failed(Reason.REFUSED, "the endpoint's filter withheld the reply")
+        return await self._answered(
+            read(self.question, completion.text, cut=completion.finish == "length")
+        )
+
+    async def _answered(self, answer: Reply) -> Verdict[Any]:
+        entry = self._entry(None, "", strict.dumps(answer.model_dump(mode="json")))
+        await self._commit(entry)
+        self.judge._sender.breaker.usable()
+        return Verdict(self.question, answer, self._provenance(), self.repeat)
+
+    async def _failed(self, reason: Reason, detail: str) -> Failure:
+        if not reason.passing:
+            await self._commit(self._entry(reason, detail, None))
+        return self._failure(reason, detail)
+
+    async def _unparsable(self, detail: str) -> Failure:
+        self.judge._sender.unusable(detail)
+        return await self._failed(Reason.UNPARSABLE, detail)
+
+    def _failure(self, reason: Reason, detail: str, *, stopped: bool = False) -> Failure:
+        made = self._provenance()
+        return Failure(self.question, reason, detail, made, self.repeat, stopped=stopped)
+
+    async def _commit(self, entry: Entry) -> None:
+        await self._kept(self.judge._recall.keep(self.question, entry))
+
+    async def _kept(self, writing: Awaitable[None]) -> None:
+        try:
+            await writing
+        except Exception as error:
+            # What cannot be kept would be paid for again: nothing more is sent.
+            said = str(error) if isinstance(error, RagassayError) else f"the ledger: {error!r}"
+            self.judge._sender.stop(Reason.CONNECTION, said)
+            raise
+
+    def _provenance(self) -> Provenance:
+        tally = self.tally
+        return Provenance(
+            self.judge.label,
+            tally.model,
+            self.question.prompt_hash(self.judge.model),
+            self.request.key,
+            self.messages,
+            self.reply,
+            tally.input_tokens,
+            tally.output_tokens,
+            self._cost(),
+            tally.seconds,
+            tally.attempts,
+            dropped=self.request.lost,
+        )
+
+    @property
+    def reply(self) -> str:
+        """The raw text that came last."""
+        return self.completion.text or self.completion.refusal or ""
+
+    def _cost(self) -> float | None:
+        price, tally = self.judge.price, self.tally
+        if price is None or not tally.counted:
+            return None
+        return price.cost(tally.input_tokens, tally.output_tokens)
+
+    def _entry(self, reason: Reason | None, detail: str, answer: bytes | None) -> Entry:
+        tally, question = self.tally, self.question
+        return Entry(
+            key=self.request.key,
+            kind=question.kind,
+            version=question.version,
+            question=question.key,
+            repeat=self.repeat,
+            endpoint=self.judge.endpoint.url,
+            model=self.judge.model,
+            answered_by=tally.model,
+            prompt_hash=question.prompt_hash(self.judge.model),
+            reason=None if reason is None else str(reason),
+            detail=detail,
+            request=self.request.record(self.messages),
+            reply=self.reply,
+            answer=answer,
+            input_tokens=tally.input_tokens,
+            output_tokens=tally.output_tokens,
+            cost=self._cost(),
+            latency=tally.seconds,
+            attempts=tally.attempts,
+            dropped=self.request.lost,
+            created=time.time(),
+        )

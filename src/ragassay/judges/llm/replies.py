@@ -1,0 +1,249 @@
+"""From a reply's text to a valid answer, or to a sentence that says why there is none.
+
+The answer is taken from the agreed place and nowhere else: the whole reply is the JSON object, or
+the reply holds exactly one JSON object of the agreed form. A number somewhere in prose is never an
+answer, and what the reply only quotes from the material under judgment is not either.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, cast
+
+from pydantic import ValidationError
+
+from ragassay.judges.prompt_escaping import harmless
+from ragassay.judges.question import Lost, Question, R_co, ReplyInParts
+from ragassay.scores import Reason
+
+_LONGEST = 200_000
+"""Characters of a reply that are searched for an object in prose."""
+
+_MOST_IN_VAIN = 2_000_000
+"""Characters that are read from opening braces which begin no object; each brace costs"""
+_BRACE = 1_000
+"""so many at least."""
+
+_THOUGHTS = "think|thinking|thought|thoughts|reasoning|reflection"
+_THOUGHT_ENDS = re.compile(rf"</(?:{_THOUGHTS})>|\[/THINK\]|<\|channel\|>final<\|message\|>", re.I)
+_THOUGHT_BEGINS = re.compile(rf"\s*(?:<(?:{_THOUGHTS})>|\[THINK\]|<\|channel\|>analysis)", re.I)
+
+_DECLINES = re.compile(
+    r"\W*(?:(?:i['\u2019]?m|i am) (?:very |so |really )?(?:sorry|afraid|unable|not able)|sorry\b"
+    r"|unfortunately,? i|i (?:can['\u2019]?t|cannot|won['\u2019]?t|will not|must decline)"
+    r"|i have to decline|as an ai\b|i apologi[sz]e)",
+    re.IGNORECASE,
+)
+_LONGEST_REFUSAL = 1_000
+
+
+class Unreadable(ValueError):  # noqa: N818 - said to the judge, not to the user
+    """A reply without a valid answer; the message says what is wrong with it.
+
+    Attributes:
+        rest: the reply without what is wrong with it, where the other fields stand by themselves.
+    """
+
+    def __init__(self, problem: str, rest: ReplyInParts | None = None) -> None:
+        super().__init__(problem)
+        self.rest = rest
+
+
+def read(question: Question[R_co], text: str | None, *, cut: bool = False) -> R_co:
+    """The answer that a reply holds, valid for this very question.
+
+    Args:
+        question: what was asked.
+        text: the reply.
+        cut: whether the endpoint says that the reply was cut off.
+
+    Raises:
+        Unreadable: there is none, or not exactly one.
+    """
+    if text is None or not text.strip():
+        raise Unreadable(_CUT if cut else "the reply is empty")
+    bare = text.strip().strip("\ufeff\u200b")
+    try:
+        return _valid(question, bare)
+    except _NotAnObject:
+        pass
+    said = _spoken(question, bare)
+    if cut and not said.strip().endswith(("}", "```")):
+        raise Unreadable(_CUT)
+    if said != bare:
+        try:
+            return _valid(question, said)
+        except _NotAnObject:
+            pass
+    return _only_one(question, said)
+
+
+def declines(text: str | None) -> bool:
+    """Whether a reply without an answer is a refusal in words."""
+    if not text:
+        return False
+    said = _THOUGHT_ENDS.split(text.strip())[-1].strip()
+    return len(said) <= _LONGEST_REFUSAL and bool(_DECLINES.match(said))
+
+
+_CUT = "the reply was cut off before its end"
+
+
+class _NotAnObject(Exception):  # noqa: N818 - the other places are looked at then
+    """The text as a whole is no JSON object."""
+
+
+def _valid(question: Question[R_co], text: str) -> R_co:
+    """The answer, where the whole text is one JSON object."""
+    if not (text.startswith("{") and text.endswith("}")):
+        raise _NotAnObject
+    try:
+        json.loads(text, object_pairs_hook=_once)
+    except (json.JSONDecodeError, RecursionError):
+        raise _NotAnObject from None
+    except _TwiceError as error:
+        raise Unreadable(str(error)) from None
+    return _checked(question, text)
+
+
+def _checked(question: Question[R_co], source: str) -> R_co:
+    if issubclass(question.reply, ReplyInParts):
+        return cast(R_co, _in_parts(question, question.reply, source))
+    form = question.form or question.reply
+    try:
+        given = form.model_validate_json(source.encode("utf-8", "replace"))
+    except ValidationError as error:
+        raise Unreadable(_problems(error)) from None
+    try:
+        return question.check(given if question.form is None else question.read(given))
+    except ValueError as error:
+        raise Unreadable(str(error)) from None
+
+
+def _in_parts(question: Question[Any], shape: type[ReplyInParts], source: str) -> ReplyInParts:
+    """A reply all of whose fields are valid.
+
+    Raises:
+        Unreadable: some are not; it holds the others where one of them is no explanation.
+    """
+    body = json.loads(source)
+    given = {name: body[name] for name in shape.fields() if name in body}
+    faults: dict[str, str] = {}
+    try:
+        reply = _read(shape, given)
+    except ValidationError as error:
+        for one in error.errors(include_url=False, include_context=False, include_input=False):
+            name, *place = one["loc"]
+            said = f"{one['msg'][:1].lower()}{one['msg'][1:]}"
+            faults.setdefault(str(name), f"{'.'.join(map(str, place))}: {said}" if place else said)
+        reply = _read(shape, {name: one for name, one in given.items() if name not in faults})
+    for name, fault in question.faults(reply).items():
+        faults.setdefault(name, fault)
+    if not faults:
+        return reply
+    problem = "; ".join(f"{name}: {fault}" for name, fault in faults.items())
+    values = {name for name, kind in shape.fields().items() if kind is not str}
+    if values <= faults.keys():
+        raise Unreadable(problem)
+    lost = {name: Lost(reason=Reason.UNPARSABLE, detail=fault) for name, fault in faults.items()}
+    rest = reply.model_copy(update={**dict.fromkeys(faults), "lost": lost})
+    raise Unreadable(problem, rest)
+
+
+def _read(shape: type[ReplyInParts], given: Mapping[str, Any]) -> ReplyInParts:
+    return shape.model_validate_json(json.dumps(given).encode("utf-8", "replace"))
+
+
+def _only_one(question: Question[R_co], text: str) -> R_co:
+    """The answer, where the text holds exactly one object of the agreed form."""
+    fields = set(question.schema()["properties"])
+    found = [one for one in _objects(text[:_LONGEST]) if fields & one[0].keys()]
+    if not found:
+        raise Unreadable("the reply holds no JSON object of the agreed form")
+    if len(found) > 1:
+        raise Unreadable(f"the reply holds {len(found)} JSON objects instead of one")
+    source = found[0][1]
+    if _quoted(source, question.data):
+        raise Unreadable("the JSON object in the reply is a quotation from the material")
+    return _checked(question, source)
+
+
+def _objects(text: str) -> Iterator[tuple[dict[str, Any], str]]:
+    """The outermost JSON objects in a text, each with its source."""
+    decoder = json.JSONDecoder(object_pairs_hook=_once)
+    at = in_vain = 0
+    while (at := text.find("{", at)) >= 0 and in_vain < _MOST_IN_VAIN:
+        try:
+            body, end = decoder.raw_decode(text, at)
+        except _TwiceError as error:
+            raise Unreadable(str(error)) from None
+        except RecursionError:
+            raise Unreadable("the reply is nested too deeply") from None
+        except json.JSONDecodeError as error:
+            in_vain += _BRACE + error.pos - at
+            at += 1
+            continue
+        yield body, text[at:end]
+        at = end
+
+
+class _TwiceError(Exception):
+    """An object says the same key twice: which of the two is meant?"""
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    body = dict(pairs)
+    if len(body) < len(pairs):
+        twice = next(key for key, n in Counter(key for key, _ in pairs).items() if n > 1)
+        raise _TwiceError(f"the key {twice!r} occurs twice")
+    return body
+
+
+def _spoken(question: Question[Any], text: str) -> str:
+    """The text without the thoughts before it.
+
+    Raises:
+        Unreadable: the thoughts never end, or what seems to end them is quoted.
+    """
+    ends = list(_THOUGHT_ENDS.finditer(text))
+    if ends:
+        if _quoted(text[ends[-1].start() :], question.data):
+            raise Unreadable("the end of the reply is a quotation from the material")
+        return text[ends[-1].end() :].strip()
+    if _THOUGHT_BEGINS.match(text):
+        raise Unreadable("the reply holds thoughts and no answer")
+    return text
+
+
+def _quoted(source: str, data: Any) -> bool:
+    """Whether an object in prose stands like this in what is judged: then it is no answer."""
+    wanted = "".join(source.split())
+    return any(wanted in "".join(harmless(text).split()) for text in _texts(data))
+
+
+def _texts(data: Any) -> Iterator[str]:
+    if isinstance(data, str):
+        yield data
+    elif isinstance(data, dict):
+        yield from _all(data.values())
+    elif isinstance(data, list | tuple):
+        yield from _all(data)
+
+
+def _all(values: Iterable[Any]) -> Iterator[str]:
+    for value in values:
+        yield from _texts(value)
+
+
+def _problems(error: ValidationError) -> str:
+    """The first problems, in words that can be sent back."""
+    found = error.errors(include_url=False, include_context=False, include_input=False)
+    said = []
+    for one in found[:3]:
+        place = ".".join(str(piece) for piece in one["loc"]) or "the reply"
+        said.append(f"{place}: {one['msg'][:1].lower()}{one['msg'][1:]}")
+    more = f" (and {len(found) - 3} more)" if len(found) > 3 else ""
+    return "; ".join(said) + more

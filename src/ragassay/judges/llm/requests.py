@@ -1,0 +1,178 @@
+"""From a question to the request that is sent, and to the key under which its answer is kept."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import orjson
+
+from ragassay import strict
+from ragassay.judges.llm import tokens
+from ragassay.judges.question import Message, Question
+from ragassay.transport.endpoints.base import Endpoint, Mode, Prompt
+
+MODES: tuple[Mode, ...] = ("json_schema", "json_object", "text")
+
+_IDENTITY = 1
+"""Raised when something is sent that the key does not hold."""
+
+_ECHOED = 4_000
+"""Characters of a bad reply that its repair turn repeats."""
+
+_INSTEAD = {"max_tokens": "max_completion_tokens"}
+"""Parameters that some models take under another name only."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Request:
+    """A request as it is sent.
+
+    Attributes:
+        prompt: its parts before the protocol.
+        body: the bytes that are sent.
+        key: 64 hexadecimal digits: the hash of all that can change the answer.
+        input_tokens: about how many it has.
+        dropped: what was left out because the endpoint rejects it.
+    """
+
+    prompt: Prompt
+    body: bytes
+    key: str
+    input_tokens: float
+    dropped: frozenset[str]
+
+    @property
+    def lost(self) -> tuple[str, ...]:
+        """What was really lost: a parameter that is sent under another name is not."""
+        return lost(self.dropped)
+
+    def record(self, messages: Sequence[Message] | None = None) -> bytes:
+        """What the ledger shows of it: messages (with a repair turn), parameters, schema."""
+        return strict.dumps(
+            {
+                "messages": messages or self.prompt.messages,
+                "parameters": self.prompt.parameters,
+                "mode": self.prompt.mode,
+                "schema": self.prompt.schema,
+            }
+        )
+
+
+def build(
+    endpoint: Endpoint,
+    model: str,
+    question: Question[Any],
+    repeat: int,
+    parameters: Mapping[str, Any],
+    dropped: frozenset[str],
+) -> Request:
+    """The request that puts a question to a model.
+
+    Args:
+        endpoint: whose protocol it is.
+        model: the model's name.
+        question: what is asked.
+        repeat: which asking this is; each has a seed of its own.
+        parameters: the sampling parameters, see `sampling`.
+        dropped: names of parameters and modes that the endpoint does not take.
+    """
+    mode: Mode = next((mode for mode in MODES[:-1] if mode not in dropped), "text")
+    messages = question.messages(model)
+    last = messages[-1]
+    told = f"{last['content']}\n\n{instruction(question, mode)}"
+    messages = [*messages[:-1], {"role": last["role"], "content": told}]
+    kept = _kept(parameters, repeat, dropped)
+    name = re.sub(r"[^A-Za-z0-9_-]", "_", question.kind)[:64]
+    prompt = Prompt(model, messages, kept, mode, name, question.bounded_schema())
+    body = strict.dumps(endpoint.body(prompt))
+    # Template and schema are in the body, word for word.
+    asked = [question.kind, question.version, repeat]
+    identity = orjson.dumps([_IDENTITY, endpoint.protocol, endpoint.url, *asked])
+    return Request(
+        prompt,
+        body,
+        hashlib.sha256(identity + b"\n" + body).hexdigest(),
+        tokens.of_messages(messages) + tokens.of_schema(type(question)),
+        dropped,
+    )
+
+
+def repair(request: Request, reply: str | None, problem: str) -> Prompt:
+    """The request once more, with the bad reply and what is wrong with it."""
+    shown = (reply or "").strip()[:_ECHOED] or "(no reply)"
+    again = (
+        f"That reply cannot be used: {problem}. Answer the same question again, now in the agreed "
+        f"form.\n\n{_in_words(request.prompt.schema)}"
+    )
+    prompt = request.prompt
+    messages = [
+        *prompt.messages,
+        {"role": "assistant", "content": shown},
+        {"role": "user", "content": again},
+    ]
+    return Prompt(
+        prompt.model, messages, prompt.parameters, prompt.mode, prompt.name, prompt.schema
+    )
+
+
+def sampling(
+    question: Question[Any], defaults: Mapping[str, Any], chosen: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The sampling parameters of a question: the user's over its own over the defaults.
+
+    A value of ``None`` leaves a parameter out.
+    """
+    merged = {**defaults, **question.sampling(), **chosen}
+    return {name: merged[name] for name in sorted(merged) if merged[name] is not None}
+
+
+def lost(dropped: Iterable[str]) -> tuple[str, ...]:
+    """The names among ``dropped`` that nothing took the place of, sorted."""
+    names = set(dropped)
+    if "json_schema" not in names:
+        names.discard("json_object")  # it was never needed
+    return tuple(
+        sorted(
+            name
+            for name in names - set(_INSTEAD.values())
+            if name not in _INSTEAD or _INSTEAD[name] in names
+        )
+    )
+
+
+def instruction(question: Question[Any], mode: Mode) -> str:
+    """What the prompt says about the form of the answer."""
+    if mode == "json_schema":
+        return keys_wanted(type(question))
+    return _in_words(question.bounded_schema())
+
+
+@cache
+def keys_wanted(cls: type[Question[Any]]) -> str:
+    """The instruction for an endpoint that is sent the schema besides."""
+    names = ", ".join(cls.schema()["properties"])
+    return f"Answer with one JSON object and nothing else. Its keys: {names}."
+
+
+def _in_words(schema: Mapping[str, Any]) -> str:
+    shown = orjson.dumps(schema).decode()
+    return (
+        "Answer with one JSON object and nothing else: no code block, no words around it. It must "
+        f"be valid against this JSON schema:\n{shown}"
+    )
+
+
+def _kept(parameters: Mapping[str, Any], repeat: int, dropped: frozenset[str]) -> dict[str, Any]:
+    kept = {}
+    for name, value in parameters.items():
+        if name in dropped:
+            name = _INSTEAD.get(name, name)
+            if name in dropped:
+                continue
+        kept[name] = value + repeat if name == "seed" and isinstance(value, int) else value
+    return kept

@@ -1,0 +1,1 @@
+"""ML cube's report by rules: what a query asks for, and whether a context holds it."""

@@ -1,0 +1,182 @@
+"""Does a sentence tell what a query asks for?
+
+It does where it holds a value of the right kind (a date, an amount of money, a person's name) and
+says of it what the query asks ("renovated" in "when was the Louvre renovated?"). With the value
+but without that word it may still tell the same in other words, and words cannot tell; where it
+holds the opposite of that word ("died" for "born") it tells something else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Literal, NamedTuple
+
+from ragassay.judges.offline.context_report.predicate import BEING, predicate, root
+from ragassay.judges.offline.context_report.quantities import measures, quantity_of
+from ragassay.judges.offline.language import lists
+from ragassay.judges.offline.language.numbers import MONTHS, is_number
+from ragassay.judges.offline.language.wanted import kind_of
+from ragassay.judges.offline.language.words import WHOLE, content, stem, tokens, visible, weight
+from ragassay.judges.offline.near_copies.opposites import opposed
+
+Tells = Literal["no", "other", "untold", "yes"]
+ACCOUNTS: tuple[Tells, ...] = ("no", "other", "untold", "yes")
+"""What a sentence may tell of what is asked for: nothing of its kind, a value of another fact,
+words cannot tell, the value itself."""
+
+_PERSON = lists.patterns("asks_person")
+_PLACE = lists.patterns("asks_place")
+_WHERE = re.compile(r"\b(?:where|wo|où|d[oó]nde|dove)\b", re.IGNORECASE)
+_TIMES = lists.patterns("times")
+_EXAMPLES = lists.patterns("examples")
+_WORD = r"[A-ZÀ-ÖØ-Þ][\w’'-]{0,40}\.?"
+_NAME = re.compile(rf"\b{_WORD}(?: (?:(?:de|der|van|von|di|of|the|del|la) ){{0,3}}{_WORD}){{0,4}}")
+_LOCATIVE = re.compile(
+    r"\b(?:in|at|near|from|on|through|via|to|into|across|throughout|im|aus|nach|à|en|au)"
+    r"(?: (?:the|der|dem|la|le|el))?"
+    r"(?: [^\W\d_]{2,20}(?: of)?)?(?: [\w’'-]{2,20},)? $",
+    re.IGNORECASE,
+)
+_MADE_BY = re.compile(
+    r"\b(?:is|was|are|were|ist|war|est|è|es)((?: [\w-]+){0,5}?)"
+    r" (?:by|von|par|por|da|di) [A-ZÀ-ÖØ-Þ]"
+)
+_MAKING = lists.words("verbs_of_making")
+_PREPOSITIONS = lists.words("prepositions")
+_BY = re.compile(r"\b(?:by|von|par|por|da|di) $")
+_SOMEWHERE = re.compile(
+    r"\b(?:in|at|on|under|near|inside|into|through) (?:(?:the|a|an|their|its) )?([^\W\d_]{2,40})"
+)
+_REACH = 40
+"""Characters before a name that are searched for "in the"."""
+
+
+class _Asked(NamedTuple):
+    """What a query asks a name for: its stems, the root of its predicate, whether it asks for a
+    person, a place, or "where"."""
+
+    stems: frozenset[str]
+    verb: str
+    person: bool
+    place: bool
+    where: bool
+
+
+@lru_cache(maxsize=1024)
+def _asked(query: str) -> _Asked:
+    text = visible(query)
+    place = bool(_PLACE.search(text))
+    person = not place and bool(_PERSON.search(text))
+    where = bool(_WHERE.search(text))
+    return _Asked(frozenset(content(query)), root(predicate(query)), person, place, where)
+
+
+@lru_cache(maxsize=1024)
+def asked_value(query: str) -> str:
+    """What the query asks for, in words: "a date", "an amount of money". Empty for no kind."""
+    kind = kind_of(query)
+    if kind == "any":
+        return ""
+    if kind == "date":
+        return "a date"
+    if kind == "number":
+        return quantity_of(query).name
+    if _asked(query).place:
+        return "the name of a place"
+    if _asked(query).person:
+        return "the name of a person or an organisation"
+    return "a name"
+
+
+@lru_cache(maxsize=4096)
+def tells(query: str, sentence: str, title: str = "") -> Tells:
+    """Whether a sentence tells what a query with a kind asks for.
+
+    Args:
+        query: a query that asks for a date, a number or a name.
+        sentence: a sentence on its subject.
+        title: the title that the sentence stands under, which may say what is asked.
+    """
+    held = _holds(query, sentence)
+    if held is False:
+        return "no"
+    verb = predicate(query)
+    if not verb or verb in quantity_of(query).words:
+        return "yes" if held else "untold"
+    if verb in _MAKING and _asked(query).person and _is_made_by(sentence):
+        return "yes"
+    words = _words(sentence)
+    if _asked(query).verb in _roots(sentence) or _asked(query).verb in _roots(title):
+        return "yes" if held else "untold"
+    return "other" if any(opposed(verb, word) for word in words) else "untold"
+
+
+def _is_made_by(sentence: str) -> bool:
+    """Whether a sentence says by whom its subject is ("Dune is a novel by Frank Herbert"), and not
+    by whom something was done to it ("was opened by")."""
+    return any(
+        not words or not (words[-1].endswith(("ed", "en")) or _PREPOSITIONS & set(words))
+        for found in _MADE_BY.finditer(visible(sentence))
+        for words in [found[1].casefold().split()]
+    )
+
+
+@lru_cache(maxsize=1024)
+def _words(text: str) -> frozenset[str]:
+    return frozenset(tokens(text))
+
+
+@lru_cache(maxsize=1024)
+def _roots(text: str) -> frozenset[str]:
+    return frozenset(map(root, _words(text)))
+
+
+def _holds(query: str, sentence: str) -> bool | None:
+    """Whether a sentence holds a value of the right kind; ``None`` where words cannot tell."""
+    kind = kind_of(query)
+    text = visible(sentence)
+    if kind == "number":
+        wanted = quantity_of(query)
+        measured = measures(sentence, wanted)
+        # A date of birth tells an age, too.
+        return None if not measured and wanted.dates and _TIMES.search(text) else measured
+    if kind == "date":
+        return bool(_TIMES.search(text))
+    if any(True for _ in _named(query, text)):
+        return True
+    # A place needs no name: "they sleep in burrows".
+    places = (stem(found[1]) for found in _SOMEWHERE.finditer(text.casefold()))
+    asked = _asked(query)
+    unnamed = asked.place and any(one and one not in asked.stems for one in places)
+    return None if unnamed else False
+
+
+def _named(query: str, text: str) -> Iterator[str]:
+    """The names of a sentence that may be what the query asks for."""
+    asked = _asked(query)
+    example = _EXAMPLES.search(text)
+    for found in _NAME.finditer(text):
+        if example and found.start() > example.start():
+            return
+        stems = [one for one in content(found.group()) if not is_number(one)]
+        new = [one for one in stems if one not in asked.stems and one not in _MONTH_STEMS]
+        if not new or new[0] != stems[0]:
+            continue
+        before = text[max(0, found.start() - _REACH) : found.start()]
+        there = bool(_LOCATIVE.search(before))
+        if (asked.person and there) or (asked.where and not there):
+            continue
+        alone = len(stems) == 1 and (asked.person or found.start() == 0)
+        if alone and not (asked.person and _BY.search(before)):
+            # A single capitalised word may be no name: before the predicate it is one.
+            following = "".join(tokens(text[found.end() : found.end() + _REACH])[:1])
+            named = not asked.verb or following in BEING or root(following) == asked.verb
+            named = named or (not asked.person and text[found.end() : found.end() + 1] == ",")
+            if weight(stems[0]) < WHOLE or not named:
+                continue
+        yield found.group()
+
+
+_MONTH_STEMS = frozenset(map(stem, MONTHS.values())) | frozenset(map(stem, lists.words("weekdays")))

@@ -1,0 +1,166 @@
+"""The number that a query asks for: an amount of money, a length, a count of things.
+
+A number answers only where it measures what is asked for: "12 desks" is no price, "100 km from
+Tokyo" no height, "9 districts" no count of people.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from ragassay.judges.offline.language import lists
+from ragassay.judges.offline.language.asked_thing import asked_thing
+from ragassay.judges.offline.language.numbers import MONTHS, is_number
+from ragassay.judges.offline.language.words import content, stem, tokens, visible
+
+_HOW = re.compile(r"\bhow (?!many\b|much\b)([a-z]+)", re.IGNORECASE)
+_COUNTED = re.compile(r"\bhow many\b", re.IGNORECASE)
+_FREE = lists.patterns("costs_nothing")
+_REACH = 3
+"""Words after a number among which the thing is searched that it counts: "32 football teams"."""
+
+
+class Quantity(NamedTuple):
+    """What a number must measure.
+
+    Attributes:
+        name: in words, with its article.
+        units: stems of its units; empty where any number may answer.
+        asked: stems of the words of the query that ask for it.
+        thing: stems of what is counted; empty for a measure.
+        words: all words for it, which say no more than its unit.
+        dates: whether a date may tell it, too.
+    """
+
+    name: str = "a number"
+    units: frozenset[str] = frozenset()
+    asked: frozenset[str] = frozenset()
+    thing: frozenset[str] = frozenset()
+    words: frozenset[str] = frozenset()
+    dates: bool = False
+
+
+class Number(NamedTuple):
+    """A number of a text: its value, unit and the words after both, as tokens."""
+
+    value: str
+    unit: str
+    after: Sequence[str]
+
+
+def _table() -> Iterator[tuple[str, frozenset[str], frozenset[str]]]:
+    for line in lists.groups("quantities"):
+        cut = line.index("|")
+        yield line[0], frozenset(map(stem, line[1:cut])), frozenset(line[cut + 1 :])
+
+
+_QUANTITIES = tuple(_table())
+_UNITS = frozenset[str]().union(*(units for _, units, _ in _QUANTITIES))
+_LENGTHS = next(units for name, units, _ in _QUANTITIES if name == "length")
+_DIMENSIONS = tuple(frozenset(line) for line in lists.groups("dimensions"))
+_NAMES = {
+    "length": "a length",
+    "duration": "a length of time",
+    "age": "an age",
+    "weight": "a weight",
+    "money": "an amount of money",
+    "percentage": "a percentage",
+}
+
+
+@lru_cache(maxsize=1024)
+def quantity_of(query: str) -> Quantity:
+    """What the number must measure that the query asks for."""
+    text = visible(query)
+    words = frozenset(tokens(text))
+    if _COUNTED.search(text):
+        thing = frozenset(content(asked_thing(query)))
+        return Quantity(thing=thing) if thing else Quantity()
+    how = _HOW.search(text)
+    asked = frozenset({how[1].casefold()}) if how else words
+    found = [(name, units, asked & by) for name, units, by in _QUANTITIES if asked & by]
+    if not found:
+        return Quantity()
+    return Quantity(
+        " or ".join(_NAMES[name] for name, _, _ in found),
+        frozenset[str]().union(*(units for _, units, _ in found)),
+        frozenset[str]().union(*(by for _, _, by in found)),
+        words=frozenset[str]().union(*(by for _, _, by in _QUANTITIES if by & asked)),
+        dates=any(name == "age" for name, _, _ in found),
+    )
+
+
+def numbers(text: str) -> Iterator[Number]:
+    """The numbers of a text that are no part of a name ("Apollo 11") or of a date."""
+    each = tokens(text)
+    parts = _parts_of_names(text)
+    for at, token in enumerate(each):
+        if not is_number(token) or token in parts or _dated(each, at):
+            continue
+        unit = "%" if token.endswith("%") else ""
+        after = each[at + 1 : at + 2 + _REACH]
+        if not unit and after and stem(after[0]) in _UNITS:
+            unit, after = stem(after[0]), after[1:]
+        yield Number(token, unit, after[:_REACH])
+
+
+def _parts_of_names(text: str) -> frozenset[str]:
+    return frozenset(found[1] for found in _NAMED.finditer(text))
+
+
+_NAMED = re.compile(r"(?<=[^.!?\n] )[A-ZÀ-ÖØ-Þ][\w’'-]+ (\d{1,3})(?![\d.,]*\d)")
+_YEAR = re.compile(r"1\d{3}|20\d\d|21\d\d")
+_BEFORE_YEARS = {"in", "since", "until", "by", "from", "of", "and", "to", "im", "en", "seit"}
+
+
+_MONTHS = frozenset(MONTHS.values())
+
+
+def _dated(each: Sequence[str], at: int) -> bool:
+    beside = {*each[max(0, at - 1) : at], *each[at + 1 : at + 2]}
+    if beside & _MONTHS:
+        return True
+    before = each[at - 1] if at else ""
+    return bool(_YEAR.fullmatch(each[at])) and before in _BEFORE_YEARS
+
+
+def measures(text: str, wanted: Quantity) -> bool | None:
+    """Whether a sentence holds a number that measures what is asked for.
+
+    Returns:
+        True or False; ``None`` where a number counts something that may be the same by another
+        name ("522,000 inhabitants" for people).
+    """
+    found = list(numbers(text))
+    if wanted.thing:
+        return _counts(found, wanted.thing, frozenset(content(text)))
+    if not wanted.units:
+        return bool(found)
+    stems = frozenset(tokens(text))
+    if "dollar" in wanted.units and _FREE.search(text):
+        return True
+    if any(one.unit in wanted.units and _is_that(one, wanted) for one in found):
+        return True
+    # A unit that the list does not know: "the ticket costs 12 crowns".
+    return any(not one.unit for one in found) and bool(stems & wanted.words)
+
+
+def _is_that(one: Number, wanted: Quantity) -> bool:
+    """Whether a length is not followed by a word for another one ("100 km from Tokyo")."""
+    if one.unit not in _LENGTHS:
+        return True
+    after = next(iter(one.after), "")
+    lines = [line for line in _DIMENSIONS if after in line]
+    return not lines or any(line & wanted.asked for line in lines)
+
+
+def _counts(found: Sequence[Number], thing: frozenset[str], held: frozenset[str]) -> bool | None:
+    counted = [one for one in found if not one.unit or one.unit in thing]
+    for one in counted:
+        stems = [stem(word) for word in one.after[:_REACH]]
+        if one.unit in thing or thing & set(stems) or not any(stems[:1]):
+            return True
+    return None if counted and not thing & held else False

@@ -1,0 +1,92 @@
+"""Texts without markup and citations, and their sentences and phrases."""
+
+from __future__ import annotations
+
+import re
+
+from ragassay.judges.offline.language.words import LITTLE, content, single_spaced, visible, weigh
+
+_CITATION = re.compile(
+    r"[ \t]*(?:\[\^?\d{1,3}(?:\s*[,;–-]\s*\^?\d{1,3})*\]"
+    r"|【[^】]{0,40}】"
+    r"|\[(?:doc(?:ument)?|passage|source|ref)s?\.?\s*\d{1,3}\]"
+    r"|\((?:source|passage|document|doc)s?\.?:?\s*\d{1,3}(?:\s*(?:,|and|&)\s*\d{1,3})*\))",
+    re.IGNORECASE,
+)
+_LINK = re.compile(r"\[([^\[\]\n]{1,300})\]\(\s*(?:https?:|www\.|/)[^)\s]{0,1000}+\s*\)")
+_FENCE = re.compile(r"^[ \t]*(?:```|~~~)[ \t]*[\w+#-]*[ \t]*$", re.MULTILINE)
+_MARKS = re.compile(r"\*\*|__|`|(?<!\w)\*(?=\w)|(?<=\w)\*(?!\w)")
+_BULLET = re.compile(r"^[ \t>]*(?:#{1,6}\s+|[-*+•◦▪–]\s+|\(?\d{1,3}[.)]\s+)+", re.MULTILINE)
+_STOP = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+|(?<=[。！？｡；])[”’」』）]*|\s*\n\s*|(?<=[؟।])\s+")
+_ABBREVIATION = re.compile(
+    r"(?:^|[\s(])(?:[A-Za-z]|Mr|Mrs|Ms|Dr|Prof|Sr|Jr|St|Mt|Fig|Figs|Eq|No|Nos|Vol|pp|vs|cf|al|ca"
+    r"|approx|est|Inc|Ltd|Co|Corp|e\.g|i\.e|z\.B|d\.h|bzw|Nr|Abs|Art|Sec|Jan|Feb|Mar|Apr|Jun|Jul"
+    r"|Aug|Sep|Sept|Oct|Nov|Dec|U\.S|U\.K|[aA]\.[mM]|[pP]\.[mM])\.$"
+)
+_TAIL = 20
+"""Characters before an end that are searched for an abbreviation; all of them are shorter."""
+_CUT = re.compile(
+    r"(?<=[,;:，、；：—])(?<!\d[,:](?=\d))\s*|\s+[–—-]+\s+|\s*[()（）]\s*|\s+(?=(?:"
+    "and|or|but|because|although|though|while|whereas|which|where|when|if|unless|that|who|whose|by"
+    "|for|with|without|in|on|to|from|of|as|at|into|than|through|such|during|before|after|between"
+    "|under|over|about"
+    "|und|oder|aber|weil|dass|mit|von|für|auf|aus|bei|nach|durch"
+    "|et|ou|mais|parce|pour|avec|dans|par|sur"
+    "|pero|porque|para|por|desde|hasta"
+    r")\s)",
+    re.IGNORECASE,
+)
+_LONGEST_PHRASE = 6
+"""Largest number of content words in a phrase; longer ones without a place to cut are halved."""
+
+
+def plain(text: str) -> str:
+    """The text without citations, link targets, Markdown marks and bullets."""
+    text = _LINK.sub(r"\1", visible(text))
+    text = _CITATION.sub("", text)
+    text = _FENCE.sub("", text)
+    # Removing a mark between spaces leaves two spaces.
+    return single_spaced(_MARKS.sub("", _BULLET.sub("", text)))
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a plain text, each stripped; a line end is an end."""
+    found: list[str] = []
+    start = 0
+    for gap in _STOP.finditer(text):
+        end = gap.start()
+        if "\n" in gap.group() or not _ABBREVIATION.search(text[max(start, end - _TAIL) : end]):
+            found.append(text[start:end])
+            start = gap.end()
+    found.append(text[start:])
+    return [sentence for piece in found if (sentence := piece.strip())]
+
+
+def phrases(sentence: str) -> list[str]:
+    """The phrases of a sentence, which is cut at punctuation, prepositions and conjunctions.
+
+    A piece that weighs less than two common words is joined to the next one, the last piece to the
+    one before it.
+    """
+    found: list[str] = []
+    kept: list[str] = []
+    heavy = 0
+    for cut in filter(None, _CUT.split(sentence)):
+        kept.append(cut.strip())
+        heavy += weigh(content(cut))
+        if heavy >= 2 * LITTLE:
+            found.extend(_short(" ".join(kept)))
+            kept, heavy = [], 0
+    if kept and found:
+        found[-1] = " ".join([found[-1], *kept])
+    elif heavy:
+        found.append(" ".join(kept))
+    return found
+
+
+def _short(phrase: str) -> list[str]:
+    words = phrase.split()
+    if len(content(phrase)) <= _LONGEST_PHRASE or len(words) < 2:
+        return [phrase]
+    middle = len(words) // 2
+    return [*_short(" ".join(words[:middle])), *_short(" ".join(words[middle:]))]

@@ -1,0 +1,106 @@
+"""The kind of answer that a query asks for (a date, a number, a name), and texts that have it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Set
+from functools import lru_cache
+from typing import Literal
+
+from ragassay.judges.offline.language import lists
+from ragassay.judges.offline.language.words import WHOLE, content, visible, weight
+
+Kind = Literal["date", "number", "name", "any"]
+KINDS: dict[Kind, str] = {"date": "a date", "number": "a number", "name": "a name"}
+"""Each kind that a text may lack, in words."""
+
+_ASKED: tuple[tuple[Kind, re.Pattern[str]], ...] = (
+    ("date", lists.patterns("asks_date")),
+    ("number", lists.patterns("asks_number")),
+    ("name", lists.patterns("asks_name")),
+)
+_HOLDS = {"date": lists.patterns("dates"), "number": lists.patterns("numbers")}
+_CAPITAL = re.compile(r"\b[^\W\d_a-zß-öø-ÿ][\w’'-]*")
+_REQUESTS = lists.patterns("requests")
+_PLACE = lists.patterns("asks_place")
+_WORD = r"[A-ZÀ-ÖØ-Þ][\w’'-]{0,40}\.?"
+_PERSON = re.compile(
+    rf"\b(?:by|von|par|por|da|di) (?P<after>{_WORD}(?: {_WORD}){{0,3}})"
+    rf"|\b(?P<full>{_WORD} (?:(?:de|van|von|di) )?{_WORD})"
+)
+_THERE = re.compile(
+    r"(?:\b(?:in|at|near|on|from|to|of|is|was|im?|à|en|a|nach|aus)(?: the| der| la| le)? |\()"
+    rf"({_WORD}(?: {_WORD}){{0,3}})"
+)
+
+
+def asking(text: str) -> Iterator[re.Match[str]]:
+    """The question words of a visible text that ask for a date, a number or a name."""
+    for _, asked in _ASKED:
+        yield from asked.finditer(text)
+
+
+@lru_cache(maxsize=1024)
+def kind_of(query: str) -> Kind:
+    """The kind that the query asks for, by the last question word in it."""
+    text = visible(query)
+    found = [(match.end(), kind) for kind, asked in _ASKED for match in asked.finditer(text)]
+    return max(found)[1] if found else "any"
+
+
+@lru_cache(maxsize=1024)
+def subject(query: str) -> frozenset[str]:
+    """Stems of what the query is about: all but its question words ("wer", "quand") and its words
+    of request ("tell me", "how does ... work")."""
+    text = visible(query)
+    words = {
+        stem
+        for match in asking(text)
+        if " " not in match.group()
+        for stem in content(match.group())
+    }
+    for match in _REQUESTS.finditer(text):
+        words.update(content(" ".join(filter(None, match.groups()))))
+    stems = frozenset(content(query))
+    return stems - words or stems
+
+
+def holds(text: str, kind: Kind, asked: Set[str] = frozenset()) -> bool:
+    """Whether a text holds something of the kind.
+
+    Args:
+        text: a plain text.
+        kind: what is wanted; ``any`` is held by every text.
+        asked: stems of the query; what stands there is no answer to it.
+    """
+    if kind == "any":
+        return True
+    if kind == "name":
+        found = content(" ".join(_CAPITAL.findall(visible(text))))
+        return any(stem not in asked and weight(stem) == WHOLE and len(stem) > 1 for stem in found)
+    return any(match.group().casefold() not in asked for match in _HOLDS[kind].finditer(text))
+
+
+def answers_by_name(sentence: str, kind: Kind, query: str) -> bool:
+    """Whether a sentence names something of the query and holds what is asked for: a date, a
+    number, a person's full name or one after "by", a place's name after "in".
+
+    Stricter than `holds`, for sentences that share little else with the query.
+    """
+    asked = frozenset(content(query))
+    if kind == "any" or not asked.intersection(content(" ".join(_CAPITAL.findall(sentence)))):
+        return False
+    if kind != "name":
+        return holds(sentence, kind, asked)
+    if _PLACE.search(query):
+        return any(_new(found[1], asked) for found in _THERE.finditer(sentence))
+    return any(
+        _new(found["after"] or found["full"], asked, words=1 if found["after"] else 2)
+        for found in _PERSON.finditer(sentence)
+    )
+
+
+def _new(name: str, asked: frozenset[str], words: int = 1) -> bool:
+    """Whether a name has at least so many content words, none of them the query's."""
+    stems = content(name)
+    return len(stems) >= words and asked.isdisjoint(stems)

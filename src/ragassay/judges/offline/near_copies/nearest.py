@@ -1,0 +1,89 @@
+"""Which sentences of passages share most words with a given one?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Set
+from functools import lru_cache
+from typing import NamedTuple
+
+from ragassay.judges.offline.language.evidence import stems_of
+from ragassay.judges.offline.language.hostile import evidence_sentences
+from ragassay.judges.offline.language.words import content, weigh, weight
+from ragassay.judges.offline.near_copies.alignment import LONG_ENOUGH
+
+_CLOSE = 0.5
+"""Smallest share of a sentence's weight in one that is compared with it: the rest may differ."""
+
+_SEEN = 100
+"""Most sentences of a passage that are examined for one sentence."""
+
+_MOST = 3
+"""Most sentences of all passages that a sentence is compared with."""
+
+
+class _Indexed(NamedTuple):
+    """The sentences of a passage by their words.
+
+    Attributes:
+        stems: of each sentence, each stem once.
+        weights: of each sentence, the weight of these.
+        places: of each stem, the numbers of the sentences that hold it.
+    """
+
+    stems: list[dict[str, None]]
+    weights: list[int]
+    places: dict[str, list[int]]
+
+
+@lru_cache(maxsize=1024)
+def _indexed(passage: str) -> _Indexed:
+    each = [dict.fromkeys(stems) for stems in stems_of(passage)]
+    index = _Indexed(each, list(map(weigh, each)), {})
+    for at, stems in enumerate(index.stems):
+        for word in stems:
+            index.places.setdefault(word, []).append(at)
+    return index
+
+
+def _candidates(words: Iterable[str], places: dict[str, list[int]]) -> list[int]:
+    """The sentences that hold any of some words, those with rare words first."""
+    found: dict[int, None] = {}
+    for word in sorted(words, key=lambda word: (len(places.get(word, ())), word)):
+        found.update(dict.fromkeys(places.get(word, ())[:_SEEN]))
+        if len(found) >= _SEEN:
+            break
+    return list(found)
+
+
+def holding(words: Set[str], passage: str) -> list[str]:
+    """The sentences of a passage that hold more than half the weight of some words."""
+    stems, _, places = _indexed(passage)
+    each = evidence_sentences(passage)
+    whole = weigh(words)
+    return [
+        each[at]
+        for at in _candidates(words, places)
+        if 2 * weigh(word for word in words if word in stems[at]) > whole
+    ]
+
+
+def nearest(sentence: str, passages: Iterable[str], either: bool = False) -> list[str]:
+    """The sentences of the passages that hold most of a sentence's words, best first.
+
+    Args:
+        sentence: what is looked for.
+        passages: the texts that are looked through.
+        either: whether sentences whose own words the sentence mostly holds count as well.
+    """
+    words = {stemmed: weight(stemmed) for stemmed in content(sentence)}
+    whole = sum(words.values())
+    near: set[tuple[float, str]] = set()
+    for passage in passages:
+        stems, weights, places = _indexed(passage)
+        each = evidence_sentences(passage)
+        for at in _candidates(words, places):
+            held = sum(heavy for word, heavy in words.items() if word in stems[at])
+            least = weights[at] if either and len(stems[at]) >= LONG_ENOUGH else whole
+            if held >= _CLOSE * min(whole, least):
+                near.add((-held / min(whole, least), each[at]))
+    return [found for _, found in sorted(near)[:_MOST]]

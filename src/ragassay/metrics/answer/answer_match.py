@@ -1,0 +1,121 @@
+"""datapizza's LLM judge: does the prediction answer the query as the reference answer does?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, ClassVar
+
+from ragassay.judges.asking import Ask
+from ragassay.judges.question import Question
+from ragassay.judges.questions.matching import AnswerMatch
+from ragassay.judges.rubric import JudgePrompt
+from ragassay.metrics.core import own
+from ragassay.metrics.core.base import not_applicable, param, register
+from ragassay.metrics.core.judged import JudgedMetric
+from ragassay.samples import Sample
+from ragassay.scores import Outcome, Score, Unscored
+
+
+@register
+@dataclass(frozen=True)
+class AnswerMatches(JudgedMetric):
+    """Does the answer say what a reference answer says, in whatever words?
+
+    True where it agrees with at least one of several references. An answer that says what a
+    negative reference (an answer known to be wrong) says does not match. The judge's reasoning is
+    the explanation. A judge that fails leaves the sample unscored; datapizza's example counts it as
+    no match.
+
+    Instructions of one's own take the place of the judge's prompt with ``--judge-prompt FILE``: the
+    result is a metric of its own, ``answer_match_`` and the file's name.
+
+    Class attributes:
+        prompt: the instructions, where they are not the built-in ones.
+    """
+
+    temperature: float | None = param(
+        None, "sampling temperature of the judge (its own when left out)", minimum=0
+    )
+
+    prompt: ClassVar[JudgePrompt | None] = None
+    name = "answer_match"
+    says = "flag"
+    title = "Whether the answer says what a reference says, by a judge (datapizza)"
+    family = "answer"
+    source = "datapizza-ai, docs/metrics.md (LLM-as-judge)"
+    needs = ("query", "answer", "references")
+    aliases: ClassVar = {"is_matching": "answer_match", "llm_as_judge": "answer_match"}
+    asks: ClassVar[tuple[type[Question[Any]], ...]] = (AnswerMatch,)
+    recommended_for = "answers that are right in other words than the reference's"
+
+    @property
+    def signature(self) -> str:
+        """Holds a hash of the user's instructions."""
+        extra = "" if self.prompt is None else f"|prompt={self.prompt.digest}"
+        return f"{super().signature}{extra}"
+
+    def lacks(self, sample: Sample) -> Unscored | None:
+        """References without any text are none."""
+        lacking = super().lacks(sample)
+        if lacking is None and not _filled(sample.references):
+            return not_applicable("the reference answers are empty")
+        return lacking
+
+    async def judge(self, sample: Sample, ask: Ask) -> Outcome:
+        """Whether it matches, and the reasoning."""
+        assert sample.query is not None and sample.answer is not None
+        temperature = self.temperature
+        if temperature is None and self.prompt is not None:
+            temperature = self.prompt.temperature
+        question = AnswerMatch(
+            query=sample.query,
+            answer=sample.answer.text,
+            references=accepted(sample),
+            wrong=_filled(sample.negative_references),
+            instructions="" if self.prompt is None else self.prompt.instructions,
+            temperature=temperature,
+        )
+        said = await ask(question)
+        parts = {"references": len(question.references), "negative_references": len(question.wrong)}
+        return Score(said.is_matching, parts, said.reasoning)
+
+
+def with_prompt(prompt: JudgePrompt) -> AnswerMatches:
+    """``answer_match`` by a user's instructions; from then on its name is known.
+
+    Raises:
+        UsageError: the name means a built-in metric.
+    """
+    return own.register(_class_with(prompt))()
+
+
+@cache
+def _class_with(prompt: JudgePrompt) -> type[AnswerMatches]:
+    body: dict[str, Any] = {
+        "__module__": __name__,
+        "__doc__": AnswerMatches.__doc__,
+        "prompt": prompt,
+        "name": prompt.name,
+        "title": prompt.title or f"{AnswerMatches.title}, by the instructions {prompt.name}",
+        "source": "a judge's instructions of one's own",
+        "aliases": {},
+    }
+    return type(prompt.name, (AnswerMatches,), body)
+
+
+def accepted(sample: Sample) -> tuple[str, ...]:
+    """The reference answers, any of which is right.
+
+    References that came as groups are items that are all required, each in one of its spellings:
+    several of them are one reference answer.
+    """
+    groups = [kept for group in sample.reference_groups if (kept := _filled(group))]
+    if len(groups) < 2:
+        return _filled(sample.references)
+    items = (f"{one} (or: {' / '.join(others)})" if others else one for one, *others in groups)
+    return ("; ".join(items),)
+
+
+def _filled(texts: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(text for text in texts if text.strip())

@@ -1,0 +1,124 @@
+"""How alike an answer and its reference are in meaning, as an embedder sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import numpy as np
+
+from ragassay.metrics.core.base import Window, register
+from ragassay.metrics.core.chunk_matching import cosine_matrix
+from ragassay.metrics.core.modelled import ModelMetric
+from ragassay.models.embedders.embedding import Embedded, Unembedded, is_blank
+from ragassay.samples import Sample
+from ragassay.scores import Outcome, Reason, Score, Unscored
+
+_GIVEN: Final = ("answer_embedding", "reference_embeddings")
+
+
+@register
+@dataclass(frozen=True)
+class AnswerSimilarity(ModelMetric):
+    """Cosine of the vectors of answer and reference, of the closest reference where there are
+    several.
+
+    A blank answer says nothing, and has the cosine 0 with every reference; blank references are
+    left out. Vectors may come with the record: ``answer_embedding`` and ``reference_embeddings``
+    (one for each reference) under ``given``.
+
+    Embedders place most texts about one topic close together, also where one contradicts the
+    other: compare systems by it, and do not read it as a share of what is right.
+    """
+
+    name = "answer_similarity"
+    title = "Cosine of answer and closest reference, by an embedder"
+    family = "answer"
+    source = "Open RAG Eval's golden-answer semantic similarity; ragas' answer similarity"
+    needs = ("answer", "references")
+    uses = ("given",)
+    low = -1.0
+    aliases = {"semantic_similarity": "answer_similarity"}  # noqa: RUF012
+    recommended_for = "answers that say the same in other words, where an embedder is at hand"
+
+    @property
+    def embeds(self) -> bool:
+        """Always."""
+        return True
+
+    def texts_to_embed(self, sample: Sample) -> Iterable[str]:
+        """Answer and references, where the record brings no vectors."""
+        if self.lacks(sample) is not None or any(sample.given.get(key) for key in _GIVEN):
+            return ()
+        return _texts(sample)
+
+    def lacks(self, sample: Sample) -> Unscored | None:
+        """An answer and a reference that is not blank."""
+        lacking = super().lacks(sample)
+        if lacking is None and all(map(is_blank, sample.references)):
+            return Unscored(Reason.UNDEFINED, "the reference answers are blank")
+        return lacking
+
+    def read(self, sample: Sample) -> Outcome | None:
+        """From the vectors that the record brings, where it brings any."""
+        return _given(sample)
+
+    def measure(self, window: Window, rows: Sequence[int]) -> Sequence[Outcome]:
+        """Embeds what stands in the window, each text once."""
+        samples = [window.samples[at] for at in rows]
+        embedder = window.models.embedder
+        found = embedder.embed(text for sample in samples for text in _texts(sample))
+        return [_embedded(sample, found, embedder.label) for sample in samples]
+
+
+def _embedded(sample: Sample, found: Mapping[str, Embedded], label: str) -> Outcome:
+    answer, *references = _texts(sample)
+    rows = []
+    for text in (answer, *references):
+        row = found.get(text)
+        if isinstance(row, Unembedded):
+            return Unscored(row.reason, row.detail)
+        if row is not None:
+            rows.append(row)
+    places = [at for at, text in enumerate(sample.references) if not is_blank(text)]
+    parts = {"embedder": label}
+    if is_blank(answer):
+        return _closest([0.0] * len(places), places, parts, "the answer is blank")
+    return _closest(_cosines(rows[0], rows[1:]), places, parts, f"vectors by {label}")
+
+
+def _given(sample: Sample) -> Outcome | None:
+    answer, references = (sample.given.get(key) for key in _GIVEN)
+    if answer is None and references is None:
+        return None
+    n = len(sample.references)
+    if answer is None or not isinstance(references, list | tuple) or len(references) != n:
+        return Unscored(
+            Reason.MISSING_INPUT,
+            f"{_GIVEN[0]!r} and {_GIVEN[1]!r} belong together: a vector, and a list of {n}",
+        )
+    try:
+        cosines = _cosines(answer, references)
+    except ValueError as error:
+        return Unscored(Reason.UNDEFINED, str(error))
+    return replace(_closest(cosines, range(n), {}, "vectors in the record"), given=True)
+
+
+def _closest(
+    cosines: Sequence[float], places: Sequence[int], parts: Mapping[str, Any], said: str
+) -> Score:
+    best = max(range(len(cosines)), key=cosines.__getitem__)
+    found = {"cosines": list(cosines), "reference": places[best], **parts}
+    return Score(cosines[best], found, said)
+
+
+def _cosines(answer: Any, references: Sequence[Any]) -> list[float]:
+    near = cosine_matrix(np.asarray([answer], np.float64), np.asarray(references, np.float64))
+    return [float(cosine) for cosine in near[0]]
+
+
+def _texts(sample: Sample) -> list[str]:
+    """The answer and the references that say something."""
+    assert sample.answer is not None
+    return [sample.answer.text, *(text for text in sample.references if not is_blank(text))]

@@ -1,0 +1,144 @@
+"""BLEU through sacrebleu, with the signature that says how it was computed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import version
+from typing import Any, ClassVar, Literal
+
+from ragassay.errors import UsageError
+from ragassay.metrics.answer.references import Pair, ReferenceMetric, plain
+from ragassay.metrics.core.base import Window, param, register
+from ragassay.scores import Outcome, Reason, Score, Unscored
+
+Tokenize = Literal["13a", "intl", "zh", "char", "none"]
+Smooth = Literal["exp", "floor", "add-k", "none"]
+_POST = "Post 2018, A Call for Clarity in Reporting BLEU Scores; sacrebleu"
+
+
+@dataclass(frozen=True, slots=True)
+class BleuScore:
+    """A BLEU value from 0 to 1 and its sacrebleu signature."""
+
+    value: float
+    signature: str
+
+
+def corpus_bleu(
+    hypotheses: Sequence[str],
+    references: Sequence[str | Sequence[str]],
+    *,
+    tokenize: Tokenize = "13a",
+    smooth: Smooth = "exp",
+    lowercase: bool = False,
+) -> BleuScore:
+    """BLEU of a whole corpus: counts are summed before they are divided.
+
+    Args:
+        hypotheses: one text an item.
+        references: for each item one accepted text, or several (their number may vary).
+        tokenize: sacrebleu's tokeniser (``zh`` for Chinese).
+        smooth: sacrebleu's smoothing of zero counts.
+        lowercase: ignore case.
+
+    Raises:
+        UsageError: no items, lists of unequal length, or an item without references.
+    """
+    if not hypotheses or len(hypotheses) != len(references):
+        raise UsageError(
+            f"corpus_bleu needs as many references as hypotheses, and at least one: got "
+            f"{len(hypotheses)} hypotheses and {len(references)} references."
+        )
+    golds = [[item] if isinstance(item, str) else list(item) for item in references]
+    bare = next((index for index, gold in enumerate(golds) if not gold), None)
+    if bare is not None:
+        raise UsageError(f"corpus_bleu: item {bare} has no reference.")
+    streams = [
+        [gold[i] if i < len(gold) else None for gold in golds] for i in range(max(map(len, golds)))
+    ]
+    scorer = _scorer(tokenize, smooth, lowercase, effective=False)
+    found = scorer.corpus_score(list(hypotheses), streams)
+    return BleuScore(_unit(found.score), scorer.get_signature().format())
+
+
+def sentence_bleu(
+    hypothesis: str,
+    references: str | Sequence[str],
+    *,
+    tokenize: Tokenize = "13a",
+    smooth: Smooth = "exp",
+    lowercase: bool = False,
+) -> BleuScore:
+    """BLEU of one text, with the effective order for short ones (sacrebleu's default).
+
+    Raises:
+        UsageError: no reference.
+    """
+    golds = [references] if isinstance(references, str) else list(references)
+    if not golds:
+        raise UsageError("sentence_bleu needs at least one reference.")
+    scorer = _scorer(tokenize, smooth, lowercase, effective=True)
+    found = scorer.sentence_score(hypothesis, golds)
+    return BleuScore(_unit(found.score), scorer.get_signature().format())
+
+
+@register
+@dataclass(frozen=True)
+class BLEU(ReferenceMetric[Pair]):
+    """Sentence BLEU against all references at once, with effective order."""
+
+    tokenize: Tokenize = param("13a", "sacrebleu's tokeniser; zh for Chinese")
+    smooth: Smooth = param("exp", "sacrebleu's smoothing of n-grams that never match")
+    lowercase: bool = param(False, "ignore case")
+
+    name = "BLEU"
+    title = "N-gram precision against all references (sentence BLEU)"
+    source = _POST
+    aliases: ClassVar = {"bleu_score": "BLEU"}
+    recommended_for = "translations and answers that should keep close to a wording"
+
+    def views(self, window: Window) -> Sequence[Pair | None]:
+        """Answer and references as they stand."""
+        return window.once(plain)
+
+    def outcome(self, view: Pair) -> Outcome:
+        """The value from 0 to 1, with sacrebleu's signature."""
+        if not any(reference.strip() for reference in view.references):
+            return Unscored(Reason.UNDEFINED, "all references are empty")
+        found = sentence_bleu(
+            view.answer,
+            view.references,
+            tokenize=self.tokenize,
+            smooth=self.smooth,
+            lowercase=self.lowercase,
+        )
+        return Score(found.value, {"signature": found.signature})
+
+    @property
+    def signature(self) -> str:
+        """sacrebleu's signature (references vary from sample to sample) and our version."""
+        case = "lc" if self.lowercase else "mixed"
+        return (
+            f"{self}|nrefs:var|case:{case}|eff:yes|tok:{self.tokenize}|smooth:{self.smooth}"
+            f"|version:{version('sacrebleu')}|v{self.version}"
+        )
+
+
+@cache
+def _scorer(tokenize: Tokenize, smooth: Smooth, lowercase: bool, effective: bool) -> Any:
+    from sacrebleu.metrics.bleu import BLEU as Scorer  # noqa: N811  # ours has the same name
+
+    return Scorer(
+        lowercase=lowercase,
+        tokenize=tokenize,
+        smooth_method=smooth,
+        effective_order=effective,
+        force=True,
+    )
+
+
+def _unit(percent: float) -> float:
+    """From 0..100 to 0..1; sacrebleu's perfect score is 100 and some rounding error."""
+    return min(percent / 100, 1.0)

@@ -1,0 +1,68 @@
+"""Did the system try to answer? Open RAG Eval's no-answer metric, as a label and as a number."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from ragassay.judges.asking import Ask
+from ragassay.judges.questions.answering import AnswerAttempted
+from ragassay.metrics.core.base import register
+from ragassay.metrics.core.judged import JudgedMetric
+from ragassay.samples import Sample
+from ragassay.scores import Outcome, Score
+
+_EMPTY = "the answer is empty; the judge was not asked"
+
+
+@dataclass(frozen=True)
+class _Attempt(JudgedMetric):
+    family = "trecrag"
+    source = "Open RAG Eval, metrics page (no-answer detection)"
+    needs = ("query", "answer")
+    higher_is_better = None
+    asks = (AnswerAttempted,)
+
+    async def _said(self, sample: Sample, ask: Ask) -> tuple[Literal["yes", "no"], str]:
+        """The label and what is to be said about it."""
+        assert sample.query is not None and sample.answer is not None
+        if not sample.answer.text.strip():
+            return "no", _EMPTY
+        found = await ask(AnswerAttempted(sample.query, sample.answer.text))
+        return found.answered, ""
+
+
+@register
+@dataclass(frozen=True)
+class NoAnswer(_Attempt):
+    """``yes``: an answer was attempted, right or wrong; ``no``: the system said that it cannot
+    answer, or said nothing."""
+
+    name = "no_answer"
+    says = "label"
+    title = "Whether the system tried to answer, as the label yes or no"
+
+    async def judge(self, sample: Sample, ask: Ask) -> Outcome:
+        """The label; the published object ``{"query_answered": ...}`` as parts."""
+        label, why = await self._said(sample, ask)
+        return Score(label, {"query_answered": label}, why)
+
+
+@register
+@dataclass(frozen=True)
+class Answered(_Attempt):
+    """1 where the system tried to answer, else 0: the mean is the share of questions answered.
+
+    A system that failed (``API_ERROR``) is unscored and counted as such; Open RAG Eval drops it and
+    ``NO_ANSWER`` too, which makes the share look better than it is.
+    """
+
+    name = "answered"
+    says = "flag"
+    title = "Share of questions that the system tried to answer"
+    recommended_for = "seeing whether a better score was bought with refusals"
+
+    async def judge(self, sample: Sample, ask: Ask) -> Outcome:
+        """1 or 0."""
+        label, why = await self._said(sample, ask)
+        return Score(label == "yes", {}, why)

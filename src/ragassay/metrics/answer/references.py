@@ -1,0 +1,124 @@
+"""An answer against its references: what all such metrics share, prepared once a window."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Generic, Literal, TypeVar
+
+from ragassay.errors import RagassayWarning
+from ragassay.metrics.answer.text import (
+    encode,
+    rouge_tokens,
+    signed_tokens,
+    ultrarag_normal,
+    unicode_tokens,
+    without_articles,
+)
+from ragassay.metrics.core.base import Metric, Window, missing
+from ragassay.samples import Sample
+from ragassay.scores import Outcome, Reason, Unscored
+
+Tokens = Literal["rouge", "ultrarag", "unicode"]
+"""``rouge``: rouge-score's own; ``ultrarag``: the same after UltraRAG's normal form; ``unicode``:
+words of any script."""
+
+Cut = Literal[Tokens, "signed"]
+"""The same; ``signed``: as ``unicode``, but a sign directly before a number belongs to it."""
+
+Articles = Literal["drop", "keep"]
+"""Whether English articles count as words."""
+
+EMPTY_REFERENCE = (
+    "Some references hold no words (nothing but punctuation or articles). They cannot be matched: "
+    "where a sample has no other, its corrected metrics are unscored with the reason 'undefined'."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """An answer and its references, in one normal form or as codes (`metrics.text.encode`)."""
+
+    answer: str
+    references: tuple[str, ...]
+
+
+V = TypeVar("V")
+
+
+@dataclass(frozen=True)
+class ReferenceMetric(Metric, Generic[V]):
+    """A metric that compares an answer with its references, from a view prepared once a window."""
+
+    family = "answer"
+    needs = ("answer", "references")
+
+    def score_window(self, window: Window) -> Sequence[Outcome]:
+        """Scores each sample from its view."""
+        return [
+            _absent(sample) if view is None else self.outcome(view)
+            for sample, view in zip(window.samples, self.views(window), strict=True)
+        ]
+
+    @abstractmethod
+    def views(self, window: Window) -> Sequence[V | None]:
+        """One view a sample, ``None`` where answer or references are missing."""
+
+    @abstractmethod
+    def outcome(self, view: V) -> Outcome:
+        """The outcome for one view."""
+
+
+def coded(
+    window: Window, tokens: Cut, stem: bool, articles: Articles = "keep"
+) -> list[Pair | None]:
+    """Each sample's answer and references as codes, one character a token; for `Window.once`.
+
+    A reference without tokens is an empty code. With ``unicode`` or ``signed`` tokens, where it
+    cannot be scored, a `RagassayWarning` says so.
+    """
+    texts = window.once(normal if tokens == "ultrarag" else plain)
+    cut = tokeniser(tokens, stem, articles)
+    found: list[Pair | None] = []
+    for pair in texts:
+        if pair is None:
+            found.append(None)
+        else:
+            answer, *references = encode(map(cut, (pair.answer, *pair.references)))
+            found.append(Pair(answer, tuple(references)))
+    if tokens in ("unicode", "signed") and any(pair and "" in pair.references for pair in found):
+        warnings.warn(EMPTY_REFERENCE, RagassayWarning, stacklevel=2)
+    return found
+
+
+def plain(window: Window) -> list[Pair | None]:
+    """Each sample's answer and references as they stand; for `Window.once`."""
+    return [
+        Pair(sample.answer.text, sample.references)
+        if sample.answer is not None and sample.references
+        else None
+        for sample in window.samples
+    ]
+
+
+def normal(window: Window) -> list[Pair | None]:
+    """Each sample's answer and references in UltraRAG's normal form; for `Window.once`."""
+    return [
+        pair and Pair(ultrarag_normal(pair.answer), tuple(map(ultrarag_normal, pair.references)))
+        for pair in window.once(plain)
+    ]
+
+
+def tokeniser(tokens: Cut, stem: bool, articles: Articles = "keep") -> Callable[[str], list[str]]:
+    """The function that cuts a text into tokens (``ultrarag`` expects its normal form)."""
+    cuts = {"unicode": unicode_tokens, "signed": signed_tokens}
+    cut = cuts.get(tokens, rouge_tokens)
+    if articles == "drop":
+        return lambda text: without_articles(cut(text, stem))
+    return lambda text: cut(text, stem)
+
+
+def _absent(sample: Sample) -> Unscored:
+    return missing(sample, ("answer", "references")) or Unscored(Reason.MISSING_INPUT)

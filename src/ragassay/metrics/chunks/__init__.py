@@ -1,0 +1,1 @@
+"""Metrics of retrieved chunks beside expected chunks or character spans."""

@@ -1,0 +1,284 @@
+"""Retrieval over chunks, corrected: every gold chunk makes one hit, and perfect retrieval scores 1.
+
+A retrieved chunk is relevant when it is a gold chunk (``by=exact``: the same id, or the same text
+up to whitespace) or close to one (``by=cosine``, see `chunk_vectors`). Hits are one to one: neither
+can many copies of a chunk inflate the precision nor one generic chunk recall every gold chunk. Gold
+chunks named twice count once. A copy of a chunk that stands higher in the ranking keeps its rank
+and is a miss, or is taken out first (``duplicates=drop``).
+
+The published forms are in `ragassay.metrics.chunks.chunks_published`.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ragassay.errors import UsageError
+from ragassay.metrics.chunks.chunk_vectors import ChunkVectors, Pair, lacks_vectors, texts_of
+from ragassay.metrics.core.base import Metric, Window, cutoff, missing, param, register
+from ragassay.metrics.core.chunk_matching import credited, likeness, same_chunks
+from ragassay.samples import GoldPassage, Passage, Sample
+from ragassay.scores import Outcome, Reason, Score, Unscored
+
+Relevance = Literal["exact", "cosine"]
+Duplicates = Literal["miss", "drop"]
+_SOURCE = "datapizza-ai, docs/metrics.md, with one-to-one hits"
+_THRESHOLD: Final = 0.8
+
+
+def log_rank_scores(ranks: ArrayLike, depth: int, gamma: float = 1.0) -> NDArray[np.float64]:
+    """Worth of each 1-based rank in a list of ``depth``: 1 for the first, 0 for the last.
+
+    ``1 - ln(1 + gamma (rank - 1)) / ln(1 + gamma (depth - 1))``; a straight line for gamma 0, which
+    is the limit; 1 where the depth is 1.
+    """
+    steps = np.asarray(ranks, dtype=np.float64) - 1
+    if depth == 1:
+        return np.ones_like(steps)
+    if gamma == 0:
+        return 1 - steps / (depth - 1)
+    return 1 - np.log1p(gamma * steps) / math.log1p(gamma * (depth - 1))
+
+
+def hybrid_score(
+    hits: ArrayLike, n_gold: int, depth: int, *, alpha: float = 0.5, gamma: float = 1.0
+) -> float:
+    """``alpha`` times recall plus ``1 - alpha`` times rank quality, 0 to 1.
+
+    Rank quality is the worth of the hits' ranks (`log_rank_scores`) over the worth of the best
+    ranks that ``n_gold`` hits could have. All gold on top gives 1; what stands below ``depth``
+    changes nothing.
+
+    Args:
+        hits: one flag a retrieved chunk, in rank order.
+        n_gold: number of gold chunks, at least 1.
+        depth: how many ranks count, at least 1, whatever was retrieved.
+        alpha: weight of recall.
+        gamma: steepness, at least 0.
+    """
+    ranks = np.flatnonzero(np.asarray(hits, dtype=np.bool_)[:depth]) + 1
+    best = np.arange(1, min(n_gold, depth) + 1)
+    worth, ideal = (log_rank_scores(side, depth, gamma).sum() for side in (ranks, best))
+    return float(alpha * len(ranks) / n_gold + (1 - alpha) * worth / ideal)
+
+
+class Hits(NamedTuple):
+    """Which of a sample's retrieved chunks are hits.
+
+    Attributes:
+        flags: in rank order.
+        n_gold: how many gold chunks there are.
+        vectors: by which this was found, where chunks were compared by cosine.
+        best: then the cosine of each retrieved chunk with the gold chunk that is most like it.
+    """
+
+    flags: NDArray[np.bool_]
+    n_gold: int
+    vectors: Pair | None = None
+    best: Sequence[float] = ()
+
+
+def chunk_hits(
+    window: Window, by: Relevance, threshold: float, rel: int, duplicates: Duplicates
+) -> list[Hits | Unscored]:
+    """Each sample's hits; for `Window.once`."""
+    compared = window.once(ChunkVectors) if by == "cosine" else None
+    return [
+        _hits(sample, at, compared, threshold, rel, duplicates)
+        for at, sample in enumerate(window.samples)
+    ]
+
+
+def relevant_gold(sample: Sample, rel: int = 1) -> tuple[GoldPassage, ...] | Unscored:
+    """The gold chunks of grade ``rel`` or more; `Unscored` where there are none."""
+    gold = tuple(g for g in sample.gold or () if g.grade >= rel)
+    return gold or Unscored(Reason.NOT_APPLICABLE, "the query has no relevant gold passage")
+
+
+def comparable(passages: Sequence[Passage], gold: Sequence[GoldPassage]) -> Unscored | None:
+    """`Unscored` where ids and texts are so scattered that a miss would prove nothing."""
+    known = [
+        kind
+        for kind in ("id", "text")
+        if all(getattr(passage, kind) is not None for passage in passages)
+    ]
+    blind = sum(all(getattr(g, kind) is None for kind in known) for g in gold)
+    if not passages or not blind:
+        return None
+    return Unscored(
+        Reason.MISSING_INPUT,
+        f"{blind} of {len(gold)} gold passages share neither id nor text with the retrieved ones; "
+        "gold with spans is for the Span and Char metrics",
+    )
+
+
+def _hits(
+    sample: Sample,
+    at: int,
+    compared: ChunkVectors | None,
+    threshold: float,
+    rel: int,
+    duplicates: Duplicates,
+) -> Hits | Unscored:
+    lacking = missing(sample, ("passages", "gold"))
+    if lacking is not None:
+        return lacking
+    gold = relevant_gold(sample, rel)
+    if isinstance(gold, Unscored):
+        return gold
+    passages = sample.passages or ()
+    labels = same_chunks([*passages, *gold])
+    labels, gold_labels = labels[: len(passages)], labels[len(passages) :]
+    kept = _first_ones(labels) if duplicates == "drop" else list(range(len(labels)))
+    kept_gold = _first_ones(gold_labels)
+    if compared is None:
+        lacking = comparable(passages, gold)
+        if lacking is not None:
+            return lacking
+        left, right = np.array(labels, dtype=int)[kept], np.array(gold_labels)[kept_gold]
+        return Hits(credited(left[:, None] == right), len(right))
+    pair = lacks_vectors(sample) or compared.of(at, rel)
+    if isinstance(pair, Unscored):
+        return pair
+    if not passages:
+        return Hits(np.zeros(0, dtype=np.bool_), len(kept_gold), pair)
+    try:
+        cosines, near = likeness(pair.passages[kept], pair.gold[kept_gold], threshold)
+    except ValueError as error:
+        return Unscored(Reason.UNDEFINED, str(error))
+    best = [round(float(cosine), 6) for cosine in cosines.max(axis=1)]
+    return Hits(credited(near), len(kept_gold), pair, best)
+
+
+def _first_ones(labels: Sequence[int]) -> list[int]:
+    """Where each label occurs for the first time."""
+    return list({label: at for at, label in reversed(list(enumerate(labels)))}.values())[::-1]
+
+
+@dataclass(frozen=True)
+class _ChunkMetric(Metric):
+    k: int = cutoff(..., "how many ranks count")
+    by: Relevance = param("exact", "relevance: the same id or text, or a cosine")
+    threshold: float = param(_THRESHOLD, "smallest cosine that is relevant", minimum=-1)
+    rel: int = param(1, "smallest grade that is relevant", minimum=1)
+    duplicates: Duplicates = param("miss", "copies of a chunk: a miss at their rank, or dropped")
+
+    family = "chunks"
+    source = _SOURCE
+    needs = ("passages", "gold")
+    uses = ("given",)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.by == "exact" and self.threshold != _THRESHOLD:
+            raise UsageError(f"{self.name}: threshold goes with by=cosine.")
+        if self.threshold > 1:
+            raise UsageError(f"{self.name}: a cosine is at most 1, not {self.threshold:g}.")
+
+    def lacks(self, sample: Sample) -> Unscored | None:
+        """Passages and gold; vectors or texts of both where they are compared by cosine."""
+        return super().lacks(sample) or (lacks_vectors(sample) if self.by == "cosine" else None)
+
+    @property
+    def embeds(self) -> bool:
+        """By cosine only."""
+        return self.by == "cosine"
+
+    def texts_to_embed(self, sample: Sample) -> Iterable[str]:
+        """Passages and gold, where the record brings no vectors."""
+        return texts_of(sample) if self.embeds else ()
+
+    def score_window(self, window: Window) -> Sequence[Outcome]:
+        """Counts the hits once for all chunk metrics with the same notion of relevance."""
+        found = window.once(chunk_hits, self.by, self.threshold, self.rel, self.duplicates)
+        return [hits if isinstance(hits, Unscored) else self._score(hits) for hits in found]
+
+    def _score(self, hits: Hits) -> Score:
+        ranks = (np.flatnonzero(hits.flags[: self.k]) + 1).tolist()
+        parts: dict[str, Any] = {"hit_ranks": ranks, "n_gold": hits.n_gold}
+        if hits.vectors is None:
+            return Score(self.value(hits), parts)
+        by, best = hits.vectors, list(hits.best[: self.k])
+        said = by.explanation
+        if best:
+            parts["best_cosines"] = best
+            said += f"; threshold {self.threshold:g}, best cosine {max(best):.3f}"
+        return Score(self.value(hits), parts | by.parts, said, given=by.given)
+
+    @abstractmethod
+    def value(self, hits: Hits) -> float:
+        """The value for one sample's hits."""
+
+
+@register
+@dataclass(frozen=True)
+class ChunkPrecision(_ChunkMetric):
+    """Hits among the first k, divided by k also where fewer chunks were retrieved."""
+
+    name = "ChunkP"
+    title = "Share of the first k chunks that are hits, one for each gold chunk"
+    recommended_for = "how much of the context window is useful"
+
+    def value(self, hits: Hits) -> float:
+        """Hits over k."""
+        return int(hits.flags[: self.k].sum()) / self.k
+
+
+@register
+@dataclass(frozen=True)
+class ChunkRecall(_ChunkMetric):
+    """Share of the gold chunks found among the first k."""
+
+    name = "ChunkR"
+    title = "Share of the gold chunks found among the first k"
+    recommended_for = "whether the answer could be in the context at all"
+
+    def value(self, hits: Hits) -> float:
+        """Hits over gold."""
+        return int(hits.flags[: self.k].sum()) / hits.n_gold
+
+
+@register
+@dataclass(frozen=True)
+class ChunkF1(_ChunkMetric):
+    """Harmonic mean of `ChunkPrecision` and `ChunkRecall`, which count the same hits."""
+
+    name = "ChunkF1"
+    title = "Harmonic mean of precision and recall over chunks"
+    recommended_for = "one number for a cut-off"
+
+    def value(self, hits: Hits) -> float:
+        """``2 hits / (k + gold)``."""
+        return 2 * int(hits.flags[: self.k].sum()) / (self.k + hits.n_gold)
+
+
+@register
+@dataclass(frozen=True)
+class HybridLogRank(_ChunkMetric):
+    """Recall and rank quality in one number; see `hybrid_score`. The cut-off is the depth."""
+
+    alpha: float = param(0.5, "weight of recall against rank quality", minimum=0)
+    gamma: float = param(1.0, "steepness of the worth of ranks (0: a straight line)", minimum=0)
+
+    name = "hybrid"
+    title = "Recall and log-rank quality over chunks, perfect = 1"
+    source = "datapizza-ai, docs/metrics.md, normalised, with a depth and one-to-one hits"
+    recommended_for = "one number that rewards finding the gold chunks and ranking them high"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.alpha > 1:
+            raise UsageError(f"{self.name}: alpha must be at most 1, not {self.alpha:g}.")
+        if not math.isfinite(self.gamma * self.k):
+            raise UsageError(f"{self.name}: gamma {self.gamma:g} is too large.")
+
+    def value(self, hits: Hits) -> float:
+        """The normalised score at depth k."""
+        return hybrid_score(hits.flags, hits.n_gold, self.k, alpha=self.alpha, gamma=self.gamma)

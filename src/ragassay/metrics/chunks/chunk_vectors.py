@@ -1,0 +1,153 @@
+"""Vectors of retrieved chunks and of gold chunks: those of the record, else the run's embedder's.
+
+The record's stand in ``given`` as ``passage_embeddings`` and ``gold_embeddings``: one list of
+numbers for each passage and for each gold passage, in the sample's order. They come together or not
+at all: vectors of two models do not compare.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragassay.metrics.core.base import Window
+from ragassay.metrics.core.chunk_matching import vectors
+from ragassay.models import Unavailable
+from ragassay.models.embedders.embedding import Embedded, Unembedded, is_blank
+from ragassay.samples import Sample
+from ragassay.scores import Reason, Unscored
+
+_GIVEN: Final = ("passage_embeddings", "gold_embeddings")
+
+
+class Pair(NamedTuple):
+    """Vectors of a sample, one a row.
+
+    Attributes:
+        passages: of the retrieved chunks, in rank order. A blank one is a row of zeros, whose
+            cosine with every other is 0.
+        gold: of the gold chunks that are relevant.
+        by: the embedder's label, empty where none was needed.
+        given: whether the record brought them.
+    """
+
+    passages: NDArray[np.floating]
+    gold: NDArray[np.floating]
+    by: str = ""
+    given: bool = False
+
+    @property
+    def explanation(self) -> str:
+        """Where the vectors come from, in words."""
+        if self.given:
+            return "cosines of the vectors in the record"
+        return f"cosines of vectors by {self.by}" if self.by else "nothing was retrieved"
+
+    @property
+    def parts(self) -> dict[str, str]:
+        """The embedder as a part of a score."""
+        return {"embedder": self.by} if self.by else {}
+
+
+def lacks_vectors(sample: Sample) -> Unscored | None:
+    """`Unscored` where the record brings neither vectors nor the texts to make them from."""
+    there = [key for key in _GIVEN if sample.given.get(key) is not None]
+    if len(there) == len(_GIVEN):
+        return None
+    if there:
+        (absent,) = set(_GIVEN) - set(there)
+        return Unscored(
+            Reason.MISSING_INPUT,
+            f"the record brings {there[0]!r} without {absent!r}: vectors of two models do not "
+            "compare, so give both, or neither",
+        )
+    if not sample.passages:
+        return None  # nothing was retrieved: no vector is needed to say so
+    gold = [g for g in sample.gold or () if g.grade >= 1]
+    silent = sum(g.text is None or is_blank(g.text) for g in gold)
+    mute = sum(p.text is None for p in sample.passages)
+    if not silent and not mute:
+        return None
+    which = f"{silent} of {len(gold)} gold" if silent else f"{mute} of {len(sample.passages)}"
+    return Unscored(
+        Reason.MISSING_INPUT,
+        f"{which} passages have no text to embed"
+        + ("; gold with spans is for the Span and Char metrics" if silent else ""),
+    )
+
+
+class ChunkVectors:
+    """The vectors of a window's chunks; for `Window.once`. Each distinct text is embedded once."""
+
+    def __init__(self, window: Window) -> None:
+        self._samples = window.samples
+        self._found: Mapping[str, Embedded] = {}
+        self._absent: Unscored | None = None
+        self._by = ""
+        texts = [text for sample in window.samples for text in texts_of(sample)]
+        if not texts:
+            return
+        try:
+            self._found = window.models.embedder.embed(texts)
+            self._by = window.models.embedder.label
+        except Unavailable as error:
+            self._absent = Unscored(error.reason, str(error))
+
+    def of(self, at: int, rel: int) -> Pair | Unscored:
+        """The vectors of a sample that lacks nothing (see `lacks_vectors`).
+
+        Args:
+            at: which sample of the window.
+            rel: smallest grade of gold that is relevant.
+        """
+        sample = self._samples[at]
+        if sample.given.get(_GIVEN[0]) is not None:
+            return _given(sample, rel)
+        passages = sample.passages or ()
+        gold = [g.text or "" for g in sample.gold or () if g.grade >= rel]
+        if not passages:
+            return Pair(np.empty((0, 0)), np.zeros((len(gold), 0)))
+        if self._absent is not None:
+            return self._absent
+        right = self._rows(gold)
+        if isinstance(right, Unscored):
+            return right
+        left = self._rows([p.text or "" for p in passages], width=right.shape[1])
+        return left if isinstance(left, Unscored) else Pair(left, right, self._by)
+
+    def _rows(self, texts: Sequence[str], width: int = 0) -> NDArray[np.float32] | Unscored:
+        rows = []
+        for text in texts:
+            found = self._found.get(text)
+            if isinstance(found, Unembedded):
+                return Unscored(found.reason, found.detail)
+            rows.append(np.zeros(width, np.float32) if found is None else found)
+        return np.stack(rows)
+
+
+def texts_of(sample: Sample) -> Iterator[str]:
+    """What must be embedded for a sample; nothing where it brings vectors or lacks something."""
+    if any(sample.given.get(key) is not None for key in _GIVEN):
+        return
+    gold = [g.text or "" for g in sample.gold or () if g.grade >= 1]
+    if not sample.passages or not gold or lacks_vectors(sample) is not None:
+        return
+    yield from gold
+    yield from (p.text or "" for p in sample.passages)
+
+
+def _given(sample: Sample, rel: int) -> Pair | Unscored:
+    found = []
+    for key, chunks in zip(_GIVEN, (sample.passages, sample.gold), strict=True):
+        rows, n = sample.given[key], len(chunks or ())
+        if not isinstance(rows, list | tuple | np.ndarray) or len(rows) != n:
+            return Unscored(Reason.MISSING_INPUT, f"'{key}' does not hold {n} vectors")
+        try:
+            found.append(vectors(rows) if n else np.empty((0, 0)))
+        except ValueError as error:
+            return Unscored(Reason.UNDEFINED, f"{key}: {error}")
+    kept = [at for at, g in enumerate(sample.gold or ()) if g.grade >= rel]
+    return Pair(found[0], found[1][kept], given=True)

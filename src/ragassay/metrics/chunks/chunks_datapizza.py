@@ -1,0 +1,315 @@
+"""Chunk metrics exactly as datapizza-ai publishes them, as plain functions.
+
+The values are the published ones, with their properties: precision divides by k also where fewer
+chunks were retrieved; the exact variants count distinct chunks, the similarity variants count every
+retrieved chunk that is near some gold chunk; a perfect hybrid score lies below 1 for more than one
+gold chunk and rises when irrelevant chunks are appended; with a threshold of 1 only some of the
+vectors that equal a gold one are counted, for the cosines of the others are below 1 by rounding.
+`ragassay.metrics.chunks.chunk_overlap` has the corrected family. What differs from the published
+code: a request that makes no sense (k below 1, gamma below 0, a rank outside the list) is a ``ValueError`` rather
+than a number, gamma 0 gives the limit rather than a crash, embeddings may come as a two-dimensional
+array, ``rouge_score`` returns the three F1 values of the specification unless ``nested`` asks for
+what the code returns, an error inside BLEU is not turned into 0, and no value exceeds 1.
+
+Source: datapizza-ai, ``docs/metrics.md`` and ``datapizza-ai-eval/metrics.py``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Literal, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragassay.metrics.answer.rouge import MEASURES, PRF, rouge
+from ragassay.metrics.core.base import harmonic
+from ragassay.metrics.core.chunk_matching import cosine_matrix
+
+Embeddings = Sequence[Sequence[float]] | Sequence[NDArray[np.floating]] | NDArray[np.floating]
+"""One vector for each chunk."""
+
+_FIGURES = ("precision", "recall", "fmeasure")
+"""What datapizza calls the three figures of a ROUGE."""
+
+
+def precision_at_k_exact(
+    retrieved_chunks: Sequence[str], ground_truth_chunks: Sequence[str], k: int
+) -> float:
+    """Distinct gold chunks among the first ``k``, divided by ``k``. 0 when nothing was retrieved.
+
+    Raises:
+        ValueError: ``k`` is below 1, or there are chunks but no gold.
+    """
+    _check_list(retrieved_chunks, ground_truth_chunks)
+    _check_k(k)
+    if not retrieved_chunks:
+        return 0.0
+    _check_gold(ground_truth_chunks)
+    return len(set(retrieved_chunks[:k]) & set(ground_truth_chunks)) / k
+
+
+def precision_at_k_similarity(
+    retrieved_embeddings: Embeddings,
+    ground_truth_embeddings: Embeddings,
+    k: int,
+    similarity_threshold: float = 0.8,
+) -> float:
+    """Chunks among the first ``k`` with a cosine of at least the threshold to some gold, over k.
+
+    Raises:
+        ValueError: ``k`` is below 1, there are chunks but no gold, or the vectors do not fit.
+    """
+    _check_k(k)
+    if not len(retrieved_embeddings):
+        return 0.0
+    _check_gold(ground_truth_embeddings)
+    near = _near(retrieved_embeddings[:k], ground_truth_embeddings, similarity_threshold)
+    return int(near.any(axis=1).sum()) / k
+
+
+def recall_at_k_exact(
+    retrieved_chunks: Sequence[str], ground_truth_chunks: Sequence[str], k: int
+) -> float:
+    """Share of the distinct gold chunks that stand among the first ``k``.
+
+    Raises:
+        ValueError: ``k`` is below 1, or there are chunks but no gold.
+    """
+    _check_list(retrieved_chunks, ground_truth_chunks)
+    _check_k(k)
+    if not retrieved_chunks:
+        return 0.0
+    _check_gold(ground_truth_chunks)
+    gold = set(ground_truth_chunks)
+    return len(gold & set(retrieved_chunks[:k])) / len(gold)
+
+
+def recall_at_k_similarity(
+    retrieved_embeddings: Embeddings,
+    ground_truth_embeddings: Embeddings,
+    k: int,
+    similarity_threshold: float = 0.8,
+) -> float:
+    """Share of the gold vectors, repeats included, that some vector among the first ``k`` is near.
+
+    Raises:
+        ValueError: ``k`` is below 1, there is no gold, or the vectors do not fit.
+    """
+    _check_k(k)
+    _check_gold(ground_truth_embeddings)
+    if not len(retrieved_embeddings):
+        return 0.0
+    near = _near(retrieved_embeddings[:k], ground_truth_embeddings, similarity_threshold)
+    return int(near.any(axis=0).sum()) / len(ground_truth_embeddings)
+
+
+def f1_at_k_exact(
+    retrieved_chunks: Sequence[str], ground_truth_chunks: Sequence[str], k: int
+) -> float:
+    """Harmonic mean of `precision_at_k_exact` and `recall_at_k_exact`; raises what they raise."""
+    return harmonic(
+        precision_at_k_exact(retrieved_chunks, ground_truth_chunks, k),
+        recall_at_k_exact(retrieved_chunks, ground_truth_chunks, k),
+    )
+
+
+def f1_at_k_similarity(
+    retrieved_embeddings: Embeddings,
+    ground_truth_embeddings: Embeddings,
+    k: int,
+    similarity_threshold: float = 0.8,
+) -> float:
+    """Harmonic mean of the similarity variants of precision and recall; raises what they raise."""
+    inputs = (retrieved_embeddings, ground_truth_embeddings, k, similarity_threshold)
+    return harmonic(precision_at_k_similarity(*inputs), recall_at_k_similarity(*inputs))
+
+
+def log_rank_score(rank: int, n: int, gamma: float = 1.0) -> float:
+    """Worth of a rank in a list of ``n``: 1 for the first, 0 for the last, falling as a logarithm.
+
+    ``1 - ln(1 + gamma (rank - 1)) / ln(1 + gamma (n - 1))``; 1 in a list of one. Gamma 0 gives the
+    limit, a straight line.
+
+    Raises:
+        ValueError: the rank is not between 1 and ``n``, or gamma is negative or too large.
+    """
+    if not 1 <= rank <= n:
+        raise ValueError(f"rank must be between 1 and n = {n}, not {rank}")
+    if not (gamma >= 0 and math.isfinite(gamma * n)):
+        raise ValueError(f"gamma must be a finite number of at least 0, not {gamma}")
+    if n == 1:
+        return 1.0
+    if gamma == 0:
+        return 1 - (rank - 1) / (n - 1)
+    return 1 - math.log1p(gamma * (rank - 1)) / math.log1p(gamma * (n - 1))
+
+
+def hybrid_log_rank_score_exact(
+    retrieved_chunks: Sequence[str],
+    ground_truth_chunks: Sequence[str],
+    gamma: float = 1.0,
+    alpha: float = 0.5,
+) -> float:
+    """``alpha`` times recall plus ``1 - alpha`` times the mean worth of the gold chunks' ranks.
+
+    A gold chunk's worth is the `log_rank_score` of its first occurrence among all the retrieved
+    chunks, 0 when it is not there; the mean runs over the distinct gold chunks.
+
+    Raises:
+        ValueError: there is no gold, or alpha or gamma is out of range.
+    """
+    _check_list(retrieved_chunks, ground_truth_chunks)
+    _check_gold(ground_truth_chunks)
+    first: dict[str, int] = {}
+    for rank, chunk in enumerate(retrieved_chunks, 1):
+        first.setdefault(chunk, rank)
+    gold = set(ground_truth_chunks)
+    ranks = sorted(first[chunk] for chunk in gold if chunk in first)
+    return _hybrid(ranks, len(gold), len(retrieved_chunks), gamma, alpha)
+
+
+def hybrid_log_rank_score_similarity(
+    retrieved_embeddings: Embeddings,
+    ground_truth_embeddings: Embeddings,
+    similarity_threshold: float = 0.8,
+    gamma: float = 1.0,
+    alpha: float = 0.5,
+) -> float:
+    """`hybrid_log_rank_score_exact` over vectors: gold ranks where the first vector near it does.
+
+    Raises:
+        ValueError: there is no gold, the vectors do not fit, or alpha or gamma is out of range.
+    """
+    _check_gold(ground_truth_embeddings)
+    n_gold, n = len(ground_truth_embeddings), len(retrieved_embeddings)
+    if not n:
+        return _hybrid([], n_gold, 0, gamma, alpha)
+    near = _near(retrieved_embeddings, ground_truth_embeddings, similarity_threshold)
+    ranks = (near.argmax(axis=0)[near.any(axis=0)] + 1).tolist()
+    return _hybrid(ranks, n_gold, n, gamma, alpha)
+
+
+def bleu_score(retrieved_chunk: str, ground_truth_chunks: Sequence[str]) -> float:
+    """Sentence BLEU of a text against all references at once, 0 to 1.
+
+    sacrebleu's defaults: ``case:mixed|eff:yes|tok:13a|smooth:exp``. No reference gives 0; an empty
+    text gives 1 when all references are empty and 0 otherwise.
+    """
+    _check_list(ground_truth_chunks)
+    if not ground_truth_chunks:
+        return 0.0
+    if not retrieved_chunk:
+        return 0.0 if any(ground_truth_chunks) else 1.0
+    from sacrebleu import sentence_bleu
+
+    # sacrebleu's perfect score is 100 and some rounding error.
+    return min(float(sentence_bleu(retrieved_chunk, list(ground_truth_chunks)).score) / 100, 1.0)
+
+
+def corpus_bleu_score(retrieved_chunks: Sequence[str], ground_truth_chunks: Sequence[str]) -> float:
+    """Mean over the gold chunks of the best BLEU that any retrieved chunk reaches against it.
+
+    Raises:
+        ValueError: there is no gold.
+    """
+    _check_list(retrieved_chunks, ground_truth_chunks)
+    _check_gold(ground_truth_chunks)
+    best = [
+        max((bleu_score(chunk, [gold]) for chunk in retrieved_chunks), default=0.0)
+        for gold in ground_truth_chunks
+    ]
+    return sum(best) / len(best)
+
+
+@overload
+def rouge_score(
+    retrieved_chunk: str, ground_truth_chunk: str, *, nested: Literal[False] = False
+) -> dict[str, float]: ...
+
+
+@overload
+def rouge_score(
+    retrieved_chunk: str, ground_truth_chunk: str, *, nested: Literal[True]
+) -> dict[str, dict[str, float]]: ...
+
+
+def rouge_score(
+    retrieved_chunk: str, ground_truth_chunk: str, *, nested: bool = False
+) -> dict[str, float] | dict[str, dict[str, float]]:
+    """F1 of ROUGE-1, ROUGE-2 and ROUGE-L with stemming: keys ``rouge1``, ``rouge2``, ``rougeL``.
+
+    With ``nested`` each key holds ``precision``, ``recall`` and ``fmeasure``, which is what
+    datapizza's own function returns; its documentation promises F1 scores. All are 0 when either
+    text is empty.
+    """
+    found = _rouge(retrieved_chunk, ground_truth_chunk)
+    if nested:
+        return {kind: dict(zip(_FIGURES, values, strict=True)) for kind, values in found.items()}
+    return {kind: values.f for kind, values in found.items()}
+
+
+def corpus_rouge_scores(
+    retrieved_chunks: Sequence[str], ground_truth_chunks: Sequence[str]
+) -> dict[str, dict[str, float]]:
+    """For each ROUGE, precision, recall and F1 (``fmeasure``) averaged over the gold chunks.
+
+    Each gold chunk is compared with the retrieved chunk whose recall is highest (the first of
+    equals). All are 0 when nothing was retrieved.
+
+    Raises:
+        ValueError: there are chunks but no gold.
+    """
+    _check_list(retrieved_chunks, ground_truth_chunks)
+    totals: dict[str, dict[str, float]] = {kind: dict.fromkeys(_FIGURES, 0.0) for kind in MEASURES}
+    if not retrieved_chunks:
+        return totals
+    _check_gold(ground_truth_chunks)
+    for gold in ground_truth_chunks:
+        candidates = [_rouge(chunk, gold) for chunk in retrieved_chunks]
+        for kind, total in totals.items():
+            best = max((values[kind] for values in candidates), key=lambda value: value.r)
+            for figure, value in zip(total, best, strict=True):
+                total[figure] += value
+    # Sums of values up to 1 are divided at the end, so that no mean is above 1.
+    n = len(ground_truth_chunks)
+    return {
+        kind: {figure: value / n for figure, value in total.items()}
+        for kind, total in totals.items()
+    }
+
+
+def _rouge(retrieved_chunk: str, ground_truth_chunk: str) -> dict[str, PRF]:
+    return rouge(retrieved_chunk, ground_truth_chunk, stem=True)
+
+
+def _near(
+    retrieved: Embeddings, gold: Embeddings, similarity_threshold: float
+) -> NDArray[np.bool_]:
+    near: NDArray[np.bool_] = cosine_matrix(retrieved, gold) >= similarity_threshold
+    return near
+
+
+def _hybrid(ranks: Sequence[int], n_gold: int, n: int, gamma: float, alpha: float) -> float:
+    if not 0 <= alpha <= 1:
+        raise ValueError(f"alpha must be between 0 and 1, not {alpha}")
+    recall = len(ranks) / n_gold
+    rank_quality = sum(log_rank_score(rank, n, gamma) for rank in ranks) / n_gold
+    return alpha * recall + (1 - alpha) * rank_quality
+
+
+def _check_k(k: int) -> None:
+    if k < 1:
+        raise ValueError(f"k must be at least 1, not {k}")
+
+
+def _check_list(*lists: Sequence[str]) -> None:
+    """A text is a sequence of characters, each of which would pass for a chunk."""
+    if any(isinstance(each, str) for each in lists):
+        raise ValueError("chunks come as a list of texts, not as one text")
+
+
+def _check_gold(gold: Sequence[Any] | NDArray[Any]) -> None:
+    if not len(gold):
+        raise ValueError("there is no ground truth to compare with: the list is empty")

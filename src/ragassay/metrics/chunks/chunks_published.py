@@ -1,0 +1,240 @@
+"""datapizza's published chunk metrics as metric objects, under their published names.
+
+The arithmetic is in `ragassay.metrics.chunks.chunks_datapizza`. Strings are compared as they stand;
+a passage with the id of a gold passage counts as equal to it. A query without gold, where the
+published function raises, is `Unscored`. Cosines that fall short of the threshold by no more than
+rounding do not count, as published (with threshold 1 identical vectors, too); a score says so.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from abc import abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ragassay.errors import RagassayWarning, UsageError
+from ragassay.metrics.chunks import chunks_datapizza as published
+from ragassay.metrics.chunks.chunk_overlap import comparable, relevant_gold
+from ragassay.metrics.chunks.chunk_vectors import ChunkVectors, Pair, lacks_vectors, texts_of
+from ragassay.metrics.core.base import Metric, SampleMetric, Window, cutoff, param, register
+from ragassay.metrics.core.chunk_matching import likeness, same_chunks
+from ragassay.samples import Sample
+from ragassay.scores import Outcome, Reason, Score, Unscored
+
+_SOURCE = "datapizza-ai, docs/metrics.md, as published"
+
+
+@dataclass(frozen=True)
+class _Published(Metric):
+    family = "chunks"
+    source = _SOURCE
+    needs = ("passages", "gold")
+    recommended_for = "comparison with figures from datapizza-ai"
+
+    @abstractmethod
+    def value(self, retrieved: Any, gold: Any) -> float:
+        """The published function's value."""
+
+
+@dataclass(frozen=True)
+class _Exact(_Published, SampleMetric):
+    def score_sample(self, sample: Sample) -> Outcome:
+        """Chunks as strings, equal where they are the same chunk."""
+        gold, passages = relevant_gold(sample), sample.passages or ()
+        if isinstance(gold, Unscored):
+            return gold
+        lacking = comparable(passages, gold)
+        if lacking is not None:
+            return lacking
+        labels = list(map(str, same_chunks([*passages, *gold], collapse_whitespace=False)))
+        return Score(self.value(labels[: len(passages)], labels[len(passages) :]))
+
+
+BY_ROUNDING = (
+    "Some cosines fall short of similarity_threshold by no more than rounding. The published forms "
+    "do not count them; ChunkP, ChunkR, ChunkF1 and hybrid with by=cosine do."
+)
+
+
+@dataclass(frozen=True)
+class _Similar(_Published):
+    similarity_threshold: float = param(0.8, "smallest cosine that is relevant", minimum=-1)
+
+    uses = ("given",)
+
+    def lacks(self, sample: Sample) -> Unscored | None:
+        """Passages and gold, and vectors or texts of both."""
+        return super().lacks(sample) or lacks_vectors(sample)
+
+    @property
+    def embeds(self) -> bool:
+        """Where the record brings no vectors."""
+        return True
+
+    def texts_to_embed(self, sample: Sample) -> Iterable[str]:
+        """Passages and gold, where the record brings no vectors."""
+        return texts_of(sample)
+
+    def score_window(self, window: Window) -> Sequence[Outcome]:
+        """Chunks as vectors: the record's, else the run's embedder's."""
+        found = window.once(ChunkVectors)
+        return [self._outcome(sample, at, found) for at, sample in enumerate(window.samples)]
+
+    def _outcome(self, sample: Sample, at: int, found: ChunkVectors) -> Outcome:
+        gold = self.lacks(sample) or relevant_gold(sample)
+        if isinstance(gold, Unscored):
+            return gold
+        pair = found.of(at, rel=1)
+        if isinstance(pair, Unscored):
+            return pair
+        try:
+            value = self.value(pair.passages, pair.gold)
+            said = pair.explanation + self._missed(pair)
+        except ValueError as error:
+            return Unscored(Reason.UNDEFINED, str(error))
+        return Score(value, pair.parts, said, given=pair.given)
+
+    def _missed(self, pair: Pair) -> str:
+        """How many pairs are not counted as similar because of rounding alone."""
+        if not len(pair.passages):
+            return ""
+        cosines, near = likeness(pair.passages, pair.gold, self.similarity_threshold)
+        n = int((near & (cosines < self.similarity_threshold)).sum())
+        if not n:
+            return ""
+        warnings.warn(BY_ROUNDING, RagassayWarning, stacklevel=2)
+        return f"; below the threshold by rounding alone, so not counted: {n}"
+
+
+@dataclass(frozen=True)
+class _Hybrid(_Published):
+    gamma: float = param(1.0, "steepness of the worth of ranks (0: a straight line)", minimum=0)
+    alpha: float = param(0.5, "weight of recall against rank quality", minimum=0)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.alpha > 1:
+            raise UsageError(f"{self.name}: alpha must be at most 1, not {self.alpha:g}.")
+        if not math.isfinite(self.gamma):
+            raise UsageError(f"{self.name}: gamma must be finite.")
+
+
+@dataclass(frozen=True)
+class _ExactAtK(_Exact):
+    k: int = cutoff(..., "how many ranks count")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _SimilarAtK(_Similar):
+    k: int = cutoff(..., "how many ranks count")
+
+
+@register
+@dataclass(frozen=True)
+class PrecisionAtKExact(_ExactAtK):
+    """`chunks_datapizza.precision_at_k_exact`."""
+
+    name = "precision_at_k_exact"
+    title = "Precision at k of chunks compared as strings, as published"
+
+    def value(self, retrieved: Any, gold: Any) -> float:
+        """The published value."""
+        return published.precision_at_k_exact(retrieved, gold, self.k)
+
+
+@register
+@dataclass(frozen=True)
+class RecallAtKExact(_ExactAtK):
+    """`chunks_datapizza.recall_at_k_exact`."""
+
+    name = "recall_at_k_exact"
+    title = "Recall at k of chunks compared as strings, as published"
+
+    def value(self, retrieved: Any, gold: Any) -> float:
+        """The published value."""
+        return published.recall_at_k_exact(retrieved, gold, self.k)
+
+
+@register
+@dataclass(frozen=True)
+class F1AtKExact(_ExactAtK):
+    """`chunks_datapizza.f1_at_k_exact`."""
+
+    name = "f1_at_k_exact"
+    title = "F1 at k of chunks compared as strings, as published"
+
+    def value(self, retrieved: Any, gold: Any) -> float:
+        """The published value."""
+        return published.f1_at_k_exact(retrieved, gold, self.k)
+
+
+@register
+@dataclass(frozen=True)
+class PrecisionAtKSimilarity(_SimilarAtK):
+    """`chunks_datapizza.precision_at_k_similarity`."""
+
+    name = "precision_at_k_similarity"
+    title = "Precision at k of chunks compared by cosine, as published"
+
+    def value(self, retrieved: Any, gold: Any) -> float:
+        """The published value."""
+        return published.precision_at_k_similarity(
+            retrieved, gold, self.k, self.similarity_threshold
+        )
+
+
+@register
+@dataclass(frozen=True)
+class RecallAtKSimilarity(_SimilarAtK):
+    """`chunks_datapizza.recall_at_k_similarity`."""
+
+    name = "recall_at_k_similarity"
+    title = "Recall at k of chunks compared by cosine, as published"
+
+    def value(self, retrieved: Any, gold: Any) -> float:
+        """The published value."""
+        return published.recall_at_k_similarity(retrieved, gold, self.k, self.similarity_threshold)
+
+
+@register
+@dataclass(frozen=True)
+class F1AtKSimilarity(_SimilarAtK):
+    """`chunks_datapizza.f1_at_k_similarity`."""
+
+    name = "f1_at_k_similarity"
+    title = "F1 at k of chunks compared by cosine, as published"
+
+    def value(self, retrieved: Any, gold: Any) -> float:
+        """The published value."""
+        return published.f1_at_k_similarity(retrieved, gold, self.k, self.similarity_threshold)
+
+
+@register
+@dataclass(frozen=True)
+class HybridLogRankExact(_Hybrid, _Exact):
+    """`chunks_datapizza.hybrid_log_rank_score_exact`."""
+
+    name = "hybrid_log_rank_score_exact"
+    title = "Recall and log-rank quality of chunks compared as strings, as published (perfect < 1)"
+
+    def value(self, retrieved: Any, gold: Any) -> float:
+        """The published value."""
+        return published.hybrid_log_rank_score_exact(retrieved, gold, self.gamma, self.alpha)
+
+
+@register
+@dataclass(frozen=True)
+class HybridLogRankSimilarity(_Hybrid, _Similar):
+    """`chunks_datapizza.hybrid_log_rank_score_similarity`."""
+
+    name = "hybrid_log_rank_score_similarity"
+    title = "Recall and log-rank quality of chunks compared by cosine, as published (perfect < 1)"
+
+    def value(self, retrieved: Any, gold: Any) -> float:
+        """The published value."""
+        return published.hybrid_log_rank_score_similarity(
+            retrieved, gold, self.similarity_threshold, self.gamma, self.alpha
+        )

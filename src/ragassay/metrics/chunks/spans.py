@@ -1,0 +1,311 @@
+"""Retrieval over spans: what was retrieved and what is gold, as characters of documents.
+
+Gold given as ``document``, ``start`` and ``end`` survives any change of chunking. Two families:
+the *Span* metrics count passages and gold spans that match (by containment or by intersection over
+union), the *Char* metrics count characters. A gold span named twice counts once, and so does a
+character that several passages cover.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragassay.errors import UsageError
+from ragassay.metrics.chunks.chunk_overlap import relevant_gold
+from ragassay.metrics.core.base import Metric, Window, cutoff, harmonic, missing, param, register
+from ragassay.metrics.core.chunk_matching import credited
+from ragassay.samples import GoldPassage, Passage, Sample
+from ragassay.scores import Outcome, Reason, Score, Unscored
+
+Overlap = Literal["containment", "iou"]
+_ROUNDING = 1e-9
+
+
+class Span(NamedTuple):
+    """Characters ``[start, end)`` of a document."""
+
+    document: str
+    start: int
+    end: int
+
+
+class Spans(NamedTuple):
+    """A sample's retrieved spans in rank order, and its gold spans."""
+
+    retrieved: tuple[Span, ...]
+    gold: tuple[Span, ...]
+
+
+def overlaps(
+    retrieved: Sequence[Span], gold: Sequence[Span], by: Overlap = "containment"
+) -> NDArray[np.float64]:
+    """How far each retrieved span covers each gold span, shape ``(n_retrieved, n_gold)``, 0 to 1.
+
+    ``containment``: the share of the gold span's characters that lie in the retrieved span.
+    ``iou``: common characters over characters in either. Gold spans must not be empty.
+    """
+    r_documents, r_starts, r_ends = _columns(retrieved)
+    g_documents, g_starts, g_ends = _columns(gold)
+    common = np.minimum.outer(r_ends, g_ends) - np.maximum.outer(r_starts, g_starts)
+    common = np.where(np.equal.outer(r_documents, g_documents), np.maximum(common, 0), 0)
+    sizes = g_ends - g_starts
+    if by == "iou":
+        sizes = np.add.outer(r_ends - r_starts, sizes) - common
+    share: NDArray[np.float64] = common / sizes
+    return share
+
+
+def _columns(
+    spans: Sequence[Span],
+) -> tuple[NDArray[np.str_], NDArray[np.int64], NDArray[np.int64]]:
+    return (
+        np.array([span.document for span in spans], dtype=np.str_),
+        np.array([span.start for span in spans], dtype=np.int64),
+        np.array([span.end for span in spans], dtype=np.int64),
+    )
+
+
+def covered(spans: Iterable[Span]) -> int:
+    """Number of characters that at least one of the spans covers."""
+    total, document, reached = 0, "", 0
+    for span in sorted(spans):
+        if span.document != document:
+            document, reached = span.document, 0
+        total += max(0, span.end - max(span.start, reached))
+        reached = max(reached, span.end)
+    return total
+
+
+def sample_spans(window: Window, rel: int) -> list[Spans | Unscored]:
+    """Each sample's spans; for `Window.once`."""
+    return [_spans(sample, rel) for sample in window.samples]
+
+
+def _spans(sample: Sample, rel: int) -> Spans | Unscored:
+    lacking = missing(sample, ("passages", "gold"))
+    if lacking is not None:
+        return lacking
+    gold = relevant_gold(sample, rel)
+    if isinstance(gold, Unscored):
+        return gold
+    wanted = _known(gold)
+    if not wanted:
+        return Unscored(Reason.NOT_APPLICABLE, "no gold passage has document, start and end")
+    if len(wanted) < len(gold):
+        return Unscored(
+            Reason.MISSING_INPUT,
+            f"{len(gold) - len(wanted)} of {len(gold)} gold passages lack document, start or end",
+        )
+    if any(span.start == span.end for span in wanted):
+        return Unscored(Reason.UNDEFINED, "a gold span is empty: it ends where it starts")
+    retrieved = _known(sample.passages or ())
+    blind = len(sample.passages or ()) - len(retrieved)
+    if blind:
+        return Unscored(
+            Reason.MISSING_INPUT,
+            f"{blind} of {len(sample.passages or ())} passages lack document, start or end",
+        )
+    return Spans(retrieved, tuple(dict.fromkeys(wanted)))
+
+
+def _known(chunks: Sequence[Passage | GoldPassage]) -> tuple[Span, ...]:
+    return tuple(
+        Span(chunk.document, chunk.start, chunk.end)
+        for chunk in chunks
+        if chunk.document is not None and chunk.start is not None and chunk.end is not None
+    )
+
+
+@dataclass(frozen=True)
+class _SpanMetric(Metric):
+    rel: int = param(1, "smallest grade that is relevant", minimum=1)
+
+    family = "chunks"
+    source = "datapizza-ai, docs/metrics.md, 'Retrieval Ground Truth' (which defines no metric)"
+    needs = ("passages", "gold")
+
+    def score_window(self, window: Window) -> Sequence[Outcome]:
+        """Collects the spans once for all span metrics."""
+        found = window.once(sample_spans, self.rel)
+        return [spans if isinstance(spans, Unscored) else self.outcome(spans) for spans in found]
+
+    @abstractmethod
+    def outcome(self, spans: Spans) -> Score:
+        """The score for one sample's spans."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Matching(_SpanMetric):
+    k: int = cutoff(..., "how many ranks count")
+    by: Overlap = param("containment", "share of the gold span, or intersection over union")
+    threshold: float = param(0.5, "smallest share that is a match", minimum=0)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0 < self.threshold <= 1:
+            raise UsageError(
+                f"{self.name}: the threshold must be above 0 and at most 1, not {self.threshold:g}."
+            )
+
+    def outcome(self, spans: Spans) -> Score:
+        """Matches among the first k passages."""
+        top = spans.retrieved[: self.k]
+        match = overlaps(top, spans.gold, self.by) >= self.threshold - _ROUNDING
+        found = match.any(axis=0)
+        parts = {
+            "hit_ranks": (np.flatnonzero(credited(match)) + 1).tolist(),
+            "found": np.flatnonzero(found).tolist(),
+            "n_gold": len(spans.gold),
+        }
+        return Score(self.value(match), parts)
+
+    @abstractmethod
+    def value(self, match: NDArray[np.bool_]) -> float:
+        """The value for the first k passages against the gold spans."""
+
+    def precision(self, match: NDArray[np.bool_]) -> float:
+        """Passages that are hits, each for another gold span, over k."""
+        return int(credited(match).sum()) / self.k
+
+    def recall(self, match: NDArray[np.bool_]) -> float:
+        """Share of the gold spans that some passage matches."""
+        return int(match.any(axis=0).sum()) / int(match.shape[1])
+
+
+@register
+@dataclass(frozen=True)
+class SpanPrecision(_Matching):
+    """Passages that match a gold span, each for another one, over k."""
+
+    name = "SpanP"
+    title = "Share of the first k passages that match a gold span, each another one"
+    recommended_for = "how many of the passages carry evidence, whatever the chunking"
+
+    def value(self, match: NDArray[np.bool_]) -> float:
+        """Hits over k."""
+        return self.precision(match)
+
+
+@register
+@dataclass(frozen=True)
+class SpanRecall(_Matching):
+    """Share of the gold spans found; one passage may hold several of them."""
+
+    name = "SpanR"
+    title = "Share of the gold spans that some passage among the first k matches"
+    recommended_for = "whether the evidence reached the context, whatever the chunking"
+
+    def value(self, match: NDArray[np.bool_]) -> float:
+        """Gold spans found over gold spans."""
+        return self.recall(match)
+
+
+@register
+@dataclass(frozen=True)
+class SpanF1(_Matching):
+    """Harmonic mean of `SpanPrecision` and `SpanRecall`."""
+
+    name = "SpanF1"
+    title = "Harmonic mean of span precision and span recall"
+    recommended_for = "one number for a cut-off"
+
+    def value(self, match: NDArray[np.bool_]) -> float:
+        """``2 P R / (P + R)``, 0 where both are 0."""
+        return harmonic(self.precision(match), self.recall(match))
+
+
+@register
+@dataclass(frozen=True)
+class SpanHit(_Matching):
+    """Whether some passage among the first k holds a gold span, whole unless a threshold is set."""
+
+    threshold: float = param(1.0, "smallest share that is a match", minimum=0)
+
+    name = "SpanHit"
+    title = "Whether one of the first k passages holds a whole gold span"
+    recommended_for = "questions with one piece of evidence"
+
+    def value(self, match: NDArray[np.bool_]) -> float:
+        """1 or 0."""
+        return 1.0 if match.any() else 0.0
+
+
+@dataclass(frozen=True)
+class _Characters(_SpanMetric):
+    k: int | None = cutoff()
+
+    def outcome(self, spans: Spans) -> Score:
+        """Characters of the first k passages against those of the gold spans."""
+        top = spans.retrieved[: self.k]
+        retrieved, gold = covered(top), covered(spans.gold)
+        common = retrieved + gold - covered([*top, *spans.gold])
+        return Score(
+            self.value(common, retrieved, gold),
+            {"common": common, "retrieved": retrieved, "gold": gold},
+        )
+
+    @abstractmethod
+    def value(self, common: int, retrieved: int, gold: int) -> float:
+        """The value for numbers of characters; ``gold`` is at least 1."""
+
+
+@register
+@dataclass(frozen=True)
+class CharPrecision(_Characters):
+    """Share of the retrieved characters that are gold; 0 when nothing was retrieved."""
+
+    name = "CharP"
+    title = "Share of the retrieved characters that lie in gold spans"
+    recommended_for = "how much text the reader must wade through; chunk sizes"
+
+    def value(self, common: int, retrieved: int, gold: int) -> float:
+        """Common over retrieved."""
+        return common / retrieved if retrieved else 0.0
+
+
+@register
+@dataclass(frozen=True)
+class CharRecall(_Characters):
+    """Share of the gold characters that were retrieved."""
+
+    name = "CharR"
+    title = "Share of the gold spans' characters that were retrieved"
+    recommended_for = "evidence cut in two by a chunk's border"
+
+    def value(self, common: int, retrieved: int, gold: int) -> float:
+        """Common over gold."""
+        return common / gold
+
+
+@register
+@dataclass(frozen=True)
+class CharF1(_Characters):
+    """Harmonic mean of `CharPrecision` and `CharRecall`."""
+
+    name = "CharF1"
+    title = "Harmonic mean of precision and recall over characters"
+    recommended_for = "one number to compare chunkings"
+
+    def value(self, common: int, retrieved: int, gold: int) -> float:
+        """``2 common / (retrieved + gold)``."""
+        return 2 * common / (retrieved + gold)
+
+
+@register
+@dataclass(frozen=True)
+class CharIoU(_Characters):
+    """Characters both retrieved and gold, over characters that are either."""
+
+    name = "CharIoU"
+    title = "Intersection over union of retrieved and gold characters"
+    recommended_for = "one number to compare chunkings, harsher than CharF1"
+
+    def value(self, common: int, retrieved: int, gold: int) -> float:
+        """Common over union."""
+        return common / (retrieved + gold - common)

@@ -1,0 +1,159 @@
+"""Finding citations in an answer's text, in every form that systems and vendors write.
+
+``[1]``, ``[1, 2; 3]``, ``[1-3]``, ``[1][2]``, ``[1], [2]``, ``[^1]``, ``[ 1 ]``, ``[doc1]``,
+``[cite: 1, 2]``, ``[[1]](link)``, ``【1†source】``, an id of a retrieved passage in brackets, and
+``(3)`` or ``(source 3)`` where that is plausible. A year is no citation, nor is anything in code.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Collection, Iterator
+from itertools import chain
+from operator import itemgetter
+from typing import NamedTuple
+
+from ragassay.metrics.citation.citable import PREFIX, bare
+
+_BRACKETED = re.compile(
+    r"(?:<sup>\s*)?\^?\\?(?:\[\[|[\[【［])(?P<inside>[^\[\]【】［］\n]{1,200}?)\\?(?:\]\]|[\]】］])\^?"
+    r"(?:\((?:https?://|#|www\.|\.?/)[^()\s]*\))?(?:\s*</sup>)?"
+)
+_PARENTHESISED = re.compile(r"\((?P<inside>[^()\n]{1,60})\)")
+_ITEM = re.compile(
+    rf"(?P<prefix>{PREFIX}[\s:#_.\-]*|[dps](?=\d)|\^|\#)?(?P<number>\d{{1,3}})", re.IGNORECASE
+)
+_LOW, _HIGH = (_ITEM.pattern.replace("?P<", f"?P<{end}_") for end in ("low", "high"))
+_RANGE = re.compile(rf"{_LOW}\s*[-–—‐‑]\s*{_HIGH}", re.IGNORECASE)
+_BETWEEN = re.compile(r"\s*(?:[,;&]|\band\b)\s*")
+_CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]+`", re.DOTALL)
+_JOINT = re.compile(r"[\s,;&]*(?:\band\b[\s]*)?")
+_LONGEST_RANGE = 50
+_NUMBER_WORDS = frozenset({
+    "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
+    "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
+    "twenty", "thirty", "forty", "fifty",
+})  # fmt: skip
+_CLAUSE_ENDS = re.compile(r"\s*(?:[.,;:!?。]|$)", re.MULTILINE)
+_WORD_BEFORE = re.compile(r"([\w%]+)[\"'”’)]*\s*$")
+_NEAR = 80
+"""Characters before a mark that are looked at for the word before it."""
+
+
+class Mark(NamedTuple):
+    """Citations that stand together: characters ``[start, end)`` and the keys, each once."""
+
+    start: int
+    end: int
+    keys: tuple[str, ...]
+
+
+def marks(text: str, ids: Collection[str] = (), n_passages: int = 0) -> list[Mark]:
+    """The citations of a text, those that only commas and spaces part as one.
+
+    Args:
+        text: an answer.
+        ids: ids of the retrieved passages, in their `bare` form; such an id in brackets is a
+            citation whatever it looks like, also where it looks like a year.
+        n_passages: how many passages were retrieved. A bare number in parentheses is a citation
+            only where there are that many, no brackets occur, and it ends a clause.
+    """
+    hidden = [(found.start(), found.end()) for found in _CODE.finditer(text)]
+    single = list(_bracketed(text, ids, hidden))
+    single += _parenthesised(text, hidden, 0 if single else n_passages)
+    groups: list[list[Mark]] = []
+    for mark in sorted(single):
+        if groups and _JOINT.fullmatch(text, groups[-1][-1].end, mark.start):
+            groups[-1].append(mark)
+        else:
+            groups.append([mark])
+    return [
+        Mark(
+            group[0].start, group[-1].end, tuple(dict.fromkeys(chain(*(one.keys for one in group))))
+        )
+        for group in groups
+    ]
+
+
+def _bracketed(text: str, ids: Collection[str], hidden: list[tuple[int, int]]) -> Iterator[Mark]:
+    for found in _BRACKETED.finditer(text):
+        if _inside(found.start(), found.end(), hidden):
+            continue
+        keys = _keys(found["inside"], ids)
+        if keys:
+            yield Mark(found.start(), found.end(), keys)
+
+
+def _parenthesised(text: str, hidden: list[tuple[int, int]], most: int) -> Iterator[Mark]:
+    for found in _PARENTHESISED.finditer(text):
+        if _inside(found.start(), found.end(), hidden):
+            continue
+        keys = _keys(found["inside"], ())
+        if not keys:
+            continue
+        before = _WORD_BEFORE.search(text, max(0, found.start() - _NEAR), found.start())
+        named = all(not key.isdigit() for key in keys[:1])
+        plausible = (
+            before is not None
+            and not before[1].isdigit()
+            and before[1].casefold() not in _NUMBER_WORDS
+            and _CLAUSE_ENDS.match(text, found.end()) is not None
+            and all(key.isdigit() and 1 <= int(key) <= most for key in keys)
+        )
+        if named or plausible:
+            yield Mark(found.start(), found.end(), keys)
+
+
+def _keys(inside: str, ids: Collection[str]) -> tuple[str, ...]:
+    """The citations inside a pair of brackets; none where anything else stands there."""
+    whole = inside.strip()
+    if "†" in whole:
+        before, name = (piece.strip() for piece in whole.split("†")[:2])
+        if bare(name) in ids:
+            return (name,)
+        return (before,) if re.fullmatch(r"[\d:]+", before) else ()
+    if bare(whole) in ids and not _numbered(whole):
+        return (whole,)
+    found: dict[str, None] = {}
+    pieces = _BETWEEN.split(whole)
+    for piece in pieces:
+        keys = _numbered(piece) or ([piece] if bare(piece) in ids else [])
+        # A lone [0] cites a passage that is not there; [0, 1] is an interval.
+        if not keys or (keys == ["0"] and "0" not in ids and len(pieces) > 1):
+            return ()
+        found.update(dict.fromkeys(keys))
+    return tuple(found)
+
+
+def _numbered(piece: str) -> list[str]:
+    """What a number, or a range of numbers, cites; a prefix stays with its number."""
+    item = _ITEM.fullmatch(piece)
+    if item is not None:
+        return [_key(item["prefix"], int(item["number"]))]
+    found = _RANGE.fullmatch(piece)
+    if found is None:
+        return []
+    low, high = int(found["low_number"]), int(found["high_number"])
+    if not low < high <= low + _LONGEST_RANGE:
+        return []
+    return [_key(found["low_prefix"], at) for at in range(low, high + 1)]
+
+
+def _key(prefix: str | None, at: int) -> str:
+    """``[doc 1]`` has the key ``doc1``; a sign or ``cite:`` before a number is left out."""
+    word = re.sub(r"[\W_]+", "", prefix or "").casefold()
+    return str(at) if word.startswith("cit") else f"{word}{at}"
+
+
+def _inside(start: int, end: int, stretches: list[tuple[int, int]]) -> bool:
+    """Whether the characters lie in code, and do not fill it.
+
+    Args:
+        stretches: those of code, in their order, none inside another.
+    """
+    at = bisect_right(stretches, start, key=itemgetter(0)) - 1
+    if at < 0:
+        return False
+    a, b = stretches[at]
+    return end <= b and (start - a, b - end) != (1, 1)

@@ -1,0 +1,318 @@
+"""From an answer's text to statements with what each cites.
+
+Three ways to cut, because the published ones differ:
+
+===============  ==================================================================================
+`parts`          the text up to the next citation is one part, as Open RAG Eval's page says; every
+                 form of citation is understood (`ragassay.metrics.citation.citation_marks`)
+`sentences`      one statement a sentence, as TREC's assessors see it
+`published_parts`  the parts as Open RAG Eval's loader really cuts them, to the letter
+===============  ==================================================================================
+
+A citation belongs to the text before it, or to the text behind it where a line begins with it. A
+list of sources at the end of an answer cites nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from itertools import pairwise
+from operator import attrgetter
+from typing import NamedTuple
+
+from ragassay.metrics.citation.citable import Citable
+from ragassay.metrics.citation.citation_marks import Mark, marks
+from ragassay.metrics.citation.sentences import begins_sentence, sentence_spans
+from ragassay.samples import Answer, Passage, Statement
+
+_BULLET = re.compile(r"\s*(?:[-*•–+>]\s+|#+\s+|\d{1,3}[.)]\s+)?")
+_LONE_BULLET = re.compile(r"[-*•–+>#]+|\d{1,3}[.)]")
+_STRAY = " \t\r\n.,;:!?。…"
+_HEADING = re.compile(
+    r"[\s#>*_]*(?:sources?(?: used| cited)?|references?|citations?|bibliography|works cited"
+    r"|footnotes?|quellen|fuentes|参考文献|来源)[\s*_]*(?P<colon>[:：]?)[\s*_]*(?P<rest>.*)",
+    re.IGNORECASE,
+)
+_INLINE_LIST = re.compile(r"(?:^|(?<=[.!?\s]))(?:sources?|references?|citations?)\s*:\s*$", re.I)
+_DEFINITION = re.compile(r"\s*(?:[-*•]\s*)?\[\^?[^\]\n]{1,60}\]:\s")
+_ENTRY = re.compile(r"\s*(?:[-*•]|\(?\d{1,3}[.)\]]|\[|【|https?://|www\.)")
+_SIGNS = re.compile(r"[\s.,;:&-]*(?:and[\s]*)?")
+_WORDY = re.compile(r"[^\W_]")
+_NEAR = 80
+"""Characters behind a mark that are looked at for the word behind it."""
+
+
+def parts(text: str, passages: Sequence[Passage] = ()) -> tuple[Statement, ...]:
+    """The text up to each citation, with what is cited there; what follows the last one is a part
+    that cites nothing.
+
+    Args:
+        text: an answer.
+        passages: what was retrieved; its ids help to tell citations from other brackets.
+    """
+    laid_out = _layout(text, passages)
+    edges = [0, *(placed.at for placed in laid_out.placed), len(laid_out.clean)]
+    pieces = [_Piece(laid_out.clean[a:b], {}) for a, b in pairwise(edges)]
+    last: _Piece | None = None  # with words: a lone full stop cites nothing
+    for placed, (before, after) in zip(laid_out.placed, pairwise(pieces), strict=True):
+        last = before if _wordy(before.text) else last
+        target = after if placed.leads and _wordy(after.text) else last or before
+        target.keys.update(dict.fromkeys(placed.keys))
+    return _statements(pieces)
+
+
+def sentences(text: str, passages: Sequence[Passage] = ()) -> tuple[Statement, ...]:
+    """The sentences, each with what is cited in it, right behind it, or before it where its line
+    begins with the citation."""
+    laid_out = _layout(text, passages)
+    spans = sentence_spans(laid_out.clean)
+    pieces = [_Piece(laid_out.clean[a:b], {}) for a, b in spans]
+    begins = [a for a, _ in spans]
+    for placed in laid_out.placed:
+        if not pieces:
+            break
+        index = bisect_right(begins, placed.at if placed.leads else placed.at - 1) - 1
+        if placed.leads and (index < 0 or spans[index][1] <= placed.at):
+            index += 1
+        pieces[min(max(index, 0), len(pieces) - 1)].keys.update(dict.fromkeys(placed.keys))
+    return _statements(pieces)
+
+
+_SEVERAL = re.compile(r"\[\d+(?:,\s*\d+)+\]")
+_COMMA = re.compile(r"\]\s*,\s*\[")
+_BLOCK = re.compile(r"(?:\[\d+\])+")
+
+
+def published_parts(text: str) -> tuple[Statement, ...]:
+    """The parts as Open RAG Eval's loader cuts them.
+
+    Only ``[1]``, ``[1, 2]``, ``[1][2]`` and ``[1], [2]`` are citations (a year in brackets too); of
+    ``[1] [2]`` the second is lost, and so is one before all text. Parts keep the punctuation that
+    they begin with. Keys keep their brackets, as its passage ids do.
+    """
+    text = _SEVERAL.sub(
+        lambda found: "".join(f"[{number}]" for number in re.findall(r"\d+", found[0])), text
+    )
+    text = _COMMA.sub("][", text)
+    blocks = list(_BLOCK.finditer(text))
+    if not blocks:
+        return (Statement(text),)
+    found, start = [], 0
+    for block in blocks:
+        words = text[start : block.start()].strip()
+        if words:
+            found.append(Statement(words, tuple(re.findall(r"\[\d+\]", block[0]))))
+        start = block.end()
+    rest = text[start:].strip()
+    return (*found, Statement(rest)) if len(rest) > 1 else tuple(found)
+
+
+def spoken(answer: Answer) -> str:
+    """The answer as Open RAG Eval hands it to its models: its parts, which hold no citations where
+    they were cut from a text. Statements that a record itself gives are taken as they are."""
+    return " ".join(one.text for one in answer.statements or published_parts(answer.text))
+
+
+def without_citations(text: str, passages: Sequence[Passage] = ()) -> str:
+    """The text without citations, in whatever form, and without a list of sources at its end."""
+    return _layout(text, passages).clean
+
+
+def tidy(text: str) -> str:
+    """A statement on one line, without a list's bullet and without punctuation that belongs to the
+    statement before it."""
+    above, newline, last = text.rstrip().rpartition("\n")
+    if newline and _LONE_BULLET.fullmatch(last.lstrip()):
+        text = above  # the bullet of the statement behind this one
+    words = " ".join(text.split()).lstrip(_STRAY)
+    return _BULLET.sub("", words, count=1).strip()
+
+
+class _Piece(NamedTuple):
+    text: str
+    keys: dict[str, None]
+
+
+class _Placed(NamedTuple):
+    """Where citations stood: before character ``at`` of the text without them."""
+
+    at: int
+    leads: bool
+    keys: tuple[str, ...]
+
+
+class _Layout(NamedTuple):
+    """A text without its citations, and where they stood."""
+
+    clean: str
+    placed: list[_Placed]
+
+
+def _layout(text: str, passages: Sequence[Passage]) -> _Layout:
+    found = marks(text, Citable(passages).ids, len(passages))
+    end = _body_end(text, found)
+    lines = _Lines(text, end)
+    clean, placed, start = _Clean(), list[_Placed](), 0
+    for mark in found:
+        if mark.start >= end:
+            break
+        clean.add(text[start : mark.start])
+        start = mark.end
+        following = _following(text, start, end)
+        if following[:1] in tuple(".,;:!?"):
+            clean.strip()
+        placed.append(_Placed(clean.size, lines.leads(mark), mark.keys))
+        if begins_sentence(following) and clean.last(" ").isalnum():
+            clean.add("\n")  # "Dense [1] They are" has no full stop, and is two sentences
+        elif clean.last().isalnum() and following[:1].isalnum():
+            clean.add(" ")
+    clean.add(text[start : max(start, end)])
+    return _Layout(clean.text(), placed)
+
+
+def _following(text: str, start: int, end: int) -> str:
+    """The beginning of what follows, from its first character that is no space."""
+    while start < end and text[start] == " ":
+        start += 1
+    return text[start : min(start + _NEAR, end)]
+
+
+class _Clean:
+    """A text that grows at its end, and may lose white space there."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self._pieces: list[str] = []
+
+    def add(self, piece: str) -> None:
+        """Appends a piece."""
+        if piece:
+            self._pieces.append(piece)
+            self.size += len(piece)
+
+    def strip(self) -> None:
+        """Takes the white space at the end away."""
+        while self._pieces and self._pieces[-1][-1].isspace():
+            piece = self._pieces.pop()
+            self.size -= len(piece)
+            self.add(piece.rstrip())
+
+    def last(self, but: str = "") -> str:
+        """The last character that is none of ``but``; empty where there is none."""
+        found = (sign for piece in reversed(self._pieces) for sign in reversed(piece))
+        return next((sign for sign in found if sign not in but), "")
+
+    def text(self) -> str:
+        """The whole."""
+        return "".join(self._pieces)
+
+
+class _Lines:
+    """The lines of a text up to ``end``, each looked at once."""
+
+    def __init__(self, text: str, end: int) -> None:
+        self._text = text
+        self._starts = [0, *(at + 1 for at, sign in enumerate(text) if sign == "\n")]
+        self._stops = [min(start - 1, end) for start in self._starts[1:]] + [end]
+        self._closed: dict[int, bool] = {}
+        self._opens: dict[int, int] = {}
+
+    def leads(self, mark: Mark) -> bool:
+        """Whether a line begins with the citation, and what follows on it is what is cited for."""
+        text = self._text
+        line = bisect_right(self._starts, mark.start) - 1
+        last = bisect_right(self._starts, mark.end) - 1
+        stop = self._stops[last]
+        if not _WORDY.search(text, mark.end, stop) or text[mark.end] in ".,;!?":
+            return False
+        if self._ends_with_brackets(last, mark.end):
+            return False
+        start, opens = self._starts[line], self._opening(line)
+        if opens >= mark.start:
+            above = _last_sign(text, start)
+            return not above.isalnum() or _last_sign(text, mark.start, start) != ""
+        # "[1] This is so. [2] That is so.": the line begins with one, this one begins a sentence.
+        ended = _last_sign(text, mark.start, start)
+        return text[opens] in "[【［" and ended in tuple(".!?。！？")
+
+    def _ends_with_brackets(self, line: int, start: int) -> bool:
+        found = self._closed.get(line)
+        if found is None:
+            rest = self._text[start : self._stops[line]].rstrip(_STRAY)
+            found = self._closed[line] = rest.endswith(("]", "】", "］"))
+        return found
+
+    def _opening(self, line: int) -> int:
+        """Where a line's words begin, behind its bullet."""
+        found = self._opens.get(line)
+        if found is None:
+            start, stop = self._starts[line], self._stops[line]
+            bullet = _BULLET.match(self._text, start, stop)
+            assert bullet is not None
+            found = bullet.end()
+            while found < stop and self._text[found].isspace():
+                found += 1
+            self._opens[line] = found
+        return found
+
+
+def _last_sign(text: str, end: int, start: int = 0) -> str:
+    """The last character before ``end`` that is no white space; empty where there is none."""
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    return text[end - 1 : end] if end > start else ""
+
+
+def _body_end(text: str, found: Sequence[Mark]) -> int:
+    """Where a list of sources at the end begins; the text's length where there is none."""
+    starts = [0, *(at + 1 for at, sign in enumerate(text) if sign == "\n")]
+    end = len(text)
+    for start, stop in zip(reversed(starts), reversed([*starts[1:], len(text) + 1]), strict=True):
+        line = text[start : stop - 1]
+        heading = _HEADING.fullmatch(line)
+        if not line.strip():
+            continue
+        if _DEFINITION.match(line):
+            end = start
+        elif heading and _heads_list(heading):
+            return start
+        elif not (_ENTRY.match(line) or _only_marks(text, start, stop - 1, found)):
+            break
+    return min(end, _inline_list(text, found, end))
+
+
+def _heads_list(heading: re.Match[str]) -> bool:
+    """Whether a line that begins as a heading of sources holds nothing else, or the list itself."""
+    rest = heading["rest"]
+    return not rest or bool(heading["colon"] and _ENTRY.match(rest))
+
+
+def _only_marks(text: str, start: int, stop: int, found: Sequence[Mark]) -> bool:
+    first = bisect_left(found, start, key=attrgetter("start"))
+    behind = bisect_right(found, stop, key=attrgetter("end"))
+    inside = found[first:behind]
+    if not inside:
+        return False
+    edges = [start, *(edge for mark in inside for edge in mark[:2]), stop]
+    return all(_SIGNS.fullmatch(text, a, b) for a, b in zip(edges[::2], edges[1::2], strict=True))
+
+
+def _inline_list(text: str, found: Sequence[Mark], end: int) -> int:
+    """The same for a list that ends the last line: ``... Sources: [1], [2]``."""
+    last = next((mark for mark in reversed(found) if mark.end <= end), None)
+    if last is None or text[last.end : end].strip(_STRAY):
+        return end
+    heading = _INLINE_LIST.search(text, 0, last.start)
+    return heading.start() if heading else end
+
+
+def _statements(pieces: Sequence[_Piece]) -> tuple[Statement, ...]:
+    return tuple(
+        Statement(tidy(piece.text), tuple(piece.keys)) for piece in pieces if _wordy(piece.text)
+    )
+
+
+def _wordy(text: str) -> bool:
+    return _WORDY.search(text) is not None

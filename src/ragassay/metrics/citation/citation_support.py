@@ -1,0 +1,325 @@
+"""Do the passages that an answer cites support what it says?
+
+Five forms, because the published ones disagree; each has ``.precision``, ``.recall`` and ``.f1``:
+
+=====================  ============================================================================
+``citation``           Open RAG Eval's page: over cited passages, and over the parts they end
+``citation_pairs``     the same, but precision is over all pairs of a part and a citation
+``citation_ore``       what Open RAG Eval computes: over distinct passages, phantoms left out
+``citation_trec``      TREC's: the first citation of each sentence
+``citation_sentences``  corrected: all citations of each sentence, so that a sentence that cites
+                       nothing is not credited with the next one's citation
+=====================  ============================================================================
+
+A citation of a passage that was not retrieved supports nothing (only ``citation_ore`` leaves it
+out). Statements that come with the record are taken as they are.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, NamedTuple
+
+from ragassay.errors import UsageError
+from ragassay.judges.asking import Ask
+from ragassay.judges.questions.support import CitationSupport
+from ragassay.metrics.citation import citation_parser
+from ragassay.metrics.citation.citable import Citable, passage_keys
+from ragassay.metrics.citation.citation_parser import tidy
+from ragassay.metrics.citation.citation_scores import (
+    CitationScores,
+    Cited,
+    Worth,
+    best_citations,
+    first_citations,
+    over_pairs,
+    over_passages,
+    published_scores,
+)
+from ragassay.metrics.core.base import param, part, register
+from ragassay.metrics.core.judged import JudgedMetric
+from ragassay.samples import Passage, Sample, Statement
+from ragassay.scores import Outcome, Reason, Score, Unscored
+
+CitationPart = Literal["precision", "recall", "f1"]
+Support = Literal["full", "partial", "none", "not_retrieved"]
+
+
+class Link(NamedTuple):
+    """A citation, the passage it means, and how far that supports the statement."""
+
+    citation: str
+    passage: str | None
+    support: Support
+
+
+async def links(
+    ask: Ask, statements: tuple[Statement, ...], passages: tuple[Passage, ...]
+) -> list[list[Link]]:
+    """The judge's word on each citation of each statement; for `Ask.once`.
+
+    A passage that was not retrieved is not asked about. Two spellings of one citation in one
+    statement are one.
+
+    Raises:
+        Unanswered: a citation has no verdict.
+    """
+    citable, keys = Citable(passages), passage_keys(passages)
+    found = [_cited(one, citable) for one in statements]
+    questions = {
+        (at, index): CitationSupport(_asked(one.text), passages[index].text or "")
+        for at, (one, cited) in enumerate(zip(statements, found, strict=True))
+        for _, index in cited
+        if index is not None
+    }
+    distinct = list(dict.fromkeys(questions.values()))
+    answers = await ask.each(distinct)
+    said = dict(zip(distinct, answers, strict=True))
+    return [
+        [
+            Link(key, None, "not_retrieved")
+            if index is None
+            else Link(key, keys[index], said[questions[at, index]].support)
+            for key, index in cited
+        ]
+        for at, cited in enumerate(found)
+    ]
+
+
+def _cited(statement: Statement, citable: Citable) -> list[tuple[str, int | None]]:
+    """Each citation of a statement once, with the passage's index."""
+    found: dict[int | str, tuple[str, int | None]] = {}
+    for key in statement.citations:
+        index = citable.find(key)
+        found.setdefault(key if index is None else index, (key, index))
+    return list(found.values())
+
+
+def _asked(text: str) -> str:
+    """The statement as the judge reads it: the forms cut the same words with and without the full
+    stop, and one question serves them all."""
+    return tidy(text).rstrip(" .") or text
+
+
+@dataclass(frozen=True)
+class _Citation(JudgedMetric):
+    part: CitationPart = part("f1", ("precision", "recall", "f1"), "which of them is the value")
+    full: float = param(1.0, "worth of a citation that supports the statement in full", minimum=0)
+    partial: float = param(0.5, "worth of one that supports some of it", minimum=0)
+    none: float = param(0.0, "worth of one that supports nothing", minimum=0)
+
+    family = "trecrag"
+    source = "Open RAG Eval, metrics page (citation metric)"
+    needs = ("answer", "passages")
+    asks = (CitationSupport,)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.none <= self.partial <= self.full <= 1:
+            raise UsageError(f"{self.name}: the worths must rise from none to full, up to 1.")
+
+    async def judge(self, sample: Sample, ask: Ask) -> Outcome:
+        """The value; all three, and every statement with its citations, as parts."""
+        assert sample.answer is not None and sample.passages is not None
+        statements = self.considered(
+            sample.answer.statements or self.cut(sample.answer.text, sample.passages)
+        )
+        lacking = _textless(statements, sample.passages)
+        if lacking is not None:
+            return lacking
+        found = await ask.once(links, statements, sample.passages)
+        scores = self.combine([[self._worth(link) for link in cited] for cited in found])
+        value: float | None = getattr(scores, self.part)
+        if value is None:
+            why = "cites nothing" if scores.recall is not None else "says nothing"
+            return Unscored(Reason.UNDEFINED, f"the answer {why}, so there is no {self.part}")
+        return Score(value, self._parts(scores, statements, found))
+
+    def _worth(self, link: Link) -> Worth:
+        worth = {"full": self.full, "partial": self.partial, "none": self.none}
+        name = link.citation if link.passage is None else link.passage
+        return Worth(name, link.passage is not None, worth.get(link.support, 0.0))
+
+    def _parts(
+        self,
+        scores: CitationScores,
+        statements: Sequence[Statement],
+        found: Sequence[Sequence[Link]],
+    ) -> Mapping[str, Any]:
+        told = [
+            {
+                "text": statement.text,
+                "citations": [
+                    {**link._asdict(), "score": self._worth(link).value} for link in cited
+                ],
+            }
+            for statement, cited in zip(statements, found, strict=True)
+        ]
+        return {**scores._asdict(), "statements": told}
+
+    def considered(self, statements: Sequence[Statement]) -> tuple[Statement, ...]:
+        """The statements with the citations that count: all of them."""
+        return tuple(statements)
+
+    @abstractmethod
+    def cut(self, text: str, passages: Sequence[Passage]) -> tuple[Statement, ...]:
+        """The statements of an answer that came as plain text."""
+
+    @abstractmethod
+    def combine(self, statements: Cited) -> CitationScores:
+        """The three scores."""
+
+
+@dataclass(frozen=True)
+class _OfParts(_Citation):
+    def cut(self, text: str, passages: Sequence[Passage]) -> tuple[Statement, ...]:
+        """The text up to each citation."""
+        return citation_parser.parts(text, passages)
+
+
+@dataclass(frozen=True)
+class _OfSentences(_Citation):
+    def cut(self, text: str, passages: Sequence[Passage]) -> tuple[Statement, ...]:
+        """The sentences."""
+        return citation_parser.sentences(text, passages)
+
+
+def _textless(statements: Sequence[Statement], passages: Sequence[Passage]) -> Unscored | None:
+    """`Unscored` where a cited passage came without its text."""
+    citable, keys = Citable(passages), passage_keys(passages)
+    for statement in statements:
+        for _, index in _cited(statement, citable):
+            if index is not None and passages[index].text is None:
+                return Unscored(
+                    Reason.MISSING_INPUT, f"the cited passage {keys[index]} has no text"
+                )
+    return None
+
+
+@register
+@dataclass(frozen=True)
+class Citation(_OfParts):
+    """Citations by the formulas of Open RAG Eval's page.
+
+    A part is the text up to the next citation; what follows the last one is a part that cites
+    nothing. Precision: each cited passage's mean worth over the parts that cite it, over the number
+    of cited passages; undefined where nothing is cited. Recall: each part's mean worth, 0 where it
+    cites nothing, over the number of parts.
+    """
+
+    name = "citation"
+    title = "Support of citations"
+    parts_titles: ClassVar[Mapping[str, str]] = {
+        "precision": "mean over the cited passages",
+        "recall": "mean over the answer's parts, uncited ones count 0",
+        "f1": "harmonic mean of precision over cited passages and recall over parts",
+    }
+    version = 2
+    recommended_for = "whether readers can trust the citations"
+
+    def combine(self, statements: Cited) -> CitationScores:
+        """Over cited passages, over parts."""
+        return over_passages(statements)
+
+
+@register
+@dataclass(frozen=True)
+class CitationPairs(_OfParts):
+    """Citations as ``citation``, but for precision: every citation of every part counts once.
+
+    A passage that many parts cite weighs more here than one that is cited once.
+    """
+
+    name = "citation_pairs"
+    title = "Support of citations, each counted once"
+    parts_titles: ClassVar[Mapping[str, str]] = {
+        "precision": "mean over all pairs of a part and a citation",
+        "recall": "mean over the answer's parts, uncited ones count 0",
+        "f1": "harmonic mean of precision over pairs and recall over parts",
+    }
+    source = "our own, after Open RAG Eval"
+
+    def combine(self, statements: Cited) -> CitationScores:
+        """Over pairs, over parts."""
+        return over_pairs(statements)
+
+
+@register
+@dataclass(frozen=True)
+class CitationOre(_Citation):
+    """Citations as Open RAG Eval's tool computes them.
+
+    As ``citation``, but over its loader's parts and citations (``[1] [2]`` loses the second); a
+    citation of what was not retrieved is left out, so one good and one invented citation make 1;
+    nothing cited is precision 0.
+    """
+
+    name = "citation_ore"
+    title = "Support of citations as Open RAG Eval computes it"
+    parts_titles: ClassVar[Mapping[str, str]] = {
+        "precision": "mean over distinct passages",
+        "recall": "mean over the answer's parts",
+        "f1": "harmonic mean of precision over distinct passages and recall over parts",
+    }
+    source = "Open RAG Eval 0.3.0, citation metric"
+
+    def cut(self, text: str, passages: Sequence[Passage]) -> tuple[Statement, ...]:
+        """The loader's parts; an empty answer has none."""
+        del passages
+        return citation_parser.published_parts(text) if text.strip() else ()
+
+    def combine(self, statements: Cited) -> CitationScores:
+        """Over distinct passages, over parts."""
+        return published_scores(statements) if statements else CitationScores(None, None, None)
+
+
+@register
+@dataclass(frozen=True)
+class CitationTrec(_OfSentences):
+    """Citations as TREC's RAG track scores support: the first citation of each sentence.
+
+    Precision: worth over the sentences that cite. Recall: worth over all sentences.
+    """
+
+    name = "citation_trec"
+    title = "Support of the first citation of each sentence (TREC RAG, weighted)"
+    parts_titles: ClassVar[Mapping[str, str]] = {
+        "precision": "mean over sentences that cite",
+        "recall": "mean over all sentences",
+        "f1": "harmonic mean of both",
+    }
+    source = "Thakur et al. 2025, TREC 2024 RAG support evaluation (arXiv 2504.15205)"
+
+    def considered(self, statements: Sequence[Statement]) -> tuple[Statement, ...]:
+        """First citations only: the others are not asked about."""
+        return tuple(Statement(one.text, one.citations[:1]) for one in statements)
+
+    def combine(self, statements: Cited) -> CitationScores:
+        """Over sentences that cite, over all."""
+        return first_citations(statements)
+
+
+@register
+@dataclass(frozen=True)
+class CitationSentences(_OfSentences):
+    """Citations of each sentence, all of them.
+
+    Differs from ``citation`` where sentences without a citation stand before one that has one (they
+    count as uncited), and where a sentence has several citations: it is worth its best one.
+    """
+
+    name = "citation_sentences"
+    title = "Support of all citations, sentence by sentence (corrected)"
+    parts_titles: ClassVar[Mapping[str, str]] = {
+        "precision": "mean over all citations",
+        "recall": "mean over all sentences, each worth its best citation",
+        "f1": "harmonic mean of both",
+    }
+    source = "our own, after Open RAG Eval and TREC"
+    recommended_for = "whether each sentence is backed by what it cites"
+
+    def combine(self, statements: Cited) -> CitationScores:
+        """Over all citations, over sentences by their best."""
+        return best_citations(statements)

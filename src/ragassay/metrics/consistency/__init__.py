@@ -1,0 +1,1 @@
+"""How alike several runs of one query are."""

@@ -1,0 +1,127 @@
+"""How like in meaning the answers of repeated runs are: BERTScore over all pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from ragassay.metrics.answer.bertscore import MODEL, RESCALE, EncoderMetric, Scale, bertscores
+from ragassay.metrics.consistency.runs import (
+    OF_PAIR,
+    PARTS_TITLES,
+    AnswersMetric,
+    Citations,
+    Pairwise,
+    having,
+    pairs_of,
+    said,
+)
+from ragassay.metrics.core.base import Window, param, part, register
+from ragassay.models.encoders.bertscore import Match
+from ragassay.samples import Sample
+from ragassay.scores import Outcome, Unscored
+
+DEFAULT = "xlm-roberta-large"
+"""What Open RAG Eval compares answers by: it reads a hundred languages."""
+
+_EMPTY = "both answers are empty"
+_RAW_0 = "a raw BERTScore of 0, as bert-score has it"
+
+
+def compared(
+    window: Window, scale: Scale, citations: Citations, rows: tuple[int, ...]
+) -> list[Pairwise[Match] | Unscored]:
+    """The pairs of these groups, all of a window together, so that each answer is encoded once; for
+    `Window.once`.
+
+    Raises:
+        Unavailable: the model is not here.
+    """
+    groups = [_answers(window.samples[at], citations) for at in rows]
+    texts = [
+        (second, first)
+        for group in groups
+        if not isinstance(group, Unscored)
+        for (_, first), (_, second) in group[0]
+    ]
+    matches = iter(bertscores(window, scale, texts))
+    found: list[Pairwise[Match] | Unscored] = []
+    for group in groups:
+        if isinstance(group, Unscored):
+            found.append(group)
+            continue
+        pairs, note = group
+        values = [next(matches) for _ in pairs]
+        known = [
+            match if first.strip() or second.strip() else None
+            for match, ((_, first), (_, second)) in zip(values, pairs, strict=True)
+        ]
+        cut = any(match is not None and any(match.cut) for match in known)
+        notes = [note] if note else []
+        if cut:
+            notes.append("answers longer than the model takes were cut")
+        one_empty = [match for match in known if match is not None and match.empty]
+        if one_empty:
+            notes.append(
+                f"in {len(one_empty)} of {len(pairs)} pairs one answer is empty: {_RAW_0}"
+                + (f", {one_empty[0].f:.2f} on this scale" if scale.rescale else "")
+            )
+        numbers = [(first, second) for (first, _), (second, _) in pairs]
+        found.append(Pairwise(numbers, known, "; ".join(notes)))
+    return found
+
+
+_Said = tuple[int, str]
+"""A run's ``repeat`` and its answer."""
+
+
+def _answers(
+    sample: Sample, citations: Citations
+) -> tuple[list[tuple[_Said, _Said]], str] | Unscored:
+    """All pairs of a group's answers, the earlier first."""
+    runs = having(sample, lambda run: run.answer is not None, "an answer")
+    if isinstance(runs, Unscored):
+        return runs
+    kept, note = runs
+    texts = {run.repeat: said(run, citations) for run in kept}
+    pairs = [
+        ((first.repeat, texts[first.repeat]), (second.repeat, texts[second.repeat]))
+        for first, second in pairs_of(kept)
+    ]
+    return pairs, note
+
+
+@register
+@dataclass(frozen=True)
+class RunsBertScore(AnswersMetric, EncoderMetric):
+    """BERTScore over all pairs of answers to a query, each answer encoded once.
+
+    F is the same in both directions; P is how well the later answer is matched in the earlier one,
+    R the reverse. Rescaled by the baseline of ``lang``, as Open RAG Eval does by default: random
+    sentences then score about 0. The layer is the one that bert-score recommends (17 of
+    xlm-roberta-large); the published tool takes the last.
+    """
+
+    model: str = param(DEFAULT, MODEL)
+    rescale: bool = param(True, RESCALE)
+    part: Literal["p", "r", "f"] = part(
+        "f",
+        ("p", "r", "f"),
+        OF_PAIR,
+    )
+
+    name = "runs_bertscore"
+    title = "Likeness in meaning of the answers of repeated runs, over all pairs (BERTScore)"
+    parts_titles = PARTS_TITLES
+    source = "Open RAG Eval, metrics page (consistency); Zhang et al. 2020, BERTScore"
+    low = None
+    recommended_for = "whether the same thing is said again, in whatever words"
+
+    def measure(self, window: Window, rows: Sequence[int]) -> Sequence[Outcome]:
+        """The mean over all pairs of answers, the values of each pair as parts."""
+        found = window.once(compared, self.scale, self.citations, tuple(rows))
+        return [
+            one if isinstance(one, Unscored) else one.part(self.part).outcome(_EMPTY)
+            for one in found
+        ]

@@ -1,0 +1,143 @@
+"""How steady retrieval is over repeated runs: the same passages, in the same order?"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ragassay.errors import UsageError
+from ragassay.metrics.consistency.runs import Pairwise, RunsMetric, having, pairs_of
+from ragassay.metrics.core.base import Window, param, register
+from ragassay.samples import Passage, Sample
+from ragassay.scores import Outcome, Reason, Unscored
+from ragassay.stats import jaccard, rank_biased_overlap
+
+_NOTHING = "neither run retrieved a passage"
+_PLACES = "passages are told apart by their texts, for an id stands for different ones"
+_CLASH = "one id stands for different passages, and some have no text to tell them apart by"
+
+
+@dataclass(frozen=True)
+class _Lists:
+    """What each run of a group retrieved, as names that are equal for equal passages."""
+
+    runs: Sequence[Sample]
+    names: dict[int, list[str]]
+    note: str
+
+
+def lists(window: Window) -> list[_Lists | Unscored]:
+    """Each group's retrieved lists; for `Window.once`."""
+    found: list[_Lists | Unscored] = []
+    for sample in window.samples:
+        runs = having(sample, lambda run: run.passages is not None, "retrieved passages")
+        if isinstance(runs, Unscored):
+            found.append(runs)
+            continue
+        kept, note = runs
+        named = _names([run.passages or () for run in kept])
+        if named is None:
+            found.append(Unscored(Reason.UNDEFINED, _CLASH))
+            continue
+        names, places = named
+        by_repeat = dict(zip((run.repeat for run in kept), names, strict=True))
+        notes = [one for one in (note, places) if one]
+        found.append(_Lists(kept, by_repeat, "; ".join(notes)))
+    return found
+
+
+def _names(runs: Sequence[Sequence[Passage]]) -> tuple[list[list[str]], str] | None:
+    """Names of the passages of each run, and what to say about them; ``None`` where it cannot be
+    told which are the same.
+
+    A passage goes by its id, else by its text, else by its place in a document. Where one id stands
+    for different texts in two runs (``[1]``, ``[2]``: the place in a list), all go by text, which
+    all must have.
+    """
+    texts: dict[str, str] = {}
+    every = [passage for run in runs for passage in run]
+    clash = any(
+        texts.setdefault(one.id, text) != text
+        for one in every
+        if one.id is not None and (text := _plain(one.text)) is not None
+    )
+    if clash and any(one.text is None for one in every):
+        return None
+    return [[_name(one, clash) for one in run] for run in runs], _PLACES if clash else ""
+
+
+def _name(passage: Passage, by_text: bool) -> str:
+    if passage.id is not None and not by_text:
+        return f"id {passage.id}"
+    if passage.text is not None:
+        return f"text {_plain(passage.text)}"
+    return f"place {passage.document} {passage.start} {passage.end}"
+
+
+def _plain(text: str | None) -> str | None:
+    return None if text is None else " ".join(text.split())
+
+
+@dataclass(frozen=True)
+class _RunsRetrieval(RunsMetric):
+    version = 2
+
+    def score_window(self, window: Window) -> Sequence[Outcome]:
+        """The mean over all pairs of runs, the values of each pair as parts."""
+        return [
+            self.lacks(sample) or (group if isinstance(group, Unscored) else self._outcome(group))
+            for sample, group in zip(window.samples, window.once(lists), strict=True)
+        ]
+
+    def _outcome(self, group: _Lists) -> Outcome:
+        pairs = [(first.repeat, second.repeat) for first, second in pairs_of(group.runs)]
+        values = [self.alike(group.names[one], group.names[other]) for one, other in pairs]
+        return Pairwise(pairs, values, group.note).outcome(_NOTHING)
+
+    @abstractmethod
+    def alike(self, one: Sequence[str], other: Sequence[str]) -> float | None:
+        """How like two lists are; ``None`` where both are empty."""
+
+
+@register
+@dataclass(frozen=True)
+class RunsOverlap(_RunsRetrieval):
+    """Passages that both of two runs retrieved, over those that either did (Jaccard).
+
+    Passages are the same when they have the same id, else the same text.
+    """
+
+    name = "runs_overlap"
+    title = "Share of retrieved passages that come back in a repeated run, over all pairs (Jaccard)"
+    source = "our own; Jaccard 1912"
+    recommended_for = "whether the same passages come back"
+
+    def alike(self, one: Sequence[str], other: Sequence[str]) -> float | None:
+        """Their Jaccard index."""
+        return jaccard(one, other)
+
+
+@register
+@dataclass(frozen=True)
+class RunsRbo(_RunsRetrieval):
+    """Rank-biased overlap of the lists that two runs retrieved, extrapolated beyond their ends.
+
+    As ``runs_overlap``, but what stands first counts most.
+    """
+
+    p: float = param(0.9, "how likely a reader goes on to the next rank, above 0 and below 1")
+
+    name = "runs_rbo"
+    title = "Agreement of the rankings of repeated runs, over all pairs (rank-biased overlap)"
+    source = "Webber, Moffat and Zobel 2010, A similarity measure for indefinite rankings"
+    recommended_for = "whether the same passages come back in the same order"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0.0 < self.p < 1.0:
+            raise UsageError(f"{self.name}: p must lie between 0 and 1, not at {self.p}.")
+
+    def alike(self, one: Sequence[str], other: Sequence[str]) -> float | None:
+        """Their rank-biased overlap."""
+        return rank_biased_overlap(one, other, self.p)

@@ -1,0 +1,129 @@
+"""ROUGE-L over all pairs of answers as Open RAG Eval's tool computes it.
+
+The tool takes it from the package ``rouge`` 1.0.1, whose values are not those of ROUGE-L as it was
+published (``runs_rougeL`` has these): a text is cut at full stops and at spaces, case and
+punctuation stay, and a word counts once however often it stands in an answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from ragassay.metrics.answer.rouge import PARTS, PRF
+from ragassay.metrics.consistency.runs import (
+    Citations,
+    PairsRouge,
+    Pairwise,
+    having,
+    pairs_of,
+    said,
+)
+from ragassay.metrics.core.base import Window, part, register
+from ragassay.scores import Unscored
+
+_TINY = 1e-8
+"""What keeps the package's F from a division by 0; it makes F of equal texts a little below 1."""
+
+Sentences = Sequence[Sequence[str]]
+
+
+def sentences(text: str) -> Sentences:
+    """The words of each sentence; what holds nothing but white space is a sentence of one empty
+    word, as in the package."""
+    return [" ".join(piece.split()).split(" ") for piece in text.split(".") if piece]
+
+
+def union_lcs(hypothesis: Sentences, reference: Sentences) -> PRF:
+    """Precision, recall and F of a text against a reference.
+
+    For each reference sentence the words of its longest common subsequence with each sentence of
+    the hypothesis are united over the whole text; their number stands over the number of distinct
+    words on either side.
+
+    Args:
+        hypothesis: the sentences of the text, one at least.
+        reference: those of the reference, one at least.
+    """
+    here, there = ({word for one in side for word in one} for side in (hypothesis, reference))
+    common = {
+        word for one in reference for other in hypothesis for word in _common_words(one, other)
+    }
+    p, r = len(common) / len(here), len(common) / len(there)
+    return PRF(p, r, 2.0 * ((p * r) / (p + r + _TINY)))
+
+
+def _common_words(reference: Sequence[str], hypothesis: Sequence[str]) -> set[str]:
+    """The words of one longest common subsequence. Of several the package's: reading from the end,
+    a common word is taken; else the reference is shortened where that alone keeps the length."""
+    known = set(reference)
+    # Words that the reference lacks are always passed over.
+    left, top = reference, [word for word in hypothesis if word in known]
+    if not top:
+        return set()
+    table = [[0] * (len(top) + 1)]
+    for word in left:
+        above, row = table[-1], [0]
+        for at, other in enumerate(top):
+            row.append(above[at] + 1 if word == other else max(above[at + 1], row[at]))
+        table.append(row)
+    found, i, j = set(), len(left), len(top)
+    while i and j:
+        if left[i - 1] == top[j - 1]:
+            i, j = i - 1, j - 1
+            found.add(left[i])
+        elif table[i - 1][j] > table[i][j - 1]:
+            i -= 1
+        else:
+            j -= 1
+    return found
+
+
+def compared(window: Window, citations: Citations) -> list[Pairwise[PRF] | Unscored]:
+    """Each group's pairs; for `Window.once`. Where an answer has no sentence there is no value."""
+    found: list[Pairwise[PRF] | Unscored] = []
+    for sample in window.samples:
+        runs = having(sample, lambda run: run.answer is not None, "an answer")
+        if isinstance(runs, Unscored):
+            found.append(runs)
+            continue
+        kept, note = runs
+        cut = {run.repeat: sentences(said(run, citations)) for run in kept}
+        pairs = [(first.repeat, second.repeat) for first, second in pairs_of(kept)]
+        found.append(Pairwise(pairs, [_both(cut[a], cut[b]) for a, b in pairs], note))
+    return found
+
+
+def _both(earlier: Sentences, later: Sentences) -> PRF | None:
+    """The mean of both directions."""
+    if not earlier or not later:
+        return None
+    ways = [union_lcs(earlier, later), union_lcs(later, earlier)]
+    return PRF(*(sum(values) / 2 for values in zip(*ways, strict=True)))
+
+
+@register
+@dataclass(frozen=True)
+class RunsRougeOre(PairsRouge):
+    """ROUGE-L over all pairs of answers as Open RAG Eval's tool computes it.
+
+    Of the pair's two directions it is the mean. F of two equal answers is 1 - 5e-9.
+    """
+
+    part: Literal["p", "r", "f"] = part("f", PARTS, "of each pair: precision, recall or F")
+
+    name = "runs_rouge_ore"
+    title = "Words in the same order in the answers of repeated runs, as Open RAG Eval computes it"
+    source = "Open RAG Eval 0.3.0, consistency (ROUGE-L of the package rouge 1.0.1)"
+    version = 1
+    undefined = "an answer has no words"
+    parts_titles: ClassVar[Mapping[str, str]] = {
+        "p": "precision, mean of both directions",
+        "r": "recall, mean of both directions",
+        "f": "F, mean of both directions",
+    }
+
+    def compared(self, window: Window) -> Sequence[Pairwise[PRF] | Unscored]:
+        """The mean of both directions."""
+        return window.once(compared, self.citations)

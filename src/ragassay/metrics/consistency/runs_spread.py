@@ -1,0 +1,241 @@
+"""How far a metric's scores lie apart over repeated runs of a query.
+
+Mean, variance and coefficient of variation, Open RAG Eval's own statistics, and whether a verdict
+flips. Each is a metric of its own; ``of`` names the metric that it looks at.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from ragassay.metrics.consistency.runs import SCORES, UNSCORED, RunsMetric
+from ragassay.metrics.core.base import Window, not_applicable, param, register
+from ragassay.samples import Sample
+from ragassay.scores import Outcome, Reason, Score, Unscored, Value
+from ragassay.stats import Spread, spread
+
+_ORE = "Open RAG Eval, as its tool computes it"
+_SPEC = "Open RAG Eval, metrics page (consistency)"
+
+
+@dataclass(frozen=True)
+class _Scores:
+    """The values of a metric in the runs of a query; ``None`` where it is unscored."""
+
+    values: Sequence[Value | None]
+
+    @property
+    def known(self) -> list[Value]:
+        """The values that there are."""
+        return [value for value in self.values if value is not None]
+
+    @property
+    def parts(self) -> dict[str, Any]:
+        """The values, and over how many of them a statistic goes."""
+        return {"values": list(self.values), "n": len(self.known)}
+
+
+def scores_of(sample: Sample, of: str) -> _Scores | Unscored:
+    """What a metric said of each run; two values at least."""
+    given = sample.given.get(SCORES)
+    values = given.get(of) if isinstance(given, dict) else None
+    if not isinstance(values, list | tuple):
+        return Unscored(Reason.MISSING_INPUT, f"the group brings no scores of {of!r}")
+    found = _Scores(values)
+    if len(found.known) >= 2:
+        return found
+    told = sample.given.get(UNSCORED)
+    reasons = Counter(filter(None, told.get(of) or ()) if isinstance(told, dict) else ())
+    said = ", ".join(f"{n} {reason.replace('_', ' ')}" for reason, n in reasons.items())
+    # Where most of the runs are unscored for one reason, so is what would be said of all.
+    most = reasons.most_common(1)[0][0] if reasons else ""
+    reason = Reason(most) if most in set(Reason) else Reason.MISSING_INPUT
+    n, all_of = len(found.known), len(values)
+    why = f" ({said})" if said else ""
+    return Unscored(reason, f"{n} of {all_of} runs have a score of {of}{why}, and two are needed")
+
+
+def spreads(window: Window, of: str) -> list[tuple[_Scores, Spread] | Unscored]:
+    """Each group's scores of a metric with their statistics; for `Window.once`."""
+    return [_spread(sample, of) for sample in window.samples]
+
+
+def _spread(sample: Sample, of: str) -> tuple[_Scores, Spread] | Unscored:
+    found = scores_of(sample, of)
+    if isinstance(found, Unscored):
+        return found
+    numbers = [float(value) for value in found.known if not isinstance(value, str | list)]
+    if len(numbers) < len(found.known):
+        return not_applicable(f"{of} says labels, and labels have no spread")
+    try:
+        return found, spread(numbers)
+    except ValueError as error:
+        return Unscored(Reason.UNDEFINED, f"{of}: {error}")
+
+
+@dataclass(frozen=True)
+class OfMetric(RunsMetric):
+    """A figure of the scores that another metric gave to the runs of a query.
+
+    Class attributes:
+        stat: its name in short.
+    """
+
+    of: str = param("", "the metric whose scores are looked at; each in turn when left out")
+
+    stat: ClassVar[str]
+    source = _SPEC
+
+    @property
+    def about(self) -> str:
+        """The title with the metric's name."""
+        return f"{self.of}: {self.title}" if self.of else self.title
+
+
+@dataclass(frozen=True)
+class SpreadMetric(OfMetric):
+    """A statistic of the scores that a metric gave to the runs of a query.
+
+    Where some runs are unscored it goes over the others, two at least, and says over how many. The
+    name after ``runs_`` is that of a field of `ragassay.stats.Spread`.
+    """
+
+    def score_window(self, window: Window) -> Sequence[Outcome]:
+        """The statistic of each group, with the values of its runs as parts."""
+        found = window.once(spreads, self.of)
+        return [
+            self.lacks(sample) or (one if isinstance(one, Unscored) else self._outcome(*one))
+            for sample, one in zip(window.samples, found, strict=True)
+        ]
+
+    def _outcome(self, scores: _Scores, found: Spread) -> Outcome:
+        value = getattr(found, self.name.removeprefix("runs_"))
+        if value is None:
+            return Unscored(
+                Reason.UNDEFINED, f"the mean of {self.of} is 0 (or too near it) to take a share of"
+            )
+        n, all_of = found.n, len(scores.values)
+        note = "" if n == all_of else f"over the {n} of {all_of} runs that have a score"
+        return Score(value, scores.parts, note)
+
+
+@register
+@dataclass(frozen=True)
+class RunsMean(SpreadMetric):
+    """Mean of a metric over the runs of a query."""
+
+    name, stat = "runs_mean", "mean"
+    title = "mean over the runs of a query"
+    low = high = higher_is_better = None
+
+
+@register
+@dataclass(frozen=True)
+class RunsVariance(SpreadMetric):
+    """Sample variance of a metric over the runs of a query: squared deviations over n - 1."""
+
+    name, stat = "runs_variance", "variance"
+    title = "sample variance (n - 1) over the runs of a query"
+    high, higher_is_better = None, False
+    recommended_for = "how far a score wanders from run to run"
+
+
+@register
+@dataclass(frozen=True)
+class RunsCv(SpreadMetric):
+    """Coefficient of variation of a metric over the runs of a query: the sample standard deviation
+    over the size of the mean. Unscored where the mean is 0."""
+
+    name, stat = "runs_cv", "cv"
+    title = "coefficient of variation (sample standard deviation over mean) over a query's runs"
+    high, higher_is_better = None, False
+    recommended_for = "comparing the steadiness of metrics with different scales"
+
+
+@register
+@dataclass(frozen=True)
+class RunsMedian(SpreadMetric):
+    """Median of a metric over the runs of a query."""
+
+    name, stat = "runs_median", "median"
+    title = "median over the runs of a query"
+    low = high = higher_is_better = None
+    source = _ORE
+
+
+@register
+@dataclass(frozen=True)
+class RunsStd(SpreadMetric):
+    """Population standard deviation (over n) of a metric over the runs of a query."""
+
+    name, stat = "runs_std", "std"
+    title = "population standard deviation over the runs of a query"
+    high, higher_is_better = None, False
+    source = _ORE
+
+
+@register
+@dataclass(frozen=True)
+class RunsRange(SpreadMetric):
+    """Highest minus lowest value of a metric over the runs of a query (``max_min``)."""
+
+    name, stat = "runs_range", "max_min"
+    title = "highest minus lowest over the runs of a query"
+    high, higher_is_better = None, False
+    source = _ORE
+
+
+@register
+@dataclass(frozen=True)
+class RunsIqr(SpreadMetric):
+    """Interquartile range of a metric over the runs of a query (numpy's percentiles)."""
+
+    name, stat = "runs_iqr", "iqr"
+    title = "interquartile range over the runs of a query"
+    high, higher_is_better = None, False
+    source = _ORE
+
+
+@register
+@dataclass(frozen=True)
+class RunsCai(SpreadMetric):
+    """Open RAG Eval's consistency-adjusted index: mean / (1 + population standard deviation).
+
+    It says more about the mean than about consistency: scores of 0, 0.5 and 1 have 0.3551, scores
+    of 0.35, 0.36 and 0.36 have 0.3550. The coefficient of variation tells the two apart.
+    """
+
+    name, stat = "runs_cai", "consistency_adjusted_index"
+    title = "consistency-adjusted index, mean / (1 + std), over the runs of a query"
+    low = high = None
+    source = _ORE
+
+
+@register
+@dataclass(frozen=True)
+class RunsFlip(OfMetric):
+    """1 where a verdict (a flag or a label) is not the same in all runs of a query, else 0.
+
+    The mean is the share of queries whose verdict flips.
+    """
+
+    name, stat = "runs_flip", "flip"
+    title = "share of queries whose verdict is not the same in all runs"
+    higher_is_better = False
+    source = "our own"
+    recommended_for = "whether a system sometimes answers and sometimes declines"
+
+    def score_window(self, window: Window) -> Sequence[Outcome]:
+        """Whether the verdicts of each group differ, with all of them as parts."""
+        return [self.lacks(sample) or self._outcome(sample) for sample in window.samples]
+
+    def _outcome(self, sample: Sample) -> Outcome:
+        found = scores_of(sample, self.of)
+        if isinstance(found, Unscored):
+            return found
+        n, all_of = len(found.known), len(found.values)
+        note = "" if n == all_of else f"over the {n} of {all_of} runs that have a verdict"
+        return Score(float(len(set(found.known)) > 1), found.parts, note)

@@ -1,0 +1,1 @@
+"""What a metric is: its classes, names and parameters."""

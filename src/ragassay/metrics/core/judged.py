@@ -1,0 +1,126 @@
+"""What metrics that ask a judge share.
+
+Adding one takes one file::
+
+    @register
+    @dataclass(frozen=True)
+    class Polite(JudgedMetric):
+        '''Is the answer polite?'''
+
+        name = "polite"
+        ...
+
+        async def judge(self, sample: Sample, ask: Ask) -> Outcome:
+            said = await ask(Politeness(sample.answer.text))
+            return scored(said.polite, said.explanation)
+
+``judge`` may ask as many questions as it likes; the same question asked by several metrics is one
+question. A question without an answer ends ``judge`` and becomes the `Unscored` of this metric and
+sample: never catch it to put a number in its place.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from ragassay.errors import InputError, UsageError
+from ragassay.judges.asking import Ask, Asker, Scope, Unanswered
+from ragassay.judges.question import Question
+from ragassay.metrics.core.base import Metric, Window, failed
+from ragassay.samples import Sample
+from ragassay.scores import Outcome, Score, Unscored
+
+
+@dataclass(frozen=True)
+class JudgedMetric(Metric):
+    """A metric that asks a judge about one sample at a time.
+
+    Class attributes:
+        asks: the types of question that it may ask; they enter its signature.
+    """
+
+    asks: ClassVar[tuple[type[Question[Any]], ...]] = ()
+
+    kind = "judge"
+
+    @abstractmethod
+    async def judge(self, sample: Sample, ask: Ask) -> Outcome:
+        """The outcome for one sample that lacks nothing. Lets `Unanswered` through."""
+
+    async def outcome(self, sample: Sample, scope: Scope) -> Outcome:
+        """The outcome for any sample, with its evidence."""
+        lacking = self.lacks(sample)
+        if lacking is not None:
+            return lacking
+        ask = scope.ask()
+        try:
+            found = await self.judge(sample, ask)
+            self._check(found)
+        except Unanswered as unanswered:
+            found = Unscored(unanswered.reason, unanswered.detail)
+        except InputError:
+            raise  # what is kept of answers cannot be read: that is no matter of this sample
+        except Exception as error:
+            found = failed(self, error)
+        return dataclasses.replace(found, evidence=ask.evidence)
+
+    def _check(self, found: Outcome) -> None:
+        """A judge's number beyond the metric's range is no score."""
+        number = found.number if isinstance(found, Score) else None
+        if number is None:
+            return
+        low, high = self.low, self.high
+        if (low is not None and number < low) or (high is not None and number > high):
+            raise ValueError(f"the value {number:g} is not from {low} to {high}")
+
+    def score_window(self, window: Window) -> Sequence[Outcome]:
+        """Asks the window's judge about all samples side by side."""
+        if window.asker is None:
+            from ragassay.judges.offline import offline_asker
+
+            with offline_asker() as asker:
+                return self._asked_by(asker, window.samples)
+        return self._asked_by(window.asker, window.samples)
+
+    def _asked_by(self, asker: Asker, samples: Sequence[Sample]) -> Sequence[Outcome]:
+        return asker.submit(self.judge_window(samples, asker.scope())).result()
+
+    async def judge_window(self, samples: Sequence[Sample], scope: Scope) -> Sequence[Outcome]:
+        """One outcome for each sample, in their order."""
+        return list(await asyncio.gather(*(self.outcome(sample, scope) for sample in samples)))
+
+
+def kinds_of(metric: Metric, local: Mapping[str, str] | None = None) -> frozenset[str]:
+    """The kinds of question (`Question.kind`) that a metric's value rests on.
+
+    Those that it asks itself, those of its inputs, and those of the metric whose scores a figure
+    over repeated runs looks at. Empty where no judge has a part in it.
+
+    Args:
+        metric: any metric.
+        local: names that a figure over repeated runs may call its metric by, beside the general
+            ones (a suite's published names and columns), each with the metric's canonical name.
+            A name that nobody knows has no kinds.
+    """
+    asked = metric.asks if isinstance(metric, JudgedMetric) else ()
+    kinds = frozenset(question.kind for question in asked)
+    looked = (*metric.inputs, *_looked_at(metric, local))
+    return kinds.union(*(kinds_of(one, local) for one in looked))
+
+
+def _looked_at(metric: Metric, local: Mapping[str, str] | None) -> tuple[Metric, ...]:
+    """The metric that a figure over repeated runs names (``of``)."""
+    from ragassay.metrics.core import naming
+
+    named = getattr(metric, "of", None)
+    if not isinstance(named, str) or not named:
+        return ()
+    try:
+        return (naming.parse(named, local),)
+    except UsageError:
+        return ()

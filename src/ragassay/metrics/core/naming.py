@@ -1,0 +1,341 @@
+"""From a name to a metric and back: the grammar, the aliases and the nearest match.
+
+``name(param=value,...).part@cutoff``: each of the three tails is optional, as the metric declares.
+``name(k=10)`` is ``name@10``. A value may be a metric's name with parameters of its own:
+``runs_cv(of=P(rel=2)@5)``.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import types
+import typing
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from ragassay import discovery
+from ragassay.errors import UsageError, did_you_mean
+from ragassay.metrics.core.base import Metric, parameter_types, registered
+
+DEFAULT_KS = (1, 5, 10, 20, 50, 100)
+"""UltraRAG's default cut-offs."""
+
+ULTRARAG_RANKED = {
+    "recall": "Recall",
+    "ndcg": "nDCG",
+    "precision": "P",
+}
+"""UltraRAG's names that stand for one metric at each of its ``ks``."""
+
+SEVERAL: Mapping[str, tuple[str, ...]] = {"rouge_score": ("rouge1.f", "rouge2.f", "rougeL.f")}
+"""Published names that stand for several metrics: datapizza's function gives three values."""
+
+_OF_A_METRIC: Mapping[str, str] = {
+    "log_rank_score": "it gives the worth of a single rank. hybrid_log_rank_score_exact(alpha=0) "
+    "is its mean over the gold chunks; in Python it is ragassay.metrics.log_rank_score(rank, n)."
+}
+"""Published functions that score no sample, with what does."""
+
+_GRAMMAR = re.compile(
+    r"^(?P<name>[A-Za-z0-9_\-]+)"
+    r"(?:\((?P<params>(?:[^()]|\([^()]*\))*)\))?"
+    r"(?:\.(?P<part>[A-Za-z_]\w*))?"
+    r"(?:@(?P<cut>[^@\s]+))?$"
+)
+
+
+class UnknownMetric(UsageError):  # noqa: N818 - the message is for users
+    """A name that is no metric's."""
+
+
+@cache
+def known() -> Mapping[str, type[Metric]]:
+    """Every metric class, by canonical name. Imports each module of ``ragassay.metrics`` once."""
+    for _ in discovery.modules("ragassay.metrics"):
+        pass  # importing a module registers its metrics
+    return dict(sorted(registered().items(), key=lambda item: item[0].casefold()))
+
+
+@cache
+def aliases() -> Mapping[str, str]:
+    """Every alias with the expression that it stands for."""
+    return {a: target for cls in known().values() for a, target in cls.aliases.items()}
+
+
+def parse(text: str, local: Mapping[str, str] | None = None) -> Metric:
+    """The metric that ``text`` names.
+
+    Args:
+        text: for example ``nDCG@10`` or an alias such as ``MRR``.
+        local: further aliases that win over the general ones (a suite's published names).
+
+    Raises:
+        UsageError: the name, a parameter, the part or the cut-off is unknown or out of range; the
+            message has the nearest match.
+    """
+    return _parse(text.strip(), local or {})[0]
+
+
+def _parse(text: str, local: Mapping[str, str]) -> tuple[Metric, bool]:
+    """The metric, and whether it was named by an alias or in another case."""
+    found = _GRAMMAR.match(text)
+    if found is None:
+        raise UsageError(
+            f"{text!r} is not a metric name. The form is name(param=value).part@cutoff, "
+            "as in nDCG@10 or rougeL(stem=false).f."
+        )
+    cls, given, by_alias = _resolve(found["name"], text, local)
+    given = dict(given)
+    specs = {spec.name: spec for spec in dataclasses.fields(cls)}
+    by_role = {spec.metadata.get("role"): spec.name for spec in specs.values()}
+    written: set[str] = set()
+    takes = parameters(cls)
+    cutoff = by_role.get("cutoff")
+    for item in split(found["params"] or ""):
+        key, sep, value = (piece.strip() for piece in item.partition("="))
+        if not sep or (key not in takes and key != cutoff):
+            raise UsageError(
+                f"{text}: {cls.name} has no parameter {key!r}; "
+                + (f"it takes {', '.join(takes)}." if takes else "it takes none.")
+            )
+        if key in written or (key == cutoff and found["cut"]):
+            raise UsageError(f"{text}: {key} is given twice.")
+        written.add(key)
+        given[key] = _convert(text, cls, key, value)
+    for role, value in (("part", found["part"]), ("cutoff", found["cut"])):
+        if value is None:
+            continue
+        if role not in by_role:
+            what = "parts (no '.')" if role == "part" else "cut-off (no '@')"
+            raise UsageError(f"{text}: {cls.name} has no {what}.")
+        given[by_role[role]] = _convert(text, cls, by_role[role], value)
+    for spec in specs.values():
+        if spec.name not in given and spec.default is dataclasses.MISSING:
+            raise UsageError(f"{text}: {cls.name} needs a cut-off, as in {cls.name}@10.")
+    return cls(**given), by_alias
+
+
+def find(text: str, local: Mapping[str, str] | None = None) -> list[tuple[type[Metric], str]]:
+    """The class that a name stands for, and its canonical spelling; a required cut-off may be
+    missing. More than one only for a name that stands for several metrics (`SEVERAL`).
+
+    Raises:
+        UsageError: there is no such metric.
+    """
+    try:
+        return [_class_of(each, local or {}) for each in _meant(text, local or {})]
+    except UsageError:
+        found = _GRAMMAR.match(text.strip())
+        if found is None or found["params"] or found["part"] or found["cut"]:
+            raise
+        cls = _resolve(found["name"], text, local or {})[0]
+        return [(cls, cls.name)]
+
+
+def _class_of(text: str, local: Mapping[str, str]) -> tuple[type[Metric], str]:
+    metric = parse(text, local)
+    return type(metric), str(metric)
+
+
+def parameters(*metrics: Metric | type[Metric]) -> dict[str, dataclasses.Field[Any]]:
+    """What of some metrics may be set: not part and cut-off, which have places in the name."""
+    return {
+        spec.name: spec
+        for metric in metrics
+        for spec in dataclasses.fields(metric)
+        if spec.metadata.get("role") is None
+    }
+
+
+def with_parameters(metric: Metric, values: Mapping[str, Any]) -> Metric:
+    """The metric with some of its parameters set, as if they stood in its name.
+
+    Raises:
+        UsageError: a value that the parameter does not take.
+    """
+    cls = type(metric)
+    typed = {
+        key: _convert(metric.name, cls, key, str(value)) if not isinstance(value, bool) else value
+        for key, value in values.items()
+    }
+    return dataclasses.replace(metric, **typed)
+
+
+def usual(metric: Metric) -> Metric:
+    """The metric with its parameters at their defaults; part and cut-off stay."""
+    defaults = {name: spec.default for name, spec in parameters(metric).items()}
+    return dataclasses.replace(metric, **defaults)
+
+
+def is_known(text: str, local: Mapping[str, str] | None = None) -> bool:
+    """Whether ``text`` names a metric (or several, as UltraRAG's ``recall`` does)."""
+    try:
+        return bool(parse_all(text, local=local))
+    except UsageError:
+        return False
+
+
+def parse_all(
+    names: str | Iterable[str],
+    *,
+    ks: Sequence[int] | None = None,
+    local: Mapping[str, str] | None = None,
+) -> list[Metric]:
+    """The metrics that a list (or a comma-separated string) names, in order, without repeats.
+
+    Raises:
+        UsageError: see `named`.
+    """
+    return list(named(names, ks=ks, local=local).values())
+
+
+def named(
+    names: str | Iterable[str],
+    *,
+    ks: Sequence[int] | None = None,
+    local: Mapping[str, str] | None = None,
+) -> dict[str, Metric]:
+    """The metrics of `parse_all`, each under the name that results show it by: the one that it was
+    asked by, as it was typed (``MRR``, ``UMBRELA``); a canonical one is completed (``rougeL.f``).
+
+    A metric that needs a cut-off and is named without one stands for one metric at each of ``ks``
+    (default 1, 5, 10, 20, 50, 100). So do UltraRAG's ``recall``, ``ndcg`` and ``precision``, in any
+    case, unless ``local`` gives them another meaning.
+
+    Raises:
+        UsageError: see `parse`; also a ``ks`` below 1, or no name at all.
+    """
+    listed = split(names)
+    if not listed:
+        raise UsageError("No metric is named. 'ragassay metrics' lists them.")
+    found: dict[Metric, str] = {}
+    for name in listed:
+        for each in _meant(name, local or {}, ks or DEFAULT_KS):
+            metric, by_alias = _parse(each, local or {})
+            found.setdefault(metric, each if by_alias or each != name else str(metric))
+    return {shown: metric for metric, shown in found.items()}
+
+
+def _meant(name: str, local: Mapping[str, str], ks: Sequence[int] = ()) -> list[str]:
+    """The names that a name stands for: itself, unless it is one for several metrics, or lacks a
+    cut-off."""
+    name = name.strip()
+    folded = name.casefold()
+    if name in local or not re.fullmatch(r"\w+", name):
+        return [name]
+    if folded in ULTRARAG_RANKED and name != ULTRARAG_RANKED[folded]:
+        return [f"{name}@{k}" for k in ks] or [ULTRARAG_RANKED[folded]]
+    same = [alias for alias in local if alias.casefold() == folded]
+    if folded in SEVERAL and not same:
+        return list(SEVERAL[folded])
+    if lacks_cutoff(name):
+        return same or [f"{name}@{k}" for k in ks] or [name]
+    return [name]
+
+
+def lacks_cutoff(name: str) -> bool:
+    """Whether a bare name is that of a metric which needs a rank as its cut-off."""
+    try:
+        cls, given, _ = _resolve(name, name, {})
+    except UsageError:
+        return False
+    return any(
+        spec.default is dataclasses.MISSING
+        and spec.name not in given
+        and parameter_types(cls)[spec.name] is int
+        for spec in dataclasses.fields(cls)
+    )
+
+
+def takes_cutoffs(name: str, local: Mapping[str, str] | None = None) -> bool:
+    """Whether cut-offs given apart act on a name."""
+    return _meant(name, local or {}, (1,)) == [f"{name.strip()}@1"]
+
+
+def split(names: str | Iterable[str]) -> list[str]:
+    """The single names in (a list of) comma-separated ones; commas in parentheses do not count."""
+    texts = [names] if isinstance(names, str) else names
+    pieces = (piece.strip() for text in texts for piece in _cut(text))
+    return [piece for piece in pieces if piece]
+
+
+def _cut(text: str) -> list[str]:
+    """The pieces between the commas that stand in no parentheses."""
+    pieces, depth = [""], 0
+    for char in text:
+        depth = max(0, depth + (char == "(") - (char == ")"))
+        if char == "," and not depth:
+            pieces.append("")
+        else:
+            pieces[-1] += char
+    return pieces
+
+
+def _resolve(
+    name: str, text: str, local: Mapping[str, str]
+) -> tuple[type[Metric], Mapping[str, Any], bool]:
+    """A name's class, the parameters that an alias fixes, and whether the name is an alias or of
+    another case."""
+    for names in (local, known(), aliases()):
+        if name in names:
+            return _behind(names[name])
+    folded = name.casefold()
+    for names in (local, known(), aliases()):
+        for other, target in names.items():
+            if other.casefold() == folded:
+                return *_behind(target)[:2], True
+    if folded in SEVERAL:
+        several = SEVERAL[folded]
+        raise UsageError(
+            f"{name} by itself stands for {', '.join(several)}; in {text!r} one of these is needed."
+        )
+    if folded in _OF_A_METRIC:
+        raise UnknownMetric(f"{name} is no metric: {_OF_A_METRIC[folded]}")
+    hint = did_you_mean(name, [*known(), *aliases(), *local, *ULTRARAG_RANKED, *SEVERAL])
+    raise UnknownMetric(f"Unknown metric {text!r}. {hint} 'ragassay metrics' lists them all.")
+
+
+def _behind(target: str | type[Metric]) -> tuple[type[Metric], Mapping[str, Any], bool]:
+    """A metric's class, or what an alias of it stands for."""
+    if isinstance(target, str):
+        return *_expand(target), True
+    return target, {}, False
+
+
+def _expand(expression: str) -> tuple[type[Metric], Mapping[str, Any]]:
+    """Class and fixed parameters of an alias's expression.
+
+    The expression may leave out a required cut-off: whoever uses the alias gives it.
+    """
+    try:
+        metric = parse(expression)
+    except UsageError:
+        return known()[expression], {}
+    fixed = {
+        s.name: getattr(metric, s.name)
+        for s in dataclasses.fields(metric)
+        if getattr(metric, s.name) != s.default
+    }
+    return type(metric), fixed
+
+
+def _convert(text: str, cls: type[Metric], key: str, value: str) -> Any:
+    """A parameter's value from its spelling, by the field's declared type."""
+    hint = parameter_types(cls)[key]
+    kinds = typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
+    if bool in kinds and value.casefold() in ("true", "false"):
+        return value.casefold() == "true"
+    for kind in (int, float):
+        if kind in kinds:
+            try:
+                return kind(value)
+            except ValueError:
+                continue
+    if str in kinds or any(typing.get_origin(kind) is typing.Literal for kind in kinds):
+        return value
+    wanted = "/".join(
+        getattr(kind, "__name__", str(kind)) for kind in kinds if kind is not type(None)
+    )
+    raise UsageError(f"{text}: {key} must be {wanted}, not {value!r}.")

@@ -1,0 +1,45 @@
+"""Metrics that a user brings, as a file or as a class: their names beside the built-in ones."""
+
+from __future__ import annotations
+
+import re
+from typing import TypeVar
+
+from ragassay.errors import UsageError
+from ragassay.metrics.core import base, naming
+
+M = TypeVar("M", bound=base.Metric)
+
+_OWN: dict[str, str] = {}
+"""Names taken so far, with the (qualified) name of the class behind each."""
+
+
+def register(cls: type[M]) -> type[M]:
+    """Makes a user's metric class known by its name (a decorator).
+
+    A later class that is called the same takes its place, so that an edited file, or a notebook's
+    cell, can be loaded again.
+
+    Raises:
+        UsageError: the name means another metric, or cannot be one.
+    """
+    name = cls.name
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_\-]*", name):
+        raise UsageError(
+            f"{name!r} cannot be a metric's name: use letters, digits, '_' and '-', a letter first."
+        )
+    names = [
+        *naming.known(),
+        *naming.aliases(),
+        *naming.ULTRARAG_RANKED,
+        *naming.SEVERAL,
+    ]
+    if _OWN.get(name) != cls.__qualname__ and name.casefold() in map(str.casefold, names):
+        raise UsageError(
+            f"A metric is called {name!r} already; give yours another name. "
+            "'ragassay metrics' lists them all."
+        )
+    base.register(cls)
+    _OWN[name] = cls.__qualname__
+    naming.known.cache_clear()
+    return cls

@@ -1,0 +1,1 @@
+"""Whether an answer agrees with its passages or with facts: claims, HHEM."""

@@ -1,0 +1,245 @@
+"""Hallucination by Vectara's HHEM: as Open RAG Eval runs it, and sentence by sentence.
+
+The model gives a source and a text a number from 0 to 1: how far the source bears the text out. A
+refusal is a text like any other: "I cannot find that" is seldom borne out by what was retrieved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ragassay.metrics.citation.citable import passage_keys
+from ragassay.metrics.citation.citation_parser import sentences, spoken
+from ragassay.metrics.core.base import Window, missing, param, register
+from ragassay.metrics.core.modelled import ModelMetric
+from ragassay.metrics.mtrag.mtrag_given import in_range, read, values_of
+from ragassay.metrics.mtrag.mtrag_overlap import no_contexts, passage_texts
+from ragassay.models.classifiers.hhem import FOUNDATION, HHEM, HhemModel
+from ragassay.models.device import threads
+from ragassay.samples import Answer, Sample
+from ragassay.scores import Outcome, Reason, Score, Unscored
+
+_NAMES = ("hhem", "hhem_score", "hallucination_score")
+_THREADS = 2
+_PAIRS = 4096
+"""Pairs that are laid out at a time: enough to find some of like length, and little memory."""
+
+
+@dataclass(frozen=True)
+class _Hhem(ModelMetric):
+    """A metric of the model: what it needs, and what it cannot score."""
+
+    family = "trecrag"
+    needs = ("answer", "passages")
+
+    weights = (HHEM, FOUNDATION)
+
+    def lacks(self, sample: Sample) -> Unscored | None:
+        """An answer that says something, passages, and their texts."""
+        lacking = missing(sample, self.needs)
+        if lacking is not None:
+            return lacking
+        assert sample.answer is not None
+        texts = passage_texts(sample)
+        if isinstance(texts, Unscored):
+            return texts
+        if (none := no_contexts(sample)) is not None:
+            return none
+        if not any(text.strip() for text in texts):
+            return Unscored(Reason.UNDEFINED, "the passages are empty texts")
+        if not spoken(sample.answer).strip():
+            return Unscored(
+                Reason.UNDEFINED, "the answer is empty, so there is nothing to bear out"
+            )
+        return None
+
+
+@register
+@dataclass(frozen=True)
+class Hhem(_Hhem):
+    """How far the answer is consistent with all retrieved passages, 0 to 1, by HHEM.
+
+    As Open RAG Eval computes it: the passages joined by a space and cut at 8,192 characters, the
+    parts of the answer (without their citations) joined by a space and not cut, two threads of the
+    processor. What stands beyond the cut counts as made up, and one wrong sentence among ten may go
+    unnoticed: ``hhem_windows`` has neither fault. Refusals are scored like any other text.
+    """
+
+    given: bool = param(
+        True, "take the value that the record brings, where it has one", origin=True
+    )
+    max_chars: int = param(8192, "characters of the joined passages that are read", minimum=1)
+
+    name = "hhem"
+    title = "Factual consistency of the answer with the passages by HHEM, 1 is consistent"
+    source = "Open RAG Eval, metrics page; vectara/hallucination_evaluation_model"
+    uses = ("given",)
+    recommended_for = "answers that say what was not retrieved, without asking a judge"
+
+    def lacks(self, sample: Sample) -> Unscored | None:
+        """What the model needs; nothing where the record brings the value."""
+        return None if self.read(sample) is not None else super().lacks(sample)
+
+    def read(self, sample: Sample) -> Outcome | None:
+        """The record's value, `Unscored` where it is none."""
+        for name in _NAMES if self.given else ():
+            values = values_of(sample, name)
+            if values is not None:
+                taken = in_range(self, name, values[:1])
+                return taken if isinstance(taken, Unscored) else read(taken[0])
+        return None
+
+    def measure(self, window: Window, rows: Sequence[int]) -> Sequence[Outcome]:
+        """One pair a sample. How far the source was read is a part."""
+        model = window.models.use(HhemModel)
+        sources = [" ".join(_texts(window.samples[at])) for at in rows]
+        pairs = [
+            (source[: self.max_chars], spoken(_answer(window.samples[at])))
+            for source, at in zip(sources, rows, strict=True)
+        ]
+        with threads(_THREADS):
+            values = model.scores(pairs)
+        return [self._outcome(value, source) for value, source in zip(values, sources, strict=True)]
+
+    def _outcome(self, value: float | None, source: str) -> Outcome:
+        if value is None:
+            return _overflow()
+        n, read_of = len(source), min(len(source), self.max_chars)
+        said = f"the passages were cut at {read_of:,} of {n:,} characters" if read_of < n else ""
+        return Score(value, {"source_characters": n, "read_characters": read_of}, said)
+
+
+@register
+@dataclass(frozen=True)
+class HhemWindows(_Hhem):
+    """How far the passages bear out each sentence of the answer, 0 to 1, by HHEM; their mean.
+
+    Differs from ``hhem``: nothing is cut off, each sentence is looked at by itself, and the parts
+    say which passage bears it out. A passage is read in overlapping windows, each sentence counts
+    with the window that bears it out best, and the answer with the mean of its sentences
+    (``parts["minimum"]`` has the weakest). A sentence that only several passages together bear out
+    is not credited in full. Refusals are scored like any other text.
+    """
+
+    window: int = param(384, "tokens of a passage that are read at a time", minimum=16)
+
+    name = "hhem_windows"
+    title = "Factual consistency of each sentence with its best passage by HHEM, the mean"
+    source = "our own, after Open RAG Eval"
+    recommended_for = "which sentence of an answer is made up, however long the passages"
+
+    def lacks(self, sample: Sample) -> Unscored | None:
+        """Also a sentence with words."""
+        lacking = super().lacks(sample)
+        if lacking is None and not _sentences(sample):
+            return Unscored(Reason.UNDEFINED, "the answer has no words, so there is no sentence")
+        return lacking
+
+    def measure(self, window: Window, rows: Sequence[int]) -> Sequence[Outcome]:
+        """Every sentence of a sample with every window of its passages."""
+        model = window.models.use(HhemModel)
+        found: list[Outcome] = []
+        waiting: list[_Crossed] = []
+        for sample in (window.samples[at] for at in rows):
+            waiting.append(_Crossed(_sentences(sample), list(self._pieces(sample, model)), sample))
+            if sum(one.size for one in waiting) >= _PAIRS:
+                found += _scored(waiting, model)
+                waiting = []
+        return [*found, *_scored(waiting, model)]
+
+    def _pieces(self, sample: Sample, model: HhemModel) -> Iterator[_Piece]:
+        for at, text in enumerate(_texts(sample)):
+            for start, end in model.windows(text, self.window, self.window // 4):
+                if text[start:end].strip():
+                    yield _Piece(at, start, end, text[start:end])
+
+
+class _Piece(NamedTuple):
+    """A window of a passage: its passage's index, its characters there, its text."""
+
+    passage: int
+    start: int
+    end: int
+    text: str
+
+
+class _Crossed(NamedTuple):
+    """The sentences of an answer and the windows that may bear them out."""
+
+    sentences: Sequence[str]
+    pieces: Sequence[_Piece]
+    sample: Sample
+
+    @property
+    def size(self) -> int:
+        return len(self.sentences) * len(self.pieces)
+
+
+def _scored(crossed: Sequence[_Crossed], model: HhemModel) -> Iterator[Outcome]:
+    values = iter(
+        model.scores(
+            [
+                (piece.text, sentence)
+                for one in crossed
+                for sentence in one.sentences
+                for piece in one.pieces
+            ]
+        )
+    )
+    for one in crossed:
+        table = [[next(values) for _ in one.pieces] for _ in one.sentences]
+        yield _best(one, table)
+
+
+def _best(one: _Crossed, table: Sequence[Sequence[float | None]]) -> Outcome:
+    """Each sentence by its best window; the first of several that are as good."""
+    if not one.pieces:
+        return Unscored(Reason.UNDEFINED, "the passages hold nothing that the model can read")
+    keys = passage_keys(one.sample.passages or ())
+    told, values = [], []
+    for sentence, row in zip(one.sentences, table, strict=True):
+        numbers = [value for value in row if value is not None]
+        if len(numbers) < len(row):
+            return _overflow()
+        value = max(numbers)
+        piece = one.pieces[numbers.index(value)]
+        values.append(value)
+        told.append(
+            {
+                "text": sentence,
+                "value": value,
+                "passage": keys[piece.passage],
+                "start": piece.start,
+                "end": piece.end,
+            }
+        )
+    weakest = min(values)
+    said = f"{one.sentences[values.index(weakest)]!r} is borne out least, {weakest:.3f}"
+    parts = {"minimum": weakest, "sentences": told, "windows": len(one.pieces)}
+    return Score(sum(values) / len(values), parts, said if len(values) > 1 else "")
+
+
+def _overflow() -> Unscored:
+    return Unscored(
+        Reason.FAILED, "the model gave no finite number in this precision; use --dtype float32"
+    )
+
+
+def _answer(sample: Sample) -> Answer:
+    assert sample.answer is not None
+    return sample.answer
+
+
+def _texts(sample: Sample) -> tuple[str, ...]:
+    texts = passage_texts(sample)
+    assert not isinstance(texts, Unscored)
+    return texts
+
+
+def _sentences(sample: Sample) -> list[str]:
+    """The sentences of the answer, without citations, in whatever form."""
+    answer, passages = _answer(sample), sample.passages or ()
+    texts = [one.text for one in answer.statements] or [answer.text]
+    return [found.text for text in texts for found in sentences(text, passages)]

@@ -1,0 +1,225 @@
+"""MT-RAG's harmonic means: of three metrics for each sample, and of three means for a ranking."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from ragassay.errors import Tally
+from ragassay.metrics.core.base import Metric, Window, missing, register, scored
+from ragassay.metrics.mtrag.mtrag_bertscore import ByBertScore, PassageBertScore, ReferenceBertScore
+from ragassay.metrics.mtrag.mtrag_given import READ, impossible, in_range, read, values_of
+from ragassay.metrics.mtrag.mtrag_overlap import ReferenceRougeL, no_contexts
+from ragassay.models.weights.weight_files import BY_MODEL
+from ragassay.samples import Sample
+from ragassay.scores import Outcome, Reason, Score, Unscored
+
+
+class Shares(NamedTuple):
+    """What goes into the aggregate, each from 0 to 1."""
+
+    recall: float
+    rouge: float
+    extractiveness: float
+
+    @property
+    def denominator(self) -> float:
+        """Sum of the products of two."""
+        x, y, z = self
+        return (x * y) + (x * z) + (y * z)
+
+    @property
+    def aggregate(self) -> float:
+        """The harmonic mean, 0 where any share is 0 (operations in the published order)."""
+        x, y, z = self
+        return 3 * x * y * z / self.denominator if x and y and z else 0.0
+
+
+def ranking_score(*, rl_f: float, rb_llm: float, rb_alg: float) -> float:
+    """One figure for a system, by which MTRAGEval (SemEval 2026) ranks: a harmonic mean.
+
+    Args:
+        rl_f: mean of RL_F_idk over all tasks, from 0 to 1.
+        rb_llm: mean of RB_llm_idk.
+        rb_alg: mean of RB_agg_idk.
+
+    Returns:
+        The harmonic mean of the three, 0 where any of them is 0.
+
+    Raises:
+        ValueError: a mean lies outside its range.
+    """
+    means = (rl_f, rb_llm, rb_alg)
+    if not all(0 <= mean <= 1 for mean in means):
+        raise ValueError(f"means are from 0 to 1, not {', '.join(map(str, means))}")
+    return 0.0 if 0 in means else len(means) / sum(1 / mean for mean in means)
+
+
+def shares(window: Window, *parts: Metric) -> list[Shares | Unscored]:
+    """The three shares of each sample, or the part that could not be had; for `Window.once`.
+
+    Nothing retrieved, or no contexts in the record, counts as extractiveness 0, as MT-RAG has it.
+
+    Args:
+        window: the samples.
+        parts: the metrics that go in, in the order of `Shares`.
+    """
+    return [
+        _shares(sample, *found)
+        for sample, *found in zip(window.samples, *map(window.outcomes, parts), strict=True)
+    ]
+
+
+def _shares(
+    sample: Sample, recall: Outcome, rouge: Outcome, knowledge: Outcome
+) -> Shares | Unscored:
+    lacking = missing(sample, ("answer", "references"))
+    if lacking is not None:
+        return lacking
+    if isinstance(knowledge, Unscored) and not sample.passages:
+        # A given value that is none says so itself.
+        knowledge = Score(-1.0) if knowledge.reason is Reason.NOT_APPLICABLE else knowledge
+    numbers = []
+    for name, part in (
+        ("BertscoreR", recall),
+        ("RougeL_stemFalse", rouge),
+        ("BertKPrec", knowledge),
+    ):
+        if isinstance(part, Unscored):
+            return Unscored(part.reason, f"{name} is unscored: {part.detail}")
+        numbers.append(part.number or 0.0)
+    x, y, z = numbers
+    found = Shares((x + 1) / 2, y, (z + 1) / 2)
+    if min(found) < 0 and 0 not in found:
+        return Unscored(
+            Reason.UNDEFINED,
+            "a BERTScore below -1 has a negative share, and a harmonic mean takes none",
+        )
+    return found
+
+
+_NO_CONTEXTS = (
+    "{n} {record has|records have} no contexts. That counts as none retrieved, so that "
+    "extractiveness and RB_agg are 0 there; where the contexts stand in another file, name that, "
+    "too."
+)
+
+_FROM = f"from BERTScores {READ}"
+
+
+@dataclass(frozen=True)
+class _Aggregate(ByBertScore):
+    family = "mtrag"
+    needs = ("answer", "references")
+    uses = ("passages", "given")
+    source = "Katsis et al. 2025, MTRAG; MT-RAG benchmark, step 1"
+
+    @property
+    def inputs(self) -> tuple[Metric, ...]:
+        """What goes in, in the order of `Shares`."""
+        return (
+            ReferenceBertScore(**self.taken, part="r"),
+            ReferenceRougeL(),
+            PassageBertScore(**self.taken),
+        )
+
+    def lacks(self, sample: Sample) -> Unscored | None:
+        """Answer, references, and the BERTScores that go in."""
+        lacking = super().lacks(sample)
+        if lacking is not None or self.brought(sample) is not None:
+            return lacking
+        recall, _, knowledge = self.inputs
+        lacking = recall.lacks(sample)
+        return lacking if lacking is not None or not sample.passages else knowledge.lacks(sample)
+
+    def score_window(self, window: Window) -> Sequence[Outcome]:
+        """Derived from other metrics' scores."""
+        found = window.once(shares, *self.inputs)
+        made_of = zip(*map(window.outcomes, self.inputs), strict=True)
+        return [
+            self._outcome(sample, one, *parts)
+            for sample, one, parts in zip(window.samples, found, made_of, strict=True)
+        ]
+
+    def _outcome(self, sample: Sample, found: Shares | Unscored, *parts: Outcome) -> Outcome:
+        given = any(isinstance(part, Score) and part.given for part in parts)
+        brought = self.brought(sample)
+        if brought is not None and not given:
+            return brought  # whether there is a model here or not
+        if not isinstance(found, Unscored):
+            none = isinstance(parts[2], Unscored) and no_contexts(sample)
+            told = (
+                f"{none.detail}: extractiveness counts as 0" if none else "",
+                _FROM if given else "",
+            )
+            return replace(self.of(found), explanation="; ".join(filter(None, told)), given=given)
+        return brought if brought is not None and found.reason in BY_MODEL else found
+
+    def brought(self, sample: Sample) -> Outcome | None:
+        """The record's own value, which counts where it does not bring BERTScores."""
+        del sample
+        return None
+
+    @abstractmethod
+    def of(self, found: Shares) -> Score:
+        """The score for three shares."""
+
+
+@register
+@dataclass(frozen=True)
+class RBAgg(_Aggregate):
+    """Harmonic mean of (BertscoreR + 1) / 2, RougeL_stemFalse and (max BertKPrec + 1) / 2.
+
+    0 where any of them is 0, also where another is negative (a BERTScore below -1); nothing
+    retrieved, or no contexts in the record, counts as a third share of 0. Where a part could not be
+    computed the score is `Unscored` and names it; the published code puts ``Recall`` in place of a
+    missing BertscoreR. A record's own ``RB_agg`` counts where the record brings no BERTScores.
+    """
+
+    name = "rb_agg"
+    version = 3
+    title = "Reference-based aggregate: recall, ROUGE-L, knowledge (MT-RAG RB_agg)"
+    recommended_for = "one figure for long answers without a judge"
+
+    def remarks(self, window: Window) -> Iterable[Tally]:
+        """How many records have no contexts at all, which may be an oversight, and how many bring
+        an impossible value."""
+        pairs = zip(window.samples, window.outcomes(self), strict=True)
+        n = sum(
+            one.passages is None and isinstance(found, Score) and not found.value
+            for one, found in pairs
+        )
+        if n:
+            yield Tally(_NO_CONTEXTS, n)
+        wrong = sum(isinstance(self.brought(sample), Unscored) for sample in window.samples)
+        yield from impossible(self, "RB_agg", wrong)
+
+    def brought(self, sample: Sample) -> Outcome | None:
+        """``RB_agg``; ``rb_agg`` of an InspectorRAGet file is the conditioned value."""
+        values = values_of(sample, "RB_agg") if self.given else None
+        if values is None:
+            return None
+        taken = in_range(self, "RB_agg", values[:1])
+        return taken if isinstance(taken, Unscored) else read(taken[0])
+
+    def of(self, found: Shares) -> Score:
+        """The aggregate with its shares."""
+        return scored(found.aggregate, **found._asdict())
+
+
+@register
+@dataclass(frozen=True)
+class RBAggZeroDenominator(_Aggregate):
+    """Whether at least two of the three shares of ``rb_agg`` are 0, so that it is set to 0."""
+
+    name = "rb_agg_zero_denominator"
+    says = "flag"
+    version = 2
+    title = "RB_agg was set to 0, its denominator being 0 (MT-RAG RB_agg_zero_denominator)"
+    higher_is_better = None
+
+    def of(self, found: Shares) -> Score:
+        """The flag."""
+        return scored(found.denominator == 0)

@@ -1,0 +1,73 @@
+"""Answerability accuracy: "I don't know" where, and only where, it should be said."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ragassay.metrics.core.base import Metric, Window, not_applicable, param, register
+from ragassay.metrics.mtrag.mtrag_conditioning import idk_of, named, unread
+from ragassay.metrics.mtrag.mtrag_given import GIVEN, READ, givers
+from ragassay.metrics.mtrag.mtrag_idk_table import ABSTAINABLE
+from ragassay.metrics.mtrag.mtrag_judged import IdkEval
+from ragassay.samples import Answerability, Sample
+from ragassay.scores import Outcome, Score, Unscored
+
+
+@register
+@dataclass(frozen=True)
+class AnswerabilityAccuracy(Metric):
+    """Whether the answer says "I don't know" exactly when it should (``conditional_idk``).
+
+    It should for unanswerable and conversational queries, by a full "I don't know" (idk 1).
+    Queries labelled underspecified ask for something else and are left out.
+    """
+
+    given: bool = param(True, GIVEN, origin=True)
+
+    name = "answerability_accuracy"
+    says = "flag"
+    title = "Says 'I don't know' exactly when it should (MT-RAG answerability accuracy)"
+    family = "mtrag"
+    needs = ("answer", "answerability")
+    uses = ("query", "history", "given")
+    source = "Katsis et al. 2025, MTRAG"
+    kind = "judge"
+    recommended_for = "knowing when not to answer"
+
+    @property
+    def inputs(self) -> tuple[Metric, ...]:
+        """The verdict on "I don't know"."""
+        return (IdkEval(self.given),)
+
+    def lacks(self, sample: Sample) -> Unscored | None:
+        """Answer, a label that asks for an answer or for none, and a verdict that can be had."""
+        lacking = super().lacks(sample)
+        if lacking is not None:
+            return lacking
+        if sample.answerability is Answerability.UNDERSPECIFIED:
+            return not_applicable("the label UNDERSPECIFIED asks for a question back")
+        if self.given and idk_of(sample) is not None:
+            return None
+        return unread(IdkEval(self.given), sample)
+
+    def score_window(self, window: Window) -> Sequence[Outcome]:
+        """From the verdicts."""
+        verdicts = window.outcomes(IdkEval(self.given))
+        return [
+            self.lacks(sample) or self._of(sample, idk)
+            for sample, idk in zip(window.samples, verdicts, strict=True)
+        ]
+
+    def _of(self, sample: Sample, idk: Outcome) -> Outcome:
+        """True or false."""
+        own = idk_of(sample) if self.given else None
+        should = sample.answerability in ABSTAINABLE
+        if own is not None:
+            said, by = f"conditional_idk, {READ}", givers(sample, "conditional_idk")
+            return Score((own == 1) == should, explanation=said, given=True, by=by)
+        if isinstance(idk, Unscored):
+            return named("idk_eval", idk)
+        right = (idk.number == 1) == should
+        said = f"idk_eval {idk.number}, {READ}" if idk.given else f"idk_eval {idk.number}"
+        return Score(right, explanation=said, evidence=idk.evidence, given=idk.given, by=idk.by)

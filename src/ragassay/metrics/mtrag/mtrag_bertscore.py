@@ -1,0 +1,215 @@
+"""MT-RAG's BERTScores: against the first target, and against the passages.
+
+A value that the record brings under its published name is taken and no model is run, unless
+``given=false`` (`Score.given` and the explanation say so). Otherwise it is computed as the
+benchmark does: with ``microsoft/deberta-xlarge-mnli``, layer 40, without idf weights, rescaled with
+bert-score's baseline for English. An empty answer or target has a raw value of 0, which rescaling
+takes below 0, as bert-score has it.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Literal
+
+from ragassay.errors import Tally
+from ragassay.metrics.answer.bertscore import (
+    EMPTY,
+    RESCALE,
+    EncoderMetric,
+    OnScale,
+    Scale,
+    against_references,
+    cut_note,
+    grouped,
+)
+from ragassay.metrics.core.base import (
+    Need,
+    Window,
+    missing,
+    param,
+    part,
+    register,
+)
+from ragassay.metrics.mtrag.mtrag_given import GIVEN, impossible, in_range, read, values_of
+from ragassay.metrics.mtrag.mtrag_overlap import no_contexts, passage_texts
+from ragassay.models import Unavailable
+from ragassay.models.encoders.bertscore import Match
+from ragassay.samples import Sample
+from ragassay.scores import Outcome, Reason, Score, Unscored
+
+
+@dataclass(frozen=True)
+class ByBertScore(OnScale):
+    """The parameters of everything that rests on BERTScores, so that all of it rests on the same.
+
+    Attributes:
+        given: see `GIVEN`.
+    """
+
+    rescale: bool = param(True, RESCALE)
+    given: bool = param(True, GIVEN, origin=True)
+
+    @property
+    def taken(self) -> dict[str, Any]:
+        """These parameters, for a metric that it reads."""
+        return {spec.name: getattr(self, spec.name) for spec in fields(ByBertScore)}
+
+
+@dataclass(frozen=True)
+class _BertScore(ByBertScore, EncoderMetric):
+    """A BERTScore, given or computed.
+
+    Rescaling stretches the cosine's -1 to a value that depends on the model, so there is no lower
+    bound.
+    """
+
+    family = "mtrag"
+    low = None
+    uses = ("given",)
+    source = "Zhang et al. 2020, BERTScore; MT-RAG benchmark, step 1"
+
+    @property
+    @abstractmethod
+    def names(self) -> Sequence[str]:
+        """What the value is called in a record; the first that is there counts."""
+
+    def brings(self, sample: Sample) -> bool:
+        """Whether the record brings the value, and it counts."""
+        return self.given and values_of(sample, *self.names) is not None
+
+    def taken_from(self, sample: Sample, n: int | None) -> list[float] | Unscored | None:
+        """The record's values: ``n`` of them, or a lone one; ``None`` where there are none."""
+        if not self.brings(sample):
+            return None
+        values = values_of(sample, *self.names) or []
+        if n is not None and len(values) not in (1, n):
+            return Unscored(
+                Reason.UNDEFINED,
+                f"the given {self.names[0]} has {len(values)} values for {n} texts",
+            )
+        return in_range(self, self.names[0], values)
+
+    def remarks(self, window: Window) -> Iterable[Tally]:
+        """How many records bring impossible values."""
+        pairs = zip(window.samples, window.outcomes(self), strict=True)
+        n = sum(
+            isinstance(found, Unscored) and found.reason is Reason.UNDEFINED and self.brings(sample)
+            for sample, found in pairs
+        )
+        rule = "one number of at most 1, or one for each text"
+        return impossible(self, self.names[0], n, rule)
+
+    def measure(self, window: Window, rows: Sequence[int]) -> Sequence[Outcome]:
+        """By the model; where it is not here, it is said how to give the value instead."""
+        try:
+            return self.compared(window, tuple(rows))
+        except Unavailable as error:
+            raise error.saying(
+                f"{error}; values in the records' metrics, under the published names, need no model"
+            ) from error
+
+    @abstractmethod
+    def compared(self, window: Window, rows: tuple[int, ...]) -> Sequence[Outcome]:
+        """One outcome for each of these samples.
+
+        Raises:
+            Unavailable: the model is not here.
+        """
+
+    def notes(self, window: Window, matches: Sequence[Match], chosen: Match, other: str) -> str:
+        """What is to be said about a score: the text it rests on is empty, or some were cut."""
+        cut = cut_note(matches, window, self.scale, other)
+        return "; ".join(filter(None, (EMPTY if chosen.empty else "", cut)))
+
+
+@register
+@dataclass(frozen=True)
+class ReferenceBertScore(_BertScore):
+    """BERTScore of the answer against the first target: precision or recall.
+
+    ``bertscore`` takes the best of several references instead.
+    """
+
+    part: Literal["p", "r"] = part("r", ("p", "r"), "precision or recall")
+
+    name = "reference_bertscore"
+    title = "BERTScore against the first target (MT-RAG BertscoreP, BertscoreR)"
+    needs = ("answer", "references")
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The spellings of the benchmark's records and of its analytics."""
+        return {"p": ("BertscoreP", "Bert-Prec"), "r": ("BertscoreR", "Bert-Rec")}[self.part]
+
+    def read(self, sample: Sample) -> Outcome | None:
+        """The first target's value; all of them as parts."""
+        values = self.taken_from(sample, len(sample.references))
+        if values is None or isinstance(values, Unscored):
+            return values
+        return read(values[0], values=values)
+
+    def compared(self, window: Window, rows: tuple[int, ...]) -> Sequence[Outcome]:
+        """The first target's value; all of them as parts."""
+        found = []
+        for matches in window.once(against_references, self.scale, rows):
+            each = [match for match in matches if match is not None]
+            values = [getattr(match, self.part) for match in each]
+            said = self.notes(window, each[:1], each[0], "target")
+            found.append(Score(values[0], {"values": values}, said))
+        return found
+
+
+def against_passages(
+    window: Window, scale: Scale, rows: tuple[int, ...]
+) -> list[list[Match | None]]:
+    """The answer of each of these samples against each passage; for `Window.once`."""
+    groups = []
+    for sample in (window.samples[at] for at in rows):
+        texts = passage_texts(sample)
+        assert sample.answer is not None and not isinstance(texts, Unscored)
+        groups.append((sample.answer.text, texts))
+    return grouped(window, scale, groups)
+
+
+@register
+@dataclass(frozen=True)
+class PassageBertScore(_BertScore):
+    """BERTScore precision of the answer against each passage, the highest counts.
+
+    MT-RAG's page calls it keyword precision; it is knowledge precision (Adlakha et al. 2023).
+    Not applicable where nothing was retrieved, whatever value the record brings.
+    """
+
+    name = "passage_bertscore"
+    title = "BERTScore precision against the nearest passage (MT-RAG BertKPrec)"
+    needs: ClassVar[tuple[Need, ...]] = ("answer", "passages")
+    names = ("BertKPrec", "Bert-KPrec")
+
+    def lacks(self, sample: Sample) -> Unscored | None:
+        """Something retrieved, an answer, and the text of each passage or the value."""
+        if self.brings(sample) and sample.passages != ():
+            return missing(sample, ("answer",))
+        if (none := no_contexts(sample)) is not None:
+            return missing(sample, ("answer",)) or none
+        texts = passage_texts(sample)
+        return super().lacks(sample) or (texts if isinstance(texts, Unscored) else None)
+
+    def read(self, sample: Sample) -> Outcome | None:
+        """Highest value; those of all passages as parts."""
+        values = self.taken_from(sample, None if sample.passages is None else len(sample.passages))
+        if values is None or isinstance(values, Unscored):
+            return values
+        return read(max(values), values=values)
+
+    def compared(self, window: Window, rows: tuple[int, ...]) -> Sequence[Outcome]:
+        """Highest value; those of all passages as parts."""
+        found = []
+        for matches in window.once(against_passages, self.scale, rows):
+            each = [match for match in matches if match is not None]
+            values = [match.p for match in each]
+            said = self.notes(window, each, max(each, key=lambda match: match.p), "passage")
+            found.append(Score(max(values), {"values": values}, said))
+        return found

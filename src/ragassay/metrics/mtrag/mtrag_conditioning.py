@@ -1,0 +1,352 @@
+"""Metrics after IDK conditioning: what a value becomes once one knows whether the query has an
+answer (`ragassay.metrics.mtrag.mtrag_idk_table`).
+
+The metrics score no reply that was not understood: where there is no verdict, they are `Unscored`,
+because nobody knows then whether the value or a 0 or 1 should stand.
+
+A mean of conditioned values speaks of the metric only where the metric itself can be had. So the
+table decides where the value is missing for a reason that lies in the sample (no claims, nothing
+retrieved, a reply that was refused or not understood); where it is missing because it could not be
+computed or asked for here at all (no model, a judge that does not answer such questions, a server
+out of reach, the budget spent), the conditioned value is `Unscored` with that reason. Otherwise
+the mean would be one of the table's 0s and 1s alone.
+
+The verdicts are those of ``idk_eval`` and ``underspecified_eval``, the value is the base metric's;
+each is the record's own or a judge's. Where the record brings only ``conditional_idk``, a full "I
+don't know" follows from it and the label, and nobody's verdict is needed. A record may also bring
+conditioned values, as ``RB_agg_idk`` or ``rb_agg_idk`` and their like. Published ones are wrong
+where the label was not found (the benchmark's issue 23), so that they count only where the record's
+other values do not give them; but they count before a judge that is asked now, and where the value
+could not be had. A value that the table cannot give for the record's label and verdict (0.4 of an
+unanswerable query) is taken in no case: it is counted, told, and made anew like any other.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple
+
+from ragassay.errors import Tally
+from ragassay.metrics.core.base import Metric, Window, missing, param, register
+from ragassay.metrics.mtrag.mtrag_aggregate import RBAgg
+from ragassay.metrics.mtrag.mtrag_bertscore import ByBertScore
+from ragassay.metrics.mtrag.mtrag_given import (
+    GIVEN,
+    READ,
+    ROUNDING,
+    givers,
+    impossible,
+    in_range,
+    values_of,
+)
+from ragassay.metrics.mtrag.mtrag_idk_table import ABSTAINABLE, NO_LABEL, Rule, idk_cell
+from ragassay.metrics.mtrag.mtrag_judged import (
+    IdkEval,
+    ReferenceJudge,
+    ReferencelessFaithfulness,
+    UnderspecifiedEval,
+)
+from ragassay.models.weights.weight_files import BY_MODEL
+from ragassay.samples import Answerability, Sample
+from ragassay.scores import Outcome, Reason, Score, Unscored
+
+_CONTRADICTED = (
+    "{n} given {value contradicts|values contradict} the label or another value of the same "
+    "record, as values do that were made without the label. {It was|They were} not taken, "
+    "but made anew by the table of IDK conditioning."
+)
+
+
+class _Cell(NamedTuple):
+    """The table's entry (``None``: the metric's own value stands), and how it was found.
+
+    ``given``: by a verdict that the record brings; ``by``: who gave that.
+    """
+
+    value: float | None
+    why: str
+    evidence: tuple[str, ...] = ()
+    given: bool = False
+    by: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Conditioned(Metric):
+    rule: Rule = param(
+        "paper", "paper: the whole table; spec: the shorter rule of the metrics page"
+    )
+    given: bool = param(True, GIVEN, origin=True)
+
+    published: ClassVar[tuple[str, ...]]
+
+    family = "mtrag"
+    needs = ("answer", "answerability")
+    uses = ("query", "history", "passages", "references", "given")
+    source = "Katsis et al. 2025, MTRAG; MT-RAG benchmark, step 5"
+    kind = "judge"
+    version = 2
+
+    @property
+    @abstractmethod
+    def base(self) -> RBAgg | ReferenceJudge | ReferencelessFaithfulness:
+        """The metric that is conditioned."""
+
+    @property
+    def idk(self) -> IdkEval:
+        """Whose verdict on "I don't know" counts."""
+        return IdkEval(self.given)
+
+    @property
+    def underspecified(self) -> UnderspecifiedEval:
+        """Whose verdict on underspecified queries counts."""
+        return UnderspecifiedEval(self.given, labelled=True)
+
+    @property
+    def inputs(self) -> tuple[Metric, ...]:
+        """Both verdicts and the metric that is conditioned."""
+        return (self.idk, self.underspecified, self.base)
+
+    def lacks(self, sample: Sample) -> Unscored | None:
+        """Answer, label, a verdict that can be had, and the own value unless the table decides.
+
+        An own value that this installation cannot compute is lacking in any case.
+        """
+        lacking = missing(sample, ("answer",))
+        if lacking is not None or self._brought(sample) is not None:
+            return lacking
+        label = sample.answerability
+        if label is None:
+            return Unscored(Reason.MISSING_INPUT, NO_LABEL)
+        own = self.base.lacks(sample)
+        if self._ignores_idk(label) or (own is not None and _at_large(own.reason)):
+            return own
+        if label is Answerability.UNDERSPECIFIED:
+            return unread(self.underspecified, sample)
+        idk = idk_of(sample) if self.given else None
+        lacking = None if idk is not None else unread(self.idk, sample)
+        return lacking if lacking is not None or label in ABSTAINABLE or idk == 1 else own
+
+    def score_window(self, window: Window) -> Sequence[Outcome]:
+        """The base metric's outcomes, each sent through the table."""
+        found = (window.outcomes(metric) for metric in self.inputs)
+        return [
+            missing(sample, ("answer",)) or self._condition(sample, *outcomes)
+            for sample, *outcomes in zip(window.samples, *found, strict=True)
+        ]
+
+    def _condition(
+        self, sample: Sample, idk: Outcome, underspecified: Outcome, value: Outcome
+    ) -> Outcome:
+        label = sample.answerability
+        if label is None:
+            return Unscored(Reason.MISSING_INPUT, NO_LABEL)
+        found = _by_table(self._cell(sample, label, idk, underspecified), value)
+        wrong = self.contradicts(sample)
+        told = self._impossible(sample)
+        if wrong is not None:
+            told = f"the given {self.published[0]}, {wrong:g}, contradicts the label or a value"
+            told += " beside it"
+        if told and isinstance(found, Score):
+            found = replace(found, explanation=f"{found.explanation}; {told}")
+        if isinstance(found, Score) and not found.evidence:
+            return found
+        brought = self._brought(sample)
+        if brought is None:
+            return found
+        values = in_range(self, self.published[0], brought)
+        if isinstance(values, Unscored):
+            return values
+        by = givers(sample, *self.published, self.name)
+        return Score(values[0], {}, f"the conditioned value, {READ}", given=True, by=by)
+
+    def remarks(self, window: Window) -> Iterable[Tally]:
+        """How many given values contradict the table, and how many are impossible under any."""
+        n = sum(self.contradicts(sample) is not None for sample in window.samples)
+        if n:
+            yield Tally(_CONTRADICTED, n)
+        wrong = sum(bool(self._impossible(sample)) for sample in window.samples)
+        yield from impossible(self, self.published[0], wrong)
+
+    def contradicts(self, sample: Sample) -> float | None:
+        """The conditioned value that the record brings, where the table cannot have given it."""
+        brought = self._of_record(sample)
+        if brought is None or self._impossible(sample):
+            return None
+        possible = self._possible(sample)
+        if possible is None or any(abs(brought[0] - one) <= ROUNDING for one in possible):
+            return None
+        return float(brought[0])
+
+    def _possible(self, sample: Sample) -> tuple[float, ...] | None:
+        """What the table can give by all that the record says; ``None`` where that is any value."""
+        label = sample.answerability
+        assert label is not None
+        own = self.base.brought(sample)
+        stands = (own.number or 0.0,) if isinstance(own, Score) else None
+        if label is Answerability.UNDERSPECIFIED:
+            verdict = self.underspecified.brought(sample)
+        else:
+            told = idk_of(sample)
+            verdict = self.idk.brought(sample) if told is None else Score(told)
+        if isinstance(verdict, Unscored):
+            return None
+        if verdict is not None:
+            cell = idk_cell(verdict.number, label, underspecified=verdict.number)
+            return stands if cell is None else (cell,)
+        if label in (*ABSTAINABLE, Answerability.UNDERSPECIFIED):
+            return (0.0, 1.0)
+        return None if stands is None else (0.0, *stands)
+
+    def _brought(self, sample: Sample) -> list[Any] | None:
+        """The conditioned value that the record brings, unless it contradicts the table."""
+        return None if self.contradicts(sample) is not None else self._of_record(sample)
+
+    def _impossible(self, sample: Sample) -> str:
+        """Why the conditioned value that the record brings is none; empty where it is one."""
+        brought = self._of_record(sample)
+        found = None if brought is None else in_range(self, self.published[0], brought)
+        return found.detail if isinstance(found, Unscored) else ""
+
+    def _of_record(self, sample: Sample) -> list[Any] | None:
+        """The conditioned value that the record brings; it follows the paper's table."""
+        if sample.answerability is None or self.rule != "paper" or not self.given:
+            return None
+        values = values_of(sample, *self.published, self.name)
+        return None if values is None else values[:1]
+
+    def _ignores_idk(self, label: Answerability) -> bool:
+        return self.rule == "spec" and label is not Answerability.UNANSWERABLE
+
+    def _cell(
+        self, sample: Sample, label: Answerability, idk: Outcome, underspecified: Outcome
+    ) -> _Cell | Unscored:
+        if self._ignores_idk(label):
+            return _Cell(None, f"{label.upper()}, which the shorter rule leaves alone")
+        if label is Answerability.UNDERSPECIFIED:
+            if isinstance(underspecified, Unscored):
+                return named("underspecified_eval", underspecified)
+            said = underspecified.number
+            value = idk_cell(None, label, underspecified=said)
+            return _cell(value, label, f"underspecified_eval {said}", underspecified)
+        own = idk_of(sample) if self.given else None
+        if own is not None:
+            why = f"{label.upper()}, idk_eval {own} by the conditional_idk {READ}"
+            by = givers(sample, "conditional_idk")
+            return _Cell(idk_cell(own, label, self.rule), why, given=True, by=by)
+        if isinstance(idk, Unscored):
+            return named("idk_eval", idk)
+        value = idk_cell(idk.number, label, self.rule)
+        return _cell(value, label, f"idk_eval {idk.number}", idk)
+
+
+def _cell(value: float | None, label: Answerability, said: str, verdict: Score) -> _Cell:
+    why = f"{label.upper()}, {said}" + (f" {READ}" if verdict.given else "")
+    return _Cell(value, why, verdict.evidence, verdict.given, verdict.by)
+
+
+def _at_large(reason: Reason) -> bool:
+    """Whether a value is missing for a reason that strikes many samples, whatever they hold."""
+    return reason.passing or reason in BY_MODEL or reason is Reason.UNSUPPORTED
+
+
+def _by_table(cell: _Cell | Unscored, value: Outcome) -> Outcome:
+    """The conditioned outcome; its evidence is that of what decided it.
+
+    It rests on whoever gave the verdict and the value, also where the table decides: the mean does.
+    """
+    evidence = tuple(dict.fromkeys((*cell.evidence, *value.evidence)))
+    by = () if isinstance(cell, Unscored) else cell.by
+    if isinstance(value, Score):
+        by = tuple(dict.fromkeys((*by, *value.by)))
+    if isinstance(value, Unscored) and _at_large(value.reason):
+        return replace(value, evidence=evidence)
+    if isinstance(cell, Unscored):
+        return cell
+    if cell.value is not None:
+        instead = f": in place of {value.value:.4g}" if isinstance(value, Score) else ""
+        given = cell.given and not cell.evidence
+        return Score(cell.value, {}, cell.why + instead, cell.evidence, given=given, by=by)
+    if isinstance(value, Unscored):
+        return replace(value, evidence=evidence)
+    given = (cell.given or value.given) and not evidence
+    stands = f"own value, {READ}, stands" if value.given else "own value stands"
+    said = f"{cell.why}: the metric's {stands}"
+    return Score(value.value, {}, said, evidence, given=given, by=by)
+
+
+def named(name: str, outcome: Unscored) -> Unscored:
+    """The same outcome, for a metric that reads it."""
+    return replace(outcome, detail=f"{name} is unscored: {outcome.detail}")
+
+
+def unread(metric: IdkEval | UnderspecifiedEval, sample: Sample) -> Unscored | None:
+    """Why there can be no verdict: the sample lacks something, or brings what is none."""
+    brought = metric.brought(sample)
+    if isinstance(brought, Unscored):
+        return named(metric.name, brought)
+    return metric.lacks(sample)
+
+
+def idk_of(sample: Sample) -> float | None:
+    """The ``idk_eval`` that follows from the record's ``conditional_idk`` and label; ``None`` where
+    it has none, or brings an ``idk_eval`` of its own.
+
+    Only a full "I don't know" can be told from it; 0 then stands for 0 or 0.5, which the table
+    treats alike.
+    """
+    right, label = values_of(sample, "conditional_idk"), sample.answerability
+    if right is None or right[0] not in (0, 1) or label in (None, Answerability.UNDERSPECIFIED):
+        return None
+    if values_of(sample, "idk_eval") is not None:
+        return None
+    return float((label in ABSTAINABLE) == bool(right[0]))
+
+
+@register
+@dataclass(frozen=True)
+class RBAggIdk(ByBertScore, _Conditioned):
+    """``rb_agg`` after IDK conditioning: the paper's RBalg."""
+
+    name = "rb_agg_idk"
+    title = "RB_agg, 1 for a right 'I don't know' and 0 for a wrong one (MT-RAG RB_agg_idk, RBalg)"
+    recommended_for = "benchmarks with unanswerable queries, without a judge of quality"
+    published = ("RB_agg_idk", "RB_agg_idk_underspecified")
+
+    @property
+    def base(self) -> RBAgg:
+        """``rb_agg``."""
+        return RBAgg(**self.taken)
+
+
+@register
+@dataclass(frozen=True)
+class RBLlmIdk(_Conditioned):
+    """``rb_llm`` after IDK conditioning: the paper's RBllm."""
+
+    name = "rb_llm_idk"
+    title = "RB_llm, 1 for a right 'I don't know' and 0 for a wrong one (MT-RAG RB_llm_idk, RBllm)"
+    recommended_for = "benchmarks with unanswerable queries: MT-RAG's main figure"
+    published = ("RB_llm_idk", "RB_llm_idk_underspecified")
+
+    @property
+    def base(self) -> ReferenceJudge:
+        """``rb_llm``."""
+        return ReferenceJudge(self.given)
+
+
+@register
+@dataclass(frozen=True)
+class RLFIdk(_Conditioned):
+    """``rl_f`` after IDK conditioning: the paper's RLF."""
+
+    name = "rl_f_idk"
+    title = "RL_F, 1 for a right 'I don't know' and 0 for a wrong one (MT-RAG RL_F_idk, RLF)"
+    recommended_for = "faithfulness where queries may be unanswerable"
+    published = ("RL_F_idk", "RL_F_idk_underspecified")
+
+    @property
+    def base(self) -> ReferencelessFaithfulness:
+        """``rl_f``."""
+        return ReferencelessFaithfulness(self.given)

@@ -1,0 +1,144 @@
+"""MT-RAG's values that the record brings: how they are read.
+
+A record carries them among its ``metrics`` (as a list or a number), or as annotations of an
+InspectorRAGet file. A value that is no number, or lies outside the metric's range, is `Unscored`,
+and says so.
+
+A score is *given* (`Score.given`) where it rests on at least one value that the record brings and
+on no judge's verdict: the value itself, what is computed from it (RB_agg from given BERTScores),
+and what the table of `mtrag_idk_table` decides by it. One verdict among what a score rests on
+makes it judged.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ragassay.errors import Tally
+from ragassay.metrics.core.base import Metric
+from ragassay.samples import Sample
+from ragassay.scores import AND, RECORD, Reason, Score, Unscored
+
+GIVEN = "take the value that the record brings, where it has one"
+"""What the parameter ``given`` says."""
+
+READ = "read from the record"
+"""Explanation of a value that the record brings."""
+
+ROUNDING = 1e-6
+"""How far single precision may carry a value beyond its range."""
+
+
+def values_of(sample: Sample, *names: str) -> list[Any] | None:
+    """The values that came with the record under the first of ``names`` that it has.
+
+    A lone value is a list of one, and the text of a number (as a table's cell holds it) that
+    number. ``None`` where the record has none of them, or null, or a list without any value.
+    """
+    for name in names:
+        value = sample.given.get(name)
+        values = list(value) if isinstance(value, list | tuple) else [value]
+        if any(one is not None for one in values):
+            return [_number(one) if isinstance(one, str) else one for one in values]
+    return None
+
+
+def givers(sample: Sample, *names: str) -> tuple[str, ...]:
+    """Who gave the value that `values_of` reads: labels of judges, `RECORD` where the record does
+    not say."""
+    for name in names:
+        if values_of(sample, name) is not None:
+            return tuple((sample.given_by.get(name) or RECORD).split(AND))
+    return ()
+
+
+def explained(sample: Sample, name: str) -> Unscored | None:
+    """Why the record's value is null, where it says so: that is the outcome, since a number in its
+    place could be another judge's than its neighbours'."""
+    if name not in sample.given or values_of(sample, name) is not None:
+        return None
+    why = sample.given_unscored.get(name)
+    return None if why is None else Unscored.of_words(why)
+
+
+def in_range(metric: Metric, name: str, values: Sequence[Any]) -> list[float] | Unscored:
+    """The values given under ``name``, where all are finite numbers in the metric's range."""
+    low = -math.inf if metric.low is None else metric.low - ROUNDING
+    high = math.inf if metric.high is None else metric.high + ROUNDING
+    for value in values:
+        if not _is_number(value):
+            return Unscored(
+                Reason.UNDEFINED, f"the given {name} holds {value!r}, which is not a number"
+            )
+        if not low <= value <= high:
+            bound = f"above {metric.high:g}" if value > high else f"below {metric.low:g}"
+            return Unscored(
+                Reason.UNDEFINED, f"the given {name} holds {value:g}, which cannot be {bound}"
+            )
+    return list(values)
+
+
+def impossible(metric: Metric, name: str, n: int, rule: str = "") -> Iterator[Tally]:
+    """That given values are none that a metric can have; nothing where ``n`` is 0.
+
+    Args:
+        metric: whose values they are.
+        name: what they are called in the records.
+        n: how many there are.
+        rule: what they should be; a number in the metric's range, where it is not said.
+    """
+    if metric.low is None or metric.high is None:
+        within = "" if metric.high is None else f" of at most {metric.high:g}"
+    else:
+        within = f" from {metric.low:g} to {metric.high:g}"
+    if n:
+        yield Tally(
+            f"{{n}} given {{value|values}} of {name} {{is|are}} impossible ({name} is "
+            f"{rule or f'a number{within}'}). {{It was|They were}} not taken: a score stands "
+            "there only where other values of the record give it.",
+            n,
+        )
+
+
+def verdict(sample: Sample, name: str) -> float | Unscored | None:
+    """A judge's 1, 0.5 or 0 that came with the record; ``None`` where it has none.
+
+    Anything else is a reply that was not understood, hence no verdict; nor is a null that the
+    record explains.
+    """
+    values = values_of(sample, name)
+    if values is None:
+        return explained(sample, name)
+    if values[0] in (0, 0.5, 1):
+        return float(values[0])
+    return Unscored(
+        Reason.UNDEFINED,
+        f"the given {name} is {values[0]!r}, none of 0, 0.5 and 1: the judge's reply was not "
+        "understood",
+    )
+
+
+def read(value: float, **parts: Any) -> Score:
+    """The score of a value that the record brings."""
+    return Score(value, parts, READ, given=True)
+
+
+def read_judged(value: float, sample: Sample, name: str) -> Score:
+    """The score of a judge's value that the record brings under a name, with who gave it."""
+    by = givers(sample, name)
+    told = READ if RECORD in by else f"{READ}, where {AND.join(by)} gave it"
+    return Score(value, explanation=told, given=True, by=by)
+
+
+def _number(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _is_number(value: Any) -> bool:
+    """Whether a given value is a finite number (flags are not)."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

@@ -1,0 +1,301 @@
+"""MT-RAG's four judges: "I don't know", faithfulness, overall rating, underspecified queries.
+
+A value that the record brings under its published name is taken and nobody is asked, unless
+``given=false`` (`Score.given`, `Score.by` and the explanation say so); a null whose reason the
+record gives is what it says. The published code turns a reply that it
+cannot read into 0.5, ``unknown`` or (for faithfulness) 0; here it is `Unscored`, counted, and never
+part of a mean.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass
+from statistics import median
+from typing import ClassVar
+
+from ragassay.errors import Tally
+from ragassay.judges.asking import Ask, Unanswered
+from ragassay.judges.questions.answering import SaysIdk, SaysUnderspecified
+from ragassay.judges.questions.rating import ReferenceRating
+from ragassay.judges.questions.support import ClaimSupport, ExtractClaims
+from ragassay.judges.verdict import Failure, Verdict
+from ragassay.metrics.core.base import (
+    Need,
+    Window,
+    missing,
+    not_applicable,
+    param,
+    register,
+    scored,
+)
+from ragassay.metrics.core.judged import JudgedMetric
+from ragassay.metrics.mtrag.mtrag_given import (
+    GIVEN,
+    explained,
+    impossible,
+    in_range,
+    read_judged,
+    values_of,
+    verdict,
+)
+from ragassay.metrics.mtrag.mtrag_overlap import no_contexts, passage_texts
+from ragassay.samples import Answerability, Sample
+from ragassay.scores import Outcome, Reason, Score, Unscored
+
+
+def earlier_turns(sample: Sample) -> str:
+    """The turns before the query, as lines ``speaker: text``; empty for a first turn."""
+    return "\n".join(f"{turn.speaker}: {turn.text}" for turn in sample.history)
+
+
+def conversation(sample: Sample) -> str:
+    """The query with the turns before it, as lines ``speaker: text``."""
+    asked = f"user: {sample.query}"
+    return f"{earlier_turns(sample)}\n{asked}" if sample.history else asked
+
+
+@dataclass(frozen=True)
+class _Judged(JudgedMetric):
+    """A judge's value: the record's own, or asked for."""
+
+    given: bool = param(True, GIVEN, origin=True)
+
+    published: ClassVar[str]
+    rule: ClassVar[str] = ""
+    """What a given value should be, where that is not every number in the range."""
+
+    family = "mtrag"
+    needs: ClassVar[tuple[Need, ...]] = ("query", "answer")
+    uses: ClassVar[tuple[Need, ...]] = ("history", "given")
+
+    def lacks(self, sample: Sample) -> Unscored | None:
+        """What the question needs; nothing where the record brings the value."""
+        if self.brought(sample) is not None:
+            return None
+        return super().lacks(sample)
+
+    def brought(self, sample: Sample) -> Outcome | None:
+        """The record's value, `Unscored` where it is none; ``None`` where it is to be asked for."""
+        if not self.given:
+            return None
+        values = values_of(sample, self.published)
+        if values is None:
+            return explained(sample, self.published)
+        taken = in_range(self, self.published, values[:1])
+        if isinstance(taken, Unscored):
+            return taken
+        return read_judged(taken[0], sample, self.published)
+
+    def remarks(self, window: Window) -> Iterable[Tally]:
+        """How many records bring an impossible value."""
+        n = sum(
+            values_of(sample, self.published) is not None
+            and isinstance(self.brought(sample), Unscored)
+            for sample in window.samples
+        )
+        return impossible(self, self.published, n, self.rule)
+
+    async def judge(self, sample: Sample, ask: Ask) -> Outcome:
+        """The record's value, else the judge's."""
+        found = self.brought(sample)
+        return await self.asked(sample, ask) if found is None else found
+
+    @abstractmethod
+    async def asked(self, sample: Sample, ask: Ask) -> Outcome:
+        """The outcome by the judge's answers. Lets `Unanswered` through."""
+
+
+@dataclass(frozen=True)
+class _Classified(_Judged):
+    """One of the classes 1, 0.5 and 0."""
+
+    rule = "0, 0.5 or 1"
+    higher_is_better = None
+
+    def brought(self, sample: Sample) -> Outcome | None:
+        """A value that is none of the three was not understood."""
+        found = verdict(sample, self.published) if self.given else None
+        if found is None or isinstance(found, Unscored):
+            return found
+        return read_judged(found, sample, self.published)
+
+
+@register
+@dataclass(frozen=True)
+class IdkEval(_Classified):
+    """Whether the answer says "I don't know": 1 fully, 0.5 beside an answer, 0 not at all.
+
+    An answer of nothing but small talk ("You're welcome!") is 1: it holds no part of an answer, and
+    only so can a right reply to a CONVERSATIONAL turn have 1 by MT-RAG's conditioning table.
+    The judge sees the whole conversation, because "I don't know" may be what was asked about. An
+    InspectorRAGet file has only ``conditional_idk`` (see ``answerability_accuracy``), from which a
+    full "I don't know" can be told but not the rest, so that it does not stand in here.
+    """
+
+    name = "idk_eval"
+    title = "Does the answer say that it does not know? (MT-RAG idk_eval)"
+    source = "MT-RAG benchmark, step 2"
+    published = "idk_eval"
+    asks = (SaysIdk,)
+
+    async def asked(self, sample: Sample, ask: Ask) -> Outcome:
+        """1, 0.5 or 0."""
+        assert sample.answer is not None
+        said = (await ask(SaysIdk(conversation(sample), sample.answer.text))).says_idk
+        return scored(*_IDK[said])
+
+
+_IDK = {
+    "yes": (1.0, "the answer says only that it does not know, or is small talk alone"),
+    "partial": (0.5, "the answer says of a part that it does not know, and answers another"),
+    "no": (0.0, "the answer does not say that it does not know"),
+}
+
+
+@register
+@dataclass(frozen=True)
+class UnderspecifiedEval(_Classified):
+    """Whether the answer says that the query is underspecified, or asks back: 1 or 0.
+
+    The benchmark's judge for queries labelled UNDERSPECIFIED (MT-RAG, 2026). A record may bring
+    0.5, which its published code writes for a reply that it could not read.
+    """
+
+    labelled: bool = param(False, "ask only about queries labelled UNDERSPECIFIED")
+
+    name = "underspecified_eval"
+    title = "Does the answer say that the query is underspecified? (MT-RAG underspecified_eval)"
+    source = "MT-RAG benchmark (2026)"
+    published = "underspecified_eval"
+    asks = (SaysUnderspecified,)
+
+    def lacks(self, sample: Sample) -> Unscored | None:
+        """The label, where only labelled queries count."""
+        if self.labelled and sample.answerability is not Answerability.UNDERSPECIFIED:
+            return not_applicable("the query is not labelled UNDERSPECIFIED")
+        return super().lacks(sample)
+
+    def remarks(self, window: Window) -> Iterable[Tally]:
+        """Where only labelled queries count, it is a part of other metrics."""
+        return () if self.labelled else super().remarks(window)
+
+    async def asked(self, sample: Sample, ask: Ask) -> Outcome:
+        """1 or 0."""
+        assert sample.answer is not None
+        said = await ask(SaysUnderspecified(conversation(sample), sample.answer.text))
+        return scored(float(said.asks == "yes"))
+
+
+@register
+@dataclass(frozen=True)
+class ReferencelessFaithfulness(_Judged):
+    """Share of the answer's claims that the passages support (RAGAS), by two questions.
+
+    An answer that claims nothing has no share: it is `Unscored`, not 0 (as a fork of the benchmark
+    writes) and not 1. Not applicable where nothing was retrieved.
+    """
+
+    name = "rl_f"
+    title = "Share of the answer's claims that the passages support, by a judge (MT-RAG RL_F)"
+    source = "Es et al. 2024, RAGAS; MT-RAG benchmark, step 3"
+    needs = ("query", "answer", "passages")
+    published = "RL_F"
+    asks = (ExtractClaims, ClaimSupport)
+    recommended_for = "answers that make things up"
+
+    def lacks(self, sample: Sample) -> Unscored | None:
+        """Also at least one passage, and the text of each."""
+        if self.brought(sample) is not None:
+            return None
+        lacking = missing(sample, ("query", "answer")) or no_contexts(sample)
+        texts = passage_texts(sample)
+        return lacking or (texts if isinstance(texts, Unscored) else None)
+
+    async def asked(self, sample: Sample, ask: Ask) -> Outcome:
+        """Supported claims over claims, with both as parts."""
+        texts = passage_texts(sample)
+        assert sample.answer is not None and not isinstance(texts, Unscored)
+        found = await ask(ExtractClaims(conversation(sample), sample.answer.text))
+        claims = tuple(claim for claim in found.claims if claim.strip())
+        if not claims:
+            return Unscored(Reason.UNDEFINED, "the answer makes no claim that could be supported")
+        supported = (await ask(ClaimSupport(claims, texts))).supported
+        n = sum(supported)
+        said = f"{n} of {len(claims)} claims are supported by the passages"
+        return Score(n / len(claims), {"claims": claims, "supported": supported}, said)
+
+
+_WITHOUT_PASSAGES = (
+    "{n} {answer was|answers were} rated for RB_llm without passages, as the {sample has|samples "
+    "have} none: against the reference alone."
+)
+
+
+@register
+@dataclass(frozen=True)
+class ReferenceJudge(_Judged):
+    """A judge's rating of faithfulness, appropriateness and completeness, divided by ten.
+
+    The judge compares with the first reference and sees the passages and the earlier turns. Where
+    there are no passages the prompt says so, and so does the score. With a panel as judge it is the
+    median of the votes, whatever the panel's own rule.
+    """
+
+    name = "rb_llm"
+    version = 2
+    title = "Overall rating against the reference by a judge (MT-RAG RB_llm)"
+    source = "Kuo et al. 2024, RAD-Bench; MT-RAG benchmark, step 4"
+    needs = ("query", "answer", "references")
+    uses = ("history", "passages", "given")
+    published = "RB_llm"
+    asks = (ReferenceRating,)
+    recommended_for = "one figure for quality where references and a good judge are at hand"
+
+    def remarks(self, window: Window) -> Iterable[Tally]:
+        """Also how many answers were rated without passages."""
+        yield from super().remarks(window)
+        pairs = zip(window.samples, window.outcomes(self), strict=True)
+        n = sum(
+            isinstance(found, Score) and not found.given and not sample.passages
+            for sample, found in pairs
+        )
+        if n:
+            yield Tally(_WITHOUT_PASSAGES, n)
+
+    def lacks(self, sample: Sample) -> Unscored | None:
+        """Also the text of each passage."""
+        lacking = super().lacks(sample)
+        if lacking is not None or self.brought(sample) is not None:
+            return lacking
+        texts = passage_texts(sample)
+        return texts if isinstance(texts, Unscored) else None
+
+    async def asked(self, sample: Sample, ask: Ask) -> Outcome:
+        """The rating over ten, with the judge's explanation."""
+        texts = passage_texts(sample)
+        assert sample.query is not None and sample.answer is not None
+        assert not isinstance(texts, Unscored)
+        question = ReferenceRating(
+            history=earlier_turns(sample),
+            query=sample.query,
+            reference=sample.references[0],
+            answer=sample.answer.text,
+            passages=texts,
+        )
+        found = await ask.verdict(question)
+        if isinstance(found, Failure):
+            raise Unanswered(found)
+        votes = [vote.answer.rating for vote in found.votes if isinstance(vote, Verdict)]
+        # A reply holds a whole number, so that a panel's own median of an even number of votes is
+        # the lower of the two middle ones; the published figure lies between them.
+        rating = median(votes) if votes else found.answer.rating
+        parts = {"rating": rating, **({"ratings": votes} if votes else {})}
+        # Nobody's words explain a value that nobody gave.
+        said = found.answer.explanation
+        if rating != found.answer.rating:
+            said = f"votes: {', '.join(map(str, votes))}"
+        if not texts:
+            said = f"Rated without passages. {said}".rstrip()
+        return Score(rating / 10, parts, said)

@@ -1,0 +1,235 @@
+"""MT-RAG's first step without models: the answer against targets and passages, and lengths.
+
+The benchmark stores a list for each metric: one value a target, or one a passage. Here the list
+stands in ``parts["values"]``; the score itself is the first target's value, as the benchmark's own
+composites take it, or the highest of the passages.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ragassay.metrics.answer.references import Pair, ReferenceMetric, plain
+from ragassay.metrics.answer.rouge import Compared, compare, compared, overlap
+from ragassay.metrics.answer.text import (
+    bare_words,
+    encode,
+    rouge_tokens,
+    squad_normal,
+    unicode_tokens,
+)
+from ragassay.metrics.core.base import (
+    SampleMetric,
+    Window,
+    missing,
+    not_applicable,
+    param,
+    register,
+    scored,
+)
+from ragassay.samples import Sample
+from ragassay.scores import Outcome, Reason, Unscored
+
+SOURCE = "Katsis et al. 2025, MTRAG; MT-RAG benchmark, step 1"
+
+
+def no_contexts(sample: Sample) -> Unscored | None:
+    """The outcome of what compares with passages where there are none; ``None`` where there are.
+
+    Contexts that a record does not have count as none retrieved: MT-RAG's files tell the two apart
+    nowhere.
+    """
+    if sample.passages:
+        return None
+    none = "the record has no contexts" if sample.passages is None else "nothing was retrieved"
+    return not_applicable(f"{none}, so there is no passage to compare with")
+
+
+def passage_texts(sample: Sample) -> tuple[str, ...] | Unscored:
+    """The texts of the passages, none where none was recorded; a passage may lack its text."""
+    texts = [passage.text for passage in sample.passages or ()]
+    if None in texts:
+        return Unscored(Reason.MISSING_INPUT, f"passage {texts.index(None) + 1} has no text")
+    return tuple(text for text in texts if text is not None)
+
+
+@register
+@dataclass(frozen=True)
+class ReferenceRecall(ReferenceMetric[Pair]):
+    """Share of the first target's words (SQuAD normal form) that occur in the answer.
+
+    Words count as often as they occur. 0 for a target without words, as published.
+    """
+
+    name = "reference_recall"
+    title = "Share of the target's words that the answer holds (MT-RAG Recall)"
+    family = "mtrag"
+    source = SOURCE
+
+    def views(self, window: Window) -> Sequence[Pair | None]:
+        """Answer and targets as they stand."""
+        return window.once(plain)
+
+    def outcome(self, view: Pair) -> Outcome:
+        """The first target's recall; all of them as parts."""
+        answer = squad_normal(view.answer).split()
+        targets = [squad_normal(text).split() for text in view.references]
+        values = [overlap(answer, words) / max(len(words), 1) for words in targets]
+        return scored(values[0], values=values)
+
+
+@register
+@dataclass(frozen=True)
+class ReferenceRougeL(ReferenceMetric[Compared]):
+    """ROUGE-L F of the answer against the first target, unstemmed (rouge-score's tokens).
+
+    The same as ``rougeL(stem=false).f`` where there is one target; that one takes the best of
+    several.
+    """
+
+    name = "reference_rougeL"
+    title = "ROUGE-L F against the first target, unstemmed (MT-RAG RougeL_stemFalse)"
+    family = "mtrag"
+    source = SOURCE
+
+    def views(self, window: Window) -> Sequence[Compared | None]:
+        """Shared with ``rougeL(stem=false)``."""
+        return window.once(compared, "rougeL", "rouge", False)
+
+    def outcome(self, view: Compared) -> Outcome:
+        """The first target's F; all of them as parts."""
+        values = [value.f for value in view.values]
+        return scored(values[0], values=values)
+
+
+@dataclass(frozen=True)
+class _AgainstPassages(SampleMetric):
+    """A metric that holds the answer against the texts of the passages.
+
+    Not applicable where nothing was retrieved: an explicit null, as the benchmark has it.
+    """
+
+    family = "mtrag"
+    needs = ("answer", "passages")
+
+    def lacks(self, sample: Sample) -> Unscored | None:
+        """An answer, and at least one passage."""
+        return missing(sample, ("answer",)) or no_contexts(sample)
+
+    def score_sample(self, sample: Sample) -> Outcome:
+        """Unscored where a passage came without its text."""
+        assert sample.answer is not None
+        texts = passage_texts(sample)
+        return texts if isinstance(texts, Unscored) else self.against(sample.answer.text, texts)
+
+    @abstractmethod
+    def against(self, answer: str, passages: Sequence[str]) -> Outcome:
+        """The outcome for an answer and at least one passage."""
+
+
+@register
+@dataclass(frozen=True)
+class PassageRougeL(_AgainstPassages):
+    """MT-RAG's extractiveness as published: ROUGE-L F with each passage, the highest counts.
+
+    A passage that stands in the answer whole (spaces apart) counts 1, hence an empty passage too.
+    A sentence copied from a long passage scores low, because F divides by the passage's length:
+    ``extractive_coverage`` asks the other way round.
+    """
+
+    name = "passage_rougeL"
+    title = "ROUGE-L F with the nearest passage (MT-RAG Extractiveness_RougeL, as published)"
+    source = SOURCE
+    higher_is_better = None
+
+    def against(self, answer: str, passages: Sequence[str]) -> Outcome:
+        """Highest value; those of all passages as parts."""
+        bare = [bare_words(text) for text in (answer, *passages)]
+        said, *sources = encode(map(rouge_tokens, bare))
+        whole = bare[0].replace(" ", "")
+        values = [
+            1.0 if text.replace(" ", "") in whole else compare("rougeL", said, code).f
+            for text, code in zip(bare[1:], sources, strict=True)
+        ]
+        return scored(max(values), values=values)
+
+
+@register
+@dataclass(frozen=True)
+class ExtractiveCoverage(_AgainstPassages):
+    """Share of the answer's words that stand in a run of words copied from some passage.
+
+    With ``run=1`` this is the extractive fragment coverage of Grusky et al. 2018 over all passages;
+    a larger ``run`` ignores runs that short, which agree by chance. Words of any script.
+    """
+
+    run: int = param(1, "shortest run of words that counts as copied", minimum=1)
+
+    name = "extractive_coverage"
+    title = "Share of the answer's words that are copied from the passages"
+    source = "Grusky et al. 2018, Newsroom (coverage)"
+    higher_is_better = None
+    recommended_for = "telling copying from rephrasing"
+
+    def against(self, answer: str, passages: Sequence[str]) -> Outcome:
+        """Coverage by all passages together; by each alone as parts."""
+        said, *sources = encode(map(unicode_tokens, (answer, *passages)))
+        if not said:
+            return Unscored(Reason.UNDEFINED, "the answer holds no words")
+        run = min(self.run, len(said))
+        starts = range(len(said) - run + 1)
+        copied = [{at for at in starts if said[at : at + run] in code} for code in sources]
+        covered = [{at + step for at in found for step in range(run)} for found in copied]
+        values = [len(found) / len(said) for found in covered]
+        return scored(len(set().union(*covered)) / len(said), values=values)
+
+
+@dataclass(frozen=True)
+class _Length(SampleMetric):
+    family = "mtrag"
+    needs = ("answer",)
+    high = None
+    higher_is_better = None
+
+    def score_sample(self, sample: Sample) -> Outcome:
+        """The length, once a target as parts."""
+        assert sample.answer is not None
+        length = self.measure(sample.answer.text)
+        return scored(length, values=[length] * len(sample.references))
+
+    @staticmethod
+    @abstractmethod
+    def measure(text: str) -> int:
+        """The length of a text."""
+
+
+@register
+@dataclass(frozen=True)
+class AnswerWords(_Length):
+    """Number of words, separated by white space: ``Length`` as MT-RAG's page describes it."""
+
+    name = "answer_words"
+    title = "Words in the answer (MT-RAG Length, as described)"
+    source = "MT-RAG metrics reference, step 1"
+
+    @staticmethod
+    def measure(text: str) -> int:
+        """Pieces between white space."""
+        return len(text.split())
+
+
+@register
+@dataclass(frozen=True)
+class AnswerCharacters(_Length):
+    """Number of characters (code points): ``Length`` as the benchmark publishes it."""
+
+    name = "answer_characters"
+    title = "Characters in the answer (MT-RAG Length, as published)"
+    source = "MT-RAG benchmark, scripts/evaluation"
+
+    @staticmethod
+    def measure(text: str) -> int:
+        """Code points."""
+        return len(text)

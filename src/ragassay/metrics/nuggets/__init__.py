@@ -1,0 +1,1 @@
+"""Nuggets: making them, and how many of them an answer holds."""

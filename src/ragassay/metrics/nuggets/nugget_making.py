@@ -1,0 +1,129 @@
+"""AutoNuggetizer's first half: from graded passages to the best nuggets of a query.
+
+The published limits are kept here and not only asked for in the prompt: passages of a grade, at
+most so many rounds, nuggets and words, near-duplicates merged
+(`ragassay.metrics.nuggets.nugget_likeness`), importance in batches, vital ones first and the best kept.
+
+Passages are read in windows. In each round every window that still brought something new is asked
+what the list lacks; the making ends when a round brings nothing or the list is full. In the first
+round no window takes more than its share of the room that is left, so that late windows are heard.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ragassay.formats.nugget_bank import Nugget
+from ragassay.judges.asking import Ask
+from ragassay.judges.questions.nuggets import ExtractNuggets, NuggetImportance
+from ragassay.metrics.nuggets.nugget_likeness import Distinct
+from ragassay.metrics.relevance.umbrela import Shots, grades
+from ragassay.scores import Reason, Unscored
+
+
+@dataclass(frozen=True, slots=True)
+class NuggetOptions:
+    """How nuggets are made; the defaults are Open RAG Eval's.
+
+    Attributes:
+        iterations: most rounds of extraction.
+        most: most nuggets of a query before the best are chosen.
+        best: how many are kept, vital ones first.
+        words: most words in a nugget; longer ones are left out.
+        batch: nuggets in one question about importance or assignment.
+        min_grade: smallest UMBRELA grade of a passage that nuggets are taken from.
+        window: passages read together.
+        shots: the prompt of the grades.
+        always: where no passage has that grade, nuggets are taken from all of them.
+    """
+
+    iterations: int = 5
+    most: int = 30
+    best: int = 20
+    words: int = 12
+    batch: int = 10
+    min_grade: int = 1
+    window: int = 10
+    shots: Shots = "zero"
+    always: bool = False
+
+
+async def make_nuggets(
+    ask: Ask,
+    query: str,
+    texts: tuple[str, ...],
+    options: NuggetOptions,
+    earlier: tuple[str, ...] = (),
+) -> tuple[Nugget, ...] | Unscored:
+    """The nuggets of a query from its passages; for `Ask.once`. `Unscored` where there are none.
+
+    Args:
+        ask: who is asked.
+        query: the query.
+        texts: passages; copies count once.
+        options: limits.
+        earlier: what the user said in earlier turns.
+
+    Raises:
+        Unanswered: a question on the way has no answer.
+    """
+    if not texts:
+        return Unscored(Reason.UNDEFINED, "nothing was retrieved, so there are no nuggets")
+    by_text = await ask.once(grades, query, texts, options.shots, earlier)
+    chosen = _relevant(by_text, options.min_grade) or (list(by_text) if options.always else [])
+    if not chosen:
+        return Unscored(
+            Reason.UNDEFINED,
+            f"no passage has a grade of {options.min_grade} or more, so there are no nuggets",
+        )
+    listed = await _extract(ask, query, chosen, options)
+    if not listed.texts:
+        why = f"; {listed.refused} were longer than {options.words} words" * bool(listed.refused)
+        return Unscored(Reason.UNDEFINED, f"the judge found no nuggets in the passages{why}")
+    return await _best(ask, query, listed.texts, options)
+
+
+def _relevant(grades_of: Mapping[str, int], least: int) -> list[str]:
+    """The texts of at least that grade, best first, in their order where grades are equal."""
+    kept = [text for text, grade in grades_of.items() if grade >= least]
+    return sorted(kept, key=lambda text: -grades_of[text])
+
+
+async def _extract(ask: Ask, query: str, texts: Sequence[str], options: NuggetOptions) -> Distinct:
+    size = options.window
+    open_windows = [tuple(texts[at : at + size]) for at in range(0, len(texts), size)]
+    listed = Distinct(words=options.words)
+    for turn in range(options.iterations):
+        fruitful = []
+        for index, passages in enumerate(open_windows):
+            room = options.most - len(listed.texts)
+            share = -(-room // (len(open_windows) - index)) if turn == 0 else room
+            if share <= 0:
+                return listed
+            known = tuple(listed.texts)
+            said = await ask(
+                ExtractNuggets(query, passages, known, len(known) + share, options.words)
+            )
+            for text in said.nuggets:
+                if len(listed.texts) < len(known) + share:
+                    listed.add(text)
+            if len(listed.texts) > len(known):
+                fruitful.append(passages)
+        open_windows = fruitful
+    return listed
+
+
+async def _best(
+    ask: Ask, query: str, texts: Sequence[str], options: NuggetOptions
+) -> tuple[Nugget, ...]:
+    batches = batched(texts, options.batch)
+    replies = await ask.each([NuggetImportance(query, batch) for batch in batches])
+    labels = [label for reply in replies for label in reply.labels]
+    made = [Nugget(text, label) for text, label in zip(texts, labels, strict=True)]
+    return tuple(sorted(made, key=lambda one: one.importance != "vital")[: options.best])
+
+
+def batched(items: Sequence[str], size: int) -> list[tuple[str, ...]]:
+    """Consecutive runs of at most ``size`` items."""
+    return [tuple(items[at : at + size]) for at in range(0, len(items), size)]

@@ -1,0 +1,188 @@
+"""AutoNuggetizer: which of the facts that a good answer holds does this answer hold?
+
+Six scores of one set of questions: ``nuggets.all``, ``vital``, ``weighted`` and their strict forms.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, get_args
+
+from ragassay.errors import UsageError
+from ragassay.formats.nugget_bank import Importance, Nugget, QueryNuggets
+from ragassay.judges.asking import Ask
+from ragassay.judges.questions.nuggets import (
+    Assignment,
+    AssignNuggets,
+    ExtractNuggets,
+    NuggetImportance,
+)
+from ragassay.judges.questions.relevance import RelevanceGrade
+from ragassay.metrics.core.base import missing, param, part, register
+from ragassay.metrics.core.judged import JudgedMetric
+from ragassay.metrics.nuggets.nugget_making import NuggetOptions, batched, make_nuggets
+from ragassay.metrics.nuggets.nugget_scores import NuggetScore, nugget_score, published_nugget_score
+from ragassay.metrics.relevance.umbrela import SHOTS_DOC, Shots, earlier_queries, textless, texts_of
+from ragassay.samples import Sample
+from ragassay.scores import Outcome, Reason, Score, Unscored
+
+CONTEXT = "nuggets"
+"""Where an asker's context holds a nugget bank: entries by query id."""
+
+
+async def assign(
+    ask: Ask, query: str, answer: str, nuggets: tuple[Nugget, ...], batch: int
+) -> tuple[Assignment, ...]:
+    """How far the answer holds each nugget; for `Ask.once`. An empty answer holds none, unasked.
+
+    Raises:
+        Unanswered: a batch has no labels.
+    """
+    if not answer.strip():
+        return tuple[Assignment, ...](["not_support"] * len(nuggets))
+    batches = batched([one.text for one in nuggets], batch)
+    replies = await ask.each([AssignNuggets(query, answer, texts) for texts in batches])
+    labels: list[Assignment] = [label for reply in replies for label in reply.labels]
+    return tuple(labels)
+
+
+@dataclass(frozen=True)
+class _Nuggets(JudgedMetric):
+    part: NuggetScore = part(
+        "all", get_args(NuggetScore), "which nuggets count, and whether partial support does"
+    )
+    iterations: int = param(5, "most rounds of extraction", minimum=1)
+    most: int = param(30, "most nuggets before the best are chosen", minimum=1)
+    best: int = param(20, "nuggets kept, vital ones first", minimum=1)
+    words: int = param(12, "most words in a nugget; longer ones are left out", minimum=1)
+    batch: int = param(10, "nuggets in one question about importance or support", minimum=1)
+    min_grade: int = param(1, "smallest UMBRELA grade of a passage with nuggets", minimum=0)
+    window: int = param(10, "passages read together", minimum=1)
+    shots: Shots = param("zero", SHOTS_DOC)
+
+    family = "trecrag"
+    needs = ("query", "answer")
+    uses = ("passages", "history")
+    parts_titles: ClassVar[Mapping[str, str]] = {
+        "all": "all of them, partial support counts a half",
+        "all_strict": "all of them, full support only",
+        "vital": "vital ones, partial support counts a half",
+        "vital_strict": "vital ones, full support only",
+        "weighted": "others weigh half as much as vital ones, partial support counts a half",
+        "weighted_strict": "others weigh half as much as vital ones, full support only",
+    }
+    asks = (RelevanceGrade, ExtractNuggets, NuggetImportance, AssignNuggets)
+
+    always: ClassVar[bool] = False
+    """Whether nuggets are made where nothing relevant was retrieved."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.min_grade > 3:
+            raise UsageError(f"{self.name}: min_grade is a grade, 0 to 3, not {self.min_grade}.")
+
+    @property
+    def options(self) -> NuggetOptions:
+        """How nuggets are made."""
+        return NuggetOptions(
+            self.iterations, self.most, self.best, self.words, self.batch, self.min_grade,
+            self.window, self.shots, self.always,
+        )  # fmt: skip
+
+    async def judge(self, sample: Sample, ask: Ask) -> Outcome:
+        """The score, with every nugget and its labels as parts."""
+        assert sample.query is not None and sample.answer is not None
+        nuggets = await self._nuggets(sample, ask)
+        if isinstance(nuggets, Unscored):
+            return nuggets
+        held = await ask.once(assign, sample.query, sample.answer.text, nuggets, self.batch)
+        labels = [one.importance for one in nuggets]
+        value = self.combine(labels, held)
+        if value is None:
+            return Unscored(Reason.UNDEFINED, f"none of the {len(nuggets)} nuggets is vital")
+        return Score(
+            value,
+            {
+                "nuggets": [one.text for one in nuggets],
+                "labels": labels,
+                "assignments": list(held),
+            },
+        )
+
+    async def _nuggets(self, sample: Sample, ask: Ask) -> tuple[Nugget, ...] | Unscored:
+        """The query's nuggets: those of the bank, or those that its own passages hold."""
+        bank = ask.context.get(CONTEXT)
+        if bank is not None:
+            return _from_bank(sample, bank)
+        lacking = missing(sample, ("passages",)) or textless(sample)
+        if lacking is not None:
+            return lacking
+        assert sample.query is not None
+        texts, earlier = texts_of(sample), earlier_queries(sample)
+        return await ask.once(make_nuggets, sample.query, texts, self.options, earlier)
+
+    @abstractmethod
+    def combine(self, importance: Sequence[Importance], held: Sequence[Assignment]) -> float | None:
+        """The score; ``None`` where it is a mean of nothing."""
+
+
+@register
+@dataclass(frozen=True)
+class Nuggets(_Nuggets):
+    """Share of the query's nuggets that the answer holds: support 1, partial support 0.5, else 0.
+
+    ``all`` is the mean over all nuggets, ``vital`` over those that a good answer must hold,
+    ``weighted`` lets the others weigh a half; the ``strict`` forms count full support only.
+
+    As published, nuggets are made from the run's own passages, so two systems are measured against
+    different facts. A nugget bank (``--nuggets pooled`` or a file) takes their place where there is
+    one: its nuggets belong to the query, all of them count, and its hash stands in the signature.
+
+    No nuggets (nothing relevant was retrieved) is no score, and no vital nugget no vital score. An
+    empty answer holds nothing.
+    """
+
+    name = "nuggets"
+    aliases: ClassVar = {"AutoNuggetizer": "nuggets.all"}
+    title = "Share of the query's nuggets that the answer holds (AutoNuggetizer)"
+    source = "Pradeep et al. 2024, AutoNuggetizer (arXiv 2411.09607); Open RAG Eval, metrics page"
+    recommended_for = "whether the answer is complete, without a reference answer"
+
+    def combine(self, importance: Sequence[Importance], held: Sequence[Assignment]) -> float | None:
+        """By the published formulas."""
+        return nugget_score(self.part, importance, held)
+
+
+@register
+@dataclass(frozen=True)
+class NuggetsOre(_Nuggets):
+    """Nuggets as Open RAG Eval's tool scores them.
+
+    As ``nuggets``, but: where no passage has the grade, nuggets are made from all of them, so that
+    an answer to a failed retrieval has a score; no vital nugget is a vital score of 0; the weighted
+    scores divide as if each kind had a nugget at least.
+    """
+
+    name = "nuggets_ore"
+    title = "Share of the query's nuggets that the answer holds, as Open RAG Eval computes it"
+    source = "Open RAG Eval 0.3.0, AutoNuggetizer"
+    always = True
+
+    def combine(self, importance: Sequence[Importance], held: Sequence[Assignment]) -> float | None:
+        """With the tool's denominators."""
+        return published_nugget_score(self.part, importance, held)
+
+
+def _from_bank(sample: Sample, bank: Mapping[str, QueryNuggets]) -> tuple[Nugget, ...] | Unscored:
+    entry = bank.get(sample.id)
+    if entry is None:
+        return Unscored(
+            Reason.MISSING_INPUT, f"the nugget bank holds nothing for the query {sample.id!r}"
+        )
+    if entry.failure is not None:
+        return entry.failure
+    return entry.nuggets or Unscored(
+        Reason.UNDEFINED, "the nugget bank has no nuggets for this query"
+    )

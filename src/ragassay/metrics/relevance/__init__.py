@@ -1,0 +1,1 @@
+"""UMBRELA's relevance grades, and rankings by them."""

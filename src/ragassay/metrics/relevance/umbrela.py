@@ -1,0 +1,98 @@
+"""UMBRELA: an LLM's grade for each retrieved passage, 0 to 3, and their mean.
+
+What a ranking is worth by these grades is in `ragassay.metrics.relevance.umbrela_ranking`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from ragassay.judges.asking import Ask
+from ragassay.judges.questions.relevance import RelevanceGrade
+from ragassay.metrics.citation.citable import passage_keys
+from ragassay.metrics.core.base import param, register
+from ragassay.metrics.core.judged import JudgedMetric
+from ragassay.samples import Sample
+from ragassay.scores import Outcome, Reason, Score, Unscored
+
+Shots = Literal["zero", "few"]
+SOURCE = "Upadhyay et al. 2024, UMBRELA (arXiv 2406.06519); Open RAG Eval, metrics page"
+SHOTS_DOC = "the prompt: zero-shot, or few-shot with graded examples"
+
+
+async def grades(
+    ask: Ask, query: str, texts: tuple[str, ...], shots: Shots, earlier: tuple[str, ...] = ()
+) -> Mapping[str, int]:
+    """The grade of each distinct text; for `Ask.once`. ``earlier`` is `earlier_queries`.
+
+    Raises:
+        Unanswered: a text has no grade; the message says how many have none.
+    """
+    distinct = list(dict.fromkeys(texts))
+    answers = await ask.each([RelevanceGrade(query, text, shots, earlier) for text in distinct])
+    return {text: one.grade for text, one in zip(distinct, answers, strict=True)}
+
+
+def textless(sample: Sample) -> Unscored | None:
+    """`Unscored` where a passage came without its text, so that nobody can grade it."""
+    bare = [at for at, passage in enumerate(sample.passages or ()) if passage.text is None]
+    if not bare:
+        return None
+    key = passage_keys(sample.passages or ())[bare[0]]
+    return Unscored(
+        Reason.MISSING_INPUT,
+        f"{len(bare)} of {len(sample.passages or ())} passages have no text (the first: {key})",
+    )
+
+
+def earlier_queries(sample: Sample) -> tuple[str, ...]:
+    """What the user said in the turns before the query, oldest first."""
+    return tuple(turn.text for turn in sample.history if turn.speaker == "user")
+
+
+def texts_of(sample: Sample) -> tuple[str, ...]:
+    """The texts of a sample's passages, in rank order, where all have one (see `textless`)."""
+    return tuple(passage.text or "" for passage in sample.passages or ())
+
+
+@register
+@dataclass(frozen=True)
+class Umbrela(JudgedMetric):
+    """Mean of the passages' grades: 0 nothing to do with the query, 1 related, 2 some answer, 3 the
+    exact answer.
+
+    The grades are the part ``grades``, by passage id (or rank), in rank order. A passage that
+    occurs twice is asked about once and counts twice. Where nothing was retrieved there is no mean;
+    the metrics of the ranking are 0 then. UMBRELA's prompts show the query alone; rules and people
+    may read the user's earlier turns as well. One grade that the judge does not give leaves the
+    sample unscored: a mean over the rest would be another sample's.
+    """
+
+    shots: Shots = param("zero", SHOTS_DOC)
+
+    name = "umbrela"
+    title = "Mean UMBRELA grade of the retrieved passages, 0 to 3"
+    family = "trecrag"
+    source = SOURCE
+    needs = ("query", "passages")
+    uses = ("history",)
+    high = 3.0
+    recommended_for = "how relevant what was retrieved is, without gold passages"
+    asks = (RelevanceGrade,)
+
+    def lacks(self, sample: Sample) -> Unscored | None:
+        """Query, passages, and a text for each of them."""
+        return super().lacks(sample) or textless(sample)
+
+    async def judge(self, sample: Sample, ask: Ask) -> Outcome:
+        """The mean, with every grade."""
+        assert sample.query is not None and sample.passages is not None
+        if not sample.passages:
+            return Unscored(Reason.UNDEFINED, "nothing was retrieved, and no grades have no mean")
+        texts = texts_of(sample)
+        by_text = await ask.once(grades, sample.query, texts, self.shots, earlier_queries(sample))
+        found = [by_text[text] for text in texts]
+        named = dict(zip(passage_keys(sample.passages), found, strict=True))
+        return Score(sum(found) / len(found), {"grades": named})

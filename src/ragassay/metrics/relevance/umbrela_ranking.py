@@ -1,0 +1,210 @@
+"""What a ranking is worth by its UMBRELA grades: P, AP, MRR and nDCG without gold passages.
+
+Only retrieved passages are graded, so nothing here knows what was missed. Where nothing was
+retrieved all of them are 0, and ranks that the list does not reach count as not relevant (Open RAG
+Eval leaves such a cut-off out, so that its means run over different queries).
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from ragassay.judges.asking import Ask
+from ragassay.judges.questions.relevance import RelevanceGrade
+from ragassay.metrics.core.base import cutoff, param, register
+from ragassay.metrics.core.judged import JudgedMetric
+from ragassay.metrics.relevance.umbrela import (
+    SHOTS_DOC,
+    SOURCE,
+    Shots,
+    earlier_queries,
+    grades,
+    textless,
+    texts_of,
+)
+from ragassay.samples import Sample
+from ragassay.scores import Outcome, Score, Unscored
+
+
+def precision_at(relevant: Sequence[bool], k: int) -> float:
+    """Relevant passages among the first k, over k."""
+    return sum(relevant[:k]) / k
+
+
+def average_precision(relevant: Sequence[bool], k: int | None, known: int) -> float:
+    """Sum of the precision at each relevant rank within k, over ``known``; 0 where that is 0."""
+    hits, total = 0, 0.0
+    for rank, is_relevant in enumerate(relevant[:k], start=1):
+        if is_relevant:
+            hits += 1
+            total += hits / rank
+    return total / known if known else 0.0
+
+
+def reciprocal_rank(relevant: Sequence[bool]) -> float:
+    """One over the rank of the first relevant passage; 0 where there is none."""
+    return next((1 / rank for rank, hit in enumerate(relevant, start=1) if hit), 0.0)
+
+
+def ndcg(gains: Sequence[float], k: int | None) -> float:
+    """Discounted gain of the first k ranks over that of the same gains in their best order; 0 where
+    no gain is positive."""
+
+    def discounted(listed: Sequence[float]) -> float:
+        return math.fsum(gain / math.log2(at + 2) for at, gain in enumerate(listed[:k]))
+
+    best = discounted(sorted(gains, reverse=True))
+    return discounted(gains) / best if best else 0.0
+
+
+@dataclass(frozen=True)
+class _ByGrades(JudgedMetric):
+    shots: Shots = param("zero", SHOTS_DOC)
+
+    family = "trecrag"
+    source = SOURCE
+    needs = ("query", "passages")
+    uses = ("history",)
+    asks = (RelevanceGrade,)
+
+    @property
+    def depth(self) -> int | None:
+        """How many ranks the value rests on; ``None`` for all. A grade below them that the judge
+        does not give costs nothing."""
+        return None
+
+    def lacks(self, sample: Sample) -> Unscored | None:
+        """Query, passages, and a text for each of them."""
+        return super().lacks(sample) or textless(sample)
+
+    async def judge(self, sample: Sample, ask: Ask) -> Outcome:
+        """The value of the grades that count; every passage is graded once for all metrics."""
+        assert sample.query is not None
+        if not sample.passages:
+            return Score(0.0, explanation="nothing was retrieved")
+        texts = texts_of(sample)[: self.depth]
+        earlier = earlier_queries(sample)
+        by_text = await ask.once(grades, sample.query, texts, self.shots, earlier)
+        return Score(self.value([by_text[text] for text in texts]))
+
+    @abstractmethod
+    def value(self, found: Sequence[int]) -> float:
+        """The value for at least one grade, in rank order."""
+
+
+@dataclass(frozen=True)
+class _ByRelevance(_ByGrades):
+    rel: int = param(2, "smallest grade that is relevant", minimum=1)
+
+    def value(self, found: Sequence[int]) -> float:
+        """See the class."""
+        return self.of([grade >= self.rel for grade in found])
+
+    @abstractmethod
+    def of(self, relevant: Sequence[bool]) -> float:
+        """The value for a ranking of relevant and other passages."""
+
+
+@dataclass(frozen=True)
+class _AtK:
+    k: int = cutoff(..., "how many ranks count; those beyond the list count as not relevant")
+
+
+@register
+@dataclass(frozen=True)
+class UmbrelaPrecision(_ByRelevance, _AtK):
+    """Share of the first k ranks with a relevant passage. ``k`` divides, also where fewer passages
+    were retrieved."""
+
+    name = "umbrela_P"
+    title = "Precision at k by UMBRELA grades"
+    recommended_for = "how much of what the generator reads is relevant, without gold passages"
+
+    @property
+    def depth(self) -> int:
+        """The first k ranks."""
+        return self.k
+
+    def of(self, relevant: Sequence[bool]) -> float:
+        """Relevant ones over k."""
+        return precision_at(relevant, self.k)
+
+
+@register
+@dataclass(frozen=True)
+class UmbrelaAP(_ByRelevance, _AtK):
+    """Average precision at k as published: the mean of the precisions at the relevant ranks found
+    within k.
+
+    Divided by what was found and not by what there is, it is 1 for one relevant passage on top
+    whatever else was missed: ``umbrela_AP_judged`` divides by all that are relevant.
+    """
+
+    name = "umbrela_AP"
+    title = "Average precision at k by UMBRELA grades, over the relevant ones found (published)"
+
+    @property
+    def depth(self) -> int:
+        """The first k ranks."""
+        return self.k
+
+    def of(self, relevant: Sequence[bool]) -> float:
+        """See the class."""
+        return average_precision(relevant, self.k, sum(relevant[: self.k]))
+
+
+@register
+@dataclass(frozen=True)
+class UmbrelaAPJudged(_ByRelevance):
+    """Average precision at k with the usual denominator: all relevant passages that are known, here
+    those among all that were retrieved and graded, also below k (as ``AP`` and trec_eval's
+    ``map_cut`` have it)."""
+
+    k: int | None = cutoff()
+
+    name = "umbrela_AP_judged"
+    title = "Average precision by UMBRELA grades, over all relevant ones that were retrieved"
+    recommended_for = "whether relevant passages stand first, without gold passages"
+
+    def of(self, relevant: Sequence[bool]) -> float:
+        """See the class."""
+        return average_precision(relevant, self.k, sum(relevant))
+
+
+@register
+@dataclass(frozen=True)
+class UmbrelaMRR(_ByRelevance):
+    """Reciprocal rank of the first relevant passage, among all that were retrieved."""
+
+    name = "umbrela_MRR"
+    title = "Reciprocal rank of the first relevant passage by UMBRELA grades"
+    recommended_for = "how far down the first useful passage stands, without gold passages"
+
+    def of(self, relevant: Sequence[bool]) -> float:
+        """See the class."""
+        return reciprocal_rank(relevant)
+
+
+@register
+@dataclass(frozen=True)
+class UmbrelaNDCG(_ByGrades):
+    """nDCG of the grades, against the best order of the same passages.
+
+    The ideal is made of what was retrieved (nothing else is graded), so it says how well that was
+    ordered, and nothing about what was missed. 0 where all grades are 0, as trec_eval has it.
+    """
+
+    k: int | None = cutoff()
+    gain: Literal["linear", "exp"] = param("linear", "linear (the grade) or exp (2^grade - 1)")
+
+    name = "umbrela_nDCG"
+    title = "nDCG of the UMBRELA grades, ideal: the same passages in their best order"
+    recommended_for = "how well a reranker orders, without gold passages"
+
+    def value(self, found: Sequence[int]) -> float:
+        """See the class."""
+        return ndcg([2.0**g - 1 if self.gain == "exp" else float(g) for g in found], self.k)

@@ -1,0 +1,97 @@
+"""Several persons' judgements of the same queries: each measured on its own, then averaged."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ragassay.metrics.retrieval import ranking_sources
+from ragassay.metrics.retrieval.ranking_metric import RankingMetric
+from ragassay.metrics.retrieval.rankings import Floats, Ints, Mask, Rankings
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_BETWEEN = "\x00"
+"""Stands between the ids of a query and a group; it sorts before all that an id may hold."""
+
+
+class GroupedRankings:
+    """Rankings judged by several groups.
+
+    Args:
+        queries: ids of the queries, sorted.
+        rankings: one ranking for each query and group, by query.
+        owner: for each of them the index of its query.
+        n_unjudged_queries: queries of the run that were left out because they were never judged.
+    """
+
+    def __init__(
+        self, queries: tuple[str, ...], rankings: Rankings, owner: Ints, n_unjudged_queries: int
+    ) -> None:
+        self.queries, self.n_unjudged_queries = queries, n_unjudged_queries
+        self._by_group, self._owner = rankings, owner
+
+    def __len__(self) -> int:
+        return len(self.queries)
+
+    @property
+    def in_run(self) -> Mask:
+        """Which queries the run has results for, shape ``(n_queries,)``."""
+        found = np.zeros(len(self), np.bool_)
+        found[self._owner[self._by_group.in_run]] = True
+        return found
+
+    def values(self, metric: RankingMetric) -> Floats:
+        """The metric's mean over the groups of each query, shape ``(n_queries,)``."""
+        values = metric.values(self._by_group)
+        total = np.bincount(self._owner, values, minlength=len(self))
+        return total / np.bincount(self._owner, minlength=len(self))
+
+    def limited(self, depth: int) -> GroupedRankings:
+        """The same without what stands below rank ``depth``."""
+        return self._with(self._by_group.limited(depth))
+
+    def judged_only(self) -> GroupedRankings:
+        """The same, each group's ranking without documents that the group did not judge."""
+        return self._with(self._by_group.judged_only())
+
+    def only(self, chosen: Mask) -> GroupedRankings:
+        """Some queries, ``chosen`` of shape ``(n_queries,)``."""
+        kept = chosen[self._owner]
+        index = np.cumsum(chosen) - 1
+        return GroupedRankings(
+            tuple(query for query, keep in zip(self.queries, chosen, strict=True) if keep),
+            self._by_group.only(kept),
+            index[self._owner[kept]],
+            self.n_unjudged_queries,
+        )
+
+    def _with(self, rankings: Rankings) -> GroupedRankings:
+        return GroupedRankings(self.queries, rankings, self._owner, self.n_unjudged_queries)
+
+
+def from_frames(qrels: pl.DataFrame, run: pl.DataFrame) -> GroupedRankings:
+    """Grouped rankings from polars frames, rows in any order.
+
+    Args:
+        qrels: columns ``query``, ``group``, ``document`` and ``grade``.
+        run: columns ``query``, ``document`` and ``score``.
+
+    Raises:
+        InputError: see `ragassay.metrics.retrieval.ranking_sources.from_frames`.
+    """
+    import polars as pl
+
+    # Says what is wrong with the files, before queries and groups become one id.
+    pooled = qrels.unique(["query", "document"])
+    plain = ranking_sources.from_frames(pooled, run)
+    groups = qrels.select("query", "group").unique()
+    both = pl.concat_str("query", "group", separator=_BETWEEN).alias("query")
+    judged = qrels.select(both, "document", "grade")
+    repeated = run.join(groups, on="query").select(both, "document", "score")
+    rankings = ranking_sources.from_frames(judged, repeated)
+    places = {query: at for at, query in enumerate(plain.queries)}
+    owner = np.array([places[one.split(_BETWEEN)[0]] for one in rankings.queries], np.int64)
+    return GroupedRankings(plain.queries, rankings, owner, plain.n_unjudged_queries)

@@ -1,0 +1,271 @@
+"""The measures of everyday retrieval evaluation, over graded document ids.
+
+All follow trec_eval 10: precision is divided by the cut-off even where fewer documents were
+retrieved, recall and average precision by all relevant documents that are known, and a query
+without relevant documents counts 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ragassay.metrics.core.base import cutoff, param, register
+from ragassay.metrics.retrieval.ranking_metric import RankingMetric, level
+from ragassay.metrics.retrieval.rankings import Floats, Ints, Rankings, nth_of_query, share
+
+
+@register
+@dataclass(frozen=True)
+class Precision(RankingMetric):
+    """Share of the first k ranks that hold a relevant document. Always divided by k."""
+
+    k: int = cutoff(..., "rank cut-off")
+    rel: int = level()
+
+    name = "P"
+    title = "Precision at k"
+    source = "trec_eval P"
+    recommended_for = "how clean the first k passages are, as a reader or a prompt sees them"
+    aliases: ClassVar[Mapping[str, str]] = {"Precision": "P"}
+
+    def values(self, rankings: Rankings) -> Floats:
+        """See the class."""
+        found = rankings.relevant(self.rel)
+        return rankings.total(found.query[found.rank <= self.k]) / self.k
+
+
+@register
+@dataclass(frozen=True)
+class Recall(RankingMetric):
+    """Share of the known relevant documents that stand within the first k ranks."""
+
+    k: int = cutoff(..., "rank cut-off")
+    rel: int = level()
+
+    name = "Recall"
+    title = "Recall at k"
+    source = "trec_eval recall"
+    recommended_for = "whether what the answer needs reaches the generator at all"
+    aliases: ClassVar[Mapping[str, str]] = {"R": "Recall"}
+
+    def values(self, rankings: Rankings) -> Floats:
+        """See the class."""
+        found = rankings.relevant(self.rel)
+        return share(rankings.total(found.query[found.rank <= self.k]), found.known)
+
+
+@register
+@dataclass(frozen=True)
+class F1(RankingMetric):
+    """Harmonic mean of precision and recall at k; 0 when nothing relevant was found."""
+
+    k: int = cutoff(..., "rank cut-off")
+    rel: int = level()
+
+    name = "F1"
+    aliases: ClassVar[Mapping[str, str]] = {"F1-score": "F1"}
+    title = "F1 at k"
+    source = "van Rijsbergen, Information Retrieval (1979)"
+    recommended_for = "one number for precision and recall at a fixed depth"
+
+    def values(self, rankings: Rankings) -> Floats:
+        """See the class."""
+        found = rankings.relevant(self.rel)
+        hits = rankings.total(found.query[found.rank <= self.k])
+        return share(2 * hits, self.k + found.known)
+
+
+@register
+@dataclass(frozen=True)
+class AveragePrecision(RankingMetric):
+    """Precision at the rank of each relevant document within k, averaged over all known ones."""
+
+    k: int | None = cutoff()
+    rel: int = level()
+
+    name = "AP"
+    title = "Average precision"
+    source = "trec_eval map, map_cut"
+    recommended_for = "one number for a whole ranking when relevance is yes or no"
+    aliases: ClassVar[Mapping[str, str]] = {"MAP": "AP"}
+
+    def values(self, rankings: Rankings) -> Floats:
+        """See the class."""
+        found = rankings.relevant(self.rel)
+        inside = slice(None) if self.k is None else found.rank <= self.k
+        precision = found.nth[inside] / found.rank[inside]
+        return share(rankings.total(found.query[inside], precision), found.known)
+
+
+@register
+@dataclass(frozen=True)
+class GeometricAveragePrecision(AveragePrecision):
+    """Average precision, averaged over queries geometrically (values below 0.00001 count as that):
+    improvements of the hardest queries weigh most. A single sample shows plain AP."""
+
+    name = "GMAP"
+    title = "Average precision, geometric mean"
+    source = "trec_eval gm_map"
+    aggregate = "geometric"
+    recommended_for = "whether the hardest queries improve"
+    aliases: ClassVar[Mapping[str, str]] = {}
+
+
+@register
+@dataclass(frozen=True)
+class SmoothedAveragePrecision(RankingMetric):
+    """``log((1 + s) / (1 + R - s))``, where s is the sum of precisions at the ranks of the relevant
+    documents retrieved and R the number of relevant ones. It orders rankings of a query as AP does
+    and is steadier in the mean; below 0 where AP is below one half."""
+
+    rel: int = level()
+
+    name = "YAAP"
+    title = "Yet another average precision"
+    source = "Robertson, ECIR 2012; trec_eval yaap"
+    low = None
+    high = None
+    recommended_for = "means and tests over queries that differ much in difficulty"
+
+    def values(self, rankings: Rankings) -> Floats:
+        """See the class."""
+        found = rankings.relevant(self.rel)
+        total = rankings.total(found.query, found.nth / found.rank)
+        smoothed: Floats = np.log((1 + total) / (1 + found.known - total))
+        return smoothed
+
+
+@register
+@dataclass(frozen=True)
+class ReciprocalRank(RankingMetric):
+    """One divided by the rank of the first relevant document; 0 when there is none within k."""
+
+    k: int | None = cutoff()
+    rel: int = level()
+
+    name = "RR"
+    title = "Reciprocal rank"
+    source = "trec_eval recip_rank"
+    recommended_for = "how soon the first useful passage comes, where one is enough"
+    aliases: ClassVar[Mapping[str, str]] = {"MRR": "RR"}
+
+    def values(self, rankings: Rankings) -> Floats:
+        """See the class."""
+        found = rankings.relevant(self.rel)
+        first = found.nth == 1
+        if self.k is not None:
+            first &= found.rank <= self.k
+        return rankings.total(found.query[first], 1 / found.rank[first])
+
+
+@register
+@dataclass(frozen=True)
+class Success(RankingMetric):
+    """1 when a relevant document stands within the first k ranks, else 0."""
+
+    k: int = cutoff(..., "rank cut-off")
+    rel: int = level()
+
+    name = "Success"
+    title = "Success (hit rate) at k"
+    source = "trec_eval success"
+    recommended_for = "share of queries for which retrieval found anything at all"
+    aliases: ClassVar[Mapping[str, str]] = {
+        "HitRate": "Success",
+        "hit_rate": "Success",
+        "Hit": "Success",
+    }
+
+    def values(self, rankings: Rankings) -> Floats:
+        """See the class."""
+        found = rankings.relevant(self.rel)
+        return rankings.total(found.query[(found.nth == 1) & (found.rank <= self.k)])
+
+
+@register
+@dataclass(frozen=True)
+class RPrecision(RankingMetric):
+    """Precision at rank R, the number of known relevant documents, or at a multiple of R (counted
+    up to a whole rank as trec_eval does: the whole part of ``mult * R + 0.9``)."""
+
+    mult: float = param(1.0, "multiple of the number of relevant documents", minimum=0)
+    rel: int = level()
+
+    name = "Rprec"
+    title = "Precision at R relevant documents"
+    source = "trec_eval Rprec, Rprec_mult"
+    recommended_for = "precision at a depth that suits each query"
+
+    def values(self, rankings: Rankings) -> Floats:
+        """See the class."""
+        found = rankings.relevant(self.rel)
+        depth = np.trunc(self.mult * found.known + 0.9)
+        inside = found.rank <= depth[found.query]
+        return share(rankings.total(found.query[inside]), depth)
+
+
+@register
+@dataclass(frozen=True)
+class BinaryPreference(RankingMetric):
+    """How rarely judged irrelevant documents stand above relevant ones; unjudged documents do not
+    count. Of the irrelevant ones only the first R matter, R being the number of relevant ones."""
+
+    rel: int = level()
+
+    name = "Bpref"
+    title = "Binary preference"
+    source = "Buckley and Voorhees, SIGIR 2004; trec_eval bpref"
+    recommended_for = "incomplete judgements: it ignores what nobody judged"
+
+    def values(self, rankings: Rankings) -> Floats:
+        """See the class."""
+        found = rankings.relevant(self.rel)
+        above = rankings.once(judged_above, self.rel) - (found.nth - 1)
+        known = found.known
+        irrelevant = (rankings.gold_grade >= 0) & (rankings.gold_grade < self.rel)
+        n_irrelevant = rankings.total(rankings.gold_query[irrelevant])
+        most = np.minimum(known, n_irrelevant)[found.query]
+        preferred = 1 - share(np.minimum(above, known[found.query]), most)
+        return share(rankings.total(found.query, preferred), known)
+
+
+@register
+@dataclass(frozen=True)
+class GeometricBinaryPreference(BinaryPreference):
+    """Bpref, averaged over queries geometrically (values below 0.00001 count as that). A single
+    sample shows plain Bpref."""
+
+    name = "GMBpref"
+    title = "Binary preference, geometric mean"
+    source = "trec_eval gm_bpref"
+    aggregate = "geometric"
+    recommended_for = "whether the hardest queries improve, with incomplete judgements"
+
+
+@register
+@dataclass(frozen=True)
+class Judged(RankingMetric):
+    """Share of the first k ranks that hold a judged document. Always divided by k."""
+
+    k: int = cutoff(..., "rank cut-off")
+
+    name = "Judged"
+    title = "Judged documents at k"
+    source = "ir_measures Judged"
+    recommended_for = "how far the other measures can be trusted: a low share means many unknowns"
+
+    def values(self, rankings: Rankings) -> Floats:
+        """See the class."""
+        inside = (rankings.hit_grade >= 0) & (rankings.hit_rank <= self.k)
+        return rankings.total(rankings.hit_query[inside]) / self.k
+
+
+def judged_above(rankings: Rankings, rel: int) -> Ints:
+    """For each retrieved relevant document: judged documents above it, relevant or not."""
+    judged = rankings.hit_grade >= 0
+    nth = nth_of_query(rankings.hit_query[judged])
+    return nth[rankings.hit_grade[judged] >= rel] - 1

@@ -1,0 +1,387 @@
+"""Measures of preferences between documents: trec_eval's ``prefs_*``.
+
+Judges give levels to documents; within one judgement sub-group a document of a higher level is
+preferred to one of a lower level. The sub-groups of a group are one person's partial orders, and
+what follows from them by transitivity holds, too. Groups may contradict each other.
+
+A run fulfils a preference where the preferred document stands higher, or where it alone was
+retrieved (an *implied* preference). Between two documents that were not retrieved nothing is
+fulfilled. Level 0 says "not relevant".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragassay.errors import InputError
+from ragassay.metrics.core.base import Aggregate
+from ragassay.metrics.retrieval import ranking_sources
+from ragassay.metrics.retrieval.rankings import Floats, Ints, Mask, Rankings
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Matrix = NDArray[np.bool_]
+
+
+class SubGroup(NamedTuple):
+    """Levels that one sub-group gives: documents by their number, levels beside them."""
+
+    documents: Ints
+    levels: Floats
+
+
+Group = Sequence[SubGroup]
+"""The sub-groups of one judgement group, in the order of their names."""
+
+
+class Preferences:
+    """Preferences of several queries, with the ranks at which a run holds their documents.
+
+    Args:
+        rankings: the run over all judged queries; the grade of a document is its number, counted
+            over all queries in the order of query and document id.
+        groups: for each query its judgement groups, in the order of their names.
+    """
+
+    def __init__(self, rankings: Rankings, groups: Sequence[Sequence[Group]]) -> None:
+        self.rankings, self.groups = rankings, groups
+        self._counts: list[Counts] | None = None
+
+    def __len__(self) -> int:
+        return len(self.rankings)
+
+    @property
+    def queries(self) -> tuple[str, ...]:
+        """Ids of the queries, sorted."""
+        return self.rankings.queries
+
+    @property
+    def in_run(self) -> Mask:
+        """Which queries the run has results for, shape ``(n_queries,)``."""
+        return self.rankings.in_run
+
+    @property
+    def n_unjudged_queries(self) -> int:
+        """Queries of the run that were left out because they were never judged."""
+        return self.rankings.n_unjudged_queries
+
+    def limited(self, depth: int) -> Preferences:
+        """The same without what stands below rank ``depth``."""
+        return Preferences(self.rankings.limited(depth), self.groups)
+
+    def judged_only(self) -> Preferences:
+        """The same: only documents of the judgements count anyway."""
+        return self
+
+    def only(self, chosen: Mask) -> Preferences:
+        """The preferences of some queries, ``chosen`` of shape ``(n_queries,)``."""
+        kept = [groups for groups, keep in zip(self.groups, chosen, strict=True) if keep]
+        return Preferences(self.rankings.only(chosen), kept)
+
+    def counts(self) -> list[Counts]:
+        """What is fulfilled and what is possible, for each query. Computed once.
+
+        Raises:
+            InputError: a group's preferences contradict each other.
+        """
+        if self._counts is None:
+            found = self.rankings
+            ends = np.searchsorted(found.hit_query, np.arange(1, len(found)))
+            retrieved = np.split(found.hit_grade, ends)
+            self._counts = list(map(_counts, found.queries, self.groups, retrieved))
+        return self._counts
+
+
+def from_frames(preferences: pl.DataFrame, run: pl.DataFrame) -> Preferences:
+    """Preferences from polars frames, rows in any order.
+
+    Documents with one score stand in ascending order of their ids: here, unlike in all its other
+    measures, trec_eval does not turn that order around.
+
+    Args:
+        preferences: columns ``query``, ``group``, ``subgroup``, ``document`` and ``level``.
+        run: columns ``query``, ``document`` and ``score``.
+
+    Raises:
+        InputError: see `ragassay.metrics.retrieval.ranking_sources.from_frames`.
+    """
+    import polars as pl
+
+    ordered = run.sort("query", "score", "document", descending=[False, True, False])
+    run = ordered.with_columns(score=-pl.int_range(pl.len()).over("query").cast(pl.Float64))
+    documents = preferences.select("query", "document").unique().sort("query", "document")
+    documents = documents.with_row_index("grade")
+    rankings = ranking_sources.from_frames(documents, run)
+    numbered = preferences.join(documents, on=["query", "document"]).sort(
+        "query", "group", "subgroup", "grade"
+    )
+    groups: dict[str, dict[str, list[SubGroup]]] = {}
+    for (query, group, _), rows in numbered.group_by(
+        "query", "group", "subgroup", maintain_order=True
+    ):
+        sub = SubGroup(rows["grade"].cast(int).to_numpy(), rows["level"].to_numpy())
+        groups.setdefault(str(query), {}).setdefault(str(group), []).append(sub)
+    return Preferences(rankings, [list(groups[query].values()) for query in rankings.queries])
+
+
+class GroupCounts(NamedTuple):
+    """The preferences of one group: fulfilled and possible, among pairs of which both documents
+    were retrieved, exactly one was, or none was; and the same with as many irrelevant documents as
+    there are relevant ones."""
+
+    fulfilled: int
+    possible: int
+    fulfilled_implied: int
+    possible_implied: int
+    possible_neither: int
+    balanced: float
+    balanced_retrieved: float
+
+
+class Counts(NamedTuple):
+    """The preferences of a query.
+
+    Attributes:
+        groups: one entry a group.
+        shares: for each pair of documents with a preference, the share of groups that prefer the
+            one that stands higher: of pairs both retrieved, and of pairs of which one was.
+        n_neither: pairs with a preference of which none was retrieved.
+    """
+
+    groups: tuple[GroupCounts, ...]
+    shares: tuple[Floats, Floats]
+    n_neither: int
+
+
+@dataclass(frozen=True)
+class PreferenceMeasure:
+    """A measure of preferences: how each query's counts become a number."""
+
+    name: str
+    value: Callable[[Counts], float]
+    aggregate: Aggregate = "mean"
+    low: float | None = 0.0
+    high: float | None = 1.0
+    higher_is_better: bool | None = True
+
+    def __str__(self) -> str:
+        return self.name
+
+    def values(self, preferences: Preferences) -> Floats:
+        """One value a query, shape ``(n_queries,)``.
+
+        Raises:
+            InputError: a group's preferences contradict each other.
+        """
+        return np.array([self.value(counts) for counts in preferences.counts()], np.float64)
+
+
+def _ratio(part: float, whole: float) -> float:
+    return part / whole if whole else 0.0
+
+
+def _fulfilled(group: GroupCounts) -> int:
+    return group.fulfilled + group.fulfilled_implied
+
+
+def _judged(group: GroupCounts) -> int:
+    return group.possible + group.possible_implied
+
+
+def _possible(group: GroupCounts) -> int:
+    return _judged(group) + group.possible_neither
+
+
+_Count = Callable[[GroupCounts], int]
+_SCOPES: Mapping[str, tuple[_Count, _Count]] = {
+    "": (_fulfilled, _possible),
+    "_ret": (lambda group: group.fulfilled, lambda group: group.possible),
+    "_imp": (_fulfilled, _judged),
+}
+"""Which preferences count, by the ending of a measure's name: all; those of which both documents
+were retrieved; those of which at least one was."""
+
+
+def _simple(part: _Count, whole: _Count) -> Callable[[Counts], float]:
+    return lambda counts: _ratio(sum(map(part, counts.groups)), sum(map(whole, counts.groups)))
+
+
+def _by_group(part: _Count, whole: _Count) -> Callable[[Counts], float]:
+    def value(counts: Counts) -> float:
+        return sum(_ratio(part(g), whole(g)) for g in counts.groups) / len(counts.groups)
+
+    return value
+
+
+def _by_pair(scope: str) -> Callable[[Counts], float]:
+    def value(counts: Counts) -> float:
+        both, one = counts.shares
+        shares = both if scope == "_ret" else np.append(both, one)
+        n = len(shares) + (counts.n_neither if not scope else 0)
+        return _ratio(sum(shares.tolist()), n)
+
+    return value
+
+
+def _balanced(of: Callable[[GroupCounts], float]) -> Callable[[Counts], float]:
+    def value(counts: Counts) -> float:
+        # As in trec_eval, one group without preferences (0 of 0) makes the whole query 0.
+        total = sum(of(group) for group in counts.groups)
+        return total / len(counts.groups) if total > 0 else 0.0
+
+    return value
+
+
+def _count(name: str, of: _Count) -> PreferenceMeasure:
+    return PreferenceMeasure(
+        name, lambda counts: sum(map(of, counts.groups)), "sum", high=None, higher_is_better=None
+    )
+
+
+def _shares(scope: str) -> Iterator[PreferenceMeasure]:
+    """The shares of preferences fulfilled: of all, of pairs of documents, of groups."""
+    yield PreferenceMeasure(f"prefs_simp{scope}", _simple(*_SCOPES[scope]))
+    yield PreferenceMeasure(f"prefs_pair{scope}", _by_pair(scope))
+    yield PreferenceMeasure(f"prefs_avgjg{scope}", _by_group(*_SCOPES[scope]))
+
+
+MEASURES: Mapping[str, PreferenceMeasure] = {
+    measure.name: measure
+    for measure in (
+        _count("prefs_num_prefs_poss", _possible),
+        _count("prefs_num_prefs_ful", _fulfilled),
+        _count("prefs_num_prefs_ful_ret", lambda group: group.fulfilled),
+        *_shares(""),
+        PreferenceMeasure("prefs_avgjg_Rnonrel", _balanced(lambda group: group.balanced)),
+        *_shares("_ret"),
+        PreferenceMeasure(
+            "prefs_avgjg_Rnonrel_ret", _balanced(lambda group: group.balanced_retrieved)
+        ),
+        *_shares("_imp"),
+    )
+}
+"""The measures by trec_eval's names, in its order."""
+
+
+def _counts(query: str, groups: Sequence[Group], retrieved: Ints) -> Counts:
+    """The counts of one query; ``retrieved`` are numbers of documents in the order of the ranks."""
+    numbers = np.unique(np.concatenate([sub.documents for group in groups for sub in group]))
+    order = np.concatenate([retrieved, np.setdiff1d(numbers, retrieved)])
+    place = np.empty(len(order), np.int64)
+    place[np.searchsorted(numbers, order)] = np.arange(len(order))
+    n = len(retrieved)
+    found = []
+    tally = np.zeros((len(order), len(order)), np.int32)
+    for group in groups:
+        placed = [
+            SubGroup(place[np.searchsorted(numbers, sub.documents)], sub.levels) for sub in group
+        ]
+        preferred, level = _preferred(query, placed, len(order))
+        tally += preferred
+        found.append(_group_counts(preferred, level, n, partial=len(group) > 1))
+    higher, lower = np.triu(tally, 1), np.tril(tally, -1).T
+    disputed = (higher + lower) > 0
+    rows, columns = np.nonzero(disputed)
+    share = higher[disputed] / (higher + lower)[disputed]
+    both, neither = columns < n, rows >= n
+    return Counts(tuple(found), (share[both], share[~both & ~neither]), int(neither.sum()))
+
+
+def _preferred(query: str, group: Group, size: int) -> tuple[Matrix, Floats]:
+    """Which document is preferred to which, and the level of each (NaN: not judged here)."""
+    preferred = np.zeros((size, size), np.bool_)
+    level = np.full(size, np.nan)
+    for documents, levels in group:
+        known = level[documents]
+        if (((known > 0) & (levels == 0)) | ((known == 0) & (levels > 0))).any():
+            raise InputError(
+                f"query {query!r}: a judgement group says both 0 and more than 0 of one document",
+                path="the preferences",
+                hint="Level 0 says 'not relevant'; a group is one person's view.",
+            )
+        level[documents] = levels
+        preferred[np.ix_(documents, documents)] |= levels[:, None] > levels[None, :]
+    if len(group) > 1:
+        preferred = _closed(preferred)
+        if (preferred & preferred.T).any():
+            raise InputError(
+                f"query {query!r}: the preferences of a judgement group contradict each other",
+                path="the preferences",
+                hint="Different views belong to different groups.",
+            )
+    return preferred, level
+
+
+def _closed(preferred: Matrix) -> Matrix:
+    """The preferences with all that follows by transitivity."""
+    found = preferred.copy()
+    for via in range(len(found)):
+        found |= found[:, via, None] & found[None, via, :]
+    return found
+
+
+def _group_counts(preferred: Matrix, level: Floats, n: int, *, partial: bool) -> GroupCounts:
+    """The counts of one group; the first ``n`` documents were retrieved, in this order.
+
+    Args:
+        preferred, level: see `_preferred`.
+        n: how many of the documents were retrieved.
+        partial: whether the group has several sub-groups.
+    """
+    fulfilled = int(np.triu(preferred[:n, :n], 1).sum())
+    fulfilled_implied = int(preferred[:n, n:].sum())
+    possible = int(preferred[:n, :n].sum())
+    possible_implied = fulfilled_implied + int(preferred[n:, :n].sum())
+    possible_neither = int(preferred[n:, n:].sum())
+    relevant = level > 0
+    irrelevant = level == 0 if partial else level <= 0
+    lowest = irrelevant if partial else level == np.nanmin(level)
+    R, N = int(relevant.sum()), int(irrelevant.sum())  # noqa: N806 - the field's letters
+    R_ret, N_ret = int(relevant[:n].sum()), int(irrelevant[:n].sum())  # noqa: N806
+    if R >= N:
+        # Irrelevant documents that the judgements lack stand below all relevant ones retrieved.
+        balanced = _nan_ratio(
+            fulfilled + fulfilled_implied + R_ret * (R - N),
+            possible + possible_implied + possible_neither + R * (R - N),
+        )
+    else:
+        balanced = _over_first(preferred, lowest, n, R, partial=partial)
+    if R_ret >= N_ret:
+        retrieved = _nan_ratio(fulfilled + R_ret * (R_ret - N_ret), possible + R * (R_ret - N_ret))
+    else:
+        # trec_eval keeps R irrelevant documents where sub-groups are several, R retrieved ones
+        # where there is one.
+        kept = R if partial else R_ret
+        retrieved = _over_first(preferred[:n, :n], lowest[:n], n, kept, partial=partial)
+    return GroupCounts(
+        *(fulfilled, possible, fulfilled_implied, possible_implied, possible_neither),
+        *(balanced, retrieved),
+    )
+
+
+def _over_first(preferred: Matrix, lowest: Mask, n: int, kept: int, *, partial: bool) -> float:
+    """The share of preferences fulfilled, with only the first ``kept`` of the ``lowest``
+    documents."""
+    size = len(lowest)
+    left = np.cumsum(lowest) <= kept
+    counted = preferred & (~lowest | left)[None, :]
+    if partial:
+        counted &= (~lowest | left)[:, None]
+    else:
+        # trec_eval compares the documents of the lowest class with its first ones, too: each pair
+        # counts as if the left one were preferred.
+        counted |= lowest[:, None] & (lowest & left)[None, :]
+    fulfils = np.triu(np.ones((size, size), np.bool_), 1)
+    fulfils[n:] = False
+    return _nan_ratio(int((counted & fulfils).sum()), int(counted.sum()))
+
+
+def _nan_ratio(part: int, whole: int) -> float:
+    """``part / whole``; NaN for 0 of 0, which `_balanced` takes for a query without a value."""
+    return part / whole if whole else float("nan")

@@ -1,0 +1,151 @@
+"""What the qrels-based metrics share: from samples to rankings, and from values to scores."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, ClassVar, NamedTuple
+
+from ragassay.errors import Tally
+from ragassay.metrics.core.base import Metric, Window, missing, not_applicable, param
+from ragassay.metrics.retrieval.ranking_sources import from_lists
+from ragassay.metrics.retrieval.rankings import Floats, Rankings
+from ragassay.samples import Passage, Sample
+from ragassay.scores import Outcome, Reason, Score, Unscored
+
+SHOWN_RANKS = 10
+_BY_SCORE = "ranked by score, which is not the order given"
+_CONTRADICTED = (
+    "Samples whose passages do not stand in the order of their scores: {n}. The retrieval metrics "
+    "rank them by score, highest first; chunks and spans keep the order given. If the order given "
+    "is right (a reranker's, or by distance, where lower is better), leave the scores out."
+)
+
+
+def level() -> Any:
+    """The parameter ``rel`` of binary measures. At 0 every judged document is relevant."""
+    return param(1, "lowest grade that counts as relevant", minimum=0)
+
+
+@dataclass(frozen=True)
+class RankingMetric(Metric):
+    """A metric that compares a ranking of passage ids with graded ids.
+
+    Passages are ranked by score, then id, both descending (trec_eval's rule), when all of them have
+    a score; otherwise in the order given. A passage id that occurs again in a sample is ignored
+    after its best rank, and the explanation says so. A sample that was judged and has no relevant
+    passage counts 0, as in trec_eval.
+    """
+
+    family: ClassVar[str] = "retrieval"
+    needs = ("passages", "gold")
+
+    @abstractmethod
+    def values(self, rankings: Rankings) -> Floats:
+        """One finite value a query, shape ``(n_queries,)``."""
+
+    def score_window(self, window: Window) -> Sequence[Outcome]:
+        """Scores all samples of the window at once."""
+        table = window.once(tabulate)
+        values = iter(self.values(table.rankings).tolist())
+        evidence = iter(window.once(_evidence, getattr(self, "rel", 1)))
+        return [
+            problem or Score(self.spoken(next(values)), explanation=next(evidence))
+            for problem in table.problems
+        ]
+
+    def spoken(self, value: float) -> float:
+        """The value as a sample's score shows it."""
+        return value
+
+
+class Table(NamedTuple):
+    """Rankings of the samples that have one; for each sample the reason why it has none."""
+
+    rankings: Rankings
+    problems: list[Unscored | None]
+    notes: list[str]
+
+
+def tabulate(window: Window) -> Table:
+    """The rankings of a window's samples; for ``window.once``."""
+    problems = [missing(s, RankingMetric.needs) or _unusable(s) for s in window.samples]
+    usable = [s for s, problem in zip(window.samples, problems, strict=True) if problem is None]
+    retrieved, notes = [], []
+    for sample in usable:
+        scores, note = _scores(sample.passages or ())
+        retrieved.append(scores)
+        notes.append(note)
+    contradicted = sum(_BY_SCORE in note for note in notes)
+    if contradicted:
+        warnings.warn(Tally(_CONTRADICTED, contradicted), stacklevel=2)
+    gold = [{str(g.id): g.grade for g in sample.gold or ()} for sample in usable]
+    return Table(from_lists([s.id for s in usable], gold, retrieved), problems, notes)
+
+
+def _unusable(sample: Sample) -> Unscored | None:
+    grades: dict[str, int] = {}
+    for gold in sample.gold or ():
+        if gold.id is None:
+            return not_applicable(
+                "a gold passage has no id; the suite 'chunks' compares texts and spans"
+            )
+        if grades.setdefault(gold.id, gold.grade) != gold.grade:
+            return Unscored(
+                Reason.UNDEFINED,
+                f"gold passage {gold.id!r} is graded both {grades[gold.id]} and {gold.grade}",
+            )
+    for rank, passage in enumerate(sample.passages or (), 1):
+        if passage.id is None:
+            return Unscored(
+                Reason.MISSING_INPUT,
+                f"retrieved passage {rank} has no id; the suite 'chunks' compares texts and spans",
+            )
+    return None
+
+
+def _scores(passages: Sequence[Passage]) -> tuple[dict[str, float], str]:
+    """A score for each passage id, and a note where the ranking is not simply the order given."""
+    given = [passage.score for passage in passages]
+    scores = [score for score in given if score is not None]
+    notes = []
+    if len(scores) < len(given):
+        scores = [-float(rank) for rank in range(len(given))]
+    elif any(after > before for before, after in pairwise(scores)):
+        notes.append(_BY_SCORE)
+    best: dict[str, float] = {}
+    for passage, score in zip(passages, scores, strict=True):
+        name = str(passage.id)
+        best[name] = max(score, best.get(name, score))
+    if repeats := len(given) - len(best):
+        notes.append(f"{repeats} repeated passage ids ignored")
+    return best, "; ".join(notes)
+
+
+def _evidence(window: Window, rel: int) -> list[str]:
+    """One sentence for each sample that has a ranking: where its relevant passages stand."""
+    rankings, _, notes = window.once(tabulate)
+    found = rankings.relevant(rel)
+    ranks: list[list[int]] = [[] for _ in range(len(rankings))]
+    for query, rank in zip(found.query.tolist(), found.rank.tolist(), strict=True):
+        ranks[query].append(rank)
+    return [
+        "; ".join(filter(None, (_sentence(where, known, n), note)))
+        for where, known, n, note in zip(
+            ranks, found.known.tolist(), rankings.n_retrieved.tolist(), notes, strict=True
+        )
+    ]
+
+
+def _sentence(ranks: list[int], known: int, n_retrieved: int) -> str:
+    if not known:
+        return "no relevant passage is known for this query"
+    if not ranks:
+        return f"none of {known} relevant passages among {n_retrieved} retrieved"
+    shown = ", ".join(map(str, ranks[:SHOWN_RANKS])) + (" ..." if ranks[SHOWN_RANKS:] else "")
+    return (
+        f"{len(ranks)} of {known} relevant passages among {n_retrieved} retrieved, at rank {shown}"
+    )

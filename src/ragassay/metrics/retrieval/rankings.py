@@ -1,0 +1,199 @@
+"""The one data structure behind every qrels-based measure.
+
+Nearly all documents of a run are unjudged, and all that a measure needs to know about them is how
+many there are. So a `Rankings` holds, for all queries at once, the judged documents that were
+retrieved with their ranks, the number of documents retrieved, and the grades that were to be had.
+`ragassay.metrics.retrieval.ranking_sources` builds it from frames, arrays, mappings or samples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple, TypeVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+T = TypeVar("T")
+
+
+class Relevant(NamedTuple):
+    """The retrieved documents whose grade reaches a level, by query and rank.
+
+    Attributes:
+        query: index of each document's query.
+        rank: its rank, from 1.
+        nth: the how-manieth relevant document of its ranking it is, from 1.
+        found: relevant documents retrieved, shape ``(n_queries,)``.
+        known: relevant documents judged, retrieved or not, shape ``(n_queries,)``.
+    """
+
+    query: Ints
+    rank: Ints
+    nth: Ints
+    found: Ints
+    known: Ints
+
+
+class Rankings:
+    """Judged rankings of several queries.
+
+    Args:
+        queries: ids, one a query.
+        n_retrieved: documents retrieved, shape ``(n_queries,)``; 0 where the run lacks the query.
+        hit_query, hit_rank, hit_grade: the retrieved documents that the qrels name, in any order:
+            index of the query, rank from 1, grade (below 0: in the pool, but unjudged).
+        gold_query, gold_grade: all documents that the qrels name, in any order.
+        n_unjudged_queries: queries of the run that were left out because they were never judged.
+        largest_grade: the highest grade of all judgements, those of queries left out since
+            included; found in ``gold_grade`` when not given, and 0 without any.
+    """
+
+    def __init__(
+        self,
+        queries: Sequence[str],
+        n_retrieved: Ints,
+        hit_query: Ints,
+        hit_rank: Ints,
+        hit_grade: Ints,
+        gold_query: Ints,
+        gold_grade: Ints,
+        n_unjudged_queries: int = 0,
+        largest_grade: int | None = None,
+    ) -> None:
+        self.queries = tuple(queries)
+        self.n_unjudged_queries = n_unjudged_queries
+        self.n_retrieved = n_retrieved
+        order = by_query(hit_query, hit_rank)
+        self.hit_query, self.hit_rank = hit_query[order], hit_rank[order]
+        self.hit_grade = hit_grade[order]
+        self.gold_query, self.gold_grade = gold_query, gold_grade
+        if largest_grade is None:
+            largest_grade = max(0, int(gold_grade.max(initial=0)))
+        self.largest_grade = largest_grade
+        self._memo: dict[Hashable, Any] = {}
+
+    def __len__(self) -> int:
+        return len(self.queries)
+
+    @property
+    def in_run(self) -> Mask:
+        """Which queries the run has results for, shape ``(n_queries,)``."""
+        return self.n_retrieved > 0
+
+    def once(self, build: Callable[..., T], *args: Hashable) -> T:
+        """``build(rankings, *args)``, computed the first time and remembered."""
+        key = (build, args)
+        if key not in self._memo:
+            self._memo[key] = build(self, *args)
+        return cast(T, self._memo[key])
+
+    def relevant(self, level: int) -> Relevant:
+        """The retrieved documents with a grade of at least ``level`` (0 or more)."""
+        return self.once(_relevant, level)
+
+    def total(self, query: Ints, weights: Floats | Ints | None = None) -> Floats:
+        """Sums by query, shape ``(n_queries,)``: how often each index occurs, or its weights."""
+        return np.bincount(query, weights, minlength=len(self)).astype(np.float64)
+
+    def limited(self, depth: int) -> Rankings:
+        """The same rankings without what stands below rank ``depth``."""
+        kept = self.hit_rank <= depth
+        return Rankings(
+            self.queries,
+            np.minimum(self.n_retrieved, depth),
+            self.hit_query[kept],
+            self.hit_rank[kept],
+            self.hit_grade[kept],
+            self.gold_query,
+            self.gold_grade,
+            self.n_unjudged_queries,
+            self.largest_grade,
+        )
+
+    def judged_only(self) -> Rankings:
+        """The same rankings without documents that have no grade of at least 0; the others move
+        up."""
+        judged = self.hit_grade >= 0
+        query = self.hit_query[judged]
+        return Rankings(
+            self.queries,
+            np.bincount(query, minlength=len(self)),
+            query,
+            nth_of_query(query),
+            self.hit_grade[judged],
+            self.gold_query,
+            self.gold_grade,
+            self.n_unjudged_queries,
+            self.largest_grade,
+        )
+
+    def only(self, chosen: Mask) -> Rankings:
+        """The rankings of some queries, ``chosen`` of shape ``(n_queries,)``."""
+        new_index = np.cumsum(chosen) - 1
+        hits, gold = chosen[self.hit_query], chosen[self.gold_query]
+        return Rankings(
+            [query for query, keep in zip(self.queries, chosen, strict=True) if keep],
+            self.n_retrieved[chosen],
+            new_index[self.hit_query[hits]],
+            self.hit_rank[hits],
+            self.hit_grade[hits],
+            new_index[self.gold_query[gold]],
+            self.gold_grade[gold],
+            self.n_unjudged_queries,
+            self.largest_grade,
+        )
+
+
+def share(part: Floats | Ints, whole: Floats | Ints | float) -> Floats:
+    """``part / whole``, and 0 where ``whole`` is 0: nothing to be had counts as nothing found."""
+    out = np.zeros(np.shape(part))
+    return np.divide(part, whole, out=out, where=np.asarray(whole) != 0)
+
+
+def by_query(query: Ints, key: Ints | Floats) -> Ints | slice:
+    """What puts rows in the order of query, then key (ascending)."""
+    in_order = (query[1:] > query[:-1]) | ((query[1:] == query[:-1]) & (key[1:] >= key[:-1]))
+    if in_order.all():
+        return slice(None)
+    low, high = key.min(), key.max()
+    if key.dtype.kind == "i" and (int(query.max()) + 1) * (int(high) - int(low) + 1) < 2**63:
+        # Sorting one whole number is twice as fast as sorting by two.
+        return np.argsort(query * (high - low + 1) + (key - low))
+    return np.lexsort((key, query))
+
+
+def nth_of_query(query: Ints) -> Ints:
+    """For indices sorted by query: the how-manieth of its query each one is, from 1."""
+    first = np.flatnonzero(np.diff(query, prepend=-1))
+    lengths = np.diff(first, append=len(query))
+    return np.arange(1, len(query) + 1) - np.repeat(first, lengths)
+
+
+def running(query: Ints, values: Floats | Ints) -> Floats:
+    """For values sorted by query: each query's running sum.
+
+    Summed query by query, so that a query's sums do not depend on the queries beside it.
+    """
+    out = np.empty(len(values))
+    edges = np.append(np.flatnonzero(np.diff(query, prepend=-1)), len(values))
+    for start, end in pairwise(edges):
+        np.cumsum(values[start:end], out=out[start:end])
+    return out
+
+
+def _relevant(rankings: Rankings, level: int) -> Relevant:
+    chosen = rankings.hit_grade >= level
+    query = rankings.hit_query[chosen]
+    n = len(rankings)
+    return Relevant(
+        query,
+        rankings.hit_rank[chosen],
+        nth_of_query(query),
+        np.bincount(query, minlength=n),
+        np.bincount(rankings.gold_query[rankings.gold_grade >= level], minlength=n),
+    )

@@ -1,0 +1,81 @@
+"""Expected reciprocal rank: a reader who goes down the ranking until a document satisfies."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ragassay.errors import UsageError
+from ragassay.metrics.core.base import Window, cutoff, param, register
+from ragassay.metrics.retrieval.ranking_metric import RankingMetric
+from ragassay.metrics.retrieval.rankings import Floats, Rankings, running
+from ragassay.samples import Sample
+from ragassay.scores import Outcome, Reason, Unscored
+
+_NEVER_CERTAIN = 1 - 2.0**-53
+"""Grades above 53 would satisfy for certain in floats, and nobody would go on."""
+
+
+@register
+@dataclass(frozen=True)
+class ExpectedReciprocalRank(RankingMetric):
+    """The expected value of one divided by the rank at which a reader stops.
+
+    A document of grade g satisfies with probability ``(2^g - 1) / 2^max``; whoever is not satisfied
+    goes on to the next rank. Unjudged documents satisfy nobody. ``max`` is the highest grade of all
+    judgements; set ``max_grade`` to the highest grade of the scale, so that values of different
+    qrels compare.
+    """
+
+    k: int | None = cutoff()
+    max_grade: int | None = param(
+        None, "highest grade of the scale (default: the qrels' largest)", minimum=1
+    )
+
+    name = "ERR"
+    title = "Expected reciprocal rank"
+    source = "Chapelle et al., CIKM 2009"
+    recommended_for = "graded judgements where one good passage is enough"
+
+    def values(self, rankings: Rankings) -> Floats:
+        """See the class.
+
+        Raises:
+            UsageError: a grade lies above ``max_grade``.
+        """
+        highest = rankings.largest_grade if self.max_grade is None else self.max_grade
+        if rankings.largest_grade > highest:
+            raise UsageError(
+                f"{self}: the judgements hold grade {rankings.largest_grade}, above "
+                f"max_grade={highest}."
+            )
+        inside = rankings.hit_grade > 0
+        if self.k is not None:
+            inside &= rankings.hit_rank <= self.k
+        query, rank = rankings.hit_query[inside], rankings.hit_rank[inside]
+        grade = rankings.hit_grade[inside].astype(np.float64)
+        stops = np.minimum(np.exp2(grade - highest) - np.exp2(-float(highest)), _NEVER_CERTAIN)
+        # A sum of logarithms is a product that restarts with each query.
+        goes_on = np.log1p(-stops)
+        reached = np.exp(running(query, goes_on) - goes_on)
+        return rankings.total(query, stops * reached / rank)
+
+    def score_window(self, window: Window) -> Sequence[Outcome]:
+        """Scores all samples of the window, on the scale of all samples of the run."""
+        if self.max_grade is None:
+            highest = max(1, window.whole.once(_largest_grade))
+            return dataclasses.replace(self, max_grade=highest).score_window(window)
+        fitting = [_largest_grade([sample]) <= self.max_grade for sample in window.samples]
+        if all(fitting):
+            return super().score_window(window)
+        kept = [sample for sample, fits in zip(window.samples, fitting, strict=True) if fits]
+        scored = iter(super().score_window(Window(kept)))
+        above = Unscored(Reason.UNDEFINED, f"a gold passage's grade is above {self.max_grade}")
+        return [next(scored) if fits else above for fits in fitting]
+
+
+def _largest_grade(samples: Iterable[Sample]) -> int:
+    return max((gold.grade for sample in samples for gold in sample.gold or ()), default=0)

@@ -1,0 +1,357 @@
+"""Measures that weigh grades: a highly relevant document gains more than a marginal one.
+
+Gains are the grades themselves (``gain=linear``), ``2 ** grade - 1`` (``gain=exp``), or chosen
+grade by grade (``gains=1:3;2:9`` gives grade 1 the gain 3 and grade 2 the gain 9). Unjudged
+documents gain nothing. The ideal ranking holds every judged document with a positive gain.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from ragassay.errors import UsageError
+from ragassay.metrics.core.base import cutoff, param, register
+from ragassay.metrics.retrieval.ranking_metric import RankingMetric, level
+from ragassay.metrics.retrieval.rankings import (
+    Floats,
+    Ints,
+    Rankings,
+    by_query,
+    nth_of_query,
+    running,
+    share,
+)
+
+Gains = Literal["linear", "exp"] | tuple[tuple[int, float], ...]
+
+
+@register
+@dataclass(frozen=True)
+class NDCG(RankingMetric):
+    """Discounted gain of the first k ranks, divided by the best that was possible there.
+
+    The gain at rank i is divided by ``log2(i + 1)``.
+    """
+
+    k: int | None = cutoff()
+    gain: Literal["linear", "exp"] = param("linear", "linear (the grade) or exp (2^grade - 1)")
+    gains: str | None = param(None, "gain of single grades: 1:3;2:9")
+
+    name = "nDCG"
+    title = "Normalised discounted cumulative gain"
+    source = "Järvelin and Kekäläinen, ACM TOIS 2002; trec_eval ndcg, ndcg_cut"
+    recommended_for = "graded judgements: rewards the best passages for standing first"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.gain == "exp" and self.gains is not None:
+            raise UsageError("nDCG takes gain=exp or gains=..., not both.")
+        read_gains(self.gains)
+
+    def values(self, rankings: Rankings) -> Floats:
+        """See the class."""
+        rule: Gains = read_gains(self.gains) or self.gain
+        found, ideal = rankings.once(_found, rule), rankings.once(_ideal, rule)
+        best = rankings.total(*_discounted(ideal, self.k))
+        return share(rankings.total(*_discounted(found, self.k)), best)
+
+
+@dataclass(frozen=True)
+class _Graded(RankingMetric):
+    """A metric that takes grades as gains, or the gains chosen for them."""
+
+    gains: str | None = param(None, "gain of single grades: 1:3;2:9")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        read_gains(self.gains)
+
+    @property
+    def rule(self) -> Gains:
+        """Which gain a grade has."""
+        return read_gains(self.gains) or "linear"
+
+
+@register
+@dataclass(frozen=True)
+class DCG(_Graded):
+    """Gain of all ranks, the one at rank i divided by ``log2(i + 1)``."""
+
+    name = "DCG"
+    title = "Discounted cumulative gain"
+    source = "Järvelin and Kekäläinen, ACM TOIS 2002; trec_eval dcg"
+    high = None
+    recommended_for = "what nDCG rests on; not comparable between queries"
+
+    def values(self, rankings: Rankings) -> Floats:
+        """See the class."""
+        return rankings.total(*_discounted(rankings.once(_found, self.rule)))
+
+
+@register
+@dataclass(frozen=True)
+class IdealDCG(_Graded):
+    """Discounted gain of the best possible ranking of all judged documents."""
+
+    name = "idealDCG"
+    title = "Discounted cumulative gain of the ideal ranking"
+    source = "Järvelin and Kekäläinen, ACM TOIS 2002; trec_eval ideal_dcg"
+    high = None
+    higher_is_better = None
+    recommended_for = "how much there was to be gained for a query"
+
+    def values(self, rankings: Rankings) -> Floats:
+        """See the class."""
+        return rankings.total(*_discounted(rankings.once(_ideal, self.rule)))
+
+
+@register
+@dataclass(frozen=True)
+class RNDCG(_Graded):
+    """nDCG averaged over the ranks at which the ideal ranking steps down to a lower gain, and the
+    end of the ranking; 0 for a query without a document of at least grade ``rel``."""
+
+    rel: int = level()
+
+    name = "RnDCG"
+    title = "nDCG at the R levels"
+    source = "trec_eval Rndcg"
+    version = 2
+    recommended_for = "nDCG without the choice of a cut-off"
+
+    def values(self, rankings: Rankings) -> Floats:
+        """See the class."""
+        found, ideal = rankings.once(_found, self.rule), rankings.once(_ideal, self.rule)
+        best = running(*_discounted(ideal))
+        last = np.append(np.diff(ideal.query) != 0, True)[: len(best)]
+        step = last | np.append(np.diff(ideal.gain) != 0, True)[: len(best)]
+        query, depth = ideal.query[step], ideal.rank[step]
+        sums = rankings.total(query, share(_dcg_at(rankings, found, query, depth), best[step]))
+        steps = rankings.total(query)
+        # Below the ideal ranking's end one more rank counts: the end of the actual ranking.
+        longer = rankings.n_retrieved[ideal.query[last]] > ideal.rank[last] + 1
+        query = ideal.query[last][longer]
+        final = rankings.total(*_discounted(found))[query] / best[last][longer]
+        mean = share(sums + rankings.total(query, final), steps + rankings.total(query))
+        return np.where(rankings.relevant(self.rel).known > 0, mean, 0.0)
+
+
+@register
+@dataclass(frozen=True)
+class NDCGAtRelevant(_Graded):
+    """nDCG averaged over all documents with a positive gain: at the rank of each one retrieved, at
+    the end of the ranking for each one missed."""
+
+    name = "nDCGRel"
+    title = "nDCG at each relevant document"
+    source = "trec_eval ndcg_rel"
+    recommended_for = "nDCG without the choice of a cut-off"
+
+    def values(self, rankings: Rankings) -> Floats:
+        """See the class."""
+        found, ideal = rankings.once(_found, self.rule), rankings.once(_ideal, self.rule)
+        dcg = running(*_discounted(found))
+        n_ideal = rankings.total(ideal.query)
+        wanted = found.gain > 0
+        query, rank = found.query[wanted], found.rank[wanted]
+        ideal_here = _dcg_at(rankings, ideal, query, rank)
+        sums = rankings.total(query, share(dcg[wanted], ideal_here))
+        missed = n_ideal - rankings.total(query)
+        final = share(rankings.total(*_discounted(found)), rankings.total(*_discounted(ideal)))
+        return share(sums + missed * final, n_ideal)
+
+
+@register
+@dataclass(frozen=True)
+class G(_Graded):
+    """Gain of each document, discounted by what the ideal ranking would have gained by then more
+    than this one did; divided by the total gain to be had."""
+
+    name = "G"
+    title = "Normalised gain"
+    source = "trec_eval G"
+    recommended_for = "graded judgements with a discount that knows what stood above"
+
+    def values(self, rankings: Rankings) -> Floats:
+        """See the class."""
+        found, ideal = rankings.once(_found, self.rule), rankings.once(_ideal, self.rule)
+        # A rank costs the ideal gain there, but at least 1 (also below the ideal ranking's end).
+        extra = running(ideal.query, np.maximum(ideal.gain, 1.0) - 1.0)
+        cost = found.rank + _last_before(rankings, ideal, extra, found.query, found.rank)
+        gained = running(found.query, found.gain)
+        worth = found.gain / np.log2(2 + cost - gained)
+        return share(rankings.total(found.query, worth), rankings.total(ideal.query, ideal.gain))
+
+
+@register
+@dataclass(frozen=True)
+class BinaryG(RankingMetric):
+    """For each relevant document, ``1 / log2(2 + irrelevant documents above it)``, averaged over
+    all relevant ones that are known."""
+
+    rel: int = level()
+
+    name = "binG"
+    title = "Normalised gain, binary"
+    source = "trec_eval binG"
+    recommended_for = "yes-or-no relevance with a gentle discount"
+
+    def values(self, rankings: Rankings) -> Floats:
+        """See the class."""
+        found = rankings.relevant(self.rel)
+        worth = 1 / np.log2(2 + found.rank - found.nth)
+        return share(rankings.total(found.query, worth), found.known)
+
+
+@register
+@dataclass(frozen=True)
+class RankBiasedPrecision(RankingMetric):
+    """Expected usefulness for a reader who goes on to the next rank with probability p.
+
+    With ``graded`` the gain is the grade, divided by the query's highest grade where that is above
+    1 (as trec_eval does); otherwise a document is relevant or not.
+    """
+
+    p: float = param(0.8, "persistence, between 0 and 1", minimum=0)
+    rel: int = level()
+    graded: bool = param(False, "weigh grades")
+
+    name = "RBP"
+    title = "Rank-biased precision"
+    source = "Moffat and Zobel, ACM TOIS 2008; trec_eval rbp (p=0.9, graded)"
+    recommended_for = "a model of how far readers (or prompts) go down a ranking"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check_persistence(self.name, self.p)
+
+    def values(self, rankings: Rankings) -> Floats:
+        """See the class."""
+        if self.graded:
+            query, rank, grade = rankings.once(_found, "linear")
+            highest = np.ones(len(rankings))
+            np.maximum.at(highest, rankings.gold_query, rankings.gold_grade)
+            gain = grade / highest[query]
+        else:
+            query, rank = rankings.relevant(self.rel)[:2]
+            gain = np.ones(len(query))
+        weight = np.power(self.p, rank - 1, dtype=np.float64)
+        return rankings.total(query, gain * weight) * (1 - self.p)
+
+
+@register
+@dataclass(frozen=True)
+class RankBiasedResidual(RankingMetric):
+    """How much RBP could still rise: the weight of all ranks whose document is unjudged, and of the
+    ranks below the end. With ``published`` it is 0 where everything retrieved is judged, as in
+    trec_eval, which then forgets the ranks below the end."""
+
+    p: float = param(0.8, "persistence, between 0 and 1", minimum=0)
+    published: bool = param(False, "trec_eval's value")
+
+    name = "RBPResid"
+    title = "Residual of rank-biased precision"
+    source = "Moffat and Zobel, ACM TOIS 2008; trec_eval rbp_resid (p=0.9, published)"
+    higher_is_better = False
+    recommended_for = "how uncertain RBP is because of missing judgements"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check_persistence(self.name, self.p)
+
+    def values(self, rankings: Rankings) -> Floats:
+        """See the class."""
+        judged = rankings.hit_grade >= 0
+        query, rank = rankings.hit_query[judged], rankings.hit_rank[judged]
+        weight = np.power(self.p, rank - 1, dtype=np.float64)
+        residual = 1 - rankings.total(query, weight) * (1 - self.p)
+        if self.published:
+            residual[rankings.total(query) == rankings.n_retrieved] = 0.0
+        return residual
+
+
+class _Gained(NamedTuple):
+    """Documents with their gains, sorted by query and rank (from 1)."""
+
+    query: Ints
+    rank: Ints
+    gain: Floats
+
+
+def read_gains(text: str | None) -> tuple[tuple[int, float], ...]:
+    """``1:3;2:9`` as pairs of grade and gain.
+
+    Raises:
+        UsageError: it is written otherwise.
+    """
+    pairs = []
+    for piece in (text or "").split(";") if text else ():
+        grade, _, gain = piece.partition(":")
+        try:
+            pairs.append((int(grade), float(gain)))
+        except ValueError:
+            raise UsageError(f"gains={text}: write grade:gain;grade:gain, as in 1:3;2:9.") from None
+        if not np.isfinite(pairs[-1][1]):
+            raise UsageError(f"gains={text}: gains must be finite.")
+    return tuple(pairs)
+
+
+def _gain(grade: Ints, rule: Gains) -> Floats:
+    linear = np.maximum(grade, 0).astype(np.float64)
+    if rule == "linear":
+        return linear
+    if rule == "exp":
+        return np.exp2(linear) - 1
+    for level_, gain in rule:
+        linear[grade == int(level_)] = gain
+    return linear
+
+
+def _found(rankings: Rankings, rule: Gains) -> _Gained:
+    """The retrieved documents that the qrels name."""
+    return _Gained(rankings.hit_query, rankings.hit_rank, _gain(rankings.hit_grade, rule))
+
+
+def _ideal(rankings: Rankings, rule: Gains) -> _Gained:
+    """The best possible ranking, without what gains nothing."""
+    gain = _gain(rankings.gold_grade, rule)
+    gain[rankings.gold_grade < 0] = 0.0
+    useful = gain > 0
+    query, gain = rankings.gold_query[useful], gain[useful]
+    # Grades are whole numbers, which sort faster; gains of one's own choice may run against them.
+    order = by_query(query, -rankings.gold_grade[useful] if isinstance(rule, str) else -gain)
+    return _Gained(query[order], nth_of_query(query[order]), gain[order])
+
+
+def _discounted(documents: _Gained, k: int | None = None) -> tuple[Ints, Floats]:
+    """Queries and discounted gains of the documents within rank k."""
+    inside = slice(None) if k is None else documents.rank <= k
+    return documents.query[inside], documents.gain[inside] / np.log2(documents.rank[inside] + 1)
+
+
+def _dcg_at(rankings: Rankings, documents: _Gained, query: Ints, rank: Ints) -> Floats:
+    """The discounted gain of ``documents`` down to each (query, rank), inclusive."""
+    return _last_before(rankings, documents, running(*_discounted(documents)), query, rank)
+
+
+def _last_before(
+    rankings: Rankings, documents: _Gained, sums: Floats, query: Ints, rank: Ints
+) -> Floats:
+    """The running sum at the last of the documents within each (query, rank); 0 if none is."""
+    below = max(int(documents.rank.max(initial=0)), int(rank.max(initial=0))) + 1
+    places = documents.query * below + documents.rank
+    at = np.searchsorted(places, query * below + rank, side="right") - 1
+    inside = (
+        (at >= 0) & (documents.query[at] == query) if len(places) else np.zeros(len(query), bool)
+    )
+    out = np.zeros(len(query))
+    out[inside] = sums[at[inside]]
+    return out
+
+
+def _check_persistence(name: str, p: float) -> None:
+    if not 0 < p < 1:
+        raise UsageError(f"{name}: p must lie between 0 and 1 (exclusive), not {p:g}.")

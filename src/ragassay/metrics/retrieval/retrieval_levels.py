@@ -1,0 +1,177 @@
+"""Precision at levels of recall, inferred average precision, and the ranking itself as a string."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ragassay.errors import UsageError
+from ragassay.metrics.core.base import Window, cutoff, param, register
+from ragassay.metrics.retrieval.precision import judged_above
+from ragassay.metrics.retrieval.ranking_metric import RankingMetric, level, tabulate
+from ragassay.metrics.retrieval.rankings import Floats, Rankings, nth_of_query, share
+from ragassay.scores import Outcome, Score
+
+ELEVEN_LEVELS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+INFERENCE_SMOOTHING = 1e-5
+
+
+@register
+@dataclass(frozen=True)
+class InterpolatedPrecision(RankingMetric):
+    """The highest precision at any rank where recall has reached a level.
+
+    The level, times the number of relevant documents, is rounded to a whole number of documents
+    (halves upwards), as in trec_eval 10; versions before 2023 cut it off and differ.
+    """
+
+    recall: float = cutoff(..., "recall level, from 0 to 1", minimum=0)
+    rel: int = level()
+
+    name = "IPrec"
+    title = "Interpolated precision at a recall level"
+    source = "trec_eval iprec_at_recall"
+    recommended_for = "precision-recall curves"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check_recall(self.name, self.recall)
+
+    def values(self, rankings: Rankings) -> Floats:
+        """See the class."""
+        return _interpolated(rankings, self.recall, self.rel)
+
+
+@register
+@dataclass(frozen=True)
+class ElevenPointAverage(RankingMetric):
+    """Interpolated precision averaged over recall levels (0, 0.1, ... 1)."""
+
+    levels: str | None = param(None, "other recall levels: 0.25;0.5;0.75")
+    rel: int = level()
+
+    name = "AP11"
+    title = "11-point average precision"
+    source = "trec_eval 11pt_avg"
+    recommended_for = "comparison with older results"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.read_levels()
+
+    def read_levels(self) -> tuple[float, ...]:
+        """The recall levels as numbers."""
+        if self.levels is None:
+            return ELEVEN_LEVELS
+        try:
+            found = tuple(float(piece) for piece in self.levels.split(";"))
+        except ValueError:
+            raise UsageError(
+                f"AP11(levels={self.levels}): write numbers, as in 0.25;0.5;0.75."
+            ) from None
+        for recall in found:
+            _check_recall(self.name, recall)
+        return found
+
+    def values(self, rankings: Rankings) -> Floats:
+        """See the class."""
+        levels = self.read_levels()
+        total: Floats = np.zeros(len(rankings))
+        for recall in levels:
+            # One after the other: numpy's own sum rounds differently for one query and for many.
+            total = total + _interpolated(rankings, recall, self.rel)
+        return total / len(levels)
+
+
+@register
+@dataclass(frozen=True)
+class InferredAveragePrecision(RankingMetric):
+    """Average precision estimated from a sample of the judgements.
+
+    Documents that the qrels name with a grade below 0 were pooled but not judged; those that the
+    qrels do not name were not pooled and count as irrelevant.
+    """
+
+    rel: int = level()
+
+    name = "infAP"
+    title = "Inferred average precision"
+    source = "Yilmaz and Aslam, CIKM 2006; trec_eval infAP"
+    recommended_for = "judgements of a random part of the pool"
+
+    def values(self, rankings: Rankings) -> Floats:
+        """See the class."""
+        found = rankings.relevant(self.rel)
+        above = found.rank - 1
+        relevant = found.nth - 1
+        judged = rankings.once(judged_above, self.rel)
+        pooled = rankings.once(_pooled_above, self.rel)
+        share_pooled = share(pooled, above)
+        share_relevant = (relevant + INFERENCE_SMOOTHING) / (judged + 2 * INFERENCE_SMOOTHING)
+        expected = (1 + above * share_pooled * share_relevant) / found.rank
+        return share(rankings.total(found.query, expected), found.known)
+
+
+@register
+@dataclass(frozen=True)
+class RelevanceString(RankingMetric):
+    """The grades of the first k documents, one character each.
+
+    ``0`` to ``9``: the grade; ``>``: a higher one; ``-``: not in the qrels; ``.``: in the qrels
+    with a grade below 0.
+    """
+
+    k: int = cutoff(10)
+
+    name = "RelString"
+    title = "Grades of the first k documents"
+    source = "trec_eval relstring"
+    low = None
+    high = None
+    higher_is_better = None
+    recommended_for = "looking at single queries"
+
+    def strings(self, rankings: Rankings) -> list[str]:
+        """One string a query."""
+        found = [["-"] * n for n in np.minimum(rankings.n_retrieved, self.k).tolist()]
+        inside = rankings.hit_rank <= self.k
+        for query, rank, grade in zip(
+            rankings.hit_query[inside].tolist(),
+            rankings.hit_rank[inside].tolist(),
+            rankings.hit_grade[inside].tolist(),
+            strict=True,
+        ):
+            found[query][rank - 1] = "." if grade < 0 else ">" if grade > 9 else str(grade)
+        return ["".join(characters) for characters in found]
+
+    def values(self, rankings: Rankings) -> Floats:
+        """A label has no number."""
+        raise UsageError("RelString is a label; it has no numeric values.")
+
+    def score_window(self, window: Window) -> Sequence[Outcome]:
+        """One label a sample."""
+        table = window.once(tabulate)
+        strings = iter(self.strings(table.rankings))
+        return [problem or Score(next(strings)) for problem in table.problems]
+
+
+def _interpolated(rankings: Rankings, recall: float, rel: int) -> Floats:
+    found = rankings.relevant(rel)
+    exact = recall * found.known
+    wanted = np.trunc(exact) + (exact - np.trunc(exact) >= 0.5)
+    reached = found.nth >= wanted[found.query]
+    out = np.zeros(len(rankings))
+    np.maximum.at(out, found.query[reached], found.nth[reached] / found.rank[reached])
+    return out
+
+
+def _pooled_above(rankings: Rankings, rel: int) -> Floats:
+    """For each retrieved relevant document: documents above it that the qrels name."""
+    return (nth_of_query(rankings.hit_query)[rankings.hit_grade >= rel] - 1).astype(np.float64)
+
+
+def _check_recall(name: str, recall: float) -> None:
+    if not 0 <= recall <= 1:
+        raise UsageError(f"{name}: a recall level lies between 0 and 1, not {recall:g}.")

@@ -1,0 +1,1 @@
+"""Metrics by a rubric: a user's own, and ML cube's report."""

@@ -1,0 +1,328 @@
+"""ML cube's RAG report: six metrics over user input, context and response.
+
+What looks at the same two components is asked in one question: three questions a sample. Where a
+component is missing, the specification gives the lowest value; such a value is marked (`assumed`),
+so that means can be shown with it and without.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+from ragassay.errors import Tally
+from ragassay.judges.asking import Ask
+from ragassay.judges.question import Question
+from ragassay.judges.questions.report import (
+    ContextReport,
+    Contradiction,
+    ReportOnContext,
+    Satisfaction,
+)
+from ragassay.metrics.core.base import Window, param, register, scored
+from ragassay.metrics.core.judged import JudgedMetric
+from ragassay.samples import Sample
+from ragassay.scores import Outcome, Reason, Score, Unscored, Value
+
+SOURCE = "ML cube Platform, RAG evaluation"
+
+Component = Literal["user input", "context", "response"]
+
+HIGH, LOW = 4, 2
+"""From which value relevance is high, and up to which usefulness is low."""
+
+ON_TOPIC_ONLY = "on_topic_only"
+"""Key in the parts of a usefulness score: the context is on the topic and lacks the answer."""
+
+_ON_TOPIC_ONLY = (
+    "High relevance with low usefulness: the context talks about the topic of the user input but "
+    "does not hold the information that answers it."
+)
+_SUMMED = (
+    "Samples whose context has a high relevance and a low usefulness: {n}. It is on the topic but "
+    "does not hold the answer; see the explanations of usefulness."
+)
+
+
+@dataclass(frozen=True)
+class ReportMetric(JudgedMetric):
+    """Base of the six.
+
+    Class attributes:
+        components: what the value is about; without one of them there is nothing to judge.
+        lowest: the value that the specification gives then.
+    """
+
+    missing: Literal["lowest", "unscored"] = param(
+        "lowest",
+        "what a sample without one of the components gets: the lowest value, as published, or none",
+    )
+
+    components: ClassVar[tuple[Component, ...]]
+    lowest: ClassVar[Value] = 1
+    family = "ragreport"
+    source = SOURCE
+    low: ClassVar[float | None] = 1.0
+    high: ClassVar[float | None] = 5.0
+
+    def lacks(self, sample: Sample) -> Unscored | None:
+        """A missing component, unless that gives the lowest value; a context with a gap in it."""
+        absent = missing_components(sample, self.components)
+        if absent and self.missing == "unscored":
+            return Unscored(Reason.MISSING_INPUT, f"{_sentence(absent)}.")
+        if absent or "context" not in self.components:
+            return None
+        bare = next((at for at, text in enumerate(_texts(sample), start=1) if text is None), None)
+        if bare is None:
+            return None
+        return Unscored(Reason.MISSING_INPUT, f"chunk {bare} of the context has no text")
+
+    async def judge(self, sample: Sample, ask: Ask) -> Outcome:
+        """The judge's value, or the lowest where there is nothing to judge."""
+        absent = missing_components(sample, self.components)
+        if absent:
+            why = f"{_sentence(absent)}, so the lowest value is given."
+            return Score(self.lowest, self.lowest_parts(absent), why, assumed=True)
+        return await self.report(sample, ask)
+
+    def lowest_parts(self, absent: Mapping[Component, str]) -> Mapping[str, Any]:
+        """The parts of a lowest value: which components are missing."""
+        return {"missing": list(absent)}
+
+    @abstractmethod
+    async def report(self, sample: Sample, ask: Ask) -> Outcome:
+        """The outcome for a sample that has all components."""
+
+
+@dataclass(frozen=True)
+class _OnContext(ReportMetric):
+    """One of the four about user input and context; they share their question.
+
+    Class attributes:
+        part: the field of the report that the value is.
+    """
+
+    part: ClassVar[str]
+    components = ("user input", "context")
+    needs = ("query", "passages")
+    counts_chunks = True
+    asks: ClassVar[tuple[type[Question[Any]], ...]] = (ReportOnContext,)
+
+    async def report(self, sample: Sample, ask: Ask) -> Outcome:
+        """What the report on the context says about this."""
+        said = await ask(ReportOnContext(sample.query or "", _chunks(sample)))
+        value = getattr(said, self.part)
+        if value is None:
+            lost = said.lost[self.part]
+            return Unscored(lost.reason, f"the judge's report has no {self.part}: {lost.detail}")
+        return self.read(value, getattr(said, f"{self.part}_explanation") or "", said, sample)
+
+    def read(self, value: Any, explanation: str, said: ContextReport, sample: Sample) -> Outcome:
+        """The outcome for a value in a report."""
+        del said, sample
+        return scored(value, explanation)
+
+
+@register
+@dataclass(frozen=True)
+class ReportRelevance(_OnContext):
+    """How relevant is the retrieved context to the user input, 1 to 5?
+
+    A context on the right topic is relevant, whether or not it holds the answer: that is
+    ``ragreport_usefulness``.
+    """
+
+    name = "ragreport_relevance"
+    title = "How far the context is about the user input's topic (ML cube)"
+    part = "relevance"
+    recommended_for = "telling a retriever that misses the topic from one that misses the answer"
+
+
+@register
+@dataclass(frozen=True)
+class ReportUsefulness(_OnContext):
+    """Does the retrieved context hold the information that answers the user input, 1 to 5?
+
+    Where relevance is high (4 or 5) and usefulness low (1 or 2), the explanation says what that
+    combination means, and a run says how many samples it concerns.
+    """
+
+    name = "ragreport_usefulness"
+    title = "How far the context holds what answers the user input (ML cube)"
+    part = "usefulness"
+    recommended_for = "finding queries that the collection, or the retriever, has no answer to"
+
+    def read(self, value: Any, explanation: str, said: ContextReport, sample: Sample) -> Outcome:
+        """Usefulness, with a note where the context is on the topic only."""
+        if said.relevance is None or said.relevance < HIGH or value > LOW:
+            return scored(value, explanation)
+        parts = {ON_TOPIC_ONLY: True, "relevance": said.relevance}
+        return Score(value, parts, f"{explanation} {_ON_TOPIC_ONLY}".strip())
+
+    def remarks(self, window: Window) -> Iterable[Tally]:
+        """How many samples are on the topic only."""
+        outcomes = window.outcomes(self)
+        n = sum(isinstance(one, Score) and ON_TOPIC_ONLY in one.parts for one in outcomes)
+        if n:
+            yield Tally(_SUMMED, n)
+
+
+@register
+@dataclass(frozen=True)
+class ReportUtilization(_OnContext):
+    """Which percentage of the retrieved context holds information for the response, 0 to 100?"""
+
+    name = "ragreport_utilization"
+    title = "Percentage of the context that holds information for the response (ML cube)"
+    recommended_for = "choosing how many passages to retrieve, and how long"
+    lowest = 0
+    low = 0.0
+    high = 100.0
+    part = "utilization"
+
+
+@register
+@dataclass(frozen=True)
+class ReportAttribution(_OnContext):
+    """Which chunks of the retrieved context can the response be made from?
+
+    The value is a list of their numbers, the first chunk having 1: ``[1, 3]``. They count the
+    chunks as they were given, empty ones included. ``parts["chunks"]`` holds the same.
+    """
+
+    name = "ragreport_attribution"
+    says = "label"
+    version = 2
+    title = "Numbers of the chunks that the response can be made from (ML cube)"
+    lowest: ClassVar[Value] = []
+    low = None
+    high = None
+    higher_is_better = None
+    part = "attribution"
+
+    def read(self, value: Any, explanation: str, said: ContextReport, sample: Sample) -> Outcome:
+        """Attribution, in the order of the chunks."""
+        chunks = sorted(value)
+        return Score(chunks, {"chunks": chunks}, explanation)
+
+    def lowest_parts(self, absent: Mapping[Component, str]) -> Mapping[str, Any]:
+        """No chunks."""
+        return {"chunks": [], **super().lowest_parts(absent)}
+
+
+@register
+@dataclass(frozen=True)
+class ReportAttributionShare(_OnContext):
+    """Which share of the retrieved chunks can the response be made from?
+
+    ``ragreport_attribution`` as a number: attributed chunks over all chunks of the context.
+    """
+
+    name = "ragreport_attribution_share"
+    title = "Share of the chunks that the response can be made from"
+    source = "our own, from ML cube's attribution"
+    lowest = 0.0
+    low = 0.0
+    high = 1.0
+    part = "attribution"
+
+    def read(self, value: Any, explanation: str, said: ContextReport, sample: Sample) -> Outcome:
+        """Attributed chunks over chunks."""
+        used, n = len(value), len(_texts(sample))
+        return scored(used / n, explanation, attributed=used, chunks=n)
+
+
+@register
+@dataclass(frozen=True)
+class ReportFaithfulness(ReportMetric):
+    """How far does the response contradict the retrieved context: 5 not at all, 1 outright?
+
+    ML cube's definition, which is not what "faithfulness" mostly stands for: what the context
+    neither states nor denies contradicts nothing, so an unsupported response has 5. The share of
+    the response's claims that the context supports is ``rl_f``. The offline judge leaves this
+    metric unscored (unsupported): words do not tell a contradiction.
+    """
+
+    name = "ragreport_faithfulness"
+    title = "Absence of contradiction, not support, of the response by the context (ML cube)"
+    components = ("context", "response")
+    needs = ("passages", "answer")
+    asks: ClassVar[tuple[type[Question[Any]], ...]] = (Contradiction,)
+
+    async def report(self, sample: Sample, ask: Ask) -> Outcome:
+        """The judge's stars."""
+        said = await ask(Contradiction(_chunks(sample), _said(sample)))
+        return scored(said.stars, said.explanation)
+
+
+@register
+@dataclass(frozen=True)
+class ReportSatisfaction(ReportMetric):
+    """How satisfied would the user be with the response, 1 (not addressed) to 5 (fully answered)?
+
+    The judge does not see the context, so a wrong answer may satisfy.
+    """
+
+    name = "ragreport_satisfaction"
+    title = "How far the response addresses and answers the user input (ML cube)"
+    components = ("user input", "response")
+    needs = ("query", "answer")
+    asks: ClassVar[tuple[type[Question[Any]], ...]] = (Satisfaction,)
+
+    async def report(self, sample: Sample, ask: Ask) -> Outcome:
+        """The judge's stars."""
+        said = await ask(Satisfaction(sample.query or "", _said(sample)))
+        return scored(said.stars, said.explanation)
+
+
+def missing_components(sample: Sample, needed: Sequence[Component]) -> Mapping[Component, str]:
+    """Which components the sample lacks, each with the reason where one is known.
+
+    A component without any text is missing: there is nothing in it to judge.
+    """
+    found: dict[Component, str] = {}
+    for component in needed:
+        if component == "user input":
+            absent, why = _blank(sample.query), "it is empty" if sample.query is not None else ""
+        elif component == "response":
+            absent, why = _blank(_said(sample)), "it is empty" if sample.answer is not None else ""
+            if sample.answer is None and sample.failure:
+                why = f"the system failed: {sample.failure}"
+        else:
+            absent, why = all(map(_blank, _texts(sample))), _about(sample)
+        if absent:
+            found[component] = why
+    return found
+
+
+def _about(sample: Sample) -> str:
+    """Why a context without text has none."""
+    if sample.passages is None:
+        return ""
+    return "no chunk has a text" if sample.passages else "nothing was retrieved"
+
+
+def _sentence(absent: Mapping[Component, str]) -> str:
+    """``The context (nothing was retrieved) and the response are missing``."""
+    said = [f"the {name} ({why})" if why else f"the {name}" for name, why in absent.items()]
+    sentence = f"{' and '.join(said)} {'is' if len(said) == 1 else 'are'} missing"
+    return sentence[0].upper() + sentence[1:]
+
+
+def _blank(text: str | None) -> bool:
+    return text is None or not text.strip()
+
+
+def _said(sample: Sample) -> str:
+    return "" if sample.answer is None else sample.answer.text
+
+
+def _texts(sample: Sample) -> tuple[str | None, ...]:
+    return tuple(passage.text for passage in sample.passages or ())
+
+
+def _chunks(sample: Sample) -> tuple[str, ...]:
+    """The texts, each in its place, so that the judge's numbers are the context's."""
+    return tuple(text or "" for text in _texts(sample))

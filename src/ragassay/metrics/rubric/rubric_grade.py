@@ -1,0 +1,129 @@
+"""Metrics that are rubrics: criteria and a scale in a file become a judged metric without code.
+
+Each rubric is a class of its own, made from its data, so that it has what every metric has: a name
+that parses back, a range, a direction, a place in the catalogue.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, ClassVar
+
+from ragassay.judges.asking import Ask
+from ragassay.judges.question import Question
+from ragassay.judges.questions.rubrics import Parts, RubricGrade
+from ragassay.judges.rubric import Rubric, RubricPart
+from ragassay.judges.rubric_files import bundled
+from ragassay.metrics.answer.answer_match import accepted
+from ragassay.metrics.core import own
+from ragassay.metrics.core.base import register
+from ragassay.metrics.core.judged import JudgedMetric
+from ragassay.samples import Sample
+from ragassay.scores import Outcome, Reason, Score, Unscored
+
+
+@dataclass(frozen=True)
+class RubricMetric(JudgedMetric):
+    """A rubric's score: a whole number on its scale, or 0 to 1 where the rubric says ``normalise``.
+
+    Class attributes:
+        rubric: what is judged.
+    """
+
+    rubric: ClassVar[Rubric]
+    family = "rubric"
+    asks: ClassVar[tuple[type[Question[Any]], ...]] = (RubricGrade,)
+
+    @property
+    def signature(self) -> str:
+        """Holds a hash of all in the rubric that can change a score."""
+        return f"{super().signature}|rubric={self.rubric.digest}"
+
+    def lacks(self, sample: Sample) -> Unscored | None:
+        """The first part that the rubric sees and the sample does not have."""
+        lacking = super().lacks(sample)
+        if lacking is not None or "passages" not in self.rubric.sees:
+            return lacking
+        if not sample.passages:
+            return Unscored(Reason.NOT_APPLICABLE, "nothing was retrieved")
+        bare = next((n for n, one in enumerate(sample.passages, 1) if one.text is None), None)
+        if bare is not None:
+            return Unscored(Reason.MISSING_INPUT, f"passage {bare} has no text")
+        return None
+
+    async def judge(self, sample: Sample, ask: Ask) -> Outcome:
+        """The judge's score; as parts also its place between the ends of the scale, 0 to 1."""
+        rubric = self.rubric
+        shown = (*rubric.sees, *rubric.also_sees)
+        parts = tuple(one for part in shown for one in _SHOWN[part](sample))
+        said = await ask(
+            RubricGrade(rubric.criteria, rubric.low, rubric.high, rubric.levels, parts)
+        )
+        unit = (said.score - rubric.low) / (rubric.high - rubric.low)
+        value = unit if rubric.normalise else said.score
+        return Score(value, {"score": said.score, "unit": unit}, said.explanation)
+
+
+def rubric_metric(rubric: Rubric) -> RubricMetric:
+    """The metric of a rubric; from then on its name is known.
+
+    Raises:
+        UsageError: the name means a built-in metric.
+    """
+    return own.register(rubric_class(rubric))()
+
+
+@cache
+def rubric_class(rubric: Rubric) -> type[RubricMetric]:
+    """The class of a rubric's metric: one and the same for equal rubrics."""
+    body = {
+        "__doc__": f"{rubric.title}.\n\n{rubric.criteria}",
+        "__module__": __name__,
+        "rubric": rubric,
+        "name": rubric.name,
+        "title": rubric.title,
+        "source": "a rubric",
+        "needs": rubric.sees,
+        "uses": rubric.also_sees,
+        "low": 0.0 if rubric.normalise else float(rubric.low),
+        "high": 1.0 if rubric.normalise else float(rubric.high),
+        "higher_is_better": rubric.higher_is_better,
+        "recommended_for": rubric.recommended_for,
+    }
+    return type(rubric.name, (RubricMetric,), body)
+
+
+def _query(sample: Sample) -> Parts:
+    return () if sample.query is None else (("query", sample.query),)
+
+
+def _history(sample: Sample) -> Parts:
+    lines = "\n".join(f"{turn.speaker}: {turn.text}" for turn in sample.history)
+    return (("earlier turns", lines),) if lines else ()
+
+
+def _passages(sample: Sample) -> Parts:
+    found = enumerate(sample.passages or (), start=1)
+    return tuple((f"passage {n}", one.text) for n, one in found if one.text is not None)
+
+
+def _answer(sample: Sample) -> Parts:
+    return () if sample.answer is None else (("answer", sample.answer.text),)
+
+
+def _references(sample: Sample) -> Parts:
+    return tuple((f"reference answer {n}", text) for n, text in enumerate(accepted(sample), 1))
+
+
+_SHOWN: Mapping[RubricPart, Callable[[Sample], Parts]] = {
+    "query": _query,
+    "history": _history,
+    "passages": _passages,
+    "answer": _answer,
+    "references": _references,
+}
+
+for _one in bundled():
+    register(rubric_class(_one))

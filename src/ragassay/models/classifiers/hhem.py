@@ -1,0 +1,270 @@
+"""HHEM-2.1-Open: how far a text is consistent with a source, 0 to 1.
+
+The published checkpoint comes with code of its own, which is not run here, and which fails under
+transformers 5. It is a stock T5 encoder with a head for two classes behind a fixed prompt: the
+library's class is built from the configuration, and the weights are put in by name. What does not
+fit, down to one name or shape, is an error, so that nothing is scored by numbers left to chance.
+
+Facts by the model's card and its ``configuration_hhem_v2.py`` and ``modeling_hhem_v2.py``
+(Apache-2.0): the prompt; names with the prefix ``t5.``; the tokenizer of google/flan-t5-base; the
+score is the probability of class 1 at the first position.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragassay.models.classifiers.windows import Span, windows
+from ragassay.models.device import Batches, device_of, dtype_of, loading, running
+from ragassay.models.encoders.rows import padded
+from ragassay.models.encoders.tensors import tensors_of
+from ragassay.models.models import ModelOptions
+from ragassay.models.weights.weight_files import (
+    CONFIG,
+    Unavailable,
+    Unusable,
+    Weights,
+    folder_of,
+    needs_packages,
+    place_of,
+)
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+    from torch import Tensor
+
+HHEM = Weights.parse("vectara/hallucination_evaluation_model")
+FOUNDATION = Weights.parse("google/flan-t5-base")
+"""Whose tokenizer and shape it has. Its weights are not needed."""
+
+PROMPT = (
+    "<pad> Determine if the hypothesis is true given the premise?\n\n"
+    "Premise: {text1}\n\nHypothesis: {text2}"
+)
+TOKENIZER = "tokenizer.json"
+
+SHAPE: Mapping[str, Any] = {
+    "vocab_size": 32128,
+    "d_model": 768,
+    "d_kv": 64,
+    "d_ff": 2048,
+    "num_layers": 12,
+    "num_heads": 12,
+    "relative_attention_num_buckets": 32,
+    "relative_attention_max_distance": 128,
+    "feed_forward_proj": "gated-gelu",
+    "layer_norm_epsilon": 1e-6,
+    "pad_token_id": 0,
+    "eos_token_id": 1,
+}
+"""google/flan-t5-base's, for a folder that has no configuration of a T5."""
+
+_PREFIX = "t5."
+_SHARED, _TIED = "transformer.shared.weight", "transformer.encoder.embed_tokens.weight"
+"""Two names of one matrix; the checkpoint holds it once."""
+
+
+class HhemModel:
+    """The loaded model.
+
+    Args:
+        options: where its files are, and how it runs.
+
+    Raises:
+        Unavailable: a package, the model or its tokenizer is not here, or the weights do not fit.
+        UsageError: no such device or precision.
+    """
+
+    def __init__(self, options: ModelOptions) -> None:
+        needs_packages()
+        folder = folder_of(HHEM, options.folders)
+        told = _told(folder / CONFIG)
+        own = (folder / TOKENIZER).is_file()
+        foundation = None if own else _foundation(options.folders)
+        shaped = told if "d_model" in told else _told((foundation or folder) / CONFIG)
+        self._tokenizer = _tokenizer((foundation or folder) / TOKENIZER)
+        self._device = device_of(options)
+        self._dtype = dtype_of(options)
+        with loading(self._device):
+            self._model = _built(shape_of(shaped), tensors_of(folder), folder)
+            self._place()
+        self._batches = Batches(self._device, options.batch_size)
+
+    def scores(self, pairs: Sequence[tuple[str, str]]) -> list[float | None]:
+        """For each pair of a source and a text how far the source bears the text out.
+
+        Pairs that occur twice go through the model once; a score does not depend on the others.
+        ``None`` where the arithmetic overflowed, as it may in half precision.
+
+        Raises:
+            MemoryError: even a single pair does not fit into memory.
+        """
+        prompts = [PROMPT.format(text1=source, text2=text) for source, text in pairs]
+        unique = list(dict.fromkeys(prompts))
+        tokens = [found.ids for found in self._tokenizer.encode_batch(unique)]
+        values = self._batches.run(
+            [len(ids) for ids in tokens], lambda batch: self._forward([tokens[at] for at in batch])
+        )
+        by_prompt = dict(zip(unique, values, strict=True))
+        return [by_prompt[prompt] for prompt in prompts]
+
+    def windows(self, text: str, size: int, overlap: int) -> list[Span]:
+        """The stretches of a long text, in characters, of at most ``size`` tokens each; see
+        `ragassay.models.classifiers.windows`."""
+        found = self._tokenizer.encode(text, add_special_tokens=False)
+        return windows(text, found.offsets, size, overlap)
+
+    def _forward(self, tokens: Sequence[Sequence[int]]) -> list[float | None]:
+        import torch
+
+        given = padded(tokens, [len(row) for row in tokens], self._device)
+        with torch.inference_mode(), running(self._dtype, self._device):
+            logits = self._model(**given).logits[:, 0, :]
+            values: list[float] = torch.softmax(logits.float(), dim=-1)[:, 1].tolist()
+        return [value if math.isfinite(value) else None for value in values]
+
+    def _place(self) -> None:
+        """Puts the model where it runs. One matrix of each layer overflows in half precision and
+        stays in single, as the library keeps it."""
+        import torch
+
+        self._model.to(device=self._device, dtype=self._dtype)
+        if self._dtype == torch.float16:
+            for name, module in self._model.named_modules():
+                if name.endswith(".wo"):
+                    module.float()
+
+
+def shape_of(told: Mapping[str, Any]) -> dict[str, Any]:
+    """What decides the sizes of the weights, from a configuration; flan-t5-base's where it is
+    none of a T5."""
+    if "d_model" not in told:
+        return dict(SHAPE)
+    return {name: told.get(name, value) for name, value in SHAPE.items()}
+
+
+def tokenizer_of(options: ModelOptions) -> Tokenizer:
+    """The foundation's tokenizer by itself.
+
+    Raises:
+        Unavailable: it is not here, or damaged.
+    """
+    return _tokenizer(_foundation(options.folders) / TOKENIZER)
+
+
+def _told(path: Path) -> Mapping[str, Any]:
+    """What a configuration says; nothing where there is none.
+
+    Raises:
+        Unusable: it is damaged, or belongs to another model.
+    """
+    if not path.is_file():
+        return {}
+    try:
+        told = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(told, dict):
+            raise ValueError("no mapping")
+    except ValueError as error:
+        raise Unusable(f"{path} is damaged ({error}); copy or fetch it again") from error
+    named = str(told.get("foundation", FOUNDATION.name))
+    if Path(named).name != Path(FOUNDATION.name).name:
+        raise Unusable(
+            f"{path} stands on {named}; HHEM-2.1-Open, which ragassay knows, on {FOUNDATION.name}"
+        )
+    if told.get("prompt", PROMPT) != PROMPT:
+        raise Unusable(f"{path} has another prompt than HHEM-2.1-Open's, which ragassay knows")
+    return told
+
+
+def _foundation(folders: Mapping[str, str]) -> Path:
+    """The folder of the foundation, of which the tokenizer is needed.
+
+    Raises:
+        Unavailable: it is not here.
+    """
+    try:
+        found = place_of(FOUNDATION, folders)
+    except Unavailable as error:
+        raise error.saying(f"HHEM's tokenizer is missing: {error}") from None
+    if not (found / TOKENIZER).is_file():
+        raise Unusable(f"{found} holds no {TOKENIZER} of {FOUNDATION.name}, which HHEM needs")
+    return found
+
+
+def _tokenizer(path: Path) -> Tokenizer:
+    """The tokenizer as it was published, whatever the library makes of it."""
+    from tokenizers import Tokenizer
+
+    try:
+        found = Tokenizer.from_file(str(path))
+    except Exception as error:  # a bare Exception is what it raises
+        raise Unusable(f"{path} is damaged ({error}); copy or fetch it again") from error
+    found.no_padding()
+    found.no_truncation()
+    return found
+
+
+def _built(shape: Mapping[str, Any], tensors: Mapping[str, Tensor], folder: Path) -> Any:
+    """The library's class with these weights in it.
+
+    It is built without memory behind it: a weight that nobody put in could not be used.
+    """
+    import torch
+    from transformers import T5Config, T5ForTokenClassification
+
+    with torch.device("meta"):
+        model = T5ForTokenClassification(T5Config(**shape, num_labels=2))
+    wanted = {name: tensor.shape for name, tensor in model.state_dict().items()}
+    fitting = _fitted(tensors, wanted, folder)
+    model.load_state_dict(fitting, strict=True, assign=True)
+    model.transformer.encoder.embed_tokens.weight = model.transformer.shared.weight
+    return model.eval().requires_grad_(False)
+
+
+def _fitted(
+    tensors: Mapping[str, Tensor], wanted: Mapping[str, Sequence[int]], folder: Path
+) -> dict[str, Tensor]:
+    """The tensors by the names that the class has for them.
+
+    Raises:
+        Unusable: one is missing, is too many, or has another shape; the message names it.
+    """
+    import torch
+
+    found = {name.removeprefix(_PREFIX): one for name, one in tensors.items() if _ours(name)}
+    if _SHARED in found and _TIED in found and not torch.equal(found[_SHARED], found[_TIED]):
+        raise _unfit(folder, f"{_PREFIX}{_SHARED} and {_PREFIX}{_TIED} differ, and must be one")
+    shared = found.get(_SHARED, found.get(_TIED))
+    if shared is not None:
+        found |= {name: shared for name in (_SHARED, _TIED) if name in wanted}
+    alien = [name for name in tensors if not _ours(name)]
+    alien += [f"{_PREFIX}{name}" for name in found if name not in wanted]
+    missing = [f"{_PREFIX}{name}" for name in wanted if name not in found]
+    for what, names in (("is missing", missing), ("does not belong to it", alien)):
+        if names:
+            more = f" (and {len(names) - 1} more)" if len(names) > 1 else ""
+            raise _unfit(folder, f"{names[0]} {what}{more}")
+    for name, shape in wanted.items():
+        if tuple(found[name].shape) != tuple(shape):
+            raise _unfit(
+                folder,
+                f"{_PREFIX}{name} has the shape {tuple(found[name].shape)}, not {tuple(shape)}",
+            )
+        if not found[name].is_floating_point():
+            raise _unfit(folder, f"{_PREFIX}{name} holds {found[name].dtype}")
+    return found
+
+
+def _ours(name: str) -> bool:
+    return name.startswith(_PREFIX)
+
+
+def _unfit(folder: Path, said: str) -> Unusable:
+    return Unusable(
+        f"the weights in {folder} are not those of HHEM-2.1-Open: {said}. Fetch them again with "
+        f"'ragassay models fetch {HHEM.name}'"
+    )

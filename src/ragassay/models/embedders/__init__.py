@@ -1,0 +1,1 @@
+"""Embedders of texts: from a folder, an endpoint or a file of vectors."""

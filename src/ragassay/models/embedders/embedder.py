@@ -1,0 +1,150 @@
+"""Sentence vectors by a model on this machine: a folder or a model of the hub's local cache.
+
+Only transformers is needed. What sentence-transformers would do with the folder is done here: its
+pooling, its normalisation, its longest text, its default prompt (see `sentence_folder`). Vectors
+are float32 and do not depend on what else is embedded at the same time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ragassay.models.device import Batches, device_of, dtype_of, loading, overflow, running
+from ragassay.models.embedders.embedding import Embedded, Embedder, Unembedded
+from ragassay.models.embedders.sentence_folder import Recipe, pool, read_recipe
+from ragassay.models.encoders.loading import tokenizer_of, whole_encoder
+from ragassay.models.encoders.rows import padded
+from ragassay.models.models import ModelOptions, in_half
+from ragassay.models.weights.weight_files import (
+    Weights,
+    folder_of,
+    identity,
+    label_of,
+    needs_packages,
+    place_of,
+)
+from ragassay.scores import Reason
+
+DEFAULT = "sentence-transformers/all-MiniLM-L6-v2"
+"""The model that embeds where none is named: small, for any machine, and well known."""
+
+_AT_ONCE = 8_192
+"""Texts that are cut into tokens at a time: their numbers take more memory than their letters."""
+
+
+class LocalEmbedder(Embedder):
+    """An encoder with its pooling.
+
+    Args:
+        options: device, precision, batch size, memory, folders.
+        weights: which model.
+        prefix: what goes before each text (``"query: "`` for E5); ``None`` for the folder's own
+            default prompt, if it has one.
+
+    Raises:
+        Unavailable: a package or the model is not here, or the folder is none that is known.
+    """
+
+    def __init__(self, options: ModelOptions, weights: Weights, prefix: str | None = None) -> None:
+        super().__init__(options.cache_mib)
+        needs_packages()
+        place = place_of(weights, options.folders)
+        self.recipe = read_recipe(place)
+        folder = folder_of(Weights(str(place / self.recipe.transformer)), {})
+        self.prefix = self.recipe.prompt if prefix is None else prefix
+        known = identity(weights, options.folders)
+        self._identity = known + in_half(options)
+        self._label = label_of(weights, options.folders)
+        self._device = device_of(options)
+        self._tokenizer = tokenizer_of(folder)
+        self._dtype = dtype_of(options)
+        with loading(self._device):
+            self._model = whole_encoder(folder, self._dtype).to(self._device)
+        self._batches = Batches(self._device, options.batch_size)
+        self.max_tokens = _longest(self.recipe, self._tokenizer, self._model)
+        self._skipped = 0 if self.recipe.with_prompt else self._length_of(self.prefix)
+        self.embedded = self.shortened = 0
+
+    @property
+    def label(self) -> str:
+        """Name and the beginning of the commit; of a folder its last name and its hash."""
+        return self._label
+
+    @property
+    def identity(self) -> str:
+        """Name and commit, or for a folder the hash of its files; with the prefix, if any."""
+        return f"{self._identity}+{self.prefix!r}" if self.prefix else self._identity
+
+    def remarks(self) -> Sequence[str]:
+        """How many texts were cut at the model's limit since this was last asked for."""
+        n, cut = self.embedded, self.shortened
+        self.embedded = self.shortened = 0
+        if not cut:
+            return ()
+        return (
+            f"{cut:,} of {n:,} texts are longer than the {self.max_tokens} tokens that "
+            f"{self.label} reads: their vectors are those of their beginnings.",
+        )
+
+    def _embed(self, texts: Sequence[str]) -> Sequence[Embedded]:
+        found: list[Embedded] = []
+        for begin in range(0, len(texts), _AT_ONCE):
+            found += self._some(texts[begin : begin + _AT_ONCE])
+        return found
+
+    def _some(self, texts: Sequence[str]) -> list[Embedded]:
+        sent = [self.prefix + text for text in texts]
+        if self.recipe.lower:
+            sent = [text.lower() for text in sent]
+        ids = self._tokenizer(sent, add_special_tokens=True, verbose=False)["input_ids"]
+        lengths = [len(row) for row in ids]
+        self.embedded += len(texts)
+        if self.max_tokens is not None:
+            long = [at for at, length in enumerate(lengths) if length > self.max_tokens]
+            self.shortened += len(long)
+            if long:
+                cut = self._tokenizer(
+                    [sent[at] for at in long], truncation=True, max_length=self.max_tokens
+                )["input_ids"]
+                for at, row in zip(long, cut, strict=True):
+                    ids[at], lengths[at] = row, len(row)
+        return self._batches.run(lengths, lambda batch: self._forward([ids[at] for at in batch]))
+
+    def _forward(self, ids: Sequence[Sequence[int]]) -> Sequence[Embedded]:
+        import torch
+
+        pad = self._tokenizer.pad_token_id or 0
+        given = padded(ids, [len(row) for row in ids], self._device, pad)
+        with torch.inference_mode(), running(self._dtype, self._device):
+            states = self._model(**given).last_hidden_state.float()
+            vectors = pool(states, given["attention_mask"], self.recipe.pooling, self._skipped)
+            if self.recipe.normalize:
+                vectors = torch.nn.functional.normalize(vectors, dim=1)
+        made = np.asarray(vectors.cpu().numpy(), dtype=np.float32)
+        lost = Unembedded(Reason.FAILED, overflow(self._dtype))
+        return [row if np.isfinite(row).all() else lost for row in made]
+
+    def _length_of(self, prompt: str) -> int:
+        """Tokens of a prompt, with those that begin a text and without those that end it."""
+        if not prompt:
+            return 0
+        bare = self._tokenizer(prompt, add_special_tokens=False)["input_ids"]
+        whole = self._tokenizer(prompt)["input_ids"]
+        begin = next((at for at in range(len(whole)) if whole[at : at + len(bare)] == bare), 0)
+        return begin + len(bare)
+
+
+def _longest(recipe: Recipe, tokenizer: Any, model: Any) -> int | None:
+    """Tokens of a text at most: what the folder says, within what the model has places for."""
+    limits = [recipe.max_tokens or tokenizer.model_max_length]
+    places = getattr(model.config, "max_position_embeddings", None)
+    if places:
+        table = getattr(getattr(model, "embeddings", None), "position_embeddings", None)
+        padding = getattr(table, "padding_idx", None)
+        # RoBERTa counts its places from the one behind that of the padding.
+        limits.append(places if padding is None else places - padding - 1)
+    least = min(limits)
+    return int(least) if least < 1_000_000 else None

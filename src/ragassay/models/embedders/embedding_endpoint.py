@@ -1,0 +1,290 @@
+"""Sentence vectors by an OpenAI-compatible endpoint, each paid for once.
+
+Many texts travel in one request. A vector is kept in the project's ledger before it is used, and is
+looked for there before anything is sent. What an endpoint turns down is split in two until the text
+at fault stands alone: it costs no other its vector.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from concurrent.futures import Future
+from typing import Any
+
+import numpy as np
+
+from ragassay import strict
+from ragassay.errors import RagassayError, UsageError
+from ragassay.judges.asking import Usage
+from ragassay.judges.ledger.store import Ledger
+from ragassay.judges.ledger.vectors import KIND, Paid, VectorStore
+from ragassay.judges.llm import tokens
+from ragassay.models.embedders.embedding import Embedded, Embedder, Unembedded, Vector
+from ragassay.scores import Reason
+from ragassay.transport.breaker import Breaker
+from ragassay.transport.budget import Budget
+from ragassay.transport.endpoints.base import TIMEOUT_S, Completion, EndpointError
+from ragassay.transport.endpoints.openai_embeddings import OpenAIEmbeddings, VectorReply
+from ragassay.transport.limits import Limiter
+from ragassay.transport.prices import Price
+from ragassay.transport.sending import BACKOFF_S, INTERRUPTED, Parcel, Sender, Tally
+
+TEXTS = 64
+"""Texts in a request at most, unless a batch size is given."""
+
+TOKENS = 16_000
+"""About how many tokens a request has at most."""
+
+ENCODING = "encoding_format"
+
+_HOPELESS = 3
+"""Texts turned down one by one after which an endpoint that took none is asked no more."""
+
+
+class EndpointEmbedder(Embedder):
+    """A model behind ``POST {url}/embeddings``.
+
+    Args:
+        endpoint: the server.
+        model: the model's name there.
+        ledger: where vectors are kept.
+        submit: runs a coroutine on the event loop that the run's requests are sent from.
+        label: what outputs call it; made from URL and model where left out.
+        dimensions: components of a vector, where the model lets one choose.
+        prefix: what goes before each text.
+        limiter, breaker, budget, price, timeout, backoff: see `Sender`.
+        batch: texts in a request at most.
+        renew: whether to ask again for what the ledger holds.
+        cache_mib: see `Embedder`.
+
+    Raises:
+        UsageError: a budget in dollars, and no price.
+        InputError: the ledger cannot be read.
+    """
+
+    def __init__(
+        self,
+        endpoint: OpenAIEmbeddings,
+        model: str,
+        *,
+        ledger: Ledger,
+        submit: Callable[[Coroutine[Any, Any, Any]], Future[Any]],
+        label: str = "",
+        dimensions: int | None = None,
+        prefix: str = "",
+        limiter: Limiter | None = None,
+        breaker: Breaker | None = None,
+        budget: Budget | None = None,
+        price: Price | None = None,
+        timeout: float = TIMEOUT_S,
+        backoff: float = BACKOFF_S,
+        batch: int = TEXTS,
+        renew: bool = False,
+        cache_mib: int = 1024,
+    ) -> None:
+        super().__init__(cache_mib)
+        if budget is not None and budget.needs_prices and price is None:
+            raise UsageError(
+                f"The budget is in dollars, and no price of the embedder's model {model!r} is "
+                "known. Give a budget in calls or tokens (--budget '200 calls')."
+            )
+        self.endpoint, self._usage = endpoint, Usage()
+        self._model, self._dimensions, self.prefix = model, dimensions, prefix
+        self._label = label or f"{endpoint.url}#{model}"
+        self._ledger, self._submit, self._price, self._renew = ledger, submit, price, renew
+        self._store = VectorStore(ledger, endpoint.url, model, dimensions)
+        self._width = dimensions or self._store.width()
+        self._sender = Sender(
+            endpoint, limiter, breaker, budget, price, timeout=timeout, backoff=backoff
+        )
+        known = ledger.rejected(endpoint.url, model)
+        self._encoding = None if ENCODING in known else "base64"
+        self._most = batch
+        self._failed: dict[str, Unembedded] = {}
+        self._renewed: set[str] = set()
+        self._working: set[asyncio.Task[None]] = set()
+        self._began = self._answered = False
+        self._turned_down = 0
+
+    @property
+    def label(self) -> str:
+        """``openai:text-embedding-3-small``, ``http://localhost:8000/v1#model``."""
+        return self._label
+
+    @property
+    def identity(self) -> str:
+        """The label, the dimensions where they were chosen, and the prefix, if any."""
+        size = f"[{self._dimensions}]" if self._dimensions else ""
+        return f"{self._label}{size}{f'+{self.prefix!r}' if self.prefix else ''}"
+
+    @property
+    def usage(self) -> Usage:
+        """Texts (as questions), requests (as calls), tokens and money so far."""
+        return self._usage
+
+    def _embed(self, texts: Sequence[str]) -> Sequence[Embedded]:
+        sent = [self.prefix + text for text in texts]
+        wanted = [text for text in sent if text not in self._failed]
+        old = [text for text in wanted if not self._renew or text in self._renewed]
+        found: dict[str, Embedded] = dict(self._store.find(old))
+        self.usage.cached += len(found)
+        missing = [text for text in wanted if text not in found]
+        self.usage.questions += len(wanted)
+        if missing:
+            found.update(self._submit(self._asked(missing)).result())
+        return [found[text] if text in found else self._failed[text] for text in sent]
+
+    def close(self) -> None:
+        """Sends nothing new, and waits for what is in flight: it is paid, and kept."""
+        if self._began:
+            self._submit(self._ended()).result()
+
+    async def _asked(self, texts: Sequence[str]) -> Mapping[str, Embedded]:
+        """Asks for vectors: as many requests side by side as the endpoint's limits allow."""
+        self._began = True
+        await self.endpoint.open()
+        waiting, found = deque(texts), dict[str, Embedded]()
+        n = min(self._sender.limiter.most, -(-len(texts) // self._most))
+        tasks = [asyncio.ensure_future(self._work(waiting, found)) for _ in range(n)]
+        self._working.update(tasks)
+        ended = await asyncio.gather(*tasks, return_exceptions=True)
+        self._working.difference_update(tasks)
+        for error in ended:
+            if error is not None:
+                raise error
+        for text, embedded in found.items():
+            if isinstance(embedded, Unembedded):
+                self._failed[text] = embedded
+                self.usage.failures[str(embedded.reason)] += 1
+                self.usage.details.setdefault(str(embedded.reason), embedded.detail)
+        if self._renew:
+            self._renewed.update(text for text in found if text not in self._failed)
+        return found
+
+    async def _work(self, waiting: deque[str], found: dict[str, Embedded]) -> None:
+        while waiting:
+            found.update(await self._batch(self._next(waiting)))
+
+    def _next(self, waiting: deque[str]) -> list[str]:
+        batch = [waiting.popleft()]
+        size = tokens.estimate(batch[0])
+        while waiting and len(batch) < self._most:
+            size += tokens.estimate(waiting[0])
+            if size > TOKENS:
+                break
+            batch.append(waiting.popleft())
+        return batch
+
+    async def _batch(self, texts: Sequence[str]) -> dict[str, Embedded]:
+        """The vectors of a request's texts, or of its halves' where it is turned down."""
+        encoding = self._encoding
+        try:
+            return await self._exchange(texts, encoding)
+        except EndpointError as error:
+            failure = error
+        if encoding is not None and ENCODING in failure.rejected:
+            return await self._without_encoding(texts)
+        if len(texts) > 1 and _may_be_one_text(failure):
+            half = len(texts) // 2
+            first = await self._batch(texts[:half])
+            second = await self._batch(texts[half:])
+            whole = first | second
+            if not any(isinstance(one, Unembedded) for one in whole.values()):
+                self._most = min(self._most, half)  # it was the number that it did not take
+            return whole
+        if failure.reason is Reason.SERVER_ERROR and _may_be_one_text(failure):
+            self._turned_down += 1
+            if self._turned_down >= _HOPELESS and not self._answered:
+                self._sender.stop(failure.reason, failure.detail)
+        return dict.fromkeys(texts, Unembedded(failure.reason, failure.detail))
+
+    async def _without_encoding(self, texts: Sequence[str]) -> dict[str, Embedded]:
+        """For servers that do not know how a vector may be written."""
+        if self._encoding is not None:
+            self._encoding = None
+            await self._ledger.reject(self.endpoint.url, self._model, [ENCODING])
+        return await self._batch(texts)
+
+    async def _exchange(self, texts: Sequence[str], encoding: str | None) -> dict[str, Embedded]:
+        body = self.endpoint.texts(self._model, texts, self._dimensions, encoding)
+        size = sum(map(tokens.estimate, texts))
+        tally = Tally()
+
+        async def received(completion: Completion) -> dict[str, Embedded]:
+            assert isinstance(completion, VectorReply)
+            return await self._taken(texts, completion)
+
+        try:
+            found = await self._sender.send(Parcel(strict.dumps(body), size, 0, tally, received))
+        finally:
+            self._count(tally)
+        assert found is not None
+        return found
+
+    async def _taken(self, texts: Sequence[str], reply: VectorReply) -> dict[str, Embedded]:
+        """The vectors of a reply, kept before this returns."""
+        self._answered = True
+        self._width = self._width or len(reply.vectors[0])
+        found: dict[str, Embedded] = {
+            text: self._sound(vector) for text, vector in zip(texts, reply.vectors, strict=True)
+        }
+        shares = _shares(texts, reply.input_tokens)
+        now = time.time()
+        paid = [
+            Paid(text, vector, reply.model, share, self._cost(share), now)
+            for (text, vector), share in zip(found.items(), shares, strict=True)
+            if not isinstance(vector, Unembedded)
+        ]
+        try:
+            await self._store.keep(paid)
+        except Exception as error:
+            # What cannot be kept would be paid for again: nothing more is sent.
+            said = str(error) if isinstance(error, RagassayError) else f"the ledger: {error!r}"
+            self._sender.stop(Reason.CONNECTION, said)
+            raise EndpointError(Reason.CONNECTION, said) from error
+        return found
+
+    def _sound(self, vector: Vector) -> Embedded:
+        if len(vector) != self._width:
+            said = (
+                f"{self._label} gave a vector of {len(vector)} numbers where {self._width} are "
+                "expected. Where the model behind this name has changed, 'ragassay ledger prune "
+                f"--kind {KIND} --model {self._model}' forgets its old vectors."
+            )
+            return Unembedded(Reason.UNPARSABLE, said)
+        if not np.isfinite(vector).all():
+            said = f"{self._label} gave a vector with a number that is not finite"
+            return Unembedded(Reason.UNPARSABLE, said)
+        return vector
+
+    def _cost(self, n: float) -> float | None:
+        return None if self._price is None else self._price.cost(n, 0)
+
+    def _count(self, tally: Tally) -> None:
+        usage = self.usage
+        usage.calls += tally.attempts
+        usage.input_tokens += tally.input_tokens
+        usage.cost += self._cost(tally.input_tokens) or 0.0
+        usage.unpriced += tally.replies * (self._price is None)
+
+    async def _ended(self) -> None:
+        self._sender.stop(Reason.CONNECTION, INTERRUPTED)
+        await asyncio.gather(*self._working, return_exceptions=True)
+        await self.endpoint.close()
+
+
+def _may_be_one_text(failure: EndpointError) -> bool:
+    """Whether fewer texts, or other ones, may be taken."""
+    if failure.reason in (Reason.REFUSED, Reason.CONTEXT_TOO_LONG):
+        return True
+    return failure.reason is Reason.SERVER_ERROR and not failure.again
+
+
+def _shares(texts: Sequence[str], total: int) -> list[int]:
+    """A request's tokens, shared among its texts by their length; they add up exactly."""
+    sizes = np.array([tokens.estimate(text) for text in texts])
+    edges = np.rint(np.cumsum(sizes) / max(sizes.sum(), 1e-9) * total).astype(int)
+    return [int(share) for share in np.diff(edges, prepend=0)]

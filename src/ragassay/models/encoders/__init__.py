@@ -1,0 +1,1 @@
+"""Encoders of tokens, and BERTScore over them."""

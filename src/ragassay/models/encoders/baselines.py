@@ -1,0 +1,107 @@
+"""BERTScore's baselines: what random pairs of sentences score, by language, model and layer.
+
+The numbers are bert-score's own, published with its version 0.3.13; a file in its form can stand in
+for them. Nothing is fetched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from math import isfinite
+from pathlib import Path
+
+from ragassay.models.encoders.layers import listed_name
+from ragassay.models.weights.weight_files import Unusable
+
+_HEADER = ["LAYER", "P", "R", "F"]
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """What random pairs of sentences score: precision, recall and F."""
+
+    p: float
+    r: float
+    f: float
+
+    def rescaled(self, p: float, r: float, f: float) -> tuple[float, float, float]:
+        """The values stretched so that the baseline is 0 and equal texts stay 1.
+
+        The lower end moves with the model: a cosine of -1 may become -3 and less.
+        """
+        found = (
+            (x - b) / (1 - b) for x, b in zip((p, r, f), (self.p, self.r, self.f), strict=True)
+        )
+        return tuple(found)  # type: ignore[return-value]
+
+
+def baseline(lang: str, model: str, layer: int, file: str = "") -> Baseline:
+    """The baseline of a language, model and layer.
+
+    Args:
+        lang: ``en``, ``zh``, ``en-sci`` ...
+        model: name on the hub, with or without a commit.
+        layer: of the model, from 0.
+        file: a local file in bert-score's form (``LAYER,P,R,F``, one line a layer), in place of the
+            bundled numbers.
+
+    Raises:
+        Unusable: there is none; the message says what there is.
+    """
+    if file:
+        return _from(Path(file), layer)
+    name = listed_name(model)
+    layers = _bundled().get((lang.casefold(), name))
+    if layers is None:
+        others = sorted(other for other, its_model in _bundled() if its_model == name)
+        there = f"there is one for {', '.join(others)}; " if others else ""
+        raise Unusable(
+            f"no baseline is known for the model {name} and the language {lang} ({there}name a "
+            "file of your own, as in baseline=FILE, or say rescale=false)"
+        )
+    if not 0 <= layer < len(layers):
+        raise Unusable(
+            f"the baseline of {name} for {lang} has the layers 0 to {len(layers) - 1}, not {layer}"
+        )
+    return layers[layer]
+
+
+def has_baseline(lang: str, model: str) -> bool:
+    """Whether a baseline of a language and model is bundled."""
+    return (lang.casefold(), listed_name(model)) in _bundled()
+
+
+@cache
+def _bundled() -> Mapping[tuple[str, str], tuple[Baseline, ...]]:
+    found = {}
+    text = files("ragassay.models").joinpath("baselines.tsv").read_text(encoding="utf-8")
+    for line in text.splitlines():
+        if line.startswith("#"):
+            continue
+        lang, model, *layers = line.split("\t")
+        found[lang, model] = tuple(Baseline(*map(float, cell.split(","))) for cell in layers)
+    return found
+
+
+def _from(path: Path, layer: int) -> Baseline:
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise Unusable(f"the file of baselines {path} cannot be read: {error}") from error
+    if not lines or lines[0].strip().split(",") != _HEADER:
+        raise Unusable(f"{path} is no file of baselines: line 1 must be {','.join(_HEADER)}")
+    for n, line in enumerate(lines[1:], 2):
+        if not line.strip():
+            continue
+        try:
+            its_layer, p, r, f = map(float, line.split(","))
+        except ValueError:
+            raise Unusable(f"{path}, line {n}: four numbers are needed, not {line!r}") from None
+        if its_layer == layer:
+            if not all(isfinite(value) and value < 1 for value in (p, r, f)):
+                raise Unusable(f"{path}, line {n}: a baseline lies below 1, unlike {line!r}")
+            return Baseline(p, r, f)
+    raise Unusable(f"{path} has no baseline for the layer {layer}")

@@ -1,0 +1,242 @@
+"""BERTScore (Zhang et al. 2020): each token is matched with the most similar one of the other text.
+
+Precision is the mean over the candidate's tokens, recall that over the reference's, F their
+harmonic mean. The tokens that mark a text's beginning and end have no weight, but may be matched.
+The values are those of bert-score 0.3.13 for one pair at a time; in its batches padding counts as a
+token of similarity 0, which beats a negative one, so that its values shift with what stands in the
+batch. Here every text has its true length.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from math import isfinite, log
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ragassay.models.device import Batches
+from ragassay.models.encoders.encoder import Encoder, Tokens
+
+if TYPE_CHECKING:
+    import torch
+
+Pair = tuple[str, str]
+"""A candidate and a reference."""
+
+_PIECE = 1_024
+
+
+class Match(NamedTuple):
+    """How like two texts are.
+
+    Attributes:
+        p: how well the candidate's tokens are matched in the reference, from -1 to 1.
+        r: how well the reference's are in the candidate.
+        f: 2pr / (p + r), 0 where that has no value. Where p and r differ in sign, which happens
+            with untrained models only, it may lie anywhere.
+        cut: whether candidate and reference were too long for the model, and cut off.
+        empty: whether one of the two has no tokens: then all values are 0, as bert-score has it.
+    """
+
+    p: float
+    r: float
+    f: float
+    cut: tuple[bool, bool] = (False, False)
+    empty: bool = False
+
+
+@dataclass(frozen=True)
+class Idf:
+    """How much a token tells: the log of how seldom it occurs in a run's references.
+
+    Attributes:
+        n: references that were counted.
+        counts: by token, the references in which it occurs.
+    """
+
+    n: int
+    counts: Counter[int]
+
+    @classmethod
+    def of(cls, encoder: Encoder, references: Iterable[str]) -> Idf:
+        """Counts references, each as often as it is given."""
+        n, counts = 0, Counter[int]()
+        texts = iter(references)
+        while piece := list(islice(texts, _PIECE)):
+            n += len(piece)
+            for row in encoder.tokens(piece):
+                counts.update(set(row.ids.tolist()))
+        return cls(n, counts)
+
+    def weights(self, row: Tokens) -> np.ndarray:
+        """The weight of each token; one that no reference holds weighs most."""
+        of = {one: log((self.n + 1) / (self.counts[one] + 1)) for one in set(row.ids.tolist())}
+        return np.array([of[one] for one in row.ids.tolist()], np.float32)
+
+
+def compare(encoder: Encoder, pairs: Sequence[Pair], idf: Idf | None = None) -> list[Match | None]:
+    """The BERTScore of each pair, in their order.
+
+    Texts that occur more than once are encoded once: the matrix of n texts takes n encodings.
+    However many pairs there are, no more vectors are held at a time than the encoder's cache may
+    hold, and half as many again.
+
+    Args:
+        encoder: turns texts into vectors.
+        pairs: candidate and reference.
+        idf: weighs tokens by how seldom they are; all alike where left out.
+
+    Returns:
+        For each pair its `Match`; ``None`` where no token of one of its texts has any weight (each
+        occurs in every reference).
+
+    Raises:
+        MemoryError: a single text, or a single pair, does not fit into the device's memory.
+        Unusable: the model cannot run in this precision.
+        FloatingPointError: the model's numbers are not finite, as may be in half precision.
+    """
+    texts = list(dict.fromkeys(text for pair in pairs for text in pair))
+    rows = dict(zip(texts, encoder.tokens(texts), strict=True))
+    found: list[Match | None] = [None] * len(pairs)
+    batches = Batches(encoder.device)
+    todo = []
+    for at, (candidate, reference) in enumerate(pairs):
+        if rows[candidate].empty or rows[reference].empty:
+            cut = (not rows[candidate].whole, not rows[reference].whole)
+            found[at] = Match(0.0, 0.0, 0.0, cut, True)
+        else:
+            todo.append(at)
+    for group in _fitting(encoder, todo, pairs, rows):
+        chosen = [(rows[pairs[at][0]], rows[pairs[at][1]]) for at in group]
+        for at, match in zip(group, _matched(encoder, batches, chosen, idf), strict=True):
+            found[at] = match
+    return found
+
+
+def _fitting(
+    encoder: Encoder, todo: Sequence[int], pairs: Sequence[Pair], rows: dict[str, Tokens]
+) -> Iterator[list[int]]:
+    """Groups of pairs whose vectors fit into half the cache; a pair at least."""
+    room = encoder.cache.limit // 2
+    group: list[int] = []
+    texts: set[str] = set()
+    size = 0
+    for at in todo:
+        further = set(pairs[at]) - texts
+        more = sum(encoder.size(len(rows[text])) for text in further)
+        if group and size + more > room:
+            yield group
+            group, texts, size = [], set(), 0
+            further = set(pairs[at])
+            more = sum(encoder.size(len(rows[text])) for text in further)
+        group.append(at)
+        texts |= further
+        size += more
+    if group:
+        yield group
+
+
+def _matched(
+    encoder: Encoder,
+    batches: Batches,
+    pairs: Sequence[tuple[Tokens, Tokens]],
+    idf: Idf | None,
+) -> list[Match | None]:
+    """The pairs' matches; those of like length go together."""
+    rows = list({id(row): row for pair in pairs for row in pair}.values())
+    place = {id(row): at for at, row in enumerate(rows)}
+    vectors = encoder.vectors(rows)
+    weights = [_shares(encoder, row, idf) for row in rows]
+
+    def forward(batch: Sequence[int]) -> list[Match | None]:
+        sides = [[place[id(pairs[at][side])] for at in batch] for side in (0, 1)]
+        values = _greedy(
+            *(_padded(encoder, vectors, weights, side) for side in sides)  # candidates, references
+        )
+        found: list[Match | None] = []
+        for at, (p, r, f), one, other in zip(batch, values, *sides, strict=True):
+            if not (weights[one].any() and weights[other].any()):
+                found.append(None)
+                continue
+            if not (isfinite(p) and isfinite(r)):
+                raise FloatingPointError(encoder.overflow)  # costs the sample that has this pair
+            cut = (not pairs[at][0].whole, not pairs[at][1].whole)
+            found.append(Match(p, r, f, cut))
+        return found
+
+    return batches.run([len(one) + len(other) for one, other in pairs], forward)
+
+
+class _Side(NamedTuple):
+    """One side of a batch of pairs, padded.
+
+    Attributes:
+        vectors: (pairs, tokens, dimensions).
+        weights: (pairs, tokens), each row sums to 1; 0 for padding.
+        there: (pairs, tokens), false for padding.
+    """
+
+    vectors: torch.Tensor
+    weights: torch.Tensor
+    there: torch.Tensor
+
+
+def _shares(encoder: Encoder, row: Tokens, idf: Idf | None) -> np.ndarray:
+    """Each token's share of its text's weight; all 0 where none has any."""
+    if idf is None:
+        weights = (~np.isin(row.ids, list(encoder.marks))).astype(np.float32)
+    else:
+        weights = idf.weights(row)
+    total = weights.sum()
+    return weights / total if total > 0 else np.zeros_like(weights)
+
+
+def _padded(
+    encoder: Encoder,
+    vectors: Sequence[torch.Tensor],
+    weights: Sequence[np.ndarray],
+    places: Sequence[int],
+) -> _Side:
+    """Gathers texts into one tensor, by an index, so that a GPU gets few large tasks."""
+    import torch
+
+    unique = {place: at for at, place in enumerate(dict.fromkeys(places))}
+    lengths = np.array([len(vectors[place]) for place in unique])
+    starts = np.cumsum(lengths) - lengths
+    of = np.array([unique[place] for place in places])
+    step = np.arange(lengths[of].max())
+    there = step < lengths[of][:, None]
+    index = np.where(there, starts[of][:, None] + step, 0)
+    share = np.concatenate([weights[place] for place in unique])
+    share = np.where(there, share[index], np.float32(0))
+    device = encoder.device
+    flat = torch.cat([vectors[place] for place in unique])
+    rows = torch.from_numpy(index.reshape(-1)).to(device)
+    return _Side(
+        flat.index_select(0, rows).view(*index.shape, -1),
+        torch.from_numpy(share).to(device),
+        torch.from_numpy(there).to(device),
+    )
+
+
+def _greedy(candidate: _Side, reference: _Side) -> list[list[float]]:
+    """Precision, recall and F of each pair, in single precision as bert-score computes them."""
+    import torch
+
+    with torch.inference_mode():
+        alike = torch.bmm(candidate.vectors, reference.vectors.transpose(1, 2))
+        p = _best(alike, reference.there[:, None, :], 2, candidate)
+        r = _best(alike, candidate.there[:, :, None], 1, reference)
+        f = torch.nan_to_num(2 * p * r / (p + r), nan=0.0, posinf=0.0, neginf=0.0)
+        values: list[list[float]] = torch.stack([p, r, f], 1).tolist()
+    return values
+
+
+def _best(alike: torch.Tensor, may: torch.Tensor, over: int, side: _Side) -> torch.Tensor:
+    """The weighted mean of each token's best match among the true tokens of the other text."""
+    best = alike.masked_fill(~may, -2).amax(over)
+    return (best * side.weights).sum(1).clamp(-1, 1)

@@ -1,0 +1,195 @@
+"""A text encoder cut at a layer: from texts to their tokens and those tokens' vectors.
+
+The layers above are not even loaded, as bert-score drops them: what comes out is what the cut model
+gives, a final normalisation included where it has one (T5).
+
+Long texts: what goes beyond a model's real maximum is cut off at the end, and `Tokens.whole` tells.
+The maximum is what the tokeniser states; where it states none, the number of positions in the
+model's configuration; never more than the model has positions for.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ragassay.models.device import Batches, device_of, dtype_of, loading, overflow, running
+from ragassay.models.embedders.vector_file import VectorFile
+from ragassay.models.encoders.loading import tokenizer_of, whole_encoder
+from ragassay.models.encoders.memory import ByteCache
+from ragassay.models.encoders.rows import padded
+from ragassay.models.models import ModelOptions
+from ragassay.models.weights.weight_files import Weights, folder_of, needs_packages
+
+if TYPE_CHECKING:
+    import torch
+
+_BOUNDLESS = 1_000_000
+"""Tokenisers that state no maximum give a number beyond all texts (1e30)."""
+
+_PIECE = 4_096
+"""Texts that are tokenised together: what is in hand stays small."""
+
+_PREFIXED = frozenset({"gpt2", "roberta"})
+"""Kinds of models whose first word is read as one within a sentence, with a space before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """A text as a model reads it.
+
+    Attributes:
+        ids: one number a token, those that mark beginning and end included; shape (n,).
+        whole: whether the whole text is there, nothing cut off.
+        empty: whether there is no token but those marks.
+    """
+
+    ids: np.ndarray[Any, np.dtype[np.int32]]
+    whole: bool
+    empty: bool
+
+    @property
+    def key(self) -> bytes:
+        """Tells this row of tokens from every other."""
+        return self.ids.tobytes()
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+class Encoder:
+    """An encoder's first layers. Each row of tokens goes through them once: vectors that have no
+    room in memory wait on disk, as long as there is room.
+
+    Args:
+        options: where weights are and how models run.
+        weights: which model.
+        layer: how many of its layers are used; 0 gives the embeddings themselves, ``None`` all.
+
+    Attributes:
+        dimensions: length of a vector.
+        longest: most tokens of a text, marks included; ``None`` without bound.
+        marks: ids of the tokens that mark a text's beginning and end (bert-score's ``cls`` and
+            ``sep``): they can be matched, but have no weight.
+        n_encoded: texts that went through the model so far.
+
+    Raises:
+        Unavailable: a package or the model is not here, or it has no such layer.
+        UsageError: the device or the precision is not there.
+    """
+
+    def __init__(self, options: ModelOptions, weights: Weights, layer: int | None) -> None:
+        needs_packages()
+        folder = folder_of(weights, options.folders)
+        self.device = device_of(options)
+        self._dtype = dtype_of(options)
+        with loading(self.device):
+            self._model = whole_encoder(folder, self._dtype, layer).to(self.device)
+        prefix = {"add_prefix_space": True} if self._model.config.model_type in _PREFIXED else {}
+        self._tokenizer = tokenizer_of(folder, **prefix)
+        self.dimensions = int(self._model.config.hidden_size)
+        self.longest = _longest(self._tokenizer, self._model)
+        told = self._tokenizer
+        self.marks = _present(told.cls_token_id, told.sep_token_id)
+        self._nothing = self.marks | _present(
+            told.bos_token_id, told.eos_token_id, told.pad_token_id
+        )
+        self.n_encoded = 0
+        beyond = VectorFile(self.dimensions, self.device)
+        self.cache: ByteCache[torch.Tensor] = ByteCache(options.cache_mib << 20, beyond)
+        self._batches = Batches(self.device, options.batch_size)
+        self._lock = threading.Lock()
+
+    def tokens(self, texts: Sequence[str]) -> list[Tokens]:
+        """Each text as the model reads it, white space around it dropped."""
+        found: list[Tokens] = []
+        with self._lock:
+            for begin in range(0, len(texts), _PIECE):
+                found += self._tokenised([text.strip() for text in texts[begin : begin + _PIECE]])
+        return found
+
+    def vectors(self, rows: Sequence[Tokens]) -> list[torch.Tensor]:
+        """The vectors of each row's tokens: float32, of length 1, shape (tokens, dimensions).
+
+        Rows that are alike are encoded once and share one tensor, which must not be changed.
+
+        Raises:
+            MemoryError: a single text does not fit into the device's memory.
+            Unusable: the model cannot run in this precision.
+        """
+        with self._lock:
+            found: dict[bytes, torch.Tensor] = {}
+            missing: dict[bytes, Tokens] = {}
+            for row in rows:
+                key = row.key
+                if key in found or key in missing:
+                    continue
+                kept = self.cache.get(key)
+                if kept is None:
+                    missing[key] = row
+                else:
+                    found[key] = kept
+            lacking = list(missing.values())
+            forward = partial(self._forward, lacking)
+            made = self._batches.run([len(row) for row in lacking], forward)
+            for key, one in zip(missing, made, strict=True):
+                found[key] = one
+                self.cache.put(key, one, self.size(len(one)))
+            return [found[row.key] for row in rows]
+
+    @property
+    def overflow(self) -> str:
+        """What to say where vectors are not finite."""
+        return overflow(self._dtype)
+
+    def size(self, n_tokens: int) -> int:
+        """Bytes that the vectors of so many tokens take."""
+        return n_tokens * self.dimensions * 4
+
+    def _tokenised(self, texts: Sequence[str]) -> Iterator[Tokens]:
+        """Cuts only what is too long, so that it is known what was cut."""
+        cut = self._tokenizer
+        rows = cut(list(texts), add_special_tokens=True, truncation=False, verbose=False)
+        for text, row in zip(texts, rows["input_ids"], strict=True):
+            whole = self.longest is None or len(row) <= self.longest
+            if not whole:
+                row = cut(text, truncation=True, max_length=self.longest)["input_ids"]
+            ids = np.asarray(row, np.int32)
+            yield Tokens(ids, whole, self._nothing.issuperset(row))
+
+    def _forward(self, rows: Sequence[Tokens], batch: Sequence[int]) -> list[torch.Tensor]:
+        import torch
+
+        lengths = [len(rows[at]) for at in batch]
+        pad = self._tokenizer.pad_token_id or 0
+        given = padded([rows[at].ids for at in batch], lengths, self.device, pad)
+        with torch.inference_mode(), running(self._dtype, self.device):
+            out = self._model(**given)[0].float()
+            out = torch.nn.functional.normalize(out, dim=-1)
+            # Copies: a view would keep the whole padded batch in memory.
+            found = [out[place, :n].clone() for place, n in enumerate(lengths)]
+        self.n_encoded += len(batch)
+        return found
+
+
+def _longest(tokenizer: Any, model: Any) -> int | None:
+    """Most tokens that a text may have."""
+    longest = getattr(model.config, "max_position_embeddings", None)
+    if tokenizer.model_max_length < _BOUNDLESS:
+        longest = int(tokenizer.model_max_length)
+    places = getattr(getattr(model, "embeddings", None), "position_embeddings", None)
+    if places is not None:
+        # RoBERTa and its like begin to count after the number of the padding token.
+        first = 0 if places.padding_idx is None else places.padding_idx + 1
+        holds = places.num_embeddings - first
+        longest = holds if longest is None else min(longest, holds)
+    return longest if longest is None or longest > 0 else None
+
+
+def _present(*ids: int | None) -> frozenset[int]:
+    return frozenset(one for one in ids if one is not None)

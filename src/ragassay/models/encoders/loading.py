@@ -1,0 +1,159 @@
+"""Loading an encoder from a folder, whole and without a word."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from pickle import UnpicklingError
+from typing import TYPE_CHECKING, Any
+
+from ragassay.models.device import out_of_memory
+from ragassay.models.weights.weight_files import CONFIG, WEIGHT_FILES, Unavailable, Unusable
+
+if TYPE_CHECKING:
+    import torch
+
+_UNUSED = ("pooler.", "lm_head.", "cls.", "classifier.")
+"""Parts that stand above the last layer: whether they are in the file is all one."""
+
+_POINTER = b"version https://git-lfs"
+
+
+def whole_encoder(folder: Path, dtype: torch.dtype, layers: int | None = None) -> Any:
+    """The encoder with all its weights: a missing one would be a random number.
+
+    Args:
+        folder: of the model.
+        dtype: precision of its numbers.
+        layers: only its first so many layers are loaded (0: its embeddings); all where left out.
+
+    Raises:
+        Unavailable: a package is missing that it needs.
+        Unusable: it cannot be loaded, has no such layer, or a weight is missing or has another
+            shape.
+    """
+    from transformers import AutoConfig, AutoModel, AutoModelForTextEncoding
+
+    with quietly():
+        with _readable(folder / CONFIG):
+            config = AutoConfig.from_pretrained(folder, local_files_only=True)
+            if layers is not None:
+                _cut(config, layers, folder)
+            kind = AutoModelForTextEncoding if "t5" in config.model_type else AutoModel
+        with _readable(_weights_in(folder)):
+            model, told = kind.from_pretrained(
+                folder,
+                config=config,
+                dtype=dtype,
+                output_loading_info=True,
+                ignore_mismatched_sizes=True,  # they are told of below
+                local_files_only=True,
+            )
+    absent = sorted(key for key in told["missing_keys"] if not key.startswith(_UNUSED))
+    absent += sorted(key for key, *_ in told["mismatched_keys"] if not key.startswith(_UNUSED))
+    if absent:
+        raise Unusable(
+            f"the weights in {folder} do not fit the model that its config.json describes "
+            f"({len(absent)} missing or of another shape, such as {absent[0]}); a vector would be "
+            "random numbers, so fetch the model again ('ragassay models fetch NAME')"
+        )
+    _one_precision(model, dtype)
+    return (model.get_encoder() if config.is_encoder_decoder else model).eval()
+
+
+def _one_precision(model: Any, dtype: torch.dtype) -> None:
+    """Some classes make a few of their numbers in single precision whatever is asked (DeBERTa's
+    biases, XLNet's projections), and cannot multiply them by others then. What the library keeps in
+    single on purpose, because it overflows otherwise, stays."""
+    import torch
+
+    kept = set(getattr(model, "_keep_in_fp32_modules_strict", None) or ())
+    if dtype == torch.float16:
+        kept |= set(getattr(model, "_keep_in_fp32_modules", None) or ())
+    for name, parameter in model.named_parameters():
+        if parameter.is_floating_point() and not any(f".{one}." in f".{name}." for one in kept):
+            parameter.data = parameter.data.to(dtype)
+
+
+def _cut(config: Any, layers: int, folder: Path) -> None:
+    n = int(config.num_hidden_layers)
+    if not 0 <= layers <= n:
+        raise Unusable(f"the model in {folder} has the layers 0 to {n}, not {layers}")
+    config.num_hidden_layers = layers
+    for each in ("layer_types", "attention_window"):  # one entry a layer
+        if isinstance(getattr(config, each, None), list):
+            setattr(config, each, getattr(config, each)[:layers])
+
+
+def tokenizer_of(folder: Path, **options: bool) -> Any:
+    """The folder's tokeniser, with options of its own (``add_prefix_space``).
+
+    Raises:
+        Unavailable: a package is missing that it needs.
+        Unusable: there is none that can be read.
+    """
+    from transformers import AutoTokenizer
+
+    with quietly(), _readable(folder, "the tokeniser in "):
+        return AutoTokenizer.from_pretrained(folder, local_files_only=True, **options)
+
+
+@contextmanager
+def _readable(place: Path, what: str = "") -> Iterator[None]:
+    """Whatever the library stumbles upon in a file becomes one sentence that names the file: each
+    format fails in its own way."""
+    try:
+        yield
+    except Unavailable:
+        raise
+    except ImportError as error:
+        raise Unavailable(f"{what}{place} needs another package: {_first(error)}") from error
+    except Exception as error:
+        if out_of_memory(error):
+            raise
+        # A plain ValueError is a refusal (a kind that it does not know, a torch that is too old).
+        damaged = type(error) is not ValueError
+        todo = ": copy or fetch it again ('ragassay models fetch NAME')" if damaged else ""
+        raise Unusable(f"{what}{place} cannot be read ({_why(place, error)}){todo}") from error
+
+
+def _weights_in(folder: Path) -> Path:
+    """The file of the folder's weights, or their list, that the library takes."""
+    return next((folder / name for name in WEIGHT_FILES if (folder / name).is_file()), folder)
+
+
+def _why(place: Path, error: Exception) -> str:
+    """In a few words what is wrong with a file."""
+    if place.is_file():
+        with place.open("rb") as stream:
+            begin = stream.read(len(_POINTER))
+        if begin == _POINTER:
+            return "it is a pointer of Git LFS, and not the file itself"
+        if not begin:
+            return "it is empty"
+    if isinstance(error, UnpicklingError):  # its own words advise to run whatever code is there
+        return "it is damaged, or holds other things than weights"
+    return _first(error).rstrip(".")
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """transformers draws bars and reports what is left out on purpose: neither is for the users of
+    a metric."""
+    from transformers.utils import logging
+
+    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(level)
+        if bars:
+            logging.enable_progress_bar()
+
+
+def _first(error: Exception) -> str:
+    lines = str(error).strip().splitlines()
+    return lines[0] if lines else type(error).__name__

@@ -1,0 +1,253 @@
+"""Downloading a model, which happens only when a user says so.
+
+Only the files that are needed are taken: configuration, tokenizer, and the weights once, as
+safetensors where there are any. Code that lies beside them is left where it is.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+from ragassay.errors import UsageError
+from ragassay.models.encoders.tensors import INDEX, WHOLE
+from ragassay.models.weights.known import facts
+from ragassay.models.weights.weight_files import CONFIG, Unavailable, Weights, folder_of, place_of
+
+TOKENIZERS = (
+    *("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"),
+    *("vocab.json", "vocab.txt", "merges.txt", "bpe.codes", "tokenizer.model"),
+    *("spiece.model", "spm.model", "sentencepiece.bpe.model"),
+)
+_CONFIGS = (
+    CONFIG,
+    "modules.json",
+    "sentence_bert_config.json",
+    "config_sentence_transformers.json",
+)
+_PIECE = re.compile(r"(?:model|pytorch_model)-\d+-of-\d+\.(safetensors|bin)")
+_MODULE = re.compile(r"\d+_\w+/")
+"""A step of a sentence-transformers model, a folder of its own."""
+
+_PICKLED, _PICKLED_INDEX = "pytorch_model.bin", "pytorch_model.bin.index.json"
+
+
+@dataclass(frozen=True)
+class Fetched:
+    """What lies on this machine now.
+
+    Attributes:
+        weights: the model, with the commit that was taken.
+        folder: where it is.
+        files: what was needed of it, by name, with sizes in bytes; empty where nothing was asked.
+    """
+
+    weights: Weights
+    folder: Path
+    files: dict[str, int]
+
+
+def needed(names: Iterable[str], *, tokenizer: bool = False) -> list[str]:
+    """The files of a repository that a model needs: weights once, and no code.
+
+    Args:
+        names: all files of the repository.
+        tokenizer: take the tokenizer and the configuration only.
+    """
+    there = sorted(names)
+    found = [name for name in there if name in TOKENIZERS or name == CONFIG]
+    if tokenizer:
+        return found
+    found += [name for name in there if name in _CONFIGS and name != CONFIG]
+    found += _weights([name for name in there if "/" not in name])
+    modules = sorted({match[0] for name in there if (match := _MODULE.match(name))})
+    for module in modules:
+        inside = {name.removeprefix(module): name for name in there if name.startswith(module)}
+        found += [inside[name] for name in (CONFIG, *_weights(inside)) if name in inside]
+    return found
+
+
+def _weights(names: Iterable[str]) -> list[str]:
+    """The files of the first form of weights that is there."""
+    there = list(names)
+    if WHOLE in there:
+        return [WHOLE]
+    pieces = {kind: [n for n in there if _is_piece(n, kind)] for kind in ("safetensors", "bin")}
+    if INDEX in there:
+        return [INDEX, *pieces["safetensors"]]
+    if _PICKLED in there:
+        return [_PICKLED]
+    return [_PICKLED_INDEX, *pieces["bin"]] if _PICKLED_INDEX in there else []
+
+
+def _is_piece(name: str, kind: str) -> bool:
+    found = _PIECE.fullmatch(name)
+    return found is not None and found[1] == kind
+
+
+def fetch(
+    weights: Weights,
+    folder: Path | None = None,
+    told: Callable[[str], None] = lambda sentence: None,
+) -> list[Fetched]:
+    """Downloads a model, and what it needs of others, into the hub's cache or a folder.
+
+    What is here already is not downloaded again. The hub's own settings count: ``HF_HOME``,
+    ``HF_TOKEN``, ``HF_ENDPOINT``, ``HF_HUB_OFFLINE``.
+
+    Args:
+        weights: which; the newest commit where none is named.
+        folder: where to put it, instead of the cache.
+        told: hears what is about to be downloaded.
+
+    Raises:
+        UsageError: no package, no network, no such model or commit, or no right to have it.
+    """
+    if find_spec("huggingface_hub") is None:
+        raise UsageError(
+            "Fetching needs the package huggingface_hub: pip install 'ragassay[models]'."
+        )
+    from huggingface_hub.constants import is_offline_mode
+
+    known = facts(weights)
+    if is_offline_mode():
+        found = [_already(weights, known.tokenizer, folder)]
+    else:
+        try:
+            found = [_download(weights, folder, told, tokenizer=known.tokenizer)]
+        except _UnreachableError as error:
+            try:
+                found = [_already(weights, known.tokenizer, folder)]
+            except UsageError:
+                raise error from None
+            told(f"{error} What is here is not asked for again.")
+    for name in known.companions:
+        other = Weights.parse(name)
+        if folder is None:
+            found += fetch(other, None, told)
+        elif not is_offline_mode():
+            # Beside the weights only the tokenizer has a place: the configuration is the model's.
+            found.append(_download(other, folder, told, tokenizer=True, beside=True))
+    return found
+
+
+class _UnreachableError(UsageError):
+    """There is no way to the hub."""
+
+
+def _already(weights: Weights, tokenizer: bool, folder: Path | None) -> Fetched:
+    """The model as it is on this machine, where the hub may not or cannot be asked."""
+    try:
+        folders = {} if folder is None else {weights.name: str(folder)}
+        place = (place_of if tokenizer else folder_of)(weights, folders)
+    except Unavailable as error:
+        raise UsageError(
+            f"{weights} is not here, and HF_HUB_OFFLINE forbids to fetch it. Unset it, or fetch on "
+            "another machine with --output FOLDER, copy the folder, and name it with "
+            f"--model {weights.name}=FOLDER."
+        ) from error
+    return Fetched(weights, place, {})
+
+
+def _download(
+    weights: Weights,
+    folder: Path | None,
+    told: Callable[[str], None],
+    *,
+    tokenizer: bool,
+    beside: bool = False,
+) -> Fetched:
+    from huggingface_hub import HfApi, snapshot_download
+    from huggingface_hub.errors import HFValidationError
+
+    try:
+        info = HfApi().model_info(
+            weights.name, revision=weights.revision or None, files_metadata=True
+        )
+        sizes = {one.rfilename: one.size or 0 for one in info.siblings or ()}
+        names = needed(sizes, tokenizer=tokenizer)
+        if beside:
+            names = [name for name in names if name in TOKENIZERS]
+        if not names or not (tokenizer or _weights(names)):
+            raise UsageError(
+                f"{weights.name} holds no {'tokenizer' if tokenizer else 'weights'} that could be "
+                f"read; it has {', '.join(sorted(sizes)[:8]) or 'no files'}."
+            )
+        taken = Weights(weights.name, info.sha or weights.revision)
+        size = sum(sizes[name] for name in names)
+        told(f"{taken}: {len(names)} files, {readable(size)}")
+        place = snapshot_download(
+            weights.name,
+            revision=taken.revision,
+            allow_patterns=names,
+            local_dir=None if folder is None else str(folder),
+        )
+    except HFValidationError as error:
+        raise UsageError(
+            f"{weights.name!r} is no name of a model on the hub; it is OWNER/NAME, as in "
+            "sentence-transformers/all-MiniLM-L6-v2."
+        ) from error
+    except Exception as error:
+        raise _explained(error, weights) from error
+    return Fetched(taken, Path(place), {name: sizes[name] for name in names})
+
+
+def _explained(error: Exception, weights: Weights) -> Exception:
+    """A failure of the download in one sentence; what is none of the hub's is left as it is."""
+    from huggingface_hub import constants, errors
+
+    at = os.environ.get("HF_ENDPOINT") or constants.ENDPOINT
+    if isinstance(error, UsageError):
+        return error
+    if isinstance(error, errors.GatedRepoError):
+        return UsageError(
+            f"{weights.name} is given only to people who agreed to its terms: do so on its page "
+            "and set HF_TOKEN."
+        )
+    if isinstance(error, errors.RepositoryNotFoundError):
+        return UsageError(
+            f"There is no model {weights.name!r} at {at}, or it is private: check the name, or set "
+            "HF_TOKEN."
+        )
+    if isinstance(error, errors.RevisionNotFoundError):
+        return UsageError(f"{weights.name} has no commit {weights.revision!r} at {at}.")
+    if isinstance(error, errors.HfHubHTTPError):
+        return UsageError(f"{at} did not give {weights}: {_line(error)}.")
+    if _network(error):
+        return _UnreachableError(
+            f"{at} cannot be reached ({_line(error)}). Try again with a network, or copy the "
+            f"model's folder from another machine and name it with --model {weights.name}=FOLDER."
+        )
+    if isinstance(error, OSError):
+        return UsageError(f"{weights} could not be written: {_line(error)}.")
+    return error
+
+
+def _network(error: BaseException) -> bool:
+    """Whether an error, or what caused it, is a connection's; the library under the hub's has
+    changed more than once."""
+    seen: BaseException | None = error
+    while seen is not None:
+        module = type(seen).__module__.split(".")[0]
+        if module in ("httpx", "httpx2", "httpcore", "httpcore2", "requests", "urllib3"):
+            return True
+        if isinstance(seen, ConnectionError | TimeoutError):
+            return True
+        seen = seen.__cause__ or seen.__context__
+    return False
+
+
+def _line(error: BaseException) -> str:
+    said = str(error).strip().splitlines()
+    return (said[0] if said else type(error).__name__).rstrip(".")
+
+
+def readable(size: int) -> str:
+    """Bytes as people say them: 439 MB."""
+    if size < 1_000_000:
+        return f"{max(1, round(size / 1000))} kB"
+    return f"{size / 1e6:,.0f} MB" if size < 1e9 else f"{size / 1e9:,.2f} GB"

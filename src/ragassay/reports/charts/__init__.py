@@ -1,0 +1,1 @@
+"""Charts of one run or one comparison."""

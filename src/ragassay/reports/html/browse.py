@@ -1,0 +1,332 @@
+"""What the HTML report's query browser reads: a table of rows, and details in chunks.
+
+Details are parsed by the browser only when a row is opened. Long texts are clipped to a share of a
+fixed budget, so that the file stays shareable however long the run was; what was clipped says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, TypeVar
+
+from ragassay.engine.results.result import Result, ScoreRow
+from ragassay.metrics.core.chunk_matching import same_chunks
+from ragassay.reports.tables.rows import Rows, with_samples
+from ragassay.reports.text import verdict_text
+from ragassay.reports.text.spans import Span, spans
+from ragassay.samples import GoldPassage, Identity, Passage, Sample
+from ragassay.scores import Value, label_of
+from ragassay.strict import dumps
+
+MAX_ROWS = 20_000
+"""Queries that a report lists; its means and plots are over all of them."""
+
+TEXT_BUDGET = 32_000_000
+"""Characters of text that one report carries, shared evenly by the samples listed."""
+
+CHUNK = 50
+"""Samples whose details are parsed together."""
+
+HEADLINE = 240
+"""Characters of a query in the table."""
+
+T = TypeVar("T")
+
+_MARKUP = ("<", ">", "&", "\u2028", "\u2029")
+
+
+def script_json(value: Any) -> str:
+    """Strict JSON that nothing inside can lead out of a ``<script>`` element."""
+    text = dumps(value).decode()
+    for mark in _MARKUP:
+        # These stand inside JSON strings only, so their escapes mean the same to a parser.
+        text = text.replace(mark, f"\\u{ord(mark):04x}")
+    return text
+
+
+class Details:
+    """The listed samples of a run, gathered while the run streams past.
+
+    Args:
+        result: the run.
+        queries: ids of the queries to list; ``None`` takes all, up to `MAX_ROWS` samples.
+        budget: characters for all details together.
+
+    Attributes (complete once `chunks` is exhausted; one entry a sample, in order):
+        identities: query id, system and repeat.
+        queries: the query's text.
+        values: each metric's values; ``None`` where unscored.
+        reasons: why there is none, by position.
+    """
+
+    def __init__(self, result: Result, queries: Collection[str] | None, budget: int) -> None:
+        self._result, self._wanted, self._budget = result, queries, budget
+        self.identities: list[Identity] = []
+        self.queries: list[str] = []
+        self.values: dict[str, list[float | str | None]] = {n: [] for n in result.columns.metrics}
+        self.reasons: dict[str, dict[int, str]] = {name: {} for name in self.values}
+
+    def chunks(self) -> Iterator[str]:
+        """JSON lists of `CHUNK` samples each."""
+        identities = self._result.columns.identities
+        if self._wanted is None:
+            n_listed = min(len(identities), MAX_ROWS)
+        else:
+            n_listed = sum(identity[0] in self._wanted for identity in identities)
+        limits = _Limits.share(self._budget, n_listed)
+        listed = (
+            found
+            for found in with_samples(self._result)
+            if self._wanted is None or found[0][0] in self._wanted
+        )
+        for chunk in _batched(islice(listed, n_listed)):
+            for identity, sample, rows in chunk:
+                self._keep(identity, sample, rows)
+            yield script_json([self._whole(*found, limits) for found in chunk])
+
+    def _whole(
+        self, identity: Identity, sample: Sample | None, rows: Rows, limits: _Limits
+    ) -> dict[str, Any]:
+        """A sample's details with the verdicts behind its scores."""
+        entry = _detail(identity, sample, rows, limits)
+        evidence = list(dict.fromkeys(one for row in rows.values() for one in row.evidence))
+        found = [record for one in evidence if (record := self._result.verdicts.get(one))]
+        if found:
+            each = max(200, limits.main // len(found))
+            ranks = verdict_text.ranks_of(sample)
+            entry["verdicts"] = [_verdict(record, each, ranks) for record in found]
+            places = {record["id"]: at for at, record in enumerate(found)}
+            entry["evidence"] = {
+                name: [places[one] for one in row.evidence if one in places]
+                for name, row in rows.items()
+                if row.evidence
+            }
+        return entry
+
+    def _keep(self, identity: Identity, sample: Sample | None, rows: Rows) -> None:
+        at = len(self.identities)
+        self.identities.append(identity)
+        self.queries.append(_headline(sample))
+        for name, column in self.values.items():
+            row = rows.get(name)
+            value = None if row is None else row.value
+            shown = _shown(value)
+            column.append(float(shown) if isinstance(shown, int) else shown)
+            if row is not None and row.reason is not None:
+                self.reasons[name][at] = row.reason
+
+
+@dataclass(frozen=True)
+class _Limits:
+    """Longest texts, in characters."""
+
+    main: int
+    passages: int
+    score: int
+
+    @classmethod
+    def share(cls, budget: int, n: int) -> _Limits:
+        each = min(100_000, max(1_200, budget // max(n, 1)))
+        return cls(main=each // 4, passages=each // 2, score=each // 4)
+
+
+def _batched(items: Iterator[T]) -> Iterator[list[T]]:
+    while batch := list(islice(items, CHUNK)):
+        yield batch
+
+
+def _headline(sample: Sample | None) -> str:
+    """The query's first words."""
+    text = "" if sample is None else " ".join((sample.query or "").split())
+    return text if len(text) <= HEADLINE else f"{text[:HEADLINE]} …"
+
+
+def _detail(
+    identity: Identity, sample: Sample | None, rows: Rows, limits: _Limits
+) -> dict[str, Any]:
+    """One sample as the browser shows it; empty entries are left out."""
+    per_score = max(100, limits.score // max(len(rows), 1))
+    entry: dict[str, Any] = {
+        "system": identity[1],
+        "repeat": identity[2],
+    }
+    shared = _Shared("" if sample is None or sample.answer is None else sample.answer.text)
+    entry["scores"] = {name: _score(row, per_score, shared) for name, row in rows.items()}
+    entry["nuggets"] = shared.nuggets(limits.main)
+    entry["pieces"] = shared.pieces(limits.main)
+    if sample is None:
+        return entry
+    entry["query"] = _clip(sample.query or "", limits.main)
+    turn = max(200, limits.main // max(len(sample.history), 1))
+    entry["history"] = [[turn_.speaker, _clip(turn_.text, turn)] for turn_ in sample.history]
+    if sample.answer is not None:
+        entry["answer"] = _clip(sample.answer.text, limits.main)
+        if any(statement.citations for statement in sample.answer.statements):
+            entry["statements"] = [
+                [_clip(statement.text, limits.main), list(statement.citations)]
+                for statement in sample.answer.statements
+            ]
+    if sample.runs:
+        each = max(200, limits.main // len(sample.runs))
+        entry["runs"] = [_run(run, each) for run in sample.runs]
+    entry["failure"] = sample.failure
+    entry["references"] = _clip_all(sample.references, limits.main)
+    entry["negatives"] = _clip_all(sample.negative_references, limits.main)
+    matches = _matches(sample.passages or (), sample.gold or ())
+    if sample.passages is not None:
+        each = max(120, limits.passages // max(len(sample.passages), 1))
+        entry["passages"] = [
+            [p.id, p.score, p.document, _clip(p.text or "", each), _judged(sample.gold, found)]
+            for p, found in zip(sample.passages, matches, strict=True)
+        ]
+    if sample.gold is not None:
+        each = max(120, limits.main // max(len(sample.gold), 1))
+        entry["gold"] = [
+            [g.id, g.grade, g.document, g.start, g.end, _clip(g.text or "", each)]
+            for at, g in enumerate(sample.gold)
+            if g.grade > 0 and not any(at in found for found in matches)
+        ]
+    labels = {} if sample.answerability is None else {"answerability": str(sample.answerability)}
+    entry["labels"] = labels | {
+        str(name): _clip(value if isinstance(value, str) else dumps(value).decode(), limits.main)
+        for name, value in sample.metadata.items()
+    }
+    return {name: value for name, value in entry.items() if value not in (None, [], {}, "")}
+
+
+def _run(run: Sample, limit: int) -> list[Any]:
+    """One of the runs that a group holds: its number, its answer, why it has none, and how many
+    passages it retrieved."""
+    answer = None if run.answer is None else _clip(run.answer.text, limit)
+    n_passages = None if run.passages is None else len(run.passages)
+    return [run.repeat, answer, run.failure, n_passages]
+
+
+def _matches(passages: Sequence[Passage], gold: Sequence[GoldPassage]) -> list[set[int]]:
+    """Which gold passages each passage is (as the chunk metrics see it) or overlaps in its span."""
+    labels = same_chunks([*passages, *gold])
+    names = labels[len(passages) :]
+    return [
+        {at for at, g in enumerate(gold) if names[at] == label or _overlap(passage, g)}
+        for passage, label in zip(passages, labels, strict=False)
+    ]
+
+
+def _judged(gold: Sequence[GoldPassage] | None, matches: Collection[int]) -> int | None:
+    """The best grade of the gold passages that a passage matches; ``None``: not judged."""
+    return max(((gold or ())[at].grade for at in matches), default=None)
+
+
+def _overlap(passage: Passage, gold: GoldPassage) -> bool:
+    """Whether the spans lie in one document and have characters in common."""
+    if gold.document is None or gold.document != passage.document:
+        return False
+    ends = (gold.start, gold.end, passage.start, passage.end)
+    if None in ends:
+        return False
+    gold_start, gold_end, start, end = (x or 0 for x in ends)
+    return max(gold_start, start) < min(gold_end, end)
+
+
+class _Shared:
+    """What several scores of a sample are made of, and what is shown once: the nuggets and the
+    pieces of the answer."""
+
+    def __init__(self, answer: str) -> None:
+        self._answer = answer
+        self._tables: list[Sequence[tuple[str, str, str]]] = []
+        self._pieces: list[Sequence[Span]] = []
+        self._of: list[list[str]] = []
+
+    def take(self, metric: str, parts: Mapping[str, Any]) -> bool:
+        """Whether a score's parts are of this kind, and therefore shown elsewhere."""
+        if table := verdict_text.nugget_table(parts):
+            if table not in self._tables:
+                self._tables.append(table)
+            return True
+        if found := spans(parts, self._answer):
+            if found not in self._pieces:
+                self._pieces.append(found)
+                self._of.append([])
+            self._of[self._pieces.index(found)].append(metric)
+        return bool(found)
+
+    def nuggets(self, limit: int) -> list[list[list[str]]]:
+        """Tables of nugget, importance and whether the answer holds it."""
+        each = max(80, limit // max(1, sum(map(len, self._tables))))
+        return [[[_clip(row[0], each), *row[1:]] for row in table] for table in self._tables]
+
+    def pieces(self, limit: int) -> list[dict[str, Any]]:
+        """Lists of pieces (text, place in the answer, held, by what) with the metrics' names."""
+        each = max(80, limit // max(1, sum(map(len, self._pieces))))
+        return [
+            {
+                "of": names,
+                "list": [[_clip(s.text, each), s.start, s.end, s.held, s.by] for s in found],
+            }
+            for names, found in zip(self._of, self._pieces, strict=True)
+        ]
+
+
+def _score(row: ScoreRow, limit: int, shared: _Shared) -> list[Any]:
+    """Value, reason, explanation and parts: parts as text, ``None`` where they are too long, or 0
+    where they are shown apart, because several scores share them."""
+    if shared.take(row.metric, row.parts):
+        return [_shown(row.value), row.reason, _clip(row.explanation, max(limit, 300)), 0]
+    parts: str | None = dumps(row.parts).decode() if row.parts else ""
+    if parts is not None and len(parts) > limit:
+        parts = None
+    return [_shown(row.value), row.reason, _clip(row.explanation, max(limit, 300)), parts]
+
+
+def _shown(value: Value | None) -> float | int | bool | str | None:
+    """A value as the browser shows it: a list as a text."""
+    return label_of(value) if isinstance(value, list) else value
+
+
+def _verdict(
+    record: Mapping[str, Any], limit: int, ranks: Mapping[str, int], *, prompt: bool = True
+) -> dict[str, Any]:
+    """A verdict as the browser shows it: question, answer, judge, and for an LLM what was sent.
+
+    Votes whose prompts are the same leave them to the verdict.
+    """
+    votes = record.get("votes", ())
+    shared = verdict_text.same_prompt(votes)
+    answer = record.get("answer")
+    entry: dict[str, Any] = {
+        "question": record["question"],
+        "answer": None if answer is None else _clip(dumps(answer).decode(), limit),
+        "failure": record.get("reason") and f"{record['reason']}: {record.get('detail', '')}",
+        "judge": record.get("judge"),
+        "about": verdict_text.about(record, ranks),
+        "spread": verdict_text.spread(record),
+    }
+    sent = record.get("messages") or ()
+    if shared:
+        sent = next(vote["messages"] for vote in votes if vote.get("messages"))
+    if prompt and sent:
+        entry["messages"] = [[one["role"], _clip(one["content"], limit)] for one in sent]
+    if record.get("model") or record.get("messages"):
+        entry |= {
+            "model": record.get("model"),
+            "tokens": [record.get("input_tokens", 0), record.get("output_tokens", 0)],
+            "cost": record.get("cost"),
+            "reply": _clip(record.get("reply") or "", limit),
+        }
+    each = max(200, limit // max(len(votes), 1))
+    entry["votes"] = [_verdict(vote, each, ranks, prompt=not shared) for vote in votes]
+    return {name: value for name, value in entry.items() if value not in (None, [], "")}
+
+
+def _clip(text: str, limit: int) -> str:
+    if len(text) <= limit:
+        return text
+    return f"{text[:limit]} … [{len(text) - limit:,} more characters in the run folder]"
+
+
+def _clip_all(texts: Sequence[str], limit: int) -> list[str]:
+    each = max(120, limit // max(len(texts), 1))
+    return [_clip(text, each) for text in texts]

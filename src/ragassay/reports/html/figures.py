@@ -1,0 +1,228 @@
+"""Small figures for the HTML report: inline SVG that takes its colours from the page's theme.
+
+Every coordinate comes from the summary's own numbers. Each figure says in words what it shows.
+"""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING
+
+from ragassay.engine.results.summary import Difference, MetricSummary
+from ragassay.reports.charts import distributions
+from ragassay.reports.charts.distributions import Values
+from ragassay.reports.text import wording
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+_BAR_W, _BAR_H = 180, 22
+_ENDS_H = 11
+"""Below a bar, for the numbers at the ends of its scale."""
+
+_CARD_W, _CARD_H = 340, 168
+_CARD_POINTS = 250
+
+
+def interval_bar(metric: MetricSummary) -> Markup:
+    """Where the mean and its interval lie on the metric's scale, whose ends stand below."""
+    if metric.mean is None or metric.aggregate == "sum":
+        return _markup("")
+    low, high = distributions.scale(metric)
+    x = _Axis(low, high, 6, _BAR_W - 6)
+    middle = _BAR_H / 2
+    shapes = [_line(6, middle, _BAR_W - 6, middle, "track")]
+    if metric.low is not None and metric.high is not None:
+        left, right = x(metric.low), x(metric.high)
+        shapes.append(_rect(left, middle - 5, max(right - left, 3), 10, "interval", radius=2))
+    shapes.append(_line(x(metric.mean), middle - 8, x(metric.mean), middle + 8, "mean-line"))
+    for value, anchor in ((low, "start"), (high, "end")):
+        shapes.append(_number(value, x(value), _BAR_H + _ENDS_H - 2, anchor, "end"))
+    said = f"{wording.number(metric.mean)} on a scale from {low:g} to {high:g}"
+    return _svg(_BAR_W, _BAR_H + _ENDS_H, shapes, said, fixed=True)
+
+
+def sparkline(metric: MetricSummary, values: Values) -> Markup:
+    """The histogram of the values, without axes."""
+    if not values.size:
+        return _markup("")
+    low, high = distributions.scale(metric)
+    found = distributions.histogram(values, low, high)
+    width, height = 120, 22
+    shapes = _bars(found.counts, 0, width, 1, height - 1)
+    shapes.append(_line(0, height - 0.5, width, height - 0.5, "track"))
+    return _svg(width, height, shapes, f"distribution of {metric.name}", fixed=True)
+
+
+def distribution(metric: MetricSummary, values: Values) -> Markup:
+    """Histogram, box plot and points of a metric's values, with the mean and its interval: the
+    drawing of ``ragassay plot``, under a histogram."""
+    found = distributions.box(values)
+    if found is None:
+        return _markup("")
+    low, high = distributions.scale(metric)
+    x = _Axis(low, high, 12, _CARD_W - 12)
+    top, base, strip, half, cloud, reach = 4, 62, 82, 12, 122, 36
+    shapes = _bars(distributions.histogram(values, low, high).counts, 12, _CARD_W - 12, top, base)
+    for value, anchor in ((low, "start"), ((low + high) / 2, "middle"), (high, "end")):
+        shapes.append(_line(x(value), base, x(value), cloud + reach / 2 + 4, "grid"))
+        shapes.append(_number(value, x(value), _CARD_H - 6, anchor))
+    shapes.append(_line(12, base, _CARD_W - 12, base, "track"))
+    shown = distributions.thinned(values, _CARD_POINTS)
+    dots = "".join(
+        f"M{x(float(value)):.1f} {cloud + float(offset) * reach:.1f}h0"
+        for value, offset in zip(shown, distributions.spread(shown.size), strict=True)
+    )
+    left, right = x(found.q1), x(found.q3)
+    shapes += [
+        _line(x(found.low), strip, left, strip, "whisker"),
+        _line(right, strip, x(found.high), strip, "whisker"),
+        *(
+            _line(x(end), strip - 6, x(end), strip + 6, "whisker")
+            for end in (found.low, found.high)
+        ),
+        _rect(left, strip - half, max(right - left, 1), 2 * half, "box"),
+        f'<path class="points" d="{dots}"/>',
+        _line(x(found.median), strip - half, x(found.median), strip + half, "median"),
+    ]
+    if metric.mean is not None and metric.aggregate != "sum":
+        if metric.low is not None and metric.high is not None:
+            shapes.append(_line(x(metric.low), strip, x(metric.high), strip, "mean-interval"))
+        shapes.append(_diamond(x(metric.mean), strip, 4.2))
+    said = (
+        f"{metric.name}: quartiles {wording.number(found.q1)}, {wording.number(found.median)} "
+        f"and {wording.number(found.q3)} of {values.size} values"
+    )
+    return _svg(_CARD_W, _CARD_H, shapes, said)
+
+
+def difference_bar(difference: Difference, extent: float) -> Markup:
+    """A difference and its interval around zero, on a scale from ``-extent`` to ``extent``.
+
+    The shaded zone holds the differences too small for so many queries to find.
+    """
+    if difference.diff is None:
+        return _markup("")
+    width, middle = 190, _BAR_H / 2
+    x = _Axis(-extent, extent, 6, width - 6)
+    shapes = []
+    if difference.detectable is not None:
+        left, right = x(-difference.detectable), x(difference.detectable)
+        shapes.append(_rect(left, 2, right - left, _BAR_H - 4, "blind"))
+    shapes.append(_line(x(0), 0, x(0), _BAR_H, "zero"))
+    kind = difference.verdict.split()[0]
+    if difference.low is not None and difference.high is not None:
+        left, right = x(difference.low), x(difference.high)
+        shapes.append(_line(left, middle, right, middle, f"iv {kind}"))
+        shapes += [_line(end, middle - 4, end, middle + 4, f"iv {kind}") for end in (left, right)]
+    shapes.append(_circle(x(difference.diff), middle, 3.5, f"dot {kind}"))
+    said = f"difference {wording.number(difference.diff, sign=True)}, {difference.verdict}"
+    return _svg(width, _BAR_H, shapes, said, fixed=True)
+
+
+def balance(difference: Difference) -> Markup:
+    """On how many queries A is higher, both are equal, and B is higher."""
+    width, height, left = 240, 14, 0.0
+    shapes = []
+    for n, kind in (
+        (difference.wins, "side-a"),
+        (difference.ties, "side-tie"),
+        (difference.losses, "side-b"),
+    ):
+        share = width * n / max(difference.n, 1)
+        if n:
+            shapes.append(_rect(left, 0, max(share - 1, 0.5), height, kind))
+        left += share
+    said = f"{difference.wins} higher, {difference.ties} equal, {difference.losses} lower"
+    return _svg(width, height, shapes, said, fixed=True)
+
+
+def waterfall(name: str, differences: Values) -> Markup:
+    """The difference A - B of each query, sorted, around zero; on its own scale, thinned evenly by
+    rank."""
+    if not differences.size:
+        return _markup("")
+    width, height, middle = 240, 40, 20
+    shown = distributions.thinned(differences, width)
+    most = float(abs(shown).max()) or 1.0
+    step = width / shown.size
+    shapes = []
+    for at, diff in enumerate(shown.tolist()):
+        tall = middle * abs(diff) / most
+        if tall:
+            top = middle - tall if diff > 0 else middle
+            kind = "side-a" if diff > 0 else "side-b"
+            shapes.append(_rect(at * step, top, max(step - 0.3, 0.4), tall, kind))
+    shapes.append(_line(0, middle, width, middle, "track"))
+    said = (
+        f"{name}: differences of {differences.size:,} queries, sorted, from "
+        f"{wording.number(float(differences.min()), sign=True)} to "
+        f"{wording.number(float(differences.max()), sign=True)}"
+    )
+    return _svg(width, height, shapes, said, fixed=True)
+
+
+class _Axis:
+    """From a value to a coordinate; what lies outside is drawn at the edge."""
+
+    def __init__(self, low: float, high: float, left: float, right: float) -> None:
+        self._low, self._span = low, (high - low) or 1.0
+        self._left, self._width = left, right - left
+
+    def __call__(self, value: float) -> float:
+        share = min(1.0, max(0.0, (value - self._low) / self._span))
+        return self._left + share * self._width
+
+
+def _bars(counts: tuple[int, ...], left: float, right: float, top: float, base: float) -> list[str]:
+    step, most = (right - left) / len(counts), max(counts, default=0) or 1
+    return [
+        _rect(left + at * step + 0.5, base - height, step - 1, height, "bar")
+        for at, count in enumerate(counts)
+        if count and (height := max(1.0, (base - top) * count / most))
+    ]
+
+
+def _svg(
+    width: float, height: float, shapes: list[str], said: str, *, fixed: bool = False
+) -> Markup:
+    size = f' width="{width:g}" height="{height:g}"' if fixed else ""
+    label = escape(wording.one_line(said))
+    return _markup(
+        f'<svg class="figure" viewBox="0 0 {width:g} {height:g}"{size} role="img" '
+        f'aria-label="{label}">{"".join(shapes)}</svg>'
+    )
+
+
+def _line(x1: float, y1: float, x2: float, y2: float, kind: str) -> str:
+    return f'<line class="{kind}" x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"/>'
+
+
+def _rect(x: float, y: float, width: float, height: float, kind: str, radius: float = 0) -> str:
+    rounding = f' rx="{radius:g}"' if radius else ""
+    return (
+        f'<rect class="{kind}" x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" '
+        f'height="{height:.1f}"{rounding}/>'
+    )
+
+
+def _circle(x: float, y: float, radius: float, kind: str) -> str:
+    return f'<circle class="{kind}" cx="{x:.1f}" cy="{y:.1f}" r="{radius:g}"/>'
+
+
+def _diamond(x: float, y: float, size: float) -> str:
+    step = f"l{size:g} {-size:g} {size:g} {size:g} {-size:g} {size:g}z"
+    return f'<path class="mean" d="M{x - size:.1f} {y:g}{step}"/>'
+
+
+def _number(value: float, x: float, y: float, anchor: str, kind: str = "") -> str:
+    """A number of a scale, short."""
+    said = f"{value:.3g}" if abs(value) < 1_000 else f"{value:,.0f}"
+    of = f' class="{kind}"' if kind else ""
+    return f'<text{of} x="{x:.1f}" y="{y:g}" text-anchor="{anchor}">{said}</text>'
+
+
+def _markup(text: str) -> Markup:
+    from markupsafe import Markup
+
+    return Markup(text)

@@ -1,0 +1,294 @@
+"""One self-contained HTML file: no network, dark and light, usable at thousands of queries.
+
+Tables and plots are written as they are, so they show without scripts; the query browser is a
+script of our own over embedded JSON. The page's security policy allows these scripts (by their
+hashes) and nothing else, so that even a mistake in escaping could run and load nothing.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import ragassay
+from ragassay import files
+from ragassay.engine.comparison.metric_renaming import aligned
+from ragassay.engine.comparison.pairs import query_differences, query_matrix, rows_by_query
+from ragassay.engine.results.result import Result
+from ragassay.engine.results.summary import Comparison, Difference, MetricSummary, Slice
+from ragassay.reports.charts.distributions import Values
+from ragassay.reports.html import figures
+from ragassay.reports.html.browse import CHUNK, MAX_ROWS, TEXT_BUDGET, Details, script_json
+from ragassay.reports.tables import consistency_table
+from ragassay.reports.text import footnotes, grouping, wording
+from ragassay.samples import Identity
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+    from markupsafe import Markup
+
+_HERE = Path(__file__).parent / "templates"
+_EARLY, _LATE = ("theme.js",), ("browser.js", "details.js", "start.js")
+_STYLE = ("report.css",)
+
+
+def write_report(result: Result, path: str | Path) -> None:
+    """Writes a run as one HTML file.
+
+    Raises:
+        UsageError: the file cannot be written.
+    """
+    columns = result.columns
+    browser = _RunBrowser(result)
+    scored = {name: columns.values(name)[columns.scored(name)] for name in columns.metrics}
+    families = grouping.families(result.summary.metrics.values())
+    _write(
+        path,
+        "run.html.j2",
+        result=result,
+        summary=result.summary,
+        families=families,
+        scored=scored,
+        slices=grouping.by_column(result.summary.slices),
+        browser=browser,
+        consistency=consistency_table.section(result),
+    )
+
+
+def write_comparison(comparison: Comparison, a: Result, b: Result, path: str | Path) -> None:
+    """Writes the comparison of a new run (A) with an old one (B) as one HTML file.
+
+    Raises:
+        UsageError: the file cannot be written.
+    """
+    metrics = a.summary.metrics
+    b = aligned(b, a)
+    _write(
+        path,
+        "comparison.html.j2",
+        comparison=comparison,
+        a=a,
+        b=b,
+        metrics=metrics,
+        extents=_extents(comparison.differences, metrics),
+        sorted_differences=_sorted_differences(comparison, a, b),
+        slices=_paired_slices(a, b),
+        browser=_ComparisonBrowser(comparison, a, b),
+    )
+
+
+class _RunBrowser:
+    """What the query browser of a run reads: chunks first, then the table that points to them."""
+
+    def __init__(self, result: Result) -> None:
+        self._result, self._details = result, Details(result, None, TEXT_BUDGET)
+        self.n_total = len(result.columns)
+        self.n_rows = min(self.n_total, MAX_ROWS)
+
+    def chunks(self) -> Iterator[tuple[str, str]]:
+        """Element id and JSON of each chunk."""
+        return ((f"d0-{at}", chunk) for at, chunk in enumerate(self._details.chunks()))
+
+    def table(self) -> str:
+        """The rows as columns; call it after `chunks`."""
+        found, n = self._details, self.n_rows
+        metrics = self._result.summary.metrics
+        several = len({identity[1:] for identity in found.identities}) > 1
+        return script_json(
+            {
+                "kind": "run",
+                "chunk": CHUNK,
+                "runs": [self._result.name],
+                "metrics": [_metric_entry(metric) for metric in metrics.values()],
+                "id": [identity[0] for identity in found.identities],
+                "tag": [_tag(identity) if several else "" for identity in found.identities],
+                "query": found.queries,
+                "slices": {name: col[:n] for name, col in self._result.columns.slices.items()},
+                "values": [found.values[name] for name in metrics],
+                "reasons": [found.reasons[name] for name in metrics],
+                "detail": [[[at]] for at in range(len(found.identities))],
+            }
+        )
+
+
+class _ComparisonBrowser:
+    """The same for two runs: one row a query, repeats averaged as in the comparison."""
+
+    def __init__(self, comparison: Comparison, a: Result, b: Result) -> None:
+        self._comparison, self._runs = comparison, (a, b)
+        self._rows = [rows_by_query(run) for run in self._runs]
+        common = [query for query in self._rows[0] if query in self._rows[1]]
+        self._queries = common[:MAX_ROWS]
+        self.n_total, self.n_rows = len(common), len(self._queries)
+        wanted = frozenset(self._queries)
+        self._details = [Details(run, wanted, TEXT_BUDGET // 2) for run in self._runs]
+
+    def chunks(self) -> Iterator[tuple[str, str]]:
+        """Element id and JSON of each chunk."""
+        for run, details in enumerate(self._details):
+            for at, chunk in enumerate(details.chunks()):
+                yield f"d{run}-{at}", chunk
+
+    def table(self) -> str:
+        """The rows as columns; call it after `chunks`."""
+        differences = self._comparison.differences
+        metrics = self._runs[0].summary.metrics
+        a, b = (self._values(run) for run in (0, 1))
+        texts = [dict(zip(_ids(d), d.queries, strict=True)) for d in self._details]
+        positions = [_positions(details) for details in self._details]
+        first = [self._rows[0][query][0] for query in self._queries]
+        slices = self._runs[0].columns.slices
+        return script_json(
+            {
+                "kind": "comparison",
+                "chunk": CHUNK,
+                "runs": [self._comparison.a, self._comparison.b],
+                "metrics": [
+                    _metric_entry(metrics[d.name])
+                    | {"diff": d.diff, "lowDiff": d.low, "highDiff": d.high}
+                    for d in differences
+                ],
+                "id": self._queries,
+                "tag": [""] * len(self._queries),
+                "query": [texts[0].get(q) or texts[1].get(q, "") for q in self._queries],
+                "slices": {name: [column[at] for at in first] for name, column in slices.items()},
+                "values": a,
+                "other": b,
+                "detail": [[found.get(q, []) for found in positions] for q in self._queries],
+            }
+        )
+
+    def _values(self, run: int) -> list[list[float | None]]:
+        names = [difference.name for difference in self._comparison.differences]
+        if not self._queries or not names:
+            return [[] for _ in names]
+        values, mask = query_matrix(self._runs[run], names, self._rows[run], self._queries)
+        return [
+            [value if ok else None for value, ok in zip(row.tolist(), known.tolist(), strict=True)]
+            for row, known in zip(values, mask, strict=True)
+        ]
+
+
+def _ids(details: Details) -> list[str]:
+    return [identity[0] for identity in details.identities]
+
+
+def _positions(details: Details) -> dict[str, list[int]]:
+    found: dict[str, list[int]] = {}
+    for at, query in enumerate(_ids(details)):
+        found.setdefault(query, []).append(at)
+    return found
+
+
+def _tag(identity: Identity) -> str:
+    _, system, repeat = identity
+    return " · ".join(filter(None, (system, f"repeat {repeat}" if repeat else "")))
+
+
+def _metric_entry(metric: MetricSummary) -> dict[str, Any]:
+    low, high = metric.bounds
+    return {
+        "name": metric.name,
+        "up": metric.higher_is_better,
+        "low": low,
+        "high": high,
+        "labels": bool(metric.labels),
+    }
+
+
+def _sorted_differences(comparison: Comparison, a: Result, b: Result) -> dict[str, Values]:
+    """The difference A - B of each query that both runs scored, sorted, by metric."""
+    names = [difference.name for difference in comparison.differences]
+    found = query_differences(a, b, names)
+    return {name: np.sort(values) for name, values in zip(names, found, strict=True)}
+
+
+def _paired_slices(a: Result, b: Result) -> dict[str, list[tuple[Slice, Slice]]]:
+    """Slices that both runs have, by column."""
+    second = {(piece.column, piece.value): piece for piece in b.summary.slices}
+    return {
+        column: pairs
+        for column, pieces in grouping.by_column(a.summary.slices).items()
+        if (pairs := [(p, second[column, p.value]) for p in pieces if (column, p.value) in second])
+    }
+
+
+def _extents(
+    differences: Sequence[Difference], metrics: Mapping[str, MetricSummary]
+) -> dict[str, float]:
+    """Half the width of each metric's axis of differences; the same for metrics of one range."""
+    reach: dict[object, float] = {}
+    keys: dict[str, object] = {}
+    for d in differences:
+        bounds = metrics[d.name].bounds
+        key = keys[d.name] = d.name if None in bounds else bounds
+        ends = [abs(x) for x in (d.diff, d.low, d.high, d.detectable) if x is not None]
+        reach[key] = max([reach.get(key, 0.0), *ends])
+    return {name: 1.08 * reach[key] or 1.0 for name, key in keys.items()}
+
+
+def _configuration(run: Result) -> str:
+    import yaml
+
+    return yaml.safe_dump(dict(run.config), sort_keys=False, allow_unicode=True)
+
+
+def _write(path: str | Path, template: str, **context: Any) -> None:
+    page = _environment().get_template(template)
+    with files.atomic(path) as stream:
+        for piece in page.stream(**context):
+            stream.write(piece.encode("utf-8", "replace"))
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from markupsafe import Markup
+
+    early, late, style = (
+        Markup("".join((_HERE / name).read_text(encoding="utf-8") for name in names))
+        for names in (_EARLY, _LATE, _STYLE)
+    )
+    environment = Environment(
+        loader=FileSystemLoader(_HERE),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals.update(
+        wording=wording,
+        footnotes=footnotes,
+        figures=figures,
+        configuration=_configuration,
+        version=ragassay.__version__,
+        early_script=early,
+        late_script=late,
+        style=style,
+        policy=_policy(early, late),
+    )
+    environment.filters["raw"] = Markup
+    environment.filters["breakable"] = _breakable
+    return environment
+
+
+def _breakable(name: str) -> Markup:
+    """A metric's name that may break at its punctuation."""
+    from markupsafe import Markup, escape
+
+    return Markup("<wbr>").join(escape(piece) for piece in wording.pieces(name))
+
+
+def _policy(*scripts: str) -> str:
+    """A content security policy that runs these scripts only and loads nothing."""
+    hashes = " ".join(
+        f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
+        for script in scripts
+    )
+    return f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; base-uri 'none'"

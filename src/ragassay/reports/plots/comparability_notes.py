@@ -1,0 +1,75 @@
+"""Which scores that stand beside each other in a picture were computed in different ways."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ragassay.engine.comparison.comparability import OWN_NUGGETS
+from ragassay.engine.results.attribution import names_in
+from ragassay.engine.results.summary import MetricSummary
+from ragassay.reports.plots import consistency, trec
+from ragassay.reports.plots.series import Series
+from ragassay.reports.plots.tabled import BY_FILE, UNKNOWN
+
+_METRICS, _FILES = 8, 3
+"""How many names a sentence has; of more it says how many."""
+
+Facts = Mapping[str, frozenset[str]]
+"""What is known of how a metric was computed: its judges, its formula, and of a run folder the rest
+of its signature. What a CSV does not tell is not in it, and counts as no difference."""
+
+
+def unlike(series: Sequence[Series], metrics: Sequence[str]) -> list[str]:
+    """A sentence for each way in which metrics were not computed alike in all files.
+
+    It goes by signatures; of a CSV by what can be told from it, and what cannot is no difference.
+    (``ragassay compare`` refuses what it does not know.)
+    """
+    found: dict[str, list[str]] = {}
+    for name in metrics:
+        known = {
+            one.name: _facts(metric)
+            for one in series
+            if (metric := one.metric(name)) is not None and one.size(name)
+        }
+        how = [said for fact in ("formula", "judge", "rest") if (said := _differing(known, fact))]
+        if sum(OWN_NUGGETS in facts.get("rest", ()) for facts in known.values()) > 1:
+            how.append("each file has nuggets of its own")
+        if how:
+            found.setdefault("; ".join(how), []).append(name)
+    return [
+        f"Not computed alike: {_listed(names, _METRICS)} ({how})." for how, names in found.items()
+    ]
+
+
+def _listed(names: Sequence[str], most: int) -> str:
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return f"{', '.join(names[:most])}{more}"
+
+
+def _facts(metric: MetricSummary) -> Facts:
+    parts = [part for part in metric.signature.split("|") if part and part != UNKNOWN]
+    judges = [part for part in parts if part.startswith("judge=")]
+    formula = [part for part in parts if part.startswith("formula=")]
+    found = {"judge": judges, "formula": formula}
+    if metric.judges:
+        # Two systems of one run have its signature, whoever judged the one and the other.
+        found["judge"] = [f"judge={'+'.join(names_in(metric.judges))}"]
+    if BY_FILE not in parts:
+        found["rest"] = [part for part in parts if part not in (*judges, *formula)]
+        if trec.by_two_formulas(consistency.plain(metric.name)):
+            found["formula"] = [trec.PAGE]
+    return {fact: frozenset(told) for fact, told in found.items() if told}
+
+
+def _differing(known: Mapping[str, Facts], fact: str) -> str:
+    """What the files say of one fact, with their names; empty where all that say it say the
+    same."""
+    told = {name: facts[fact] for name, facts in known.items() if fact in facts}
+    if len(set(told.values())) < 2:
+        return ""
+    common = frozenset.intersection(*told.values())
+    files: dict[str, list[str]] = {}
+    for name, parts in told.items():
+        files.setdefault(" ".join(sorted(parts - common)) or "by default", []).append(name)
+    return "; ".join(f"{how} in {_listed(names, _FILES)}" for how, names in files.items())

@@ -1,0 +1,1 @@
+"""Results as tables in files: CSV, Parquet, and the published tools' columns."""

@@ -1,0 +1,63 @@
+"""What the verdicts of a sample's scores took in tokens, in Open RAG Eval's columns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ragassay.engine.results.result import Result
+from ragassay.engine.results.verdicts import Record
+from ragassay.metrics.answer.no_answer import Answered, NoAnswer
+from ragassay.metrics.citation.citation_support import CitationOre
+from ragassay.metrics.nuggets.nugget_recall import Nuggets, NuggetsOre
+from ragassay.metrics.relevance.umbrela import Umbrela
+from ragassay.reports.tables.ore_values import OreValues
+from ragassay.reports.tables.rows import Rows
+
+STEPS = {
+    "relevance_grade": "umbrela_tokens",
+    "extract_nuggets": "autonugget_tokens",
+    "nugget_importance": "autonugget_tokens",
+    "assign_nuggets": "autonugget_tokens",
+    "citation_support": "citation_tokens",
+    "answer_attempted": "no_answer_tokens",
+}
+"""Where the tool counts what a kind of question took."""
+
+_ASKING = (Umbrela, NuggetsOre, Nuggets, CitationOre, NoAnswer, Answered)
+"""The metrics whose questions the tool asks, too."""
+
+_USAGE = ("input_tokens", "output_tokens", "total_tokens")
+
+RETRIEVAL, GENERATION = "retrieval_score_token_usage", "generation_score_token_usage"
+TOTALS = ("total_input_tokens", "total_output_tokens", "total_tokens")
+"""The columns of one run that hold tokens."""
+
+
+def tokens_of(rows: Rows, values: OreValues, result: Result) -> dict[str, Any]:
+    """What the verdicts of a sample's scores took when they were given; 0 where nobody counts
+    tokens (rules, people). Columns by name."""
+    steps = {name: dict.fromkeys(_USAGE, 0) for name in dict.fromkeys(STEPS.values())}
+    asked = dict.fromkeys(
+        name
+        for named in values.named
+        if isinstance(named.metric, _ASKING) and named.name in rows
+        for name in rows[named.name].evidence
+    )
+    for name in asked:
+        record = result.verdicts.get(name)
+        step = None if record is None else STEPS.get(record["question"])
+        if record is not None and step is not None:
+            for key, n in zip(_USAGE, _counted(record), strict=True):
+                steps[step][key] += n
+    totals = {
+        total: sum(step[key] for step in steps.values())
+        for total, key in zip(TOTALS, _USAGE, strict=True)
+    }
+    return {RETRIEVAL: steps["umbrela_tokens"], GENERATION: steps | totals, **totals}
+
+
+def _counted(record: Record) -> tuple[int, int, int]:
+    """Input, output and all tokens of a verdict, of a panel's those of its votes."""
+    said = record.get("votes") or [record]
+    came, went = (sum(one.get(key, 0) for one in said) for key in _USAGE[:2])
+    return came, went, came + went

@@ -1,0 +1,292 @@
+"""The values in Open RAG Eval's result files, from a run's scores: as its page has them, and as the
+tool computes them."""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, get_args
+
+from ragassay.engine.results.result import Result, ScoreRow
+from ragassay.errors import UsageError
+from ragassay.metrics.answer.no_answer import Answered, NoAnswer
+from ragassay.metrics.citation import citation_parser
+from ragassay.metrics.citation.citable import Citable, passage_keys
+from ragassay.metrics.citation.citation_support import Citation, CitationOre
+from ragassay.metrics.core import naming
+from ragassay.metrics.core.base import Metric
+from ragassay.metrics.grounding.hallucination import Hhem
+from ragassay.metrics.nuggets.nugget_recall import Nuggets, NuggetsOre
+from ragassay.metrics.nuggets.nugget_scores import LENIENT, NuggetScore, published_nugget_score
+from ragassay.metrics.relevance.umbrela import Umbrela
+from ragassay.metrics.relevance.umbrela_ranking import (
+    UmbrelaAP,
+    UmbrelaMRR,
+    UmbrelaPrecision,
+    average_precision,
+    precision_at,
+    reciprocal_rank,
+)
+from ragassay.reports.tables.rows import Rows
+from ragassay.samples import Answer, Passage, Sample
+
+_OURS = (
+    Umbrela, UmbrelaPrecision, UmbrelaAP, UmbrelaMRR, Nuggets, NuggetsOre, Citation, CitationOre,
+    NoAnswer, Answered, Hhem,
+)  # fmt: skip
+_TITLES: Mapping[NuggetScore, str] = {
+    "all": "All",
+    "all_strict": "All Strict",
+    "vital": "Vital",
+    "vital_strict": "Vital Strict",
+    "weighted": "Weighted",
+    "weighted_strict": "Weighted Strict",
+}
+_MEAN = "retrieval_score_mean_umbrela_score"
+_GRADES = "retrieval_score_umbrela_scores"
+_RANKING = "retrieval_score_precision_metrics"
+_NUGGETS = "generation_score_autonugget_scores"
+_ALL = "generation_score_mean_nugget_assignment_score"
+_VITAL = "generation_score_vital_nuggetizer_score"
+_HHEM = "generation_score_hallucination_score"
+_CITATIONS = "generation_score_citation_scores"
+_F1 = "generation_score_citation_f1_score"
+_NO_ANSWER = "generation_score_no_answer_score"
+
+COLUMNS = (
+    "retrieved_passages",
+    "generated_answer",
+    _GRADES,
+    _RANKING,
+    _MEAN,
+    _NUGGETS,
+    _ALL,
+    _VITAL,
+    _HHEM,
+    _CITATIONS,
+    _F1,
+    _NO_ANSWER,
+)
+"""The columns of one run of a query, in their order; docs/open-rag-eval.md says what they hold."""
+
+
+class Named(NamedTuple):
+    """A metric and the name under which the result shows it."""
+
+    name: str
+    metric: Metric
+
+
+def judged_rows(result: Result) -> list[Named]:
+    """The metrics of a result that these files speak of."""
+    found = []
+    for name, entry in result.summary.metrics.items():
+        metric = _parsed(entry.metric)
+        if isinstance(metric, _OURS):
+            found.append(Named(name, metric))
+    return found
+
+
+def demand(result: Result) -> None:
+    """Raises `UsageError` where a result holds nothing that these files speak of."""
+    if not judged_rows(result):
+        raise UsageError(
+            "The run has none of the metrics of 'trecrag': run it with --suite trecrag."
+        )
+
+
+def _parsed(name: str) -> Metric | None:
+    base = name.partition("(")[0].partition(".")[0].partition("@")[0]
+    return naming.parse(name) if base in {cls.name for cls in _OURS} else None
+
+
+class Values(ABC):
+    """What stands in the columns of one run of a query."""
+
+    def __init__(self, result: Result) -> None:
+        self.named = judged_rows(result)
+
+    @abstractmethod
+    def answer(self, answer: Answer, passages: Sequence[Passage]) -> list[dict[str, Any]]:
+        """The parts of an answer, each as ``{text, citations}``."""
+
+    @abstractmethod
+    def of(self, rows: Rows) -> Mapping[str, Any]:
+        """The values by column; ``None``, or nothing, where there is none."""
+
+    def scored(self, rows: Rows, *kinds: type[Metric]) -> Iterator[tuple[Metric, ScoreRow]]:
+        """The scores of metrics of some types."""
+        for named in self.named:
+            row = rows.get(named.name)
+            if isinstance(named.metric, kinds) and row is not None and row.value is not None:
+                yield named.metric, row
+
+    def first(self, rows: Rows, kind: type[Metric]) -> ScoreRow | None:
+        """The first score of a metric of that type."""
+        return next((row for _, row in self.scored(rows, kind)), None)
+
+    def shared(self, rows: Rows) -> dict[str, Any]:
+        """What both forms write alike."""
+        umbrela, hhem = self.first(rows, Umbrela), self.first(rows, Hhem)
+        label, flag = self.first(rows, NoAnswer), self.first(rows, Answered)
+        said = label.value if label else None if flag is None else "yes" if flag.value else "no"
+        return {
+            _GRADES: dict(umbrela.parts["grades"]) if umbrela else None,
+            _MEAN: umbrela.value if umbrela else None,
+            _HHEM: hhem.value if hhem else None,
+            _NO_ANSWER: None if said is None else {"query_answered": said},
+        }
+
+
+class SpecValues(Values):
+    """As Open RAG Eval's page has them, with our scores."""
+
+    def cell(self, value: Any) -> Any:
+        """Numbers as they are, objects as JSON."""
+        return value if isinstance(value, int | float | str) else self.as_json(value)
+
+    def as_json(self, value: Any) -> str:
+        """Strict JSON, readable in any script."""
+        return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+    def answer(self, answer: Answer, passages: Sequence[Passage]) -> list[dict[str, Any]]:
+        """The parts that ``citation`` judges; citations by the passages' own names."""
+        citable, keys = Citable(passages), passage_keys(passages)
+
+        def named(citation: str) -> str:
+            index = citable.find(citation)
+            return citation if index is None else keys[index]
+
+        parts = answer.statements or citation_parser.parts(answer.text, passages)
+        return [{"text": one.text, "citations": [*map(named, one.citations)]} for one in parts]
+
+    def of(self, rows: Rows) -> Mapping[str, Any]:
+        """Our scores; inside an object an unscored one is null."""
+        ranking: dict[str, Any] = {}
+        for metric, row in self.scored(rows, UmbrelaPrecision, UmbrelaAP, UmbrelaMRR):
+            if isinstance(metric, UmbrelaPrecision | UmbrelaAP):
+                key = "precision@" if isinstance(metric, UmbrelaPrecision) else "AP@"
+                ranking.setdefault(key, {}).setdefault(str(metric.k), row.value)
+            else:
+                ranking.setdefault("MRR", row.value)
+        nuggets = {m.part: row for m, row in self.scored(rows, Nuggets) if isinstance(m, Nuggets)}
+        citations = next((row for _, row in self.scored(rows, Citation)), None)
+        by_part = {m.part: row for m, row in self.scored(rows, Citation) if isinstance(m, Citation)}
+        return self.shared(rows) | {
+            _RANKING: ranking or None,
+            _NUGGETS: _nugget_object(nuggets),
+            _ALL: nuggets["all"].value if "all" in nuggets else None,
+            _VITAL: nuggets["vital"].value if "vital" in nuggets else None,
+            _CITATIONS: None if citations is None else _citation_object(citations.parts),
+            _F1: by_part["f1"].value if "f1" in by_part else None,
+        }
+
+
+class OreValues(Values):
+    """As the tool computes them."""
+
+    def answer(self, answer: Answer, passages: Sequence[Passage]) -> list[dict[str, Any]]:
+        """The parts of its loader."""
+        del passages
+        parts = answer.statements or citation_parser.published_parts(answer.text)
+        return [{"text": one.text, "citations": list(one.citations)} for one in parts]
+
+    def of(self, rows: Rows) -> Mapping[str, Any]:
+        """Its own scores, from the judge's answers."""
+        shared = self.shared(rows)
+        nuggets = self.first(rows, NuggetsOre) or self.first(rows, Nuggets)
+        citations = self.first(rows, CitationOre)
+        found = None if nuggets is None else _published_nuggets(nuggets.parts)
+        cited = None if citations is None else _citation_object(citations.parts, published=True)
+        return shared | {
+            _RANKING: self._ranking(shared[_GRADES]),
+            _NUGGETS: found,
+            _ALL: None if found is None else _mean(found["assignment_scores"]),
+            _VITAL: None if found is None else found["nuggetizer_scores"]["Vital"],
+            _CITATIONS: cited,
+            _F1: None if cited is None else cited["f1"],
+        }
+
+    def _ranking(self, grades: Mapping[str, int] | None) -> dict[str, Any] | None:
+        """P@k and AP@k for each k that the list reaches, and MRR."""
+        if not grades:
+            return None
+        metrics = [named.metric for named in self.named]
+        at = [m for m in metrics if isinstance(m, UmbrelaPrecision | UmbrelaAP)]
+        rel = next((m.rel for m in at), 2)
+        relevant = [grade >= rel for grade in grades.values()]
+        found: dict[str, Any] = {}
+        for k in dict.fromkeys(m.k for m in at):
+            if k <= len(relevant):
+                top = relevant[:k]
+                found.setdefault("precision@", {})[str(k)] = precision_at(relevant, k)
+                found.setdefault("AP@", {})[str(k)] = average_precision(relevant, k, sum(top))
+        return found | {"MRR": reciprocal_rank(relevant)}
+
+
+def texts(sample: Sample | None, values: Values) -> dict[str, Any]:
+    """The columns that hold texts: passages by their names, and the parts of the answer."""
+    found: dict[str, Any] = {}
+    passages = sample.passages if sample is not None else None
+    if passages is not None:
+        named = zip(passage_keys(passages), (one.text for one in passages), strict=True)
+        found["retrieved_passages"] = dict(named)
+    if sample is not None and sample.answer is not None:
+        found["generated_answer"] = values.answer(sample.answer, passages or ())
+    return found
+
+
+def _nugget_object(rows: Mapping[NuggetScore, ScoreRow]) -> dict[str, Any] | None:
+    parts = next((row.parts for row in rows.values()), None)
+    if parts is None:
+        return None
+    scores = {_TITLES[which]: rows[which].value if which in rows else None for which in _TITLES}
+    return _nugget_parts(scores, parts)
+
+
+def _nugget_parts(scores: Mapping[str, Any], parts: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "nuggetizer_scores": dict(scores),
+        "nuggets": list(parts["nuggets"]),
+        "labels": list(parts["labels"]),
+        "assignments": list(parts["assignments"]),
+        "assignment_scores": [LENIENT[held] for held in parts["assignments"]],
+    }
+
+
+def _published_nuggets(parts: Mapping[str, Any]) -> dict[str, Any]:
+    scores = {
+        _TITLES[which]: published_nugget_score(which, parts["labels"], parts["assignments"])
+        for which in get_args(NuggetScore)
+    }
+    return _nugget_parts(scores, parts)
+
+
+def _citation_object(parts: Mapping[str, Any], *, published: bool = False) -> dict[str, Any]:
+    """Mean worth of each cited passage and of each part (from 1), then the three scores.
+
+    In the published form what was not retrieved is left out, and a part that cites nothing else.
+    """
+    by_passage: dict[str, list[float]] = defaultdict(list)
+    by_part: dict[str, float] = {}
+    for at, statement in enumerate(parts["statements"], start=1):
+        cited = statement["citations"]
+        counted = [one for one in cited if one["passage"] is not None or not published]
+        for one in counted:
+            name = one["citation"] if one["passage"] is None else one["passage"]
+            by_passage[f"citation_score_{name}"].append(one["score"])
+        if counted or not cited:
+            by_part[f"part_score_{at}"] = _mean([one["score"] for one in counted])
+    return {
+        **{name: _mean(values) for name, values in by_passage.items()},
+        **by_part,
+        "weighted_precision": parts["precision"],
+        "weighted_recall": parts["recall"],
+        "f1": parts["f1"],
+    }
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values) if values else 0.0

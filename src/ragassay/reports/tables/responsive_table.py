@@ -1,0 +1,107 @@
+"""A table for the terminal that leaves whole columns out before it cuts a number."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from rich.box import SIMPLE_HEAD
+from rich.cells import cell_len
+from rich.table import Table
+from rich.text import Text
+
+from ragassay.reports.text import wording
+
+_EDGES, _BETWEEN = 2, 2
+_LEAST_NAME = 8
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A table, and the heads of the columns for which there was no room."""
+
+    table: Table
+    left_out: tuple[str, ...]
+
+
+def fitted(
+    heads: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    width: int,
+    *,
+    going: Sequence[Collection[str]],
+    words: str = "",
+    plain: bool = False,
+) -> Fitted:
+    """The table in at most ``width`` columns of text; names break at their punctuation.
+
+    Args:
+        heads: the first is that of the names, all others but ``words`` of numbers. A number may
+            be followed by a remark in brackets.
+        rows: cells, one for each head.
+        width: of the terminal, in cells.
+        going: what is left out where there is no room, one group after the other.
+        words: the head of a column of words, which break where they must.
+        plain: whether dashes must be ASCII.
+    """
+    columns = {
+        head: [wording.one_line(row[at]) for row in rows]
+        for at, head in enumerate(heads)
+        if head != heads[0]
+    }
+    names = [wording.one_line(row[0]) for row in rows]
+    widest = max(map(cell_len, [heads[0], *names]))
+    # Names are shown whole in up to a third of the width; the head over them may break.
+    least = min(max(map(cell_len, names)), max(_LEAST_NAME, width // 3))
+    cells = {head: _aligned(found, plain) for head, found in columns.items() if head != words}
+    sizes = {head: max(map(cell_len, [head, *found])) for head, found in cells.items()}
+    if words in columns:
+        broken = [word for cell in [words, *columns[words]] for word in cell.split()]
+        cells[words], sizes[words] = columns[words], max(map(cell_len, broken))
+    left_out: list[str] = []
+    for group in [(), *going]:
+        left_out += [head for head in columns if head in group]
+        kept = [head for head in columns if head not in left_out]
+        room = width - _EDGES - sum(sizes[head] + _BETWEEN for head in kept)
+        if room >= least:
+            break
+    wide = min(widest, max(room, 1))
+    if words in kept:
+        full = max(map(cell_len, [words, *columns[words]]))
+        sizes[words] = min(full, sizes[words] + max(0, room - wide))
+    table = Table(box=SIMPLE_HEAD, header_style="bold", pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column(_broken(heads[0], wide), width=wide, no_wrap=True, overflow="fold")
+    for head in kept:
+        told = head == words
+        table.add_column(
+            head if told else head.rjust(sizes[head]),
+            width=sizes[head],
+            no_wrap=not told,
+            overflow="fold",
+            style="dim" if told else "",
+        )
+    for at, name in enumerate(names):
+        line = (cells[head][at].rjust(0 if head == words else sizes[head]) for head in kept)
+        table.add_row(_broken(name, wide), *map(Text, line))
+    return Fitted(table, tuple(left_out))
+
+
+def _aligned(cells: Sequence[str], plain: bool) -> list[str]:
+    """Numbers one under the other, whether or not a remark in brackets follows them."""
+    parted = [cell.partition(" (") for cell in cells]
+    remark = max((cell_len(mark + tail) for _, mark, tail in parted), default=0)
+    found = []
+    for number, mark, tail in parted:
+        shown = "-" if plain and number == wording.NOTHING else number
+        found.append(shown + (mark + tail).ljust(remark))
+    return found
+
+
+def _broken(name: str, width: int) -> Text:
+    """A name in lines that break at its punctuation, inside a word only where they must."""
+    lines = [""]
+    for piece in wording.pieces(name):
+        if lines[-1] and cell_len(lines[-1] + piece.rstrip()) > width:
+            lines.append("")
+        lines[-1] += piece
+    return Text("\n".join(line.rstrip() for line in lines))

@@ -1,0 +1,180 @@
+"""Scores as tables: CSV (long and wide), JSON lines and Parquet. All are written as they stream."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from ragassay import files
+from ragassay.engine.results.result import ROW_FIELDS, Result, ScoreRow
+from ragassay.reports.tables.rows import by_sample
+from ragassay.scores import AND, label_of
+from ragassay.strict import dumps
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_FORMULA = tuple("=+-@\t\r\n＝＋－＠")
+_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?\Z")
+_BATCH = 65_536
+
+
+def write_csv(result: Result, path: str | Path) -> None:
+    """One line a score: the columns of `ROW_FIELDS`, ``parts`` as JSON.
+
+    A text that a spreadsheet would run as a formula is written with an apostrophe before it; plain
+    numbers stay numbers. The exact texts are in the JSON lines and Parquet forms.
+
+    Raises:
+        UsageError: the file cannot be written.
+    """
+    write_lines(path, ROW_FIELDS, (_record(row).values() for row in result.scores))
+
+
+def write_wide_csv(
+    result: Result, path: str | Path, columns: Mapping[str, str] | None = None
+) -> None:
+    """One line a sample, one column a metric; an unscored cell is empty.
+
+    The last columns say which metrics have no value and why (``unscored``), and who stands behind
+    those that took a judge (``judge``, where one is known).
+
+    Args:
+        result: the evaluation.
+        path: where to write.
+        columns: published column names, by the metric's name in the result.
+
+    Raises:
+        UsageError: the file cannot be written.
+    """
+    names = result.columns.metrics
+    heads = [(columns or {}).get(name, name) for name in names]
+    judged = any(metric.judge for metric in result.summary.metrics.values())
+    lines = (
+        [
+            *identity,
+            *(rows[name].value if name in rows else None for name in names),
+            "; ".join(f"{row.metric}: {row.reason}" for row in rows.values() if row.value is None),
+            *([_judges(rows.values())] if judged else []),
+        ]
+        for identity, rows in by_sample(result)
+    )
+    last = ["unscored", *(["judge"] if judged else [])]
+    write_lines(path, ["sample", "system", "repeat", *heads, *last], lines)
+
+
+def _judges(rows: Iterable[ScoreRow]) -> str:
+    names = {name for row in rows for name in row.judge.split(AND) if name}
+    return AND.join(sorted(names))
+
+
+def write_jsonl(result: Result, path: str | Path) -> None:
+    """One line of strict JSON a score, as in a run folder's ``scores.jsonl``.
+
+    Raises:
+        UsageError: the file cannot be written.
+    """
+    with files.atomic(path) as stream:
+        for row in result.scores:
+            stream.write(dumps(_record(row)) + b"\n")
+
+
+def write_parquet(result: Result, path: str | Path) -> None:
+    """One row a score: the columns of `ROW_FIELDS`, ``parts`` as JSON.
+
+    ``value`` is a float. A value that is a label stands in the further column ``label`` (a list as
+    JSON), and so does a flag as ``true`` or ``false``, beside its 1 or 0.
+
+    Raises:
+        UsageError: the file cannot be written.
+    """
+    import polars as pl
+    from polars.io.plugins import register_io_source
+
+    types: dict[str, Any] = {name: pl.String() for name in ROW_FIELDS}
+    schema = pl.Schema(types | {"repeat": pl.Int64(), "value": pl.Float64(), "label": pl.String()})
+
+    def batches(*_: Any) -> Iterator[pl.DataFrame]:
+        rows = map(_parquet_row, result.scores)
+        while batch := list(islice(rows, _BATCH)):
+            yield pl.DataFrame(batch, schema=schema, orient="row")
+
+    with files.atomic(path) as stream:
+        register_io_source(batches, schema=schema).sink_parquet(stream)
+
+
+def _record(row: ScoreRow) -> dict[str, Any]:
+    """The row by the names of `ROW_FIELDS`; refuses a value that is no finite number."""
+    if isinstance(row.value, float) and not math.isfinite(row.value):
+        raise ValueError(f"{row.metric} of {row.sample} is {row.value}; scores must be finite")
+    return row.to_record()
+
+
+def _parquet_row(row: ScoreRow) -> tuple[Any, ...]:
+    record = _record(row)
+    value, label = row.value, None
+    if isinstance(value, bool):
+        label = str(_cell(value))
+    elif isinstance(value, str | list):
+        label, value = label_of(value), None
+    record["value"] = None if value is None else float(value)
+    record["parts"] = _parts(row.parts)
+    record["evidence"] = " ".join(row.evidence)
+    return (*record.values(), label)
+
+
+def write_lines(path: str | Path, heads: Sequence[str], lines: Iterable[Iterable[Any]]) -> None:
+    """A CSV file whose cells no spreadsheet runs as formulas; ``None`` is an empty cell.
+
+    Raises:
+        UsageError: the file cannot be written.
+    """
+    with files.atomic(path) as stream:
+        text = io.TextIOWrapper(stream, encoding="utf-8", errors="replace", newline="")
+        writer = csv_writer(text)
+        writer.writerow(map(_cell, heads))
+        for line in lines:
+            writer.writerow(map(_cell, line))
+        text.detach()
+
+
+def csv_writer(text: TextIO) -> Any:
+    """A `csv.writer` whose lines end with a line feed, and which quotes a carriage return, too.
+
+    Python quotes what the end of its lines consists of, and readers take either for a line's end.
+    """
+    return csv.writer(_LineFeeds(text), lineterminator="\r\n")
+
+
+class _LineFeeds:
+    """Takes one line at a time."""
+
+    def __init__(self, text: TextIO) -> None:
+        self._text = text
+
+    def write(self, line: str) -> int:
+        return self._text.write(line.removesuffix("\r\n") + "\n")
+
+
+def _cell(value: Any) -> str | float:
+    """A cell that no spreadsheet takes for a formula; a flag is true or false."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return value
+    text = label_of(value) if isinstance(value, str | list) else _parts(value)
+    if text.startswith(_FORMULA) and not _NUMBER.match(text):
+        return f"'{text}"
+    return text
+
+
+def _parts(parts: Mapping[str, Any]) -> str:
+    return dumps(parts).decode() if parts else ""

@@ -1,0 +1,250 @@
+"""What exists: every metric with its suites, needs, range, direction and source."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.markup import escape
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from ragassay import suites
+from ragassay.errors import UsageError
+from ragassay.judges.offline.agreement import agreement_of
+from ragassay.metrics.core import naming
+from ragassay.metrics.core.base import Metric
+from ragassay.metrics.core.judged import kinds_of
+from ragassay.reports.text import wording
+
+Entry = dict[str, Any]
+
+_NAME_WIDTH, _RANGE_WIDTH = 25, 9
+_REQUIRED = dataclasses.MISSING
+
+NO_ANSWER = "the offline judge does not answer it"
+
+
+def all_entries(suite: str | None = None) -> list[Entry]:
+    """Every metric class (with its default parameters), or the metrics of one suite.
+
+    Raises:
+        UsageError: an unknown suite.
+    """
+    if suite is not None:
+        chosen = suites.get(suite)
+        return [
+            _entry(type(metric), chosen.columns.get(str(metric), str(metric)), str(metric))
+            for metric in chosen.resolve()
+        ]
+    return [_entry(cls, cls.name, None) for cls in naming.known().values()]
+
+
+def found(name: str, suite: str | None = None) -> list[Entry]:
+    """The entry of the metric that ``name`` stands for (its parameters may be left out); several
+    for a name that stands for several.
+
+    Raises:
+        UsageError: there is none.
+    """
+    local = suites.get(suite).aliases if suite is not None else suites.every_alias()
+    meant = naming.find(name, local)
+    return [_entry(cls, name if len(meant) == 1 else text, text) for cls, text in meant]
+
+
+def table(entries: Sequence[Entry]) -> RenderableType:
+    """A table of entries, by family: what each measures, then in dim print what it takes."""
+    blocks: list[RenderableType] = []
+    width = min(_NAME_WIDTH, max((len(entry["name"]) for entry in entries), default=0))
+    for family in dict.fromkeys(entry["family"] for entry in entries):
+        grid = Table(box=None, pad_edge=False, title=f"{family}", title_justify="left")
+        grid.add_column("metric", style="bold", overflow="fold", width=max(width, len("metric")))
+        grid.add_column("what it measures", ratio=1)
+        grid.add_column("range", style="dim", no_wrap=True, width=_RANGE_WIDTH)
+        for entry in (entry for entry in entries if entry["family"] == family):
+            arrow = wording.arrow(entry["higher_is_better"])
+            grid.add_row(
+                escape(entry["name"]),
+                _what(entry),
+                f"{entry['range']} {arrow}".strip(),
+            )
+        blocks += [grid, Text("")]
+    blocks.append(Text("'ragassay metrics NAME' explains one.", style="dim"))
+    return Group(*blocks)
+
+
+def about(suite: str) -> RenderableType:
+    """A suite in words: what it is, and what a reader of its numbers should know.
+
+    Raises:
+        UsageError: an unknown suite.
+    """
+    chosen = suites.get(suite)
+    head = Text(chosen.name, "bold").append(f": {chosen.title}", "not bold")
+    notes = [Padding(Text(f"- {note}"), (0, 0, 0, 1)) for note in chosen.notes]
+    return Group(head, Text(chosen.source, "dim"), Text(""), *notes)
+
+
+def page(entry: Entry) -> RenderableType:
+    """One entry in full."""
+    grid = Table(box=None, show_header=False, pad_edge=False)
+    grid.add_column(style="dim", no_wrap=True)
+    grid.add_column(ratio=1)
+    rows: Mapping[str, str] = {
+        "canonical name": entry["metric"],
+        "measures": entry["title"],
+        "details": entry["description"],
+        "kind": _kind(entry),
+        "suites": _suites(entry) or "none",
+        "needs": ", ".join(entry["needs"]) or "nothing",
+        "also uses": ", ".join(entry["uses"]),
+        "range": entry["range"],
+        "direction": wording.direction(entry["higher_is_better"]),
+        "aggregated as": entry["aggregate"],
+        "recommended for": entry["recommended_for"],
+        "other names": ", ".join(entry["aliases"]),
+        "source": entry["source"],
+        "rests on": ", ".join(entry["offline_agreement"]),
+    }
+    for label, text in rows.items():
+        if text:
+            grid.add_row(label, escape(text))
+    for parameter in entry["parameters"]:
+        grid.add_row(
+            "parameter",
+            escape(
+                f"{parameter['spelling']}  {parameter['doc']} (default: {parameter['default']})"
+            ),
+        )
+    for kind, found in entry["offline_agreement"].items():
+        grid.add_row("offline judge", escape(f"{kind}: {found['said']}"))
+        if found["source"]:
+            seen = "held out" if found["held_out"] else "in view when the rules were written"
+            grid.add_row("", Text(f"{found['source']}; these labels were {seen}", "dim"))
+    return Group(Text(entry["name"], style="bold"), grid)
+
+
+def _what(entry: Entry) -> RenderableType:
+    """A metric's title, and under it what it is good for, what it is, takes and comes from."""
+    facts = [
+        entry["recommended_for"] and (f"for {entry['recommended_for']}", "dim"),
+        (_kind(entry), "dim" if entry["kind"] == "arithmetic" else "yellow"),
+        (f"needs {', '.join(entry['needs']) or 'nothing'}", "dim"),
+        entry["uses"] and (f"also uses {', '.join(entry['uses'])}", "dim"),
+        entry["suites"] and (f"in {_suites(entry)}", "cyan"),
+        (entry["source"], "dim"),
+    ]
+    said = Text(" · ", "dim").join(Text(*fact) for fact in facts if fact)
+    return Group(Text(entry["title"]), Padding(said, (0, 0, 0, 2)))
+
+
+def _kind(entry: Entry) -> str:
+    """The kind; where the record may bring what a model or a judge would say, that too."""
+    kind = str(entry["kind"])
+    if kind == "arithmetic" or "given" not in entry["uses"]:
+        return kind
+    return f"{kind}, or from the record"
+
+
+def _suites(entry: Entry) -> str:
+    """The suites, each with its published step."""
+    steps = entry["steps"]
+    return ", ".join(f"{s} ({steps[s]})" if s in steps else s for s in entry["suites"])
+
+
+def _entry(cls: type[Metric], name: str, canonical: str | None) -> Entry:
+    inside = _suites_of(cls, canonical)
+    low, high = cls.low, cls.high
+    return {
+        "name": name,
+        "metric": canonical or cls.name,
+        "title": cls.title,
+        "description": _first_paragraph(cls.__doc__ or ""),
+        "family": cls.family,
+        "kind": cls.kind,
+        "suites": list(inside),
+        "steps": {suite: step for suite, step in inside.items() if step},
+        "needs": list(cls.needs),
+        "uses": list(cls.uses),
+        "range": f"{_bound(low, '-∞')} to {_bound(high, '∞')}",
+        "low": low,
+        "high": high,
+        "higher_is_better": cls.higher_is_better,
+        "aggregate": cls.aggregate,
+        "recommended_for": cls.recommended_for,
+        "aliases": sorted(cls.aliases),
+        "source": cls.source,
+        "version": cls.version,
+        "parameters": [_parameter(spec) for spec in dataclasses.fields(cls)],
+        "offline_agreement": _agreement(_example(cls, canonical)),
+    }
+
+
+def _example(cls: type[Metric], canonical: str | None) -> Metric:
+    """The metric of a canonical name; one of the class where the name lacks what is required."""
+    try:
+        return naming.parse(canonical or cls.name)
+    except UsageError:
+        required = [one.name for one in dataclasses.fields(cls) if one.default is _REQUIRED]
+        return cls(**dict.fromkeys(required, 1))  # only cut-offs are required
+
+
+def _agreement(metric: Metric) -> dict[str, dict[str, Any]]:
+    """How far the offline judge agrees with labels, by the kinds that the metric rests on."""
+    found: dict[str, dict[str, Any]] = {}
+    for kind in sorted(kinds_of(metric, suites.every_alias())):
+        known = agreement_of(kind)
+        found[kind] = {
+            "said": NO_ANSWER if known is None else str(known),
+            "measure": None if known is None else known.measure,
+            "value": None if known is None else known.value,
+            "n": 0 if known is None else known.n,
+            "source": "" if known is None else known.source,
+            "held_out": known is not None and known.held_out,
+            "sufficient": known is not None and known.sufficient,
+        }
+    return found
+
+
+def _parameter(spec: dataclasses.Field[Any]) -> dict[str, Any]:
+    role = spec.metadata.get("role")
+    spelling = f"({spec.name}=)"
+    if role is not None:
+        spelling = f"{'@' if role == 'cutoff' else '.'}{spec.name}"
+    given = spec.default is not dataclasses.MISSING
+    return {
+        "name": spec.name,
+        "spelling": spelling,
+        "doc": spec.metadata.get("doc", ""),
+        "default": ("none" if spec.default is None else spec.default) if given else "required",
+        "choices": list(spec.metadata.get("choices") or ()),
+    }
+
+
+def _suites_of(cls: type[Metric], canonical: str | None) -> dict[str, str]:
+    """Suites that hold the metric, with their step for it; with any parameters, unless a suite
+    holds exactly the ``canonical`` ones."""
+    exact: dict[str, str] = {}
+    any_parameters: dict[str, str] = {}
+    for suite in suites.known().values():
+        for metric in suite.resolve():
+            if type(metric) is cls:
+                label = suite.columns.get(str(metric), str(metric))
+                any_parameters.setdefault(suite.name, suite.steps.get(label, ""))
+                if str(metric) == canonical:
+                    exact[suite.name] = suite.steps.get(label, "")
+    return exact or any_parameters
+
+
+def _bound(value: float | None, unbounded: str) -> str:
+    return unbounded if value is None else f"{value:g}"
+
+
+def _first_paragraph(text: str) -> str:
+    """The docstring without its first line (the title says that) up to its first heading."""
+    paragraphs = [" ".join(piece.split()) for piece in text.strip().split("\n\n")]
+    kept = [p for p in paragraphs[1:] if not p.startswith(("Args:", "Attributes:", "Raises:"))]
+    return " ".join(kept).replace("`", "")

@@ -1,0 +1,327 @@
+"""A score and the words behind it, for the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import orjson
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.rule import Rule
+from rich.table import Table
+from rich.text import Text
+
+from ragassay.engine.comparison.standing import OFFLINE
+from ragassay.engine.run.evidence import Evidence, Explained
+from ragassay.judges.offline import LONGEST
+from ragassay.judges.offline.agreement import agreement_of
+from ragassay.reports.text import verdict_text, wording
+from ragassay.reports.text.spans import PIECES, Span, spans
+from ragassay.samples import Sample
+from ragassay.scores import Value
+from ragassay.strict import dumps
+
+_HELD = {"yes": ("+", "green"), "partly": ("~", "yellow"), "no": ("-", "red")}
+"""How a piece of the answer is marked: supported, in part, not."""
+
+CLIP = 400
+"""Characters of a reply or text that are shown unless all was asked for."""
+
+_MOST_PIECES = 30
+"""Pieces of an answer, nuggets, or metrics over runs, that are shown unless all was asked for."""
+
+_MOST_RUNS = 10
+_MOST_VALUES = 6
+_MOST_IN_FULL = 6
+"""Metrics over the runs of a query of which each has its parts and its signature shown; of more,
+each has a line."""
+
+
+def explained(found: Explained, *, full: bool = False) -> RenderableType:
+    """All scores of a sample with their evidence. What several scores share, a verdict or a table
+    of nuggets, is shown once.
+
+    Args:
+        found: scores with their verdicts.
+        full: whether prompts and texts under judgment are shown, and nothing is clipped.
+    """
+    limit = None if full else CLIP
+    sample = found.sample
+    tail = [sample.system, f"repeat {sample.repeat}" if sample.repeat else ""]
+    head = Text(sample.id, "bold")
+    head.append("".join(f", {piece}" for piece in tail if piece), "not bold")
+    parts: list[RenderableType] = [Text(""), head]
+    if sample.query:
+        parts.append(_field("query", sample.query, limit))
+    if sample.answer is not None:
+        parts.append(_field("answer", sample.answer.text, limit))
+    runs = sample.runs[: _MOST_RUNS if limit is not None else None]
+    for run in runs:
+        said = f"none ({run.failure})" if run.answer is None else run.answer.text
+        parts.append(_field(f"answer, repeat {run.repeat}", said, limit))
+    if more := len(sample.runs) - len(runs):
+        parts.append(Text(f"… and {more:,} more runs; --full shows them", "dim"))
+    pages = _Pages(sample, limit)
+    if sample.runs and limit is not None and len(found.scores) > _MOST_IN_FULL:
+        parts += _over_runs(found.scores)
+    else:
+        for one in found.scores:
+            parts += pages.score(one)
+    if not found.scores:
+        parts.append(Text("The run keeps no score for this sample."))
+    if limit is not None and pages.seen:
+        parts.append(Text("\n--full shows prompts, and all texts in full.", "dim"))
+    return Padding(Group(*parts), (0, 1))
+
+
+def _over_runs(scores: Sequence[Evidence]) -> Iterator[RenderableType]:
+    """What is told of a query's runs, one line for what is measured alike: its figures, and the
+    values in each run or of each pair of runs."""
+    groups: dict[str, list[Evidence]] = {}
+    for one in scores:
+        base, _, last = one.row.metric.rpartition(".")
+        name = base if base and last.isidentifier() else one.row.metric
+        groups.setdefault(name, []).append(one)
+    shown = Table(box=None, pad_edge=False, header_style="bold dim")
+    for title in ("metric", "figures", "in the runs, or of pairs of runs"):
+        shown.add_column(title, overflow="fold")
+    for name, members in list(groups.items())[:_MOST_PIECES]:
+        figures = ", ".join(
+            f"{_last(one.row.metric, name)}{_figure(one.row.value, one.row.reason)}"
+            for one in members
+        )
+        lost = all(one.row.value is None for one in members)
+        alike = len({one.row.reason for one in members}) == 1
+        if lost and alike:
+            figures = wording.reason(members[0].row.reason or "")
+        has = next((one for one in members if "values" in one.row.parts), None)
+        listed = "" if has is None else _listed(has.row.parts["values"])
+        told = [str(one.row.parts["values"]) for one in members if "values" in one.row.parts]
+        if has is not None and len({*told}) > 1:
+            listed = f"{_last(has.row.metric, name)}{listed}"  # each has values of its own
+        style = "yellow" if lost else ""
+        shown.add_row(Text(wording.one_line(name)), Text(figures, style), Text(listed, "dim"))
+    yield Text("")
+    yield shown
+    more = len(groups) - _MOST_PIECES
+    rest = f"… and {more:,} more. " if more > 0 else ""
+    yield Text(f"\n{rest}A metric's name shows it whole; --full shows all.", "dim")
+
+
+def _figure(value: Value | None, reason: str | None) -> str:
+    if value is None:
+        return wording.reason(reason or "")
+    return wording.value(value)
+
+
+def _last(metric: str, group: str) -> str:
+    """``mean `` of ``consistency_f1.mean``; nothing where the metric stands for itself."""
+    return f"{metric.removeprefix(group).lstrip('.')} ".lstrip()
+
+
+def _listed(values: Sequence[Any]) -> str:
+    """The first values, in few digits."""
+    some = [
+        "–" if one is None else one if isinstance(one, str) else wording.number(float(one))
+        for one in values[:_MOST_VALUES]
+    ]
+    more = len(values) - len(some)
+    return wording.one_line(" ".join(some)) + (f" … {more:,} more" if more else "")
+
+
+def labels_to_give(found: Explained) -> list[str]:
+    """For each question that a file of labels did not answer, the line to add to it, ``answer``
+    left empty."""
+    lines: dict[str, None] = {}
+    for one in found.scores:
+        for record in one.verdicts:
+            if record.get("reason") == "missing_input" and record.get("data"):
+                label = {"question": record["question"], "data": record["data"], "answer": None}
+                lines[dumps(label).decode()] = None
+    return list(lines)
+
+
+class _Pages:
+    """The scores of a sample, and what of their evidence was shown already."""
+
+    def __init__(self, sample: Sample, limit: int | None) -> None:
+        self._sample, self._limit = sample, limit
+        self._ranks = verdict_text.ranks_of(sample)
+        self.seen: dict[str, int] = {}
+        self._tables: list[Sequence[tuple[str, str, str]]] = []
+        self._pieces: list[Sequence[Span]] = []
+
+    def score(self, one: Evidence) -> Iterator[RenderableType]:
+        """A score with its parts and verdicts."""
+        row = one.row
+        yield Text("")
+        yield Rule(Text(wording.one_line(row.metric), "bold"), align="left", style="dim")
+        if row.value is None:
+            shown = Text(f"unscored: {wording.reason(row.reason or '')}", "yellow")
+        else:
+            shown = Text(wording.value(row.value), "bold cyan")
+            if row.status == "assumed":
+                shown.append(" (a published value for a missing part)", "yellow")
+        yield shown.append(f"  {one.title}", "dim not bold")
+        if row.explanation:
+            yield Text(_printable(row.explanation))
+        yield from self._parts(row.parts)
+        yield Text(one.signature, "dim")
+        known = [record for record in one.verdicts if record["id"] in self.seen]
+        if len(known) > 1:
+            numbers = [self.seen[record["id"]] for record in known]
+            yield Padding(Text(f"verdicts {_ranges(numbers)} (above)", "dim"), (0, 0, 0, 2))
+        new = [record for record in one.verdicts if len(known) < 2 or record["id"] not in self.seen]
+        for record in new[: self._most]:
+            yield Padding(Group(*self._verdict(record)), (0, 0, 0, 2))
+        for record in new[self._most or len(new) :]:
+            self.seen.setdefault(record["id"], len(self.seen) + 1)
+        yield from self._rest(len(new))
+
+    def _parts(self, parts: Mapping[str, Any]) -> Iterator[RenderableType]:
+        table = verdict_text.nugget_table(parts)
+        if table and table in self._tables:
+            yield Text("nuggets: as above", "dim")
+        elif table:
+            self._tables.append(table)
+            shown = Table(box=None, pad_edge=False, header_style="bold dim")
+            for title in ("nugget", "importance", "in the answer"):
+                shown.add_column(title)
+            for nugget, label, held in table[: self._most]:
+                style = {"support": "green", "partial": "yellow"}.get(held, "dim")
+                shown.add_row(Text(wording.one_line(nugget)), label, Text(held, style))
+            yield shown
+            yield from self._rest(len(table))
+        answer = "" if self._sample.answer is None else self._sample.answer.text
+        pieces = spans(parts, answer)
+        if pieces and pieces in self._pieces:
+            yield Text("pieces of the answer: as above", "dim")
+        elif pieces:
+            self._pieces.append(pieces)
+            yield from self._marked(pieces)
+        shown_already = {*(verdict_text.NUGGETS if table else ()), *(PIECES if pieces else ())}
+        rest = {n: v for n, v in parts.items() if n not in shown_already}
+        if rest:
+            yield _field("parts", dumps(rest).decode(), self._limit)
+
+    def _marked(self, pieces: Sequence[Span]) -> Iterator[RenderableType]:
+        for piece in pieces[: self._most]:
+            mark, style = _HELD[piece.held]
+            line = Text(f"{mark} ", style)
+            line.append(_clip(_printable(piece.text), self._limit), "default")
+            if piece.start is not None:
+                line.append(f"  [{piece.start}, {piece.end})", "dim")
+            yield line.append(f"  {wording.one_line(piece.by)}" if piece.by else "", "dim")
+        yield from self._rest(len(pieces))
+
+    @property
+    def _most(self) -> int | None:
+        return None if self._limit is None else _MOST_PIECES
+
+    def _rest(self, n: int) -> Iterator[RenderableType]:
+        if self._most is not None and n > self._most:
+            yield Text(f"  … and {n - self._most:,} more; --full shows them", "dim")
+
+    def _verdict(self, record: Mapping[str, Any]) -> Iterator[RenderableType]:
+        again = record["id"] in self.seen
+        number = self.seen.setdefault(record["id"], len(self.seen) + 1)
+        line = Text(f"[{number}] ", "bold")
+        line.append(record["question"].replace("_", " "), "bold")
+        line.append("  ").append_text(self._said(record))
+        if again:
+            yield line.append("  (above)", "dim")
+            return
+        votes = record.get("votes", ())
+        who = f"panel of {len(votes)}" if len(votes) > 1 else record.get("judge", "")
+        yield line.append(f"  {who}", "dim")
+        if who.startswith(OFFLINE) and (known := agreement_of(record["question"])) is not None:
+            yield Padding(Text(str(known), "dim"), (0, 0, 0, 4))
+        if about := verdict_text.about(record, self._ranks):
+            yield Padding(Text(f"on {wording.one_line(about)}", "italic"), (0, 0, 0, 4))
+        if cut := record.get("cut"):
+            named = _clip(", ".join(cut), self._limit)
+            told = f"the offline judge read no more than {LONGEST:,} characters of: {named}"
+            yield Padding(Text(told, "yellow"), (0, 0, 0, 4))
+        if self._limit is None and not record.get("messages"):
+            for name, value in (record.get("data") or {}).items():
+                text = value if isinstance(value, str) else dumps(value).decode()
+                yield Padding(_field(name, text, None), (0, 0, 0, 4))
+        if spread := verdict_text.spread(record):
+            yield Padding(
+                Text(spread, "dim" if spread.endswith("agree") else "yellow"), (0, 0, 0, 4)
+            )
+        if self._limit is None and verdict_text.same_prompt(votes):
+            first = next(vote["messages"] for vote in votes if vote.get("messages"))
+            yield Padding(Group(*_messages(first)), (0, 0, 0, 4))
+        yield Padding(Group(*self._sent(record)), (0, 0, 0, 4))
+        for vote in votes:
+            said = Text("vote of ", "bold dim").append(f"{vote.get('judge', '')}  ", "bold")
+            yield Padding(said.append_text(self._said(vote)), (0, 0, 0, 4))
+            sent = self._sent(vote, prompt=not verdict_text.same_prompt(votes))
+            yield Padding(Group(*sent), (0, 0, 0, 6))
+
+    def _said(self, record: Mapping[str, Any]) -> Text:
+        if record.get("answer") is None:
+            failure = f"{wording.reason(record.get('reason') or '')}: {record.get('detail', '')}"
+            return Text(_printable(failure), "yellow")
+        return Text(_clip(dumps(record["answer"]).decode(), self._limit), "green")
+
+    def _sent(self, record: Mapping[str, Any], *, prompt: bool = True) -> Iterator[RenderableType]:
+        """What an answer took, and the words that went to the judge and came back."""
+        if not (record.get("messages") or record.get("model")):
+            return
+        cost = record.get("cost")
+        earlier = record.get("attempts") == 0 and record.get("answer") is not None
+        facts = [
+            record.get("model") or "",
+            f"{record.get('input_tokens', 0):,} tokens in, {record.get('output_tokens', 0):,} out",
+            "price not known" if cost is None else f"${cost:.6f}",
+            f"{record.get('latency', 0.0):.2f} s",
+            "from the ledger" if record.get("cached") else "recorded earlier" if earlier else "",
+            f"prompt {record.get('prompt_hash', '')}",
+        ]
+        yield Text(" · ".join(fact for fact in facts if fact), "dim")
+        if self._limit is None and prompt:
+            yield from _messages(record.get("messages", ()))
+        reply = record.get("reply") or ""
+        if self._limit is None or not _tells_no_more(reply, record.get("answer")):
+            yield _field("reply", reply, self._limit)
+
+
+def _messages(messages: Iterable[Mapping[str, str]]) -> Iterator[RenderableType]:
+    return (_field(message["role"], message["content"], None) for message in messages)
+
+
+def _tells_no_more(reply: str, answer: Any) -> bool:
+    """Whether a raw reply is the typed answer that is shown already."""
+    try:
+        return bool(orjson.loads(reply) == answer)
+    except ValueError:
+        return False
+
+
+def _field(name: str, text: str, limit: int | None) -> Text:
+    return Text.assemble((f"{name}: ", "bold dim"), _clip(_printable(text), limit))
+
+
+def _ranges(numbers: Iterable[int]) -> str:
+    """``1-3, 7``."""
+    runs: list[list[int]] = []
+    for number in sorted(numbers):
+        if runs and number == runs[-1][1] + 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    return ", ".join(f"{a}" if a == b else f"{a}-{b}" for a, b in runs)
+
+
+def _clip(text: str, limit: int | None) -> str:
+    if limit is None or len(text) <= limit:
+        return text
+    return f"{text[:limit].rstrip()} … [{len(text) - limit:,} more characters]"
+
+
+def _printable(text: str) -> str:
+    """Text whose lines stay lines, and whose control characters do nothing."""
+    return "\n".join(wording.one_line(line) for line in text.splitlines())

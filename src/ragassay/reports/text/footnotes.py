@@ -1,0 +1,432 @@
+"""What stands below the tables of a run or a comparison: how their numbers came about."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+
+from ragassay.engine.comparison.standing import offline_agreement
+from ragassay.engine.results.attribution import names_in
+from ragassay.engine.results.run_aggregates import is_whole, plain
+from ragassay.engine.results.summary import Comparison, MetricSummary, Spending, Summary
+from ragassay.errors import UsageError
+from ragassay.metrics.core import naming
+from ragassay.reports.text.wording import (
+    confidence,
+    correction_name,
+    cost,
+    counts,
+    coverage,
+    interval_name,
+    number,
+    percent,
+    plural,
+    reasons,
+)
+from ragassay.scores import Reason
+from ragassay.stats.sign_flip import EXACT_UP_TO
+from ragassay.suites import Suite, known
+
+MOST_LABELS = 6
+"""Labels of a metric, or names of metrics, that are told one by one."""
+
+
+def summary_notes(summary: Summary, *, judged_marked: bool = True) -> list[str]:
+    """What a reader must know to read the means.
+
+    ``judged_marked`` says that the table itself tells which metrics were judged by whom.
+    """
+    notes = [f"Each mean runs over {summary.averaged_over}."] if summary.averaged_over else []
+    kinds: dict[str, list[MetricSummary]] = {}
+    for metric in summary.metrics.values():
+        if metric.low is not None:
+            kinds.setdefault(metric.interval, []).append(metric)
+    found = sorted({m.n_clusters for m in summary.metrics.values() if m.n_clusters})
+    clustered = ""
+    if found:
+        # A metric's clusters are those with a scored sample, so they differ between metrics.
+        least = f"{found[0]:,} to " if len(found) > 1 else ""
+        clustered = f", clustered ({least}{plural(found[-1], 'cluster')})"
+    usual = max(kinds, key=lambda kind: len(kinds[kind]), default="")
+    for kind, metrics in sorted(kinds.items(), key=lambda item: item[0] != usual):
+        of = f" of {', '.join(metric.name for metric in metrics)}" if kind != usual else ""
+        notes.append(
+            f"Intervals{of}: {percent(metrics[0].level)}, {interval_name(kind)}{clustered}."
+        )
+    if summary.failures:
+        notes.append(f"The system failed: {counts(summary.failures)}.")
+    notes += judge_notes(summary, judged_marked)
+    notes += agreement_notes(summary)
+    notes += [
+        f"{name}: {said}"
+        for suite in _suites(summary)
+        for name, said in suite.elsewhere.items()
+        if name in summary.metrics
+    ]
+    notes += _total_notes(summary)
+    for metric in summary.metrics.values():
+        if metric.n_assumed:
+            without = "nothing" if metric.mean_measured is None else number(metric.mean_measured)
+            notes.append(
+                f"{metric.name}: {metric.n_assumed:,} of {metric.n_scored:,} values for a missing "
+                f"part, as published; the mean without them is {without}."
+            )
+    return notes
+
+
+def judge_notes(summary: Summary, judged_marked: bool) -> list[str]:
+    """Who was asked, how often, and what that cost; nothing where nobody was."""
+    return [
+        *_given_notes(summary),
+        *_asked_notes(summary, judged_marked),
+        *_embedded_notes(summary),
+    ]
+
+
+def agreement_notes(summary: Summary) -> list[str]:
+    """How far the offline judgments behind the metrics are known to agree with people."""
+    said: dict[str, list[str]] = {}
+    for metric in summary.metrics.values():
+        found = offline_agreement(metric) if metric.n_scored else None
+        if found is not None:
+            told = ", ".join(filter(None, (str(found), found.caveat)))
+            said.setdefault(told, []).append(metric.name)
+    return [f"Offline judge, {told}: {', '.join(names)}." for told, names in said.items()]
+
+
+def _total_notes(summary: Summary) -> list[str]:
+    """The figures of the run as a whole: what each is, of which samples, or why there is none."""
+    found = {plain(metric.metric): metric for metric in summary.metrics.values()}
+    totals = {name: total for suite in _suites(summary) for name, total in suite.totals.items()}
+    notes = [f"{name}: {number(v)}." for name, v in summary.totals.items() if name not in totals]
+    for name, total in totals.items():
+        means = [found[metric] for metric in total.means.values() if metric in found]
+        if len(means) < len(total.means):
+            continue  # the run was asked for fewer
+        if name in summary.totals:
+            gaps = [f"{m.name} {coverage(m)}" for m in means if m.n_scored < m.n_total]
+            tail = f" Not over all samples: {', '.join(gaps)} scored." if gaps else ""
+            notes.append(f"{name}: {number(summary.totals[name])}. {total.title}.{tail}")
+        else:
+            why = [f"{m.name}: {reasons(m.unscored)}" for m in means if not is_whole(m)]
+            notes.append(f"{name}: none ({'; '.join(why)}). {total.title}.")
+    return notes
+
+
+def _suites(summary: Summary) -> list[Suite]:
+    """The suites that a run used."""
+    return [known()[name] for name in summary.suite.split("+") if name in known()]
+
+
+def judged_by(summary: Summary) -> str:
+    """Who judged, for the head of a page: the run's judge, or whoever judged what is looked at."""
+    spent = summary.judging
+    if spent is not None:
+        return spent.judge if spent.questions else ""
+    behind: dict[str, None] = {}
+    for metric in summary.metrics.values():
+        if metric.n_scored and "of=" in metric.signature:
+            parts = (part.partition("=") for part in metric.signature.split("|"))
+            behind.update({name: None for key, _, name in parts if key == "judge"})
+    return f"{', '.join(behind)} (the runs looked at)" if behind else ""
+
+
+def spent_on(summary: Summary) -> str:
+    """What judging and embedding cost, for the head of a page; empty where nobody was asked."""
+    judging, embedding = summary.judging, summary.embedding
+    asked = judging is not None and judging.questions > 0
+    found = []
+    if asked and judging is not None and not judging.judge.startswith("offline"):
+        found.append(cost(judging))
+    if embedding is not None:
+        found.append(f"{cost(embedding)} for embedding")
+    if found or not asked:
+        return ", ".join(found)
+    here = any(
+        metric.n_scored > metric.n_given and "|model=" in metric.signature
+        for metric in summary.metrics.values()
+    )
+    return f"nothing: rules about words{' and models on this machine' if here else ', no model'}"
+
+
+def _given_notes(summary: Summary) -> list[str]:
+    """Which values came with the records, metrics alike together."""
+    alike: dict[tuple[str, str], list[str]] = {}
+    for metric in summary.metrics.values():
+        if metric.n_given:
+            every = metric.n_given == metric.n_scored
+            which = (
+                f"{'all' if every else f'{metric.n_given:,}'} of {plural(metric.n_scored, 'value')}"
+            )
+            by = f", of {metric.judge}" if every and metric.judge else ""
+            key = (f"{which}{by}", _without_given(metric.metric))
+            alike.setdefault(key, []).append(metric.name)
+    return [
+        f"Resting on values read from the records, not on a judge or model here ({how}): "
+        f"{', '.join(names)}.{instead}"
+        for (how, instead), names in alike.items()
+    ]
+
+
+def _without_given(metric: str) -> str:
+    """How a metric, by its canonical name, is had without the records' values; empty where they are
+    what it is computed from."""
+    try:
+        (found, *_) = naming.find(metric)
+    except UsageError:  # a person's own, which only the run knew
+        return ""
+    if "given" not in (spec.name for spec in fields(found[0])):
+        return ""
+    if found[0].kind == "judge":
+        return " --option given=false asks the judge, where one can tell."
+    return " --option given=false computes them by a model on this machine."
+
+
+def _asked_notes(summary: Summary, judged_marked: bool) -> list[str]:
+    spent = summary.judging
+    if spent is None or not spent.questions:
+        return []
+    judged = [
+        metric.name
+        for metric in summary.metrics.values()
+        if (spent.judge in names_in(metric.judges) if metric.judges else metric.judge)
+    ]
+    if spent.judge.startswith("offline"):
+        told = f"{spent.judge} (rules about words, not a model)"
+    else:
+        told = spent.judge
+    which = f"{len(judged)} of {plural(len(summary.metrics), 'metric')}"
+    if not judged_marked:
+        which = _which(judged, list(summary.metrics), which)
+    notes = [f"Judged by {told}: {which}."]
+    if spent.calls or spent.cached:
+        pieces = [plural(spent.questions, "question"), plural(spent.calls, "call")]
+        if spent.cached:
+            pieces.append(f"{spent.cached:,} from the ledger")
+        pieces.append(f"{spent.input_tokens:,} tokens in and {spent.output_tokens:,} out")
+        pieces.append(cost(spent))
+        notes.append(f"Asked: {', '.join(pieces)}, {spent.seconds:,.1f} s.")
+    if spent.failures:
+        notes.append(f"Questions without an answer: {reasons(spent.failures)}.{_again(spent)}")
+    if spent.in_part:
+        notes.append(f"Answers without a part: {reasons(spent.in_part)}.")
+    if spent.disagreed:
+        share = f"{spent.disagreed:,} of {plural(spent.questions, 'question')}"
+        notes.append(f"The panel's members disagreed on {share}.")
+    if spent.lost_votes:
+        notes.append(f"Votes that the panel went without: {reasons(spent.lost_votes)}.")
+    return notes
+
+
+def _which(judged: Sequence[str], metrics: Sequence[str], many: str) -> str:
+    """The judged metrics in few words: their names, or those of the others, or how many."""
+    others = [name for name in metrics if name not in judged]
+    if not others:
+        return "all metrics"
+    if len(judged) <= MOST_LABELS:
+        return ", ".join(judged)
+    return f"all metrics but {', '.join(others)}" if len(others) <= MOST_LABELS else many
+
+
+def _embedded_notes(summary: Summary) -> list[str]:
+    spent = summary.embedding
+    if spent is None:
+        return []
+    pieces = [plural(spent.questions, "text"), plural(spent.calls, "call")]
+    if spent.cached:
+        pieces.append(f"{spent.cached:,} from the ledger")
+    if spent.calls:
+        pieces += [f"{spent.input_tokens:,} tokens", cost(spent)]
+    notes = [f"Embedded by {spent.judge}: {', '.join(pieces)}."]
+    if spent.failures:
+        notes.append(f"Texts without a vector: {reasons(spent.failures)}.{_again(spent)}")
+    return notes
+
+
+def _again(spent: Spending) -> str:
+    """What to do about questions without an answer. Nothing is advised that cannot help: the same
+    key is rejected again, and what was too long stays so."""
+    found = {Reason(reason) for reason in spent.failures}
+    told = ""
+    if Reason.AUTH in found:
+        told = (
+            " Mend the key, the model's name or the account, or name the right address: then only "
+            "these are asked."
+        )
+    elif Reason.BUDGET in found:
+        told = " The same command with a larger --budget goes on from here."
+    elif any(reason.passing for reason in found):
+        told = " The same command again asks only these."
+    elif found & {Reason.REFUSED, Reason.UNPARSABLE}:
+        told = " --retry-failed asks them again."
+    if Reason.CONTEXT_TOO_LONG in found:
+        told += " What is too long needs a model with a longer context, or shorter passages."
+    return told
+
+
+def unscored_notes(summary: Summary) -> list[str]:
+    """Which metrics have how many samples without a score, metrics alike together."""
+    alike: dict[str, list[str]] = {}
+    for metric in summary.metrics.values():
+        if metric.unscored:
+            alike.setdefault(reasons(metric.unscored), []).append(metric.name)
+    return [f"{what}: {', '.join(names)}" for what, names in alike.items()]
+
+
+def label_notes(summary: Summary) -> list[str]:
+    """How often each label occurred, for metrics whose values are labels."""
+    return [f"{m.name}: {counts(_most(m.labels))}" for m in summary.metrics.values() if m.labels]
+
+
+def _most(labels: Mapping[str, int]) -> Mapping[str, int]:
+    """The most frequent labels, and the rest as one."""
+    first = dict(list(labels.items())[:MOST_LABELS])
+    rest = sum(labels.values()) - sum(first.values())
+    return {**first, "others": rest} if rest else first
+
+
+def verdict_line(comparison: Comparison) -> str:
+    """One sentence that says how the comparison ended."""
+    tally: Counter[str] = Counter(difference.verdict for difference in comparison.differences)
+    said = {
+        "better": "better on",
+        "worse": "worse on",
+        "different": "different on",
+        "no difference shown": "no difference shown on",
+        "unknown": "not testable on",
+        "indicative": "indicative only on",
+        "exploratory": "exploratory on",
+        "not comparable": "not comparable on",
+    }
+    pieces = [f"{said[verdict]} {tally[verdict]}" for verdict in said if tally[verdict]]
+    if not pieces:
+        return "The two runs share no metric."
+    total = plural(len(comparison.differences), "metric")
+    return f"{comparison.a} against {comparison.b}: {', '.join(pieces)} of {total}."
+
+
+def comparison_notes(comparison: Comparison) -> list[str]:
+    """Which test, how many resamples, which correction, and what the means run over."""
+    n_tested = sum(d.p_adjusted is not None for d in comparison.differences)
+    notes = [
+        f"A (new) = {comparison.a}; B (old) = {comparison.b}. Each mean runs over the queries that "
+        f"both runs scored: n, of {comparison.n_common:,} in common.",
+        f"p_value: two-sided paired sign-flip test, {comparison.n_resamples:,} random patterns, "
+        f"seed {comparison.seed} (all patterns with at most {EXACT_UP_TO} queries or clusters in "
+        "common). significant: whether that p is below 0.05, before any correction. t-test p: "
+        "paired Student's t-test, which takes the differences for normal.",
+        f"p ({correction_name(comparison.correction)}) and the verdict: {_corrected(comparison)} "
+        f"the {plural(n_tested, 'metric')} tested between these two runs, at the "
+        f"{percent(1 - comparison.level)} level."
+        if n_tested
+        else "No metric is tested, so none has a corrected p.",
+        f"Interval of the difference: {interval_name(comparison.interval)}, "
+        f"{interval_levels(comparison)}.",
+        *_widened(comparison),
+        "Detectable: the smallest true difference that n queries with this spread find with 80 % "
+        f"power, tested by itself at the {percent(1 - comparison.level)} level.",
+    ]
+    notes += cluster_notes(comparison)
+    notes += standing_notes(comparison)
+    if comparison.judged_by:
+        notes.append(f"Judged by {comparison.judged_by}.")
+    alone = [
+        f"{', '.join(names)} only in {name}"
+        for names, name in ((comparison.metrics_only_a, "A"), (comparison.metrics_only_b, "B"))
+        if names
+    ]
+    if alone:
+        notes.append(f"Metrics not compared: {'; '.join(alone)}.")
+    missing = [
+        f"{plural(n, 'query')} only in {name}"
+        for n, name in ((comparison.only_a, "A"), (comparison.only_b, "B"))
+        if n
+    ]
+    if missing:
+        notes.append(f"Left out: {' and '.join(missing)}.")
+    return notes
+
+
+def gate_notes(comparison: Comparison) -> list[str]:
+    """What each gate of a comparison found."""
+    return [f"{gate.sentence[:1].upper()}{gate.sentence[1:]}." for gate in comparison.gates]
+
+
+def _widened(comparison: Comparison) -> list[str]:
+    """For which metrics the test alone would be too sure; or that verdicts and intervals come from
+    different procedures."""
+    if comparison.interval != "auto":
+        return [
+            "The verdict follows the sign-flip test, not this interval: near its ends they may "
+            "differ. --interval auto shows the test's own."
+        ]
+    causes: dict[str, list[str]] = {}
+    for d in comparison.differences:
+        cause = d.interval.partition(" and ")[2]
+        if cause and d.low is not None:
+            causes.setdefault(cause, []).append(d.name)
+    said = {
+        "ties": "most differences are equal, and others may have been missed",
+        "skewness": "a few differences are much larger than the others",
+    }
+    return [
+        f"Interval and corrected p are wider than the test's where {said[cause]}: "
+        f"{', '.join(names)}."
+        for cause, names in causes.items()
+    ]
+
+
+def interval_levels(comparison: Comparison) -> str:
+    """The confidence levels of the intervals of the differences: ``at 95 %``, or, where the
+    correction asks for more, ``at 97.5 % for em, 95 % for f1``."""
+    metrics: dict[str, list[str]] = {}
+    for d in sorted(comparison.differences, key=lambda d: d.level, reverse=True):
+        if d.low is not None:
+            metrics.setdefault(confidence(d.level), []).append(d.name)
+    levels = list(metrics) or [confidence(comparison.level)]
+    if levels == [confidence(comparison.level)]:
+        return f"at {levels[0]}"
+    told = ", ".join(f"{level} for {', '.join(names)}" for level, names in metrics.items())
+    if len(levels) == 1:
+        told = levels[0]
+    elif len(levels) > MOST_LABELS:
+        told = f"{levels[-1]} to {levels[0]}"
+    return f"at {told} (each metric's is what the correction leaves it)"
+
+
+def _corrected(comparison: Comparison) -> str:
+    return "not corrected for" if comparison.correction == "none" else "corrected across"
+
+
+def standing_notes(comparison: Comparison) -> list[str]:
+    """Which metrics have no verdict and why, or one whose judge nobody measured; one sentence for
+    each reason."""
+    reasons: dict[tuple[str, str], list[str]] = {}
+    for d in comparison.differences:
+        if d.standing != "tested" or d.why:
+            reasons.setdefault((d.standing, d.why), []).append(d.name)
+    said = {
+        "tested": "{why}",
+        "exploratory": "exploratory, because other metrics were named as the primary ones{why}",
+        "indicative": "indicative: {why}",
+        "not comparable": "no verdict: {why}",
+    }
+    found = []
+    for (standing, why), names in reasons.items():
+        because = why.rstrip(".")
+        if standing == "exploratory" and because:
+            because = f" ({because})"
+        found.append(f"{', '.join(names)}: {said[standing].format(why=because)}.")
+    return found
+
+
+def cluster_notes(comparison: Comparison) -> list[str]:
+    """What belongs together in the test; nothing where queries stand alone."""
+    if comparison.n_clusters is None:
+        return []
+    together = comparison.clustered_by or "cluster"
+    return [
+        f"Test and intervals keep the queries of one {together} together "
+        f"({plural(comparison.n_clusters, 'cluster')})."
+    ]

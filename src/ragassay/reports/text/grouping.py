@@ -1,0 +1,33 @@
+"""What belongs together in a report, in the order in which it is shown."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+
+from ragassay.engine.results.summary import MetricSummary, Slice
+
+_NUMERIC = re.compile(r"[+-]?\d+(\.\d+)?")
+
+
+def families(metrics: Iterable[MetricSummary]) -> dict[str, list[MetricSummary]]:
+    """The metrics by family, in their order."""
+    found: dict[str, list[MetricSummary]] = {}
+    for metric in metrics:
+        found.setdefault(metric.group or metric.family, []).append(metric)
+    return found
+
+
+def by_column(slices: Iterable[Slice]) -> dict[str, list[Slice]]:
+    """The slices of each column: numbers (a turn, a year) by value, then the rest as they come."""
+    found: dict[str, list[Slice]] = {}
+    for piece in slices:
+        found.setdefault(piece.column, []).append(piece)
+    for pieces in found.values():
+        pieces.sort(key=lambda piece: _numeric(piece.value))
+    return found
+
+
+def _numeric(text: str) -> float:
+    return float(text) if _NUMERIC.fullmatch(text) else math.inf

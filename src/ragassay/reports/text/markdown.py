@@ -1,0 +1,133 @@
+"""Markdown for a pull request: the verdict first, then the table, then how it was computed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from ragassay.engine.results.summary import Comparison, Difference, MetricSummary, Slice, Summary
+from ragassay.reports.text import footnotes, grouping, wording
+
+_SPECIAL = re.compile(r"([\\`*_\[\]|~$])")
+_MENTION = re.compile(r"(?<!\w)@(?=\w)")
+_ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
+
+
+def summary(found: Summary) -> str:
+    """A run as Markdown (GitHub's dialect)."""
+    title = ", ".join(filter(None, (found.title, found.suite, found.system))) or "Evaluation"
+    lines = [f"### {escape(title)}", "", f"{_headline(found)}.", ""]
+    judged = any(metric.judge for metric in found.metrics.values())
+    lines += _table(
+        ["metric", "mean", "interval", "scored", *(["judge"] if judged else []), "unscored"],
+        "lrrrll" if judged else "lrrrl",
+        (_metric_cells(metric, judged) for metric in found.metrics.values()),
+    )
+    for column, pieces in grouping.by_column(found.slices).items():
+        lines += ["", f"<details><summary>By {escape(column)}</summary>", ""]
+        lines += _slice_table(column, pieces)
+        lines += ["", "</details>"]
+    notes = footnotes.summary_notes(found) + footnotes.label_notes(found)
+    return _finish(lines, notes, found.warnings)
+
+
+def comparison(found: Comparison) -> str:
+    """A comparison as Markdown (GitHub's dialect)."""
+    corrected = f"p ({wording.correction_name(found.correction)})"
+    lines = [f"**{escape(footnotes.verdict_line(found))}**", ""]
+    lines += _table(
+        [
+            *("metric", "A_mean (new)", "B_mean (old)", "Diff(A-B)", "interval"),
+            *("p_value", "significant", "t-test p", corrected, "verdict", "n", "detectable"),
+        ],
+        "lrrrrrlrrlrr",
+        (_difference_cells(difference) for difference in found.differences),
+    )
+    notes = [*footnotes.comparison_notes(found), *footnotes.gate_notes(found)]
+    return _finish(lines, notes, found.warnings)
+
+
+def escape(text: str) -> str:
+    """Text that Markdown shows as it is: no markup, no end of a table cell, nobody mentioned."""
+    plain = _SPECIAL.sub(r"\\\1", wording.one_line(text).translate(_ENTITIES))
+    return _MENTION.sub("@\u200b", plain)
+
+
+def _headline(found: Summary) -> str:
+    pieces = [wording.size(found)]
+    if found.incomplete:
+        missing = wording.plural(found.incomplete, "score")
+        pieces.append(f"⚠ **incomplete**: {missing} missing by accident")
+    return ", ".join(pieces)
+
+
+def _metric_cells(metric: MetricSummary, judged: bool) -> list[str]:
+    note = wording.aggregate_note(metric)
+    return [
+        _grouped(metric) + (f" ({note})" if note else ""),
+        wording.number(metric.mean),
+        wording.bounds(metric.low, metric.high),
+        wording.coverage(metric),
+        *([escape(wording.judge_and_agreement(metric))] if judged else []),
+        wording.reasons(metric.unscored),
+    ]
+
+
+def _grouped(metric: MetricSummary) -> str:
+    name = _name(metric.name, metric.higher_is_better)
+    return f"{escape(metric.group)}: {name}" if metric.group else name
+
+
+def _difference_cells(d: Difference) -> list[str]:
+    mark = {"better": "✅ ", "worse": "❌ ", "different": "⚠ "}.get(d.verdict, "")
+    return [
+        _name(d.name, d.higher_is_better),
+        wording.number(d.a_mean),
+        wording.number(d.b_mean),
+        wording.number(d.diff, sign=True),
+        wording.bounds(d.low, d.high, sign=True),
+        escape(wording.p_value(d.p_value)),
+        wording.significant(d),
+        escape(wording.p_value(d.t_p_value)),
+        escape(wording.p_value(d.p_adjusted)),
+        mark + d.verdict,
+        f"{d.n:,}",
+        wording.number(d.detectable),
+    ]
+
+
+def _slice_table(column: str, pieces: Sequence[Slice]) -> list[str]:
+    names = list(dict.fromkeys(name for piece in pieces for name in piece.metrics))
+    rows = [
+        [escape(piece.value), f"{piece.n:,}"]
+        + [_slice_cell(piece.metrics.get(name)) for name in names]
+        for piece in pieces
+    ]
+    heads = [escape(column), "n", *(escape(name) for name in names)]
+    return _table(heads, "lr" + "r" * len(names), rows)
+
+
+def _slice_cell(metric: MetricSummary | None) -> str:
+    if metric is None:
+        return ""
+    return f"{wording.number(metric.mean)} ({wording.coverage(metric)})"
+
+
+def _name(name: str, higher: bool | None) -> str:
+    return " ".join(filter(None, (escape(name), wording.arrow(higher))))
+
+
+def _table(heads: Sequence[str], align: str, rows: Iterable[Sequence[str]]) -> list[str]:
+    rule = ["---:" if side == "r" else ":---" for side in align]
+    return [f"| {' | '.join(cells)} |" for cells in (heads, rule, *rows)]
+
+
+def _finish(lines: list[str], notes: Iterable[str], warnings: Iterable[str]) -> str:
+    for warning in warnings:
+        lines += ["", f"> ⚠ {escape(warning)}"]
+    first, *rest = [escape(note) for note in notes] or [""]
+    lines += ["", first]
+    if rest:
+        lines += ["", "<details><summary>How this was computed</summary>", ""]
+        lines += [*(f"- {note}" for note in rest), "", "</details>"]
+    return "\n".join(lines).rstrip() + "\n"

@@ -1,0 +1,311 @@
+"""Tables for the terminal: they fit its width, and carry no colour where none is wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from ragassay.engine.results.summary import Comparison, Difference, MetricSummary, Slice, Summary
+from ragassay.reports.text import footnotes, grouping, wording
+
+_VERDICT_STYLE = {"better": "green", "worse": "red", "different": "yellow"}
+_BAR_WIDTH = 12
+_WIDE_SUMMARY, _BAR_SUMMARY = 110, 80
+_WIDE_COMPARISON, _TWO_LINE_COMPARISON, _NARROW_COMPARISON = 156, 106, 76
+
+
+def summary_table(summary: Summary) -> RenderableType:
+    """The metrics of a run, with what must be known to read them."""
+    return _SummaryView(summary)
+
+
+def slices_table(summary: Summary) -> RenderableType:
+    """The means of each slice; an empty group when the run has no slices."""
+    return _SlicesView(summary)
+
+
+def comparison_table(comparison: Comparison) -> RenderableType:
+    """The differences between two runs, with the tests behind them."""
+    return _ComparisonView(comparison)
+
+
+@dataclass(frozen=True)
+class _SummaryView:
+    summary: Summary
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        summary, plain = self.summary, options.ascii_only
+        wide, bars = options.max_width >= _WIDE_SUMMARY, options.max_width >= _BAR_SUMMARY
+        bars = bars and any(_has_scale(metric) for metric in summary.metrics.values())
+        yield _heading(
+            [summary.title, summary.suite and f"suite {summary.suite}", summary.system],
+            wording.size(summary),
+        )
+        table = _table()
+        table.add_column("metric", overflow="fold", ratio=None)
+        table.add_column("mean", justify="right", no_wrap=True)
+        table.add_column("interval", justify="right", no_wrap=True)
+        table.add_column("scored", justify="right", no_wrap=True)
+        if bars:
+            table.add_column("", no_wrap=True, width=_BAR_WIDTH)
+        judged = wide and any(metric.judge for metric in summary.metrics.values())
+        if judged:
+            table.add_column("judge", style="dim", overflow="fold")
+        if wide:
+            table.add_column("unscored", style="dim", overflow="fold")
+        group = ""
+        for metric in summary.metrics.values():
+            if metric.group != group:
+                group = metric.group
+                table.add_row(Text(wording.one_line(group.partition(" (")[0]), "italic dim"))
+            cells: list[RenderableType] = [
+                _name(metric.name, metric.higher_is_better, wording.aggregate_note(metric), plain),
+                Text(_dash(wording.number(metric.mean), plain), style="bold"),
+                Text(_dash(wording.bounds(metric.low, metric.high), plain), style="dim"),
+                Text(
+                    wording.coverage(metric),
+                    style="" if metric.n_scored == metric.n_total else "yellow",
+                ),
+            ]
+            if bars:
+                cells.append(Text(_bar(metric, plain), style="cyan"))
+            if judged:
+                cells.append(Text(wording.judge_and_agreement(metric)))
+            if wide:
+                cells.append(Text(wording.reasons(metric.unscored)))
+            table.add_row(*cells)
+        yield Padding(table, (0, 0, 0, 1))
+        notes = footnotes.summary_notes(summary, judged_marked=wide) + footnotes.label_notes(
+            summary
+        )
+        if not wide:
+            notes += [f"Unscored: {note}." for note in footnotes.unscored_notes(summary)]
+        yield _notes(notes, summary.warnings, plain)
+        if summary.incomplete:
+            yield _warning(
+                f"{wording.plural(summary.incomplete, 'score')} missing by accident "
+                "(see 'unscored'): this run is incomplete.",
+                plain,
+            )
+
+
+@dataclass(frozen=True)
+class _SlicesView:
+    summary: Summary
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        columns = grouping.by_column(self.summary.slices)
+        names = max((len(name) for name in self.summary.metrics), default=0)
+        fit = max(1, (options.max_width - min(names, options.max_width // 3) - 5) // 17)
+        for column, pieces in columns.items():
+            for first in range(0, len(pieces), fit):
+                yield _slice_block(column, pieces[first : first + fit], options.ascii_only)
+        if columns:
+            yield _notes(["Each cell: mean, and scored/total of the slice."], (), True)
+
+
+@dataclass(frozen=True)
+class _ComparisonView:
+    comparison: Comparison
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        comparison, plain, width = self.comparison, options.ascii_only, options.max_width
+        yield _heading([f"{comparison.a} (new) against {comparison.b} (old)"], "")
+        corrected = f"p ({wording.correction_name(comparison.correction)})"
+        short = corrected.replace("Benjamini-Hochberg", "BH")
+        if width >= _WIDE_COMPARISON:
+            cells = _one_line_cells
+            heads = ["A_mean (new)", "B_mean (old)", "Diff(A-B)", "interval"]
+            heads += ["p_value", "significant", "t-test p", corrected]
+            heads += ["verdict", "n", "detectable"]
+        elif width >= _TWO_LINE_COMPARISON:
+            cells = _two_line_cells
+            heads = ["A_mean\n(new)", "B_mean\n(old)", "Diff(A-B)\ninterval"]
+            heads += ["p_value\nsignificant", f"t-test p\n{short}", "verdict\nn, detectable"]
+        elif width >= _NARROW_COMPARISON:
+            cells = _narrow_cells
+            heads = ["A_mean (new)\nB_mean (old)", "Diff(A-B)\ninterval"]
+            heads += [f"p_value\nt-test p\n{short}", "significant\nverdict"]
+        else:
+            cells = _stacked_cells
+            heads = ["A_mean\n(new)\nB_mean\n(old)"]
+            heads += ["Diff(A-B)\ninterval\np_value, significant\nt-test p, {short}\nverdict"]
+        table = _table()
+        table.add_column("metric" if cells is _one_line_cells else "metric\n", overflow="fold")
+        for head in heads:
+            verdict = head.startswith(("verdict", "significant\nverdict"))
+            table.add_column(
+                head,
+                justify="left" if verdict else "right",
+                no_wrap=not (verdict and cells is _narrow_cells),
+                max_width=len("no difference") if verdict and cells is _narrow_cells else None,
+            )
+        for d in comparison.differences:
+            table.add_row(_name(d.name, d.higher_is_better, "", plain), *cells(d, plain))
+        yield Padding(table, (0, 0, 0, 1))
+        yield Padding(Text(wording.one_line(footnotes.verdict_line(comparison)), "bold"), (0, 1))
+        notes = footnotes.comparison_notes(comparison)
+        if cells in (_narrow_cells, _stacked_cells):
+            found = [f"{d.name} {wording.number(d.detectable)}" for d in comparison.differences]
+            ns = {d.n for d in comparison.differences}
+            if len(ns) == 1:
+                notes.append(f"n = {ns.pop():,}.")
+            else:
+                each = [f"{d.name} {d.n:,}" for d in comparison.differences]
+                notes.append(f"n: {', '.join(each)}.")
+            notes.append(f"Detectable: {', '.join(found)}.")
+        yield _notes(notes, comparison.warnings, plain)
+
+
+def _one_line_cells(d: Difference, plain: bool) -> list[RenderableType]:
+    return [
+        _number(d.a_mean, plain),
+        _number(d.b_mean, plain),
+        _difference(d, plain),
+        _interval(d, plain),
+        _p_value(d.p_value, plain),
+        _significant(d, plain),
+        _p_value(d.t_p_value, plain),
+        _p_value(d.p_adjusted, plain),
+        _verdict(d),
+        Text(f"{d.n:,}"),
+        Text(_dash(wording.number(d.detectable), plain), style="dim"),
+    ]
+
+
+def _two_line_cells(d: Difference, plain: bool) -> list[RenderableType]:
+    detectable = _dash(wording.number(d.detectable), plain)
+    return [
+        _number(d.a_mean, plain),
+        _number(d.b_mean, plain),
+        Text("\n").join([_difference(d, plain), _interval(d, plain)]),
+        Text("\n").join([_p_value(d.p_value, plain), _significant(d, plain)]),
+        Text("\n").join([_p_value(d.t_p_value, plain), _p_value(d.p_adjusted, plain)]),
+        Text("\n").join([_verdict(d), Text(f"n={d.n:,}, {detectable}", style="dim")]),
+    ]
+
+
+def _narrow_cells(d: Difference, plain: bool) -> list[RenderableType]:
+    return [
+        Text("\n").join([_number(d.a_mean, plain), _number(d.b_mean, plain)]),
+        Text("\n").join([_difference(d, plain), _interval(d, plain)]),
+        Text("\n").join(_p_value(p, plain) for p in (d.p_value, d.t_p_value, d.p_adjusted)),
+        Text("\n").join([_significant(d, plain), _verdict(d)]),
+    ]
+
+
+def _stacked_cells(d: Difference, plain: bool) -> list[RenderableType]:
+    lines = [
+        _difference(d, plain),
+        _interval(d, plain),
+        Text(", ").join([_p_value(d.p_value, plain), _significant(d, plain)]),
+        Text(", ").join([_p_value(d.t_p_value, plain), _p_value(d.p_adjusted, plain)]),
+        _verdict(d),
+    ]
+    return [
+        Text("\n").join([_number(d.a_mean, plain), _number(d.b_mean, plain)]),
+        Text("\n").join(lines),
+    ]
+
+
+def _number(value: float | None, plain: bool) -> Text:
+    return Text(_dash(wording.number(value), plain))
+
+
+def _difference(d: Difference, plain: bool) -> Text:
+    return Text(_dash(wording.number(d.diff, sign=True), plain), style="bold")
+
+
+def _interval(d: Difference, plain: bool) -> Text:
+    return Text(_dash(wording.bounds(d.low, d.high, sign=True), plain), style="dim")
+
+
+def _p_value(value: float | None, plain: bool) -> Text:
+    return Text(_dash(wording.p_value(value), plain))
+
+
+def _significant(d: Difference, plain: bool) -> Text:
+    return Text(_dash(wording.significant(d), plain), style="dim")
+
+
+def _verdict(d: Difference) -> Text:
+    return Text(d.verdict, style=_VERDICT_STYLE.get(d.verdict, ""))
+
+
+def _slice_block(column: str, pieces: Sequence[Slice], plain: bool) -> RenderableType:
+    table = _table()
+    table.add_column(Text(f"{wording.one_line(column)}\n", "bold"), overflow="fold")
+    for piece in pieces:
+        head = Text(f"{wording.one_line(piece.value)}\nn={piece.n:,}")
+        table.add_column(head, justify="right", overflow="fold")
+    for name in dict.fromkeys(name for piece in pieces for name in piece.metrics):
+        found = [piece.metrics.get(name) for piece in pieces]
+        higher = next((m.higher_is_better for m in found if m), None)
+        cells = [Text("") if metric is None else _slice_cell(metric, plain) for metric in found]
+        table.add_row(_name(name, higher, "", plain), *cells)
+    return Padding(table, (0, 0, 0, 1))
+
+
+def _slice_cell(metric: MetricSummary, plain: bool) -> Text:
+    mean = _dash(wording.number(metric.mean), plain)
+    return Text.assemble(mean, (f" {wording.coverage(metric)}", "dim"))
+
+
+def _table() -> Table:
+    return Table(box=SIMPLE_HEAD, header_style="bold", pad_edge=False, padding=(0, 1, 0, 0))
+
+
+def _heading(pieces: Iterable[str], tail: str) -> RenderableType:
+    said = [wording.one_line(piece) for piece in pieces if piece]
+    text = Text(said[0] if said else "", style="bold")
+    for piece in [*said[1:], *([tail] if tail else [])]:
+        text.append(f", {piece}", style="not bold")
+    return Padding(text, (1, 1, 0, 1))
+
+
+def _name(name: str, higher: bool | None, note: str, plain: bool) -> Text:
+    text = Text(wording.one_line(name))
+    if note:
+        text.append(f" ({note})", style="dim")
+    mark = wording.arrow(higher, ascii_only=plain)
+    return text.append(f" {mark}", style="dim") if mark else text
+
+
+def _notes(notes: Iterable[str], warnings: Iterable[str], plain: bool) -> RenderableType:
+    lines: list[RenderableType] = [Text(wording.one_line(note), style="dim") for note in notes]
+    lines += [_warning(warning, plain, pad=False) for warning in warnings]
+    return Padding(Group(*lines), (0, 1, 1, 1)) if lines else Text("")
+
+
+def _warning(text: str, plain: bool, *, pad: bool = True) -> RenderableType:
+    line = Text(f"{'!' if plain else '⚠'} {wording.one_line(text)}", style="yellow")
+    return Padding(line, (0, 1)) if pad else line
+
+
+def _dash(text: str, plain: bool) -> str:
+    return "-" if plain and text == wording.NOTHING else text
+
+
+def _has_scale(metric: MetricSummary) -> bool:
+    return None not in metric.bounds and metric.mean is not None
+
+
+def _bar(metric: MetricSummary, plain: bool) -> str:
+    """Where the mean lies between the metric's bounds."""
+    low, high = metric.bounds
+    if low is None or high is None or metric.mean is None or high <= low:
+        return ""
+    share = min(1.0, max(0.0, (metric.mean - low) / (high - low)))
+    if plain:
+        full = round(share * _BAR_WIDTH)
+        return "#" * full + "." * (_BAR_WIDTH - full)
+    eighths = round(share * _BAR_WIDTH * 8)
+    full, rest = divmod(eighths, 8)
+    bar = "█" * full + (" ▏▎▍▌▋▊▉"[rest] if rest else "")
+    return bar.ljust(_BAR_WIDTH, "·")

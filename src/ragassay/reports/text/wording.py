@@ -1,0 +1,203 @@
+"""How numbers, reasons and tests are spelled, the same in every report."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from ragassay.engine.comparison.standing import offline_agreement
+from ragassay.engine.results.summary import (
+    Difference,
+    MetricSummary,
+    Spending,
+    Summary,
+)
+from ragassay.printable import one_line as one_line
+from ragassay.scores import AND, Value, label_of
+
+NOTHING = "–"
+"""Stands where there is no number."""
+
+_INTERVALS = {
+    "effective-n": "beta bounds by the effective n",
+    "skew-t": "Student's t, widened for skewness",
+    "auto": "the sign-flip test inverted",
+    "t": "Student's t",
+    "percentile": "percentile bootstrap",
+    "bca": "BCa bootstrap",
+}
+_CORRECTIONS = {
+    "maxt": "max-T",
+    "holm": "Holm",
+    "bh": "Benjamini-Hochberg",
+    "none": "uncorrected",
+}
+_COUNTED = re.compile(r"(?P<label>.*?)(?P<count> \([\d,]+\))?", re.S)
+
+
+def number(value: float | None, *, sign: bool = False) -> str:
+    """A number to about five digits; a count without decimals; a dash for nothing."""
+    if value is None:
+        return NOTHING
+    size = abs(value)
+    if size >= 10 and float(value).is_integer():
+        text = f"{value:,.0f}"
+    else:
+        text = f"{value:,.{4 if size < 10 else 3 if size < 100 else 2 if size < 10_000 else 1}f}"
+    if float(text.replace(",", "")) == 0:
+        return text.lstrip("-")
+    return f"+{text}" if sign and value > 0 else text
+
+
+def value(found: Value) -> str:
+    """A score's value: a number in few digits, or its label."""
+    if isinstance(found, str | list):
+        return label_of(found)
+    return number(float(found))
+
+
+def bounds(low: float | None, high: float | None, *, sign: bool = False) -> str:
+    """An interval, as in ``[0.1234, 0.5678]``; a dash when there is none."""
+    if low is None or high is None:
+        return NOTHING
+    return f"[{number(low, sign=sign)}, {number(high, sign=sign)}]"
+
+
+def p_value(value: float | None) -> str:
+    """A p-value to four decimals."""
+    if value is None:
+        return NOTHING
+    return "<0.0001" if value < 0.00005 else f"{value:.4f}"
+
+
+def percent(share: float) -> str:
+    """``0.95`` as ``95 %``."""
+    return f"{share * 100:g} %"
+
+
+def confidence(level: float) -> str:
+    """A confidence level as ``97.5 %``; what it lacks of 100 % has up to three digits."""
+    return f"{100 - float(f'{100 * (1 - level):.3g}'):.10g} %"
+
+
+def reason(code: str) -> str:
+    """``not_applicable`` as ``not applicable``."""
+    return code.replace("_", " ")
+
+
+def reasons(found: Mapping[str, int]) -> str:
+    """``{"not_applicable": 3}`` as ``3 not applicable``."""
+    return counts({reason(code): n for code, n in found.items()})
+
+
+def counts(found: Mapping[str, int]) -> str:
+    """``{"API_ERROR": 3}`` as ``3 API_ERROR``: what comes from the data stays as it is."""
+    return ", ".join(f"{n:,} {name}" for name, n in found.items())
+
+
+def coverage(metric: MetricSummary) -> str:
+    """``n_scored/n_total``, which stands beside every mean."""
+    return f"{metric.n_scored}/{metric.n_total}"
+
+
+def arrow(higher_is_better: bool | None, *, ascii_only: bool = False) -> str:
+    """The direction in which a metric is better."""
+    if higher_is_better is None:
+        return ""
+    if ascii_only:
+        return "^" if higher_is_better else "v"
+    return "↑" if higher_is_better else "↓"
+
+
+def direction(higher_is_better: bool | None) -> str:
+    """The direction in words."""
+    if higher_is_better is None:
+        return "neither direction is better"
+    return "higher is better" if higher_is_better else "lower is better"
+
+
+def aggregate_note(metric: MetricSummary) -> str:
+    """What the headline number is when it is not the mean."""
+    return {"sum": "sum", "geometric": "geometric mean"}.get(metric.aggregate, "")
+
+
+def interval_name(code: str) -> str:
+    """The kind of interval in words."""
+    return _INTERVALS.get(code, code)
+
+
+def correction_name(code: str) -> str:
+    """The correction across metrics in words."""
+    return _CORRECTIONS.get(code.casefold(), code)
+
+
+def pieces(name: str) -> list[str]:
+    """A name in the pieces between which a line may break: at its punctuation and blanks."""
+    return re.split(r"(?<=[.,=_/ ])|(?=[@(])", one_line(name))
+
+
+def plural(n: int, noun: str) -> str:
+    """``1 query``, ``2 queries``."""
+    if n == 1:
+        return f"1 {noun}"
+    return f"{n:,} {noun[:-1] + 'ies' if noun.endswith('y') else noun + 's'}"
+
+
+def size(summary: Summary) -> str:
+    """How much was evaluated."""
+    text = plural(summary.n_samples, "sample")
+    if summary.n_queries != summary.n_samples:
+        text += f" of {plural(summary.n_queries, 'query')}"
+    return text
+
+
+def cost(spent: Spending) -> str:
+    """What was spent, in dollars; says where prices are not known."""
+    if spent.unpriced:
+        known = f"${spent.cost:,.4f} and " if spent.cost else ""
+        return f"{known}{plural(spent.unpriced, 'call')} of unknown price (--price tells it)"
+    return f"${spent.cost:,.4f}"
+
+
+def judge_of(metric: MetricSummary) -> str:
+    """The judge in a word: ``offline-lexical``, a model's name, ``panel``; empty for arithmetic.
+
+    Where values are of several judges, each with how many: ``record (11) + offline-lexical (1)``.
+    """
+    return AND.join(
+        f"{_short(found['label'])}{found['count'] or ''}"
+        for found in map(_COUNTED.fullmatch, metric.judge.split(AND))
+        if found is not None
+    )
+
+
+def judge_and_agreement(metric: MetricSummary) -> str:
+    """The judge in a word (`judge_of`), and how far the offline judge agrees with people."""
+    figure = agreement(metric)
+    if figure and AND in metric.judge:
+        figure = f"offline {figure}"
+    return ", ".join(filter(None, (judge_of(metric), figure)))
+
+
+def agreement(metric: MetricSummary) -> str:
+    """How far the offline judgments behind a metric agree with people, as in ``AUC .77``; empty
+    where nobody was asked offline."""
+    found = offline_agreement(metric) if metric.n_scored else None
+    return "" if found is None else found.figure
+
+
+def _short(label: str) -> str:
+    if label.startswith("offline"):
+        return label.partition("/")[0]
+    if label.startswith("panel"):
+        return "panel"
+    if label.startswith("replay:") and " of " in label:
+        return f"{_short(label.partition(' of ')[2])} (replayed)"
+    return label.rpartition("#")[2].rpartition(":")[2] or label
+
+
+def significant(difference: Difference) -> str:
+    """Whether the raw p-value is below 0.05, in a word."""
+    if difference.significant is None:
+        return NOTHING
+    return "yes" if difference.significant else "no"

@@ -1,0 +1,124 @@
+"""What tokens cost: well known list prices, or what the user says."""
+
+from __future__ import annotations
+
+import ipaddress
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from urllib.parse import urlsplit
+
+from ragassay.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """US dollars per million tokens, finite and not negative."""
+
+    input: float
+    output: float
+
+    def __post_init__(self) -> None:
+        for value in (self.input, self.output):
+            if not (math.isfinite(value) and value >= 0):
+                raise ValueError(f"a price must be a finite number from 0 on, not {value}")
+
+    @classmethod
+    def parse(cls, text: str) -> Price:
+        """``0.15,0.60``: dollars per million input tokens, and per million output tokens.
+
+        Raises:
+            UsageError: something else.
+        """
+        pieces = text.split(",")
+        try:
+            input_, output = (float(piece.strip().removeprefix("$")) for piece in pieces)
+            return cls(input_, output)
+        except ValueError:
+            raise UsageError(
+                f"A price is two numbers, dollars per million input and output tokens, as in "
+                f"0.15,0.60, not {text!r}."
+            ) from None
+
+    def cost(self, input_tokens: float, output_tokens: float) -> float:
+        """US dollars for so many tokens."""
+        return (self.input * input_tokens + self.output * output_tokens) / 1e6
+
+    def __str__(self) -> str:
+        return f"{self.input:g},{self.output:g}"
+
+
+FREE = Price(0.0, 0.0)
+"""Of models that run on one's own machines."""
+
+
+def price_of(model: str, endpoint: str = "") -> Price | None:
+    """The list price of a model, or ``None`` where none is known (never a guess).
+
+    A dated version has the price of its model unless it is listed by itself:
+    ``gpt-4o-2024-08-06`` is ``gpt-4o``. Nothing else is matched by how a name begins:
+    ``gpt-4o-audio-preview`` is not ``gpt-4o``, and a model that was tuned for somebody has no list
+    price. A model on one's own machine or network is free, except where its name is one that only
+    its maker sells: then the endpoint is a proxy.
+
+    Args:
+        model: ``gpt-4o``, ``openai:gpt-4o``, ``models/gemini-2.5-flash`` or ``URL#model``.
+        endpoint: URL of the endpoint, where the model's name does not bring it.
+    """
+    if model.startswith(("http://", "https://")):
+        endpoint, _, model = model.partition("#")
+    known = prices()
+    for name in _spellings(model):
+        if name in known:
+            return known[name]
+    return FREE if endpoint and is_local(endpoint) else None
+
+
+def is_local(endpoint: str) -> bool:
+    """Whether a URL leads to this machine or a private network: nobody bills its tokens."""
+    try:
+        host = (urlsplit(endpoint).hostname or "").rstrip(".").casefold()
+    except ValueError:
+        return False
+    if host == "localhost" or host.endswith((".localhost", ".local", ".internal", ".lan")):
+        return True
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return bool(host) and "." not in host  # a name without a dot is a machine of one's own
+    return address.is_loopback or address.is_private or address.is_unspecified
+
+
+@cache
+def prices() -> Mapping[str, Price]:
+    """The list prices that are known, by model; `as_of` says of when they are."""
+    listed = (maker for maker in _table().values() if isinstance(maker, dict))
+    return {name: Price(*pair) for maker in listed for name, pair in maker.items()}
+
+
+def as_of() -> str:
+    """The day of the list prices, ``YYYY-MM-DD``."""
+    return str(_table()["as_of"])
+
+
+@cache
+def _table() -> Mapping[str, object]:
+    import yaml
+
+    text = (resources.files("ragassay.transport") / "prices.yaml").read_text(encoding="utf-8")
+    body: Mapping[str, object] = yaml.safe_load(text)
+    return body
+
+
+_MAKERS = "openai|anthropic|google|gemini|vertex_ai|models"
+_MAKER = re.compile(rf"^(?:(?:{_MAKERS})[:/])+")
+_VERSION = re.compile(r"(?:[-@]\d{4}-\d{2}-\d{2}|[-@]\d{8}|-(?:0[1-9]|1[0-2])\d{2}|-00\d|-latest)$")
+
+
+def _spellings(model: str) -> list[str]:
+    """The name as it is, without its maker, and without its date."""
+    bare = _MAKER.sub("", model.strip().casefold())
+    return [bare, _VERSION.sub("", bare)]

@@ -1,0 +1,330 @@
+"""Sending a request until it is answered, or until that is hopeless.
+
+A `Sender` belongs to one endpoint and model. It takes a place at the limiter and a reservation of
+the budget for every attempt, counts what is spent, and knows when nothing more may be sent.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from ragassay.scores import Reason
+from ragassay.transport.breaker import Breaker
+from ragassay.transport.budget import Budget, Reservation
+from ragassay.transport.endpoints.base import TIMEOUT_S, Completion, Endpoint, EndpointError
+from ragassay.transport.limits import Limiter
+from ragassay.transport.prices import Price
+
+ATTEMPTS = 10
+"""Attempts at most for one request."""
+
+BACKOFF_S = 0.5
+"""About how long the first wait is; each further one is twice as long."""
+
+LONGEST_BACKOFF_S = 20.0
+
+LONGEST_PAUSE_S = 600.0
+"""An endpoint that wants to be left alone for longer ends the run (a quota of the day)."""
+
+HEAD_START_S = 1.0
+"""How long the very first request travels alone at most: a wrong key or a parameter that the
+endpoint rejects is then found out with one request and not with a whole wave of them. Errors come
+within a second; a judge that takes longer to answer costs a run this one second."""
+
+INTERRUPTED = "interrupted before it was answered; run the same command again to go on"
+
+
+@dataclass
+class Tally:
+    """What it took so far to have one question answered.
+
+    Attributes:
+        attempts: requests sent; those that found no connection never were.
+        seconds: that they were on their way.
+        waited: seconds between attempts.
+        input_tokens, output_tokens: as the endpoint counted them.
+        counted: whether it counted them for every reply.
+        replies: requests that were answered.
+        model: who answered last.
+    """
+
+    attempts: int = 0
+    seconds: float = 0.0
+    waited: float = 0.0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    counted: bool = True
+    replies: int = 0
+    model: str = ""
+
+    def add(self, completion: Completion) -> None:
+        """Counts a reply."""
+        self.replies += 1
+        self.input_tokens += completion.input_tokens
+        self.output_tokens += completion.output_tokens
+        self.counted = self.counted and completion.counted
+        self.model = completion.model or self.model
+
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Parcel(Generic[T]):
+    """A request to be sent, and what to do with its reply.
+
+    Attributes:
+        body: what is sent.
+        input_tokens, output_tokens: what it plausibly takes, for limits and budget.
+        tally: is added to.
+        receive: takes the reply while the request still has its place. So a reply that is not in
+            the ledger yet counts as in flight, and a crash never loses more replies than may be in
+            flight. What it raises comes through.
+        current: asked right before sending; what one waited with may be outdated.
+    """
+
+    body: bytes
+    input_tokens: float
+    output_tokens: float
+    tally: Tally
+    receive: Callable[[Completion], Awaitable[T]]
+    current: Callable[[], bool] | None = None
+
+
+class Stopped(EndpointError):  # noqa: N818 - it is a decision
+    """Nothing more is sent in this run; the detail says why."""
+
+
+class _Woken(Exception):  # noqa: N818 - it is a signal
+    """Waiting for a place is over: look whether anything may still be sent."""
+
+
+class Sender:
+    """Sends requests to one endpoint. Used on one event loop.
+
+    Args:
+        endpoint: where to.
+        limiter: its pace; one of its own where left out.
+        breaker: its health; likewise.
+        budget: of the run, or ``None``.
+        price: of the model, or ``None`` where it is not known.
+        timeout: seconds that a question (all that shares a tally: retries, the waits between them,
+            the repair turn) may take in all; waiting for a place or through a pause that the
+            endpoint asked for is not counted.
+        backoff: seconds of the first wait.
+    """
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        limiter: Limiter | None = None,
+        breaker: Breaker | None = None,
+        budget: Budget | None = None,
+        price: Price | None = None,
+        *,
+        timeout: float = TIMEOUT_S,
+        backoff: float = BACKOFF_S,
+    ) -> None:
+        self.endpoint = endpoint
+        self.limiter, self.breaker = limiter or Limiter(), breaker or Breaker()
+        self.budget, self.price = budget, price
+        self.timeout, self.backoff = timeout, backoff
+        self._stopped: tuple[Reason, str] | None = None
+        self._stop = asyncio.Event()
+        self._begun = False
+        self._ahead = asyncio.Event()
+        self._draw = random.Random()
+
+    @property
+    def stopped(self) -> tuple[Reason, str] | None:
+        """Why nothing more is sent, or ``None``."""
+        return self._stopped or self.breaker.tripped
+
+    def resume(self) -> None:
+        """Sends again after an interrupt (not after the breaker has tripped)."""
+        self._stopped = None
+        self._stop = asyncio.Event()
+
+    def stop(self, reason: Reason, detail: str) -> None:
+        """Sends nothing new from now on; who waits for a place is told so at once."""
+        self._stopped = self._stopped or (reason, detail)
+        self._wake()
+
+    def open_road(self) -> None:
+        """Ends the head start of the first request."""
+        self._ahead.set()
+
+    def unusable(self, detail: str) -> None:
+        """Counts a question to which no reply held an answer; see `Breaker.unusable`."""
+        self.breaker.unusable(detail)
+        if self.breaker.tripped:
+            self._wake()
+
+    async def send(self, parcel: Parcel[T]) -> T | None:
+        """What comes of the reply, or ``None`` where the request is not current any more (nothing
+        was sent).
+
+        Raises:
+            Stopped: nothing more is sent.
+            EndpointError: the endpoint gave no reply, and will give none.
+        """
+        tally = parcel.tally
+        if not self._ahead.is_set():
+            await self._head_start()
+        for attempt in range(1, ATTEMPTS + 1):
+            try:
+                return await self._attempt(parcel)
+            except Stopped:
+                raise
+            except EndpointError as error:
+                failure = error
+            left = self._left(tally)
+            wait = 0.0 if failure.retry_after is not None else self._backoff(attempt)
+            if not failure.again or attempt == ATTEMPTS or left <= wait or self.stopped:
+                raise failure
+            if wait:
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._stop.wait(), wait)
+                tally.waited += wait
+        raise AssertionError("the last attempt returns or raises")
+
+    def _left(self, tally: Tally) -> float:
+        """Seconds that a question still has."""
+        return self.timeout - tally.seconds - tally.waited
+
+    async def _attempt(self, parcel: Parcel[T]) -> T | None:
+        """One sending, once there is a place for it."""
+        while True:
+            if self.stopped:
+                raise self._stopped_error()
+            try:
+                tokens = int(parcel.input_tokens + parcel.output_tokens)
+                async with self.limiter.slot(tokens, begun=parcel.tally.attempts > 0):
+                    if self.stopped:
+                        raise self._stopped_error()
+                    if parcel.current is not None and not parcel.current():
+                        return None
+                    if self._left(parcel.tally) <= 0:
+                        raise self._late()
+                    pay = await self._claim(parcel.input_tokens, parcel.output_tokens)
+                    completion = await self._sent(parcel.body, parcel.tally, pay)
+                    return await parcel.receive(completion)
+            except _Woken:
+                continue  # perhaps another judge of this endpoint was stopped
+
+    async def _sent(self, body: bytes, tally: Tally, pay: Reservation | None) -> Completion:
+        """One sending, counted: by the tally, the budget, the limiter and the breaker."""
+        clock = asyncio.get_running_loop().time
+        completion: Completion | None = None
+        free = False
+        sent = True
+        begin = clock()
+        try:
+            completion = await self._once(body, self._left(tally))
+        except EndpointError as failure:
+            free, sent = failure.free, failure.sent
+            self._learn(failure)
+            raise
+        finally:
+            tally.attempts += sent
+            tally.seconds += clock() - begin
+            self._settle(pay, completion, free, sent)
+        tally.add(completion)
+        self.limiter.succeeded()
+        self.breaker.succeeded()
+        self._ahead.set()
+        return completion
+
+    async def _once(self, body: bytes, left: float) -> Completion:
+        try:
+            async with asyncio.timeout(left):
+                return await self.endpoint.send(body)
+        except TimeoutError:
+            raise self._late() from None
+
+    def _late(self) -> EndpointError:
+        said = f"{self.endpoint.url} did not answer within {self.timeout:g} seconds"
+        return EndpointError(Reason.TIMEOUT, said)
+
+    def _learn(self, failure: EndpointError) -> None:
+        """What an error says about the endpoint."""
+        if failure.rejected or failure.reason in (Reason.REFUSED, Reason.CONTEXT_TOO_LONG):
+            # It works, and answers: only this request is not to its taste.
+            return
+        pause = failure.retry_after
+        if pause is not None and pause > LONGEST_PAUSE_S:
+            failure.again = False
+            said = f"{failure.detail} It asks to be left alone for {_duration(pause)}."
+            failure.detail = said
+            self.stop(failure.reason, said)
+            return
+        if failure.overloaded:
+            self.limiter.throttled(pause)
+        elif failure.reason is not Reason.AUTH:
+            self.limiter.stumbled()
+        self.breaker.failed(
+            failure.reason,
+            failure.detail,
+            permanent=not failure.again,
+            overloaded=failure.overloaded,
+        )
+        if self.breaker.tripped:
+            self._wake()
+
+    def _stopped_error(self) -> Stopped:
+        assert self.stopped is not None
+        return Stopped(*self.stopped)
+
+    def _wake(self) -> None:
+        self._ahead.set()
+        self._stop.set()
+        self.limiter.dismiss(_Woken)
+
+    async def _head_start(self) -> None:
+        if self._begun:
+            await self._ahead.wait()
+            return
+        self._begun = True
+        asyncio.get_running_loop().call_later(HEAD_START_S, self._ahead.set)
+
+    async def _claim(self, input_tokens: float, output_tokens: float) -> Reservation | None:
+        if self.budget is None:
+            return None
+        dollars = None if self.price is None else self.price.cost(input_tokens, output_tokens)
+        pay = await self.budget.claim(dollars, int(input_tokens + output_tokens))
+        if pay is None:
+            said = f"the budget is spent ({self.budget.describe()})"
+            raise Stopped(Reason.BUDGET, said)
+        if self.stopped:
+            self.budget.settle(pay, None, 0, 0)
+            raise self._stopped_error()
+        return pay
+
+    def _settle(
+        self, pay: Reservation | None, completion: Completion | None, free: bool, sent: bool
+    ) -> None:
+        if self.budget is None or pay is None:
+            return
+        if free:
+            self.budget.settle(pay, None, 0, int(sent))
+        elif completion is None or not completion.counted:
+            self.budget.forfeit(pay)
+        else:
+            read, written = completion.input_tokens, completion.output_tokens
+            dollars = None if self.price is None else self.price.cost(read, written)
+            self.budget.settle(pay, dollars, read + written)
+
+    def _backoff(self, attempt: int) -> float:
+        longest = min(LONGEST_BACKOFF_S, self.backoff * 2.0 ** (attempt - 1))
+        return longest * self._draw.uniform(0.5, 1.0)
+
+
+def _duration(seconds: float) -> str:
+    if seconds >= 7200:
+        return f"{seconds / 3600:.0f} hours"
+    return f"{seconds / 60:.0f} minutes"
