@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from ragassay.judges.question import Question, Reply
+from ragassay.judges.question import Question
 from ragassay.judges.questions.answering import AnswerAttempted, SaysIdk, SaysUnderspecified
 from ragassay.judges.questions.matching import AnswerMatch
 from ragassay.judges.questions.nuggets import AssignNuggets, ExtractNuggets, NuggetImportance
@@ -16,6 +16,7 @@ from ragassay.judges.questions.relevance import RelevanceGrade
 from ragassay.judges.questions.report import Contradiction, ReportOnContext, Satisfaction
 from ragassay.judges.questions.rubrics import RubricGrade
 from ragassay.judges.questions.support import CitationSupport, ClaimSupport, ExtractClaims
+from ragassay.judges.reply import Reply
 
 QUERY = "When was the Aarwyk bridge opened?"
 ANSWER = "The Aarwyk bridge was opened in 1968."

@@ -7,7 +7,8 @@ from typing import Any
 
 from ragassay import Reason
 from ragassay.judges.judge import Judge
-from ragassay.judges.question import Question, R_co
+from ragassay.judges.question import Question
+from ragassay.judges.reply import R_co
 from ragassay.judges.verdict import Failure, Provenance, Verdict
 
 Reply = Mapping[str, Any] | Reason

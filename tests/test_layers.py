@@ -11,14 +11,16 @@ import ragassay
 ROOT = Path(ragassay.__file__).parent
 GROUND = {
     *("errors", "samples", "scores", "files", "strict", "discovery", "yaml_files", "printable"),
+    "yaml_positions",
 }
 LAYERS = [
-    *("formats", "stats", "judges", "models", "metrics", "suites", "engine", "reports"),
-    *("open_rag_eval", "cli"),
+    *("formats", "stats", "transport", "judges", "models", "metrics", "suites", "engine"),
+    *("reports", "compat", "cli"),
 ]
 BESIDE = {
     *(("formats", "stats"), ("stats", "formats")),
-    *(("open_rag_eval", "cli"), ("cli", "open_rag_eval")),
+    *(("formats", "transport"), ("transport", "formats"), ("stats", "transport")),
+    ("transport", "stats"),
 }
 """Pairs of layers at one height, which do not know each other."""
 
@@ -28,11 +30,21 @@ def layer(module: str) -> str:
 
 
 def imports() -> Iterator[tuple[str, str]]:
-    """Every import inside the package, also those inside functions: (importer, imported)."""
+    """Every import inside the package, also those inside functions, without those for types alone:
+    (importer, imported)."""
     for path in ROOT.rglob("*.py"):
         name = ".".join(["ragassay", *path.relative_to(ROOT).with_suffix("").parts])
         name = name.removesuffix(".__init__")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for_types = {
+            id(node)
+            for test in ast.walk(tree)
+            if isinstance(test, ast.If) and ast.unparse(test.test) == "TYPE_CHECKING"
+            for node in ast.walk(test)
+        }
+        for node in ast.walk(tree):
+            if id(node) in for_types:
+                continue
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("ragassay"):
                 for alias in node.names:
                     below = f"{node.module}.{alias.name}"
@@ -61,9 +73,43 @@ def test_every_import_goes_down_or_stays_in_its_layer() -> None:
     assert not wrong
 
 
+def test_no_circle() -> None:
+    """Imports inside functions count; those for types alone do not."""
+    graph: dict[str, set[str]] = {}
+    for importer, imported in imports():
+        graph.setdefault(importer, set()).add(imported)
+    done: set[str] = set()
+    path: list[str] = []
+
+    def walk(module: str) -> None:
+        if module in path:
+            raise AssertionError(" -> ".join([*path[path.index(module) :], module]))
+        if module in done:
+            return
+        path.append(module)
+        for below in sorted(graph.get(module, ())):
+            if below != module:
+                walk(below)
+        path.pop()
+        done.add(module)
+
+    for module in sorted(graph):
+        walk(module)
+
+
+def test_no_folder_is_crowded() -> None:
+    exempt = {"cli", "formats"}  # a command a file, a format a file
+    crowded = {
+        str(folder.relative_to(ROOT)): n
+        for folder in (ROOT, *(one for one in ROOT.rglob("*") if one.is_dir()))
+        if (n := len(list(folder.glob("*.py")))) > 16 and folder.name not in exempt
+    }
+    assert not crowded, "more than about fifteen files: find the rooms within"
+
+
 def test_metrics_and_statistics_read_and_write_nothing() -> None:
     for name in ("metrics", "stats"):
-        for path in (ROOT / name).glob("*.py"):
+        for path in (ROOT / name).rglob("*.py"):
             source = path.read_text(encoding="utf-8")
             for word in ("open(", "read_text", "write_text", "pathlib", "print("):
                 assert word not in source, f"{path.name} has {word}"

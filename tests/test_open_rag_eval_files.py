@@ -15,7 +15,8 @@ import pytest
 import ragassay
 from ragassay import Answer, Passage, Reason, Sample, formats
 from ragassay.judges.judge import Judge
-from ragassay.judges.question import Question, R_co
+from ragassay.judges.question import Question
+from ragassay.judges.reply import R_co
 from ragassay.judges.verdict import Failure, Provenance, Verdict
 from ragassay.metrics.consistency.runs_rouge_ore import sentences, union_lcs
 from ragassay.reports.folder import write_reports

@@ -49,6 +49,7 @@ __all__ = [
     "evaluate_run",
     "load",
     "open_run",
+    "save_run",
 ]
 
 _HOME = {
@@ -87,6 +88,7 @@ _HOME = {
     "evaluate_run": "ragassay.engine",
     "load": "ragassay.formats",
     "open_run": "ragassay.engine",
+    "save_run": "ragassay.engine",
 }
 
 if TYPE_CHECKING:
@@ -107,7 +109,15 @@ if TYPE_CHECKING:
         TRECEvaluator,
         UMBRELAMetric,
     )
-    from ragassay.engine import Comparison, Result, compare, evaluate, evaluate_run, open_run
+    from ragassay.engine import (
+        Comparison,
+        Result,
+        compare,
+        evaluate,
+        evaluate_run,
+        open_run,
+        save_run,
+    )
     from ragassay.errors import InputError, RagassayError, UsageError
     from ragassay.formats import load
     from ragassay.samples import (

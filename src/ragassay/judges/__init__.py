@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from ragassay.judges.llm.llm_judge import LLMJudge
     from ragassay.judges.offline import OfflineJudge
     from ragassay.judges.panel import Panel
-    from ragassay.judges.question import Question, Reply, whole
+    from ragassay.judges.question import Question
     from ragassay.judges.replay import Replay
+    from ragassay.judges.reply import Reply, whole
     from ragassay.judges.verdict import Failure, Provenance, Verdict
 
 _HOME = {
@@ -29,10 +30,10 @@ _HOME = {
     "Provenance": "verdict",
     "Question": "question",
     "Replay": "replay",
-    "Reply": "question",
+    "Reply": "reply",
     "Unanswered": "asking",
     "Verdict": "verdict",
-    "whole": "question",
+    "whole": "reply",
 }
 
 __all__ = [

@@ -19,7 +19,8 @@ from typing import Any, TypeVar, cast
 
 from ragassay.judges.judge import Judge
 from ragassay.judges.panel import disagreed
-from ragassay.judges.question import Question, R, ReplyInParts
+from ragassay.judges.question import Question
+from ragassay.judges.reply import R, ReplyInParts
 from ragassay.judges.verdict import Failure, Verdict, evidence_id
 from ragassay.scores import Reason
 

@@ -30,7 +30,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 
-from ragassay.judges.question import Lost, Reply, ReplyInParts, about
+from ragassay.judges.reply import Lost, Reply, ReplyInParts, about
 
 RULES = ("median", "majority")
 R = TypeVar("R", bound=Reply)

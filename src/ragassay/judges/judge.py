@@ -6,7 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from typing import Any
 
-from ragassay.judges.question import Question, R_co
+from ragassay.judges.question import Question
+from ragassay.judges.reply import R_co
 from ragassay.judges.verdict import Failure, Verdict
 from ragassay.transport.prices import Price
 

@@ -15,7 +15,8 @@ from typing import Any
 from ragassay.errors import UsageError
 from ragassay.judges.combining import RULES, combinable, differ
 from ragassay.judges.judge import Judge
-from ragassay.judges.question import Question, R_co
+from ragassay.judges.question import Question
+from ragassay.judges.reply import R_co
 from ragassay.judges.verdict import Failure, Provenance, Verdict
 from ragassay.scores import Reason
 

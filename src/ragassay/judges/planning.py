@@ -17,7 +17,8 @@ from typing import Any, Literal
 from ragassay.judges.asking import Ask, Asker, Scope
 from ragassay.judges.judge import Judge
 from ragassay.judges.llm import requests, tokens
-from ragassay.judges.question import Question, R, R_co, Reply
+from ragassay.judges.question import Question
+from ragassay.judges.reply import R, R_co, Reply
 from ragassay.judges.verdict import Failure, Provenance, Verdict, evidence_id
 from ragassay.transport.prices import Price
 

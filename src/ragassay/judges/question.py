@@ -34,117 +34,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import resources
-from types import NoneType, UnionType
-from typing import Annotated, Any, ClassVar, Generic, TypeVar, Union, cast, get_args, get_origin
+from typing import Any, ClassVar, Generic, cast
 
 from pydantic import (
     BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    SerializerFunctionWrapHandler,
-    model_serializer,
 )
 
+from ragassay.judges.combining import combine
 from ragassay.judges.prompt_escaping import RULE, fenced, numbered
+from ragassay.judges.reply import R_co, Reply, ReplyInParts, about
 from ragassay.judges.schema_bounds import extreme
-from ragassay.scores import Reason
-
-Message = Mapping[str, str]
-"""``{"role": "system" | "user" | "assistant", "content": ...}``."""
-
-
-class Reply(BaseModel):
-    """Base of what judges answer. Keys that were not agreed on are ignored, wrong types are not.
-
-    Class attributes:
-        implied: fields that a person who labels is not asked for, and the field whose value stands
-            in for them.
-    """
-
-    implied: ClassVar[Mapping[str, str]] = {}
-    model_config = ConfigDict(frozen=True, strict=True, extra="ignore")
-
-    @classmethod
-    def fields(cls) -> dict[str, Any]:
-        """The type of each field that a judge fills in, without bounds and conversions."""
-        return {name: _bare(field.annotation) for name, field in cls.model_fields.items()}
-
-
-class Lost(BaseModel):
-    """Why a field of a reply has no value."""
-
-    model_config = ConfigDict(frozen=True)
-    reason: Reason
-    detail: str
-
-
-class ReplyInParts(Reply):
-    """A reply whose fields stand by themselves: where one has no valid value, the others count.
-
-    All fields are ``TYPE | None = None``; the schema that is sent asks for each. A field is
-    ``None`` only where ``lost`` says why, of it or of the field that it explains: the judge's value
-    was invalid, even when asked again, or a rule that answers other fields cannot tell this one.
-    """
-
-    lost: Mapping[str, Lost] = {}
-
-    @classmethod
-    def fields(cls) -> dict[str, Any]:
-        """Without ``lost``, and without the ``None`` of the others."""
-        return {name: kind for name, kind in super().fields().items() if name != "lost"}
-
-    @model_serializer(mode="wrap")
-    def _plain(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """``lost`` is written where something is lost, and what is lost is not written."""
-        body: dict[str, Any] = handler(self)
-        lost = body.pop("lost")
-        kept = {name: value for name, value in body.items() if value is not None}
-        return {**kept, "lost": lost} if lost else kept
-
-
-def about(name: str) -> str:
-    """The field that a text explains: ``usefulness`` for ``usefulness_explanation``; none for other
-    names."""
-    return name.rpartition("_")[0]
-
-
-def _bare(kind: Any) -> Any:
-    """A type without its marks and without ``None`` beside it."""
-    if get_origin(kind) in (Union, UnionType):
-        (kind,) = (one for one in get_args(kind) if one is not NoneType)
-    return get_args(kind)[0] if get_origin(kind) is Annotated else kind
-
-
-R = TypeVar("R", bound=Reply)
-R_co = TypeVar("R_co", bound=Reply, covariant=True)
-
-
-def whole(low: int, high: int) -> Any:
-    """Annotation of a whole number in a range: ``Annotated[int, *whole(0, 3)]``.
-
-    A number written as text (``"3"``) or with a zero fraction (``3.0``) is that number; anything
-    else is not understood.
-    """
-    return (Field(ge=low, le=high), BeforeValidator(_whole))
-
-
-def _whole(value: Any) -> Any:
-    if isinstance(value, str) and re.fullmatch(r"\s*[+-]?\d{1,9}\s*", value):
-        return int(value)
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    return value
-
-
-def _word(value: Any) -> Any:
-    if isinstance(value, str):
-        return re.sub(r"[\s_-]+", "_", re.sub(r"^[\W_]+|[\W_]+$", "", value.casefold()))
-    return value
-
-
-WORD = BeforeValidator(_word)
-"""Annotation of a label: ``**Partial support**`` is ``partial_support``; other words are not."""
+from ragassay.transport.endpoints.base import Message
 
 
 @dataclass(frozen=True)
@@ -221,8 +121,6 @@ class Question(ABC, Generic[R_co]):
             replies: at least one valid answer to the same question.
             rule: ``majority`` or ``median``.
         """
-        from ragassay.judges.combining import combine
-
         return cast(R_co, combine(replies, rule))
 
     @classmethod

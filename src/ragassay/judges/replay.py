@@ -10,8 +10,9 @@ from ragassay.errors import InputError, UsageError
 from ragassay.judges.combining import RULES
 from ragassay.judges.judge import Judge
 from ragassay.judges.panel import Vote, decided
-from ragassay.judges.question import Question, R_co
+from ragassay.judges.question import Question
 from ragassay.judges.replay_file import Line, ReplayFile, example, reply_of
+from ragassay.judges.reply import R_co
 from ragassay.judges.verdict import Failure, Provenance, Verdict
 from ragassay.scores import Reason
 

@@ -25,8 +25,9 @@ import orjson
 from pydantic import TypeAdapter, ValidationError
 
 from ragassay.errors import InputError, did_you_mean
-from ragassay.judges.question import Question, Reply
+from ragassay.judges.question import Question
 from ragassay.judges.questions import kinds
+from ragassay.judges.reply import Reply
 from ragassay.scores import Reason
 
 ANY_REPEAT = -1

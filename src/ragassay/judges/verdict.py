@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic
 
-from ragassay.judges.question import Message, Question, R_co
+from ragassay.judges.question import Question
+from ragassay.judges.reply import R_co
 from ragassay.scores import Reason
+from ragassay.transport.endpoints.base import Message
 
 
 @dataclass(frozen=True, slots=True)

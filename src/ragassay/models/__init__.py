@@ -5,7 +5,8 @@ first used. Nothing is downloaded while scoring; a model that is not here is `Un
 needs it is unscored with that sentence.
 """
 
-from ragassay.models.models import ModelOptions, Models
+from ragassay.models.model_options import ModelOptions
+from ragassay.models.models import Models
 from ragassay.models.weights.weight_files import Unavailable, Unusable, Weights
 
 __all__ = ["ModelOptions", "Models", "Unavailable", "Unusable", "Weights"]

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
 from ragassay.errors import UsageError
-from ragassay.models.models import ModelOptions
+from ragassay.models.model_options import ModelOptions
 from ragassay.models.weights.weight_files import Unusable
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from ragassay.engine.config.run_config import RunConfig
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.base import Metric, choices_of
 from ragassay.models import ModelOptions, Models, Unavailable, Weights
-from ragassay.models.models import in_half
+from ragassay.models.model_options import in_half
 from ragassay.models.weights.known import facts
 from ragassay.models.weights.weight_files import folder_of, identity
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+import ragassay
 from ragassay.engine.results.attribution import judges_of
 from ragassay.engine.results.summary import Comparison, GateResult, Summary
 from ragassay.engine.results.verdicts import KeptVerdicts, Verdicts
@@ -255,7 +256,8 @@ class ScoreColumns:
 
     def judges(self, metric: str, mask: Mask | None = None) -> dict[str, int]:
         """How many values (of the mask) have which label of judges
-        (`ragassay.engine.results.attribution`), most frequent first. Values by arithmetic alone are not among them."""
+        (`ragassay.engine.results.attribution`), most frequent first. Values by arithmetic
+        alone are not among them."""
         found: Counter[str] = Counter()
         for (_, label), n in self._grouped(metric, mask):
             if label:
@@ -372,15 +374,11 @@ class Result:
 
     def compare(self, other: Result, **options: Any) -> Comparison:
         """This run (A, the new one) against ``other`` (B, the old one): see `ragassay.compare`."""
-        from ragassay.engine.comparison.compare_runs import compare
-
-        return compare(self, other, **options)
+        return ragassay.compare(self, other, **options)
 
     def save(self, folder: str | Path) -> Path:
         """Writes the run folder (docs/run-folder.md) and returns its path."""
-        from ragassay.engine.results.run_folder import save
-
-        return save(self, folder)
+        return ragassay.save_run(self, folder)
 
     def __str__(self) -> str:
         return str(self.summary)

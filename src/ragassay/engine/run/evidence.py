@@ -25,9 +25,10 @@ from ragassay.judges.judge import Judge
 from ragassay.judges.ledger.store import Ledger
 from ragassay.judges.offline import too_long
 from ragassay.judges.panel import Vote, decided, rule_of
-from ragassay.judges.question import Question, R_co
+from ragassay.judges.question import Question
 from ragassay.judges.records import about_of
 from ragassay.judges.replay import vote_of
+from ragassay.judges.reply import R_co
 from ragassay.judges.verdict import Failure, Provenance, Verdict, evidence_id
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.base import Metric

@@ -8,9 +8,11 @@ import orjson
 
 from ragassay.judges.ledger.store import Entry, Ledger
 from ragassay.judges.llm.requests import Request
-from ragassay.judges.question import Message, Question, ReplyInParts
+from ragassay.judges.question import Question
+from ragassay.judges.reply import ReplyInParts
 from ragassay.judges.verdict import Failure, Provenance, Verdict
 from ragassay.scores import Reason
+from ragassay.transport.endpoints.base import Message
 
 Reuse = Literal["all", "answers", "nothing"]
 """What of the ledger counts: everything; only answers (failures are asked again); nothing."""

@@ -27,12 +27,19 @@ from ragassay.judges.llm.endpoint_capabilities import Current, Dialect, Learnt
 from ragassay.judges.llm.ledger_lookup import Recall, Reuse
 from ragassay.judges.llm.replies import Unreadable, declines, read
 from ragassay.judges.llm.requests import Request
-from ragassay.judges.question import Message, Question, R_co, Reply
+from ragassay.judges.question import Question
+from ragassay.judges.reply import R_co, Reply
 from ragassay.judges.verdict import Failure, Provenance, Verdict
 from ragassay.scores import Reason
 from ragassay.transport.breaker import Breaker
 from ragassay.transport.budget import Budget
-from ragassay.transport.endpoints.base import TIMEOUT_S, Completion, Endpoint, EndpointError
+from ragassay.transport.endpoints.base import (
+    TIMEOUT_S,
+    Completion,
+    Endpoint,
+    EndpointError,
+    Message,
+)
 from ragassay.transport.limits import Limiter
 from ragassay.transport.prices import Price
 from ragassay.transport.sending import BACKOFF_S, INTERRUPTED, Parcel, Sender, Stopped, Tally

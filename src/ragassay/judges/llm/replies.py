@@ -16,7 +16,8 @@ from typing import Any, cast
 from pydantic import ValidationError
 
 from ragassay.judges.prompt_escaping import harmless
-from ragassay.judges.question import Lost, Question, R_co, ReplyInParts
+from ragassay.judges.question import Question
+from ragassay.judges.reply import Lost, R_co, ReplyInParts
 from ragassay.scores import Reason
 
 _LONGEST = 200_000

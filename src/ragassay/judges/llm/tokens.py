@@ -14,7 +14,8 @@ from collections.abc import Hashable, Iterable
 from functools import cache
 from typing import Any
 
-from ragassay.judges.question import Message, Question
+from ragassay.judges.question import Question
+from ragassay.transport.endpoints.base import Message
 
 ASCII, ALPHABETIC, WIDE = 4.0, 2.0, 1.0
 """Characters a token."""

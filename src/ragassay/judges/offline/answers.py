@@ -7,7 +7,8 @@ from functools import cache
 from typing import Any, TypeVar
 
 from ragassay import discovery
-from ragassay.judges.question import Question, Reply
+from ragassay.judges.question import Question
+from ragassay.judges.reply import Reply
 
 Rule = Callable[[Any], Reply | None]
 """From a question to its answer; ``None`` where rules about words cannot answer this question."""

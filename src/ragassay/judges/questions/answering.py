@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from ragassay.judges.question import WORD, Question, Reply
+from ragassay.judges.question import Question
+from ragassay.judges.reply import WORD, Reply
 
 
 class Attempt(Reply):

@@ -14,7 +14,7 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
-from ragassay.judges.question import whole
+from ragassay.judges.reply import whole
 
 
 class Entry(BaseModel):

@@ -8,7 +8,8 @@ from typing import Annotated, Any
 
 from pydantic import AliasChoices, Field
 
-from ragassay.judges.question import Question, Reply
+from ragassay.judges.question import Question
+from ragassay.judges.reply import Reply
 
 
 class Match(Reply):

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, TypeVar
 
-from ragassay.judges.question import WORD, Question, Reply
+from ragassay.judges.question import Question
 from ragassay.judges.questions.keyed import Entry, Form, bounded, in_order
+from ragassay.judges.reply import WORD, Reply
 
 T = TypeVar("T")
 

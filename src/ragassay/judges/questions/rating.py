@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from ragassay.judges.question import Question, Reply, whole
+from ragassay.judges.question import Question
+from ragassay.judges.reply import Reply, whole
 
 
 class Rating(Reply):

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
-from ragassay.judges.question import Question, Reply, whole
+from ragassay.judges.question import Question
+from ragassay.judges.reply import Reply, whole
 
 
 class Relevance(Reply):

@@ -9,7 +9,8 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from ragassay.judges.question import Question, Reply, ReplyInParts, whole
+from ragassay.judges.question import Question
+from ragassay.judges.reply import Reply, ReplyInParts, whole
 
 
 class ContextReport(ReplyInParts):

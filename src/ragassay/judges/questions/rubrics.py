@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ragassay.judges.question import Question, Reply
+from ragassay.judges.question import Question
+from ragassay.judges.reply import Reply
 
 Parts = tuple[tuple[str, str], ...]
 """What a rubric sees, in order: ``(("query", "..."), ("answer", "..."))``."""

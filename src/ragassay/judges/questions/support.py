@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from ragassay.judges.question import WORD, Question, Reply
+from ragassay.judges.question import Question
 from ragassay.judges.questions.keyed import Entry, Form, bounded, in_order
 from ragassay.judges.questions.nuggets import as_many
+from ragassay.judges.reply import WORD, Reply
 
 SupportLevel = Literal["full", "partial", "none"]
 

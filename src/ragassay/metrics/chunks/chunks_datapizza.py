@@ -6,12 +6,11 @@ retrieved chunk that is near some gold chunk; a perfect hybrid score lies below 
 gold chunk and rises when irrelevant chunks are appended; with a threshold of 1 only some of the
 vectors that equal a gold one are counted, for the cosines of the others are below 1 by rounding.
 `ragassay.metrics.chunks.chunk_overlap` has the corrected family. What differs from the published
-code: a request that makes no sense (k below 1, gamma below 0, a rank outside the list) is a ``ValueError`` rather
-than a number, gamma 0 gives the limit rather than a crash, embeddings may come as a two-dimensional
-array, ``rouge_score`` returns the three F1 values of the specification unless ``nested`` asks for
-what the code returns, an error inside BLEU is not turned into 0, and no value exceeds 1.
-
-Source: datapizza-ai, ``docs/metrics.md`` and ``datapizza-ai-eval/metrics.py``.
+code: a request that makes no sense (k below 1, gamma below 0, a rank outside the list) is a
+``ValueError`` rather than a number, gamma 0 gives the limit rather than a crash, embeddings may
+come as a two-dimensional array, ``rouge_score`` returns the three F1 values of the specification
+unless ``nested`` asks for what the code returns, an error inside BLEU is not turned into 0, and no
+value exceeds 1. Source: datapizza-ai, ``docs/metrics.md`` and ``datapizza-ai-eval/metrics.py``.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 The published limits are kept here and not only asked for in the prompt: passages of a grade, at
 most so many rounds, nuggets and words, near-duplicates merged
-(`ragassay.metrics.nuggets.nugget_likeness`), importance in batches, vital ones first and the best kept.
+(`ragassay.metrics.nuggets.nugget_likeness`), importance in batches, vital ones first and the
+best kept.
 
 Passages are read in windows. In each round every window that still brought something new is asked
 what the list lacks; the making ends when a round brings nothing or the list is full. In the first

@@ -22,7 +22,7 @@ from ragassay.models.classifiers.windows import Span, windows
 from ragassay.models.device import Batches, device_of, dtype_of, loading, running
 from ragassay.models.encoders.rows import padded
 from ragassay.models.encoders.tensors import tensors_of
-from ragassay.models.models import ModelOptions
+from ragassay.models.model_options import ModelOptions
 from ragassay.models.weights.weight_files import (
     CONFIG,
     Unavailable,

@@ -23,7 +23,7 @@ from ragassay.models.embedders.vector_file import VectorFile
 from ragassay.models.encoders.loading import tokenizer_of, whole_encoder
 from ragassay.models.encoders.memory import ByteCache
 from ragassay.models.encoders.rows import padded
-from ragassay.models.models import ModelOptions
+from ragassay.models.model_options import ModelOptions
 from ragassay.models.weights.weight_files import Weights, folder_of, needs_packages
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 
-from ragassay.models.models import ModelOptions
+from ragassay.models.model_options import ModelOptions
 from ragassay.models.weights.weight_files import Weights, label_of
 
 

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
-from ragassay.judges.question import Message
 from ragassay.scores import Reason
 from ragassay.transport.secrets import Secret
 
@@ -36,6 +35,9 @@ CONNECT_S = 10.0
 
 TIMEOUT_S = 120.0
 """Seconds that a request may take."""
+
+Message = Mapping[str, str]
+"""``{"role": "system" | "user" | "assistant", "content": ...}``."""
 
 
 @dataclass(frozen=True, slots=True)

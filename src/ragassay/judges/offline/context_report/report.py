@@ -32,8 +32,8 @@ from ragassay.judges.offline.language.hostile import evidence_sentences
 from ragassay.judges.offline.language.wanted import kind_of, subject
 from ragassay.judges.offline.language.words import WHOLE, content, stem, tokens, visible, weight
 from ragassay.judges.offline.relevance import grade
-from ragassay.judges.question import Lost
 from ragassay.judges.questions.report import ContextReport, ReportOnContext
+from ragassay.judges.reply import Lost
 from ragassay.scores import Reason
 
 USED = 4
