@@ -17,7 +17,7 @@ from ragassay.judges.judge import Judge
 from ragassay.judges.llm.replies import read
 from ragassay.judges.question import Question
 from ragassay.judges.questions.matching import AnswerMatch, Match
-from ragassay.judges.rubric import JudgePrompt
+from ragassay.judges.rubrics.rubric import JudgePrompt
 from ragassay.judges.verdict import Failure, Provenance, Verdict
 from ragassay.metrics.answer.answer_match import AnswerMatches, accepted, with_prompt
 from ragassay.metrics.core import base, naming, own

@@ -164,6 +164,15 @@ def test_links_between_pages_lead_somewhere(page: Path) -> None:
         assert (page.parent / target).exists(), target
 
 
+def test_every_file_that_the_architecture_names_exists() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    source = ROOT / "src" / "ragassay"
+    names = set(re.findall(r"`([a-z_/]+\.(?:py|yaml))`", page))
+    assert len(names) > 20
+    missing = {name for name in names if not (ROOT / name).is_file()}
+    assert not {name for name in missing if not list(source.rglob(name))}
+
+
 def test_every_benchmark_that_is_named_exists() -> None:
     listed = (ROOT / "benchmarks" / "__main__.py").read_text(encoding="utf-8")
     pages = "".join(page.read_text(encoding="utf-8") for page in PAGES)

@@ -16,8 +16,8 @@ from ragassay.judges.asking import Asker
 from ragassay.judges.judge import Judge
 from ragassay.judges.question import Question
 from ragassay.judges.questions.rubrics import Graded, RubricGrade
-from ragassay.judges.rubric import Rubric
-from ragassay.judges.rubric_files import STEPS, bundled, parse_rubric
+from ragassay.judges.rubrics.rubric import Rubric
+from ragassay.judges.rubrics.rubric_files import STEPS, bundled, parse_rubric
 from ragassay.judges.verdict import Provenance, Verdict
 from ragassay.metrics.core import base, naming, own
 from ragassay.metrics.core.base import Metric, Window

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ragassay.errors import InputError, UsageError
-from ragassay.judges.rubric import JudgePrompt, Rubric
-from ragassay.judges.rubric_files import read_judge_prompt, read_rubric
+from ragassay.judges.rubrics.rubric import JudgePrompt, Rubric
+from ragassay.judges.rubrics.rubric_files import read_judge_prompt, read_rubric
 from ragassay.metrics.core.base import Metric
 
 T = TypeVar("T", Rubric, JudgePrompt)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from ragassay.judges.asking import Ask
 from ragassay.judges.question import Question
 from ragassay.judges.questions.matching import AnswerMatch
-from ragassay.judges.rubric import JudgePrompt
+from ragassay.judges.rubrics.rubric import JudgePrompt
 from ragassay.metrics.core import own
 from ragassay.metrics.core.base import not_applicable, param, register
 from ragassay.metrics.core.judged import JudgedMetric

@@ -14,8 +14,8 @@ from typing import Any, ClassVar
 from ragassay.judges.asking import Ask
 from ragassay.judges.question import Question
 from ragassay.judges.questions.rubrics import Parts, RubricGrade
-from ragassay.judges.rubric import Rubric, RubricPart
-from ragassay.judges.rubric_files import bundled
+from ragassay.judges.rubrics.rubric import Rubric, RubricPart
+from ragassay.judges.rubrics.rubric_files import bundled
 from ragassay.metrics.answer.answer_match import accepted
 from ragassay.metrics.core import own
 from ragassay.metrics.core.base import register

@@ -1,7 +1,7 @@
 """What a person writes to have something judged: a rubric, or instructions of their own.
 
 Both are data. ``ragassay.metrics.rubric.rubric_grade`` and ``ragassay.metrics.answer.answer_match``
-make metrics of them, ``ragassay.judges.rubric_files`` reads them.
+make metrics of them, ``ragassay.judges.rubrics.rubric_files`` reads them.
 """
 
 from __future__ import annotations

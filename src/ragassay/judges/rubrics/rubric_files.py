@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_vali
 
 from ragassay import yaml_positions
 from ragassay.errors import InputError
-from ragassay.judges.rubric import JudgePrompt, Rubric, RubricPart
+from ragassay.judges.rubrics.rubric import JudgePrompt, Rubric, RubricPart
 from ragassay.yaml_files import text_of
 
 STEPS = 100
