@@ -19,7 +19,9 @@ from llm_server import LLMServer
 from ragassay.cli import call
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
+FRONT = [ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "SECURITY")]
+PAGES = sorted([*FRONT, *(ROOT / "docs").rglob("*.md")])
+FORMS = sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml"))
 PAGES_WITH_DATA = ("judges", "labels", "nuggets", "plots", "consistency", "embeddings")
 FENCE = re.compile(r"^```(\S+)([^\n]*)\n(.*?)^```$", re.M | re.S)
 QRELS = "".join(f"q{q} 0 d{d} {int(d % 3 == q % 3)}\n" for q in range(6) for d in range(9))
@@ -89,6 +91,14 @@ def test_every_command_on_a_page_succeeds(page: Path, desk: Path, capsys) -> Non
             continue
         words = shlex.split(line, comments=True)[1:]
         assert call(words) == 0, f"{line}\n{capsys.readouterr().err}"
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
+def test_every_command_that_an_issue_form_asks_for_succeeds(form: Path, desk: Path, capsys) -> None:
+    asked = re.findall(r"`ragassay ([^`]+)`", form.read_text(encoding="utf-8"))
+    assert asked or form.name == "config.yml"
+    for words in asked:
+        assert call(shlex.split(words)) == 0, f"{words}\n{capsys.readouterr().err}"
 
 
 def test_the_readme_shows_the_main_commands() -> None:

@@ -1,0 +1,82 @@
+"""CONTRIBUTING.md can be followed literally; hooks and workflow run what .ci/run runs."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[1]
+FENCE = re.compile(r"^```(\S+)([^\n]*)\n(.*?)^```$", re.M | re.S)
+CI = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
+def read_yaml(name: str) -> Any:
+    return yaml.safe_load((ROOT / name).read_text(encoding="utf-8"))
+
+
+@pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason=".ci/run runs mypy on Python 3.11 only")
+def test_the_page_can_be_followed_literally(tmp_path: Path) -> None:
+    """In a copy of the project; the first command's result is replaced by this environment."""
+    for name in ("src", "tests", "benchmarks", "docs"):
+        ignored = shutil.ignore_patterns("__pycache__", "approved")
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=ignored)
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    (tmp_path / ".venv").symlink_to(sys.prefix)
+    environment = os.environ | {"PYTHONPATH": str(tmp_path / "src")}
+    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    set_up, done = None, []
+    for language, info, body in FENCE.findall(page):
+        if language == "python":
+            written = tmp_path / info.strip()
+            assert not written.exists(), f"{info} is a file of the project"
+            written.write_text(body, encoding="utf-8")
+        for line in body.splitlines() if language == "sh" else ():
+            if set_up is None:
+                set_up = line
+                continue
+            run = subprocess.run(
+                ["bash", "-c", line], cwd=tmp_path, env=environment, capture_output=True, text=True
+            )
+            assert run.returncode == 0, f"{line}\n{run.stdout}\n{run.stderr}"
+            done.append(run.stdout)
+    assert set_up is not None
+    assert f"\n{set_up} && " in (ROOT / "README.md").read_text(encoding="utf-8")  # run by .ci/run
+    assert any("2 passed" in output for output in done)  # the tests of the new metric
+    assert any("shorter words do not count" in output for output in done)
+
+
+def test_hooks_run_the_style_and_type_checks_of_ci_without_a_network() -> None:
+    step = CI[CI.index('step "style and types"') :].split("\n\n")[0]
+    ((repository),) = read_yaml(".pre-commit-config.yaml")["repos"]
+    assert repository["repo"] == "local"
+    hooks = repository["hooks"]
+    assert [hook["entry"] for hook in hooks] == step.splitlines()[1:]
+    assert all(hook["language"] == "system" and not hook["pass_filenames"] for hook in hooks)
+
+
+def test_the_workflow_runs_ci_on_push_and_pull_request_with_every_python() -> None:
+    workflow = read_yaml(".github/workflows/ci.yml")
+    assert {"push", "pull_request"} <= set(workflow[True])  # YAML 1.1 reads "on" as true
+    ((job),) = workflow["jobs"].values()
+    assert job["steps"][-1]["run"] == ".ci/run"
+    (pythons,) = (step["with"]["python-version"] for step in job["steps"] if "with" in step)
+    *others, default = pythons.split()
+    supported = [line.split(" :: ")[-1] for line in PROJECT["classifiers"] if ":: 3." in line]
+    assert default == supported[0] and sorted(others) == supported[1:]
+
+
+def test_the_citation_is_of_this_version() -> None:
+    citation = read_yaml("CITATION.cff")
+    for field, value in (("title", "name"), ("version", "version"), ("license", "license")):
+        assert citation[field] == PROJECT[value]
+    assert citation["keywords"] == PROJECT["keywords"]
