@@ -35,7 +35,7 @@ from ragassay.transport.endpoints.openai_chat import OpenAIChat
 from ragassay.transport.limits import Limiter
 from ragassay.transport.prices import Price
 from ragassay.transport.secrets import NO_KEY, Secret
-from ragassay.transport.sending import Parcel, Sender, Tally
+from ragassay.transport.sending import Sender, SendRequest, Tally
 from virtual_time import VirtualLoop, virtually
 
 GRADE = RelevanceGrade("how tall is the tower?", "The tower is 81 metres tall.")
@@ -187,11 +187,11 @@ class Slow(Endpoint):
         pass
 
 
-def parcel(tally: Tally) -> Parcel[str | None]:
+def parcel(tally: Tally) -> SendRequest[str | None]:
     async def receive(completion: Completion) -> str | None:
         return completion.text
 
-    return Parcel(b"{}", 1, 1, tally, receive)
+    return SendRequest(b"{}", 1, 1, tally, receive)
 
 
 def test_the_deadline_covers_retries_and_their_waits() -> None:

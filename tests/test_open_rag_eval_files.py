@@ -129,9 +129,9 @@ class Recorded(Judge):
 
 def words(answer: str) -> str:
     """An answer as the tool's parts have it."""
-    from ragassay.metrics.citation.citation_parser import spoken
+    from ragassay.metrics.citation.citation_parser import text_for_models
 
-    return spoken(Answer(answer))
+    return text_for_models(Answer(answer))
 
 
 def links(run: Mapping[str, Any]) -> dict[tuple[str, str], float]:

@@ -7,13 +7,13 @@ import hashlib
 import json
 import re
 from dataclasses import replace
+from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pages.parser import HTMLParser
 
 from ragassay.engine.results.result import Result
 from ragassay.engine.results.summary import Spending

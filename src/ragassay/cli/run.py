@@ -349,8 +349,8 @@ def run(
         show.warn(found.warnings)
         return OK
     doing = None
-    if job.bench is not None and job.bench.costs:
-        doing = job.bench.doing
+    if job.session is not None and job.session.costs:
+        doing = job.session.doing
         # What is loaded by now need not be searched for garbage while the first requests are built:
         # it takes as long as building them. The process is ours, so this is ours to say.
         gc.freeze()

@@ -51,7 +51,7 @@ def run_step(
     from ragassay.compat.mtrag.mtrag_steps import StepOptions, run_steps
     from ragassay.engine.models.model_checks import check_models
     from ragassay.engine.models.modelling import model_options
-    from ragassay.engine.run.judge_session import bench_for
+    from ragassay.engine.run.judge_session import open_session
     from ragassay.reports.text import terminal
 
     words = judge_words(provider, judge_model, openai_key, azure_host)
@@ -89,10 +89,10 @@ def run_step(
     with ExitStack() as stack:
         asker, doing = None, None
         if options.asks:
-            bench = bench_for(config, [suites.get(SUITE)])
-            stack.callback(bench.close)
-            asker = stack.enter_context(bench.asker())
-            doing = bench.doing if bench.costs else None
+            session = open_session(config, [suites.get(SUITE)])
+            stack.callback(session.close)
+            asker = stack.enter_context(session.asker())
+            doing = session.doing if session.costs else None
         progress = stack.enter_context(show.progress(f"step {step}", doing=doing))
         summary = run_steps(options, asker, progress)
     if json:

@@ -150,7 +150,7 @@ def compare_pairs(
             raise ValueError(f"{name} must have one entry for each of {n_rows} metrics")
     codes = None if clusters is None else cluster_codes(clusters, first.shape[1])
     scale = _largest(first, second)
-    differences = apart(first, second)
+    differences = rounded_differences(first, second)
     flips = _flipped(first, second, differences, scored, codes, n_resamples, seed)
     family = [row for row in range(n_rows) if tested is None or tested[row]]
     family = [row for row in family if scored[row].any()]
@@ -317,7 +317,7 @@ def _corrected(
     return dict(zip(family, found, strict=True)), tails
 
 
-def apart(first: FloatArray, second: FloatArray) -> FloatArray:
+def rounded_differences(first: FloatArray, second: FloatArray) -> FloatArray:
     """``first - second``, both of shape ``(n_rows, n)``; 0 where they are equal up to rounding."""
     differences = first - second
     differences[np.abs(differences) <= ROUNDING * _largest(first, second)[:, None]] = 0.0

@@ -75,7 +75,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Parcel(Generic[T]):
+class SendRequest(Generic[T]):
     """A request to be sent, and what to do with its reply.
 
     Attributes:
@@ -155,7 +155,7 @@ class Sender:
         self._stopped = self._stopped or (reason, detail)
         self._wake()
 
-    def open_road(self) -> None:
+    def end_head_start(self) -> None:
         """Ends the head start of the first request."""
         self._ahead.set()
 
@@ -165,7 +165,7 @@ class Sender:
         if self.breaker.tripped:
             self._wake()
 
-    async def send(self, parcel: Parcel[T]) -> T | None:
+    async def send(self, outgoing: SendRequest[T]) -> T | None:
         """What comes of the reply, or ``None`` where the request is not current any more (nothing
         was sent).
 
@@ -173,12 +173,12 @@ class Sender:
             Stopped: nothing more is sent.
             EndpointError: the endpoint gave no reply, and will give none.
         """
-        tally = parcel.tally
+        tally = outgoing.tally
         if not self._ahead.is_set():
             await self._head_start()
         for attempt in range(1, ATTEMPTS + 1):
             try:
-                return await self._attempt(parcel)
+                return await self._attempt(outgoing)
             except Stopped:
                 raise
             except EndpointError as error:
@@ -197,23 +197,23 @@ class Sender:
         """Seconds that a question still has."""
         return self.timeout - tally.seconds - tally.waited
 
-    async def _attempt(self, parcel: Parcel[T]) -> T | None:
+    async def _attempt(self, outgoing: SendRequest[T]) -> T | None:
         """One sending, once there is a place for it."""
         while True:
             if self.stopped:
                 raise self._stopped_error()
             try:
-                tokens = int(parcel.input_tokens + parcel.output_tokens)
-                async with self.limiter.slot(tokens, begun=parcel.tally.attempts > 0):
+                tokens = int(outgoing.input_tokens + outgoing.output_tokens)
+                async with self.limiter.slot(tokens, begun=outgoing.tally.attempts > 0):
                     if self.stopped:
                         raise self._stopped_error()
-                    if parcel.current is not None and not parcel.current():
+                    if outgoing.current is not None and not outgoing.current():
                         return None
-                    if self._left(parcel.tally) <= 0:
+                    if self._left(outgoing.tally) <= 0:
                         raise self._late()
-                    pay = await self._claim(parcel.input_tokens, parcel.output_tokens)
-                    completion = await self._sent(parcel.body, parcel.tally, pay)
-                    return await parcel.receive(completion)
+                    pay = await self._claim(outgoing.input_tokens, outgoing.output_tokens)
+                    completion = await self._sent(outgoing.body, outgoing.tally, pay)
+                    return await outgoing.receive(completion)
             except _Woken:
                 continue  # perhaps another judge of this endpoint was stopped
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ragassay.engine.comparison.gates import OWED
 from ragassay.engine.results.result import Result
-from ragassay.stats.paired import apart
+from ragassay.stats.paired import rounded_differences
 
 Matrix = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -122,7 +122,7 @@ def query_differences(a: Result, b: Result, names: Sequence[str]) -> list[Matrix
     values_a, mask_a = query_matrix(a, names, rows_a, common)
     values_b, mask_b = query_matrix(b, names, rows_b, common)
     both = mask_a & mask_b
-    found = apart(np.where(both, values_a, 0.0), np.where(both, values_b, 0.0))
+    found = rounded_differences(np.where(both, values_a, 0.0), np.where(both, values_b, 0.0))
     return [row[scored] for row, scored in zip(found, both, strict=True)]
 
 

@@ -33,7 +33,7 @@ from ragassay.models.weights.weight_files import is_path, place_of
 from ragassay.transport.endpoints.base import TIMEOUT_S
 
 if TYPE_CHECKING:
-    from ragassay.engine.run.judge_session import Bench
+    from ragassay.engine.run.judge_session import JudgeSession
     from ragassay.judges.judge_factory import Address
 
 _OF_ENDPOINTS = ("embedder_dimensions", "embedder_key_file")
@@ -127,7 +127,7 @@ def models_for(
     address: Address | None,
     stack: ExitStack,
     asker: Asker | None,
-    bench: Bench | None,
+    session: JudgeSession | None,
 ) -> Models:
     """The models of a run, its embedder among them; nothing is loaded or opened yet.
 
@@ -138,7 +138,7 @@ def models_for(
     def made(models: Models) -> Embedder:
         if address is None:
             return _local(models, config.embedder, config.embedder_prefix)
-        return _endpoint(config, address, stack, asker, bench)
+        return _endpoint(config, address, stack, asker, session)
 
     return Models(model_options(config), made)
 
@@ -214,7 +214,7 @@ def _endpoint(
     address: Address,
     stack: ExitStack,
     asker: Asker | None,
-    bench: Bench | None,
+    session: JudgeSession | None,
 ) -> Embedder:
     from ragassay.judges.ledger.store import DEFAULT, Ledger
     from ragassay.models.embedders.embedding_endpoint import TEXTS, EndpointEmbedder
@@ -223,8 +223,8 @@ def _endpoint(
     from ragassay.transport.limits import MOST, Limiter
     from ragassay.transport.prices import price_of
 
-    ledger = None if bench is None else bench.ledger
-    budget = None if bench is None else bench.budget
+    ledger = None if session is None else session.ledger
+    budget = None if session is None else session.budget
     if ledger is None:
         ledger = stack.enter_context(Ledger(Path(config.ledger or DEFAULT)))
     if budget is None and config.budget is not None:

@@ -131,10 +131,10 @@ def preview(job: Job, progress: Progress | None = None, *, walk: int | None = No
 
 def _planner(job: Job, stack: ExitStack) -> Planner | None:
     """Plans for the job's judge; the judge's ledger is closed with the stack."""
-    if job.bench is None:
+    if job.session is None:
         return None
-    stack.callback(job.bench.close)
-    judge, ledger = job.bench.judge, job.bench.ledger
+    stack.callback(job.session.close)
+    judge, ledger = job.session.judge, job.session.ledger
     price = None if job.config.price is None else Price.parse(job.config.price)
     pace, fresh = pace_of(judge, job.config, ledger), is_fresh(judge, ledger)
     planner = Planner(job.plan.metrics, judge, pace=pace, price=price, fresh=fresh)

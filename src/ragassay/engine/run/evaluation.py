@@ -35,7 +35,13 @@ from ragassay.engine.results.run_folder import (
 from ragassay.engine.results.summarise import IntervalOptions
 from ragassay.engine.results.verdicts import KeptVerdicts, VerdictFile
 from ragassay.engine.run.accumulator import Collector, noted
-from ragassay.engine.run.judge_session import OFFLINE, Bench, bench_for, signature, spending
+from ragassay.engine.run.judge_session import (
+    OFFLINE,
+    JudgeSession,
+    open_session,
+    signature,
+    spending,
+)
 from ragassay.engine.run.resolved_config import resolved_config
 from ragassay.engine.run.scoring import MODELLED_WINDOW, judged_among, score_stream
 from ragassay.engine.run.source import Data, Source, format_of, open_source
@@ -170,7 +176,7 @@ def prepare(
     if any(gate.which != "mean" for gate in checks):
         check_one_sided(config.level)
     asks = bool(judged_among(plan.metrics.values())) or config.nuggets == POOLED
-    bench = None
+    session = None
     if asks and config.nuggets not in (OWN, POOLED):
         from ragassay.engine.run.nugget_bank import NuggetBank, checked
 
@@ -178,7 +184,7 @@ def prepare(
     check_models(config, plan.every.values())
     address = address_for(config, plan.metrics.values(), dry=dry, environment=environment)
     if asks:
-        bench = bench_for(config, plan.suites, judge, dry=dry, environment=environment)
+        session = open_session(config, plan.suites, judge, dry=dry, environment=environment)
     elif config.judge and config.judge != [OFFLINE]:
         warnings.warn(
             f"The judge {config.judge[0]} is not asked: no metric of this run needs one.",
@@ -187,7 +193,7 @@ def prepare(
         )
     again = isinstance(data, str | Path) or not isinstance(data, Iterator)
     rereads = (lambda: open_source(data, config, refuse_joined=refused).samples) if again else None
-    return Job(config, source, plan, tuple(checks), bench, rereads, address)
+    return Job(config, source, plan, tuple(checks), session, rereads, address)
 
 
 def _tell_twice(plan: Plan) -> None:
@@ -211,8 +217,8 @@ def _tell_twice(plan: Plan) -> None:
 class Job:
     """A run that is ready to go. It can be run once.
 
-    ``bench`` holds the judge, where a metric asks one. ``rereads`` opens the data once more, where
-    it can be read more than once. ``embedding`` is where the embedder is, where that is an
+    ``session`` holds the judge, where a metric asks one. ``rereads`` opens the data once more,
+    where it can be read more than once. ``embedding`` is where the embedder is, where that is an
     endpoint.
     """
 
@@ -220,7 +226,7 @@ class Job:
     source: Source
     plan: Plan
     gates: tuple[gates.Gate, ...] = ()
-    bench: Bench | None = None
+    session: JudgeSession | None = None
     rereads: Callable[[], Iterator[Sample]] | None = None
     embedding: Address | None = None
 
@@ -256,7 +262,7 @@ class Job:
                 writer.judge = judge
             outlet = Outlet(list(plan.metrics), writer, keep=keep, judge=judge)
             bank = None if asker is None else self.bank(asker)
-            models = models_for(config, self.embedding, stack, asker, self.bench)
+            models = models_for(config, self.embedding, stack, asker, self.session)
             metrics = list(plan.metrics.values())
             whole = Whole(self.rereads)
             again = None
@@ -334,10 +340,10 @@ class Job:
 
     def _asker(self, stack: ExitStack, keep: Callable[[Asked], None] | None) -> Asker | None:
         """Who asks, closed with the stack; however a run ends, what is paid for arrives."""
-        if self.bench is None:
+        if self.session is None:
             return None
-        stack.callback(self.bench.close)
-        return stack.enter_context(self.bench.asker(keep))
+        stack.callback(self.session.close)
+        return stack.enter_context(self.session.asker(keep))
 
     def bank(self, asker: Asker) -> NuggetBank | None:
         """The nugget bank that the configuration names, made known to the metrics: read, or made

@@ -44,7 +44,7 @@ SENDING = ("concurrency", "rpm", "tpm", "timeout", "ledger", "budget", "refresh"
 
 
 @dataclass
-class Bench:
+class JudgeSession:
     """A judge and what it needs; close it after the run."""
 
     judge: Judge
@@ -88,14 +88,14 @@ class Bench:
             self.ledger.close()
 
 
-def bench_for(
+def open_session(
     config: RunConfig,
     suites: Sequence[Suite] = (),
     judge: Judge | None = None,
     *,
     dry: bool = False,
     environment: Mapping[str, str] | None = None,
-) -> Bench:
+) -> JudgeSession:
     """The judge that a configuration names (the embedded one where it names none).
 
     Args:
@@ -121,10 +121,10 @@ def bench_for(
                 f"{asked[0]!r} is for judges that are named by a word; yours comes ready made. "
                 "Set it where you make the judge."
             )
-        return Bench(judge)
+        return JudgeSession(judge)
     words = config.judge or [OFFLINE]
     if words == [OFFLINE]:
-        return Bench(OfflineJudge())
+        return JudgeSession(OfflineJudge())
     from ragassay.judges.judge_factory import JudgeOptions, make_judge
     from ragassay.judges.ledger.ledger_file import MEMORY
     from ragassay.judges.ledger.store import DEFAULT, Ledger
@@ -166,7 +166,7 @@ def bench_for(
             environment=environment,
         )
         stack.pop_all()
-    return Bench(made, ledger, budget)
+    return JudgeSession(made, ledger, budget)
 
 
 def spending(asker: Asker, seconds: float) -> Spending:

@@ -42,7 +42,7 @@ from ragassay.transport.endpoints.base import (
 )
 from ragassay.transport.limits import Limiter
 from ragassay.transport.prices import Price
-from ragassay.transport.sending import BACKOFF_S, INTERRUPTED, Parcel, Sender, Stopped, Tally
+from ragassay.transport.sending import BACKOFF_S, INTERRUPTED, Sender, SendRequest, Stopped, Tally
 
 DEFAULTS: Mapping[str, Any] = {"temperature": 0.0, "seed": 42}
 """Sampling unless a question or the user says otherwise."""
@@ -236,7 +236,7 @@ class _Asking:
         dialect, sender = self.judge._dialect, self.judge._sender
         try:
             try:
-                return await dialect.exchange(self._rebuilt, self._send, sender.open_road)
+                return await dialect.exchange(self._rebuilt, self._send, sender.end_head_start)
             except Unreadable as first:
                 return await self._repaired(first)
         except Stopped as stop:
@@ -245,7 +245,7 @@ class _Asking:
         except EndpointError as error:
             return await self._failed(error.reason, error.detail)
         finally:
-            sender.open_road()
+            sender.end_head_start()
 
     def _rebuilt(self, dropped: frozenset[str]) -> Request:
         if dropped != self.request.dropped:
@@ -272,7 +272,7 @@ class _Asking:
 
         longest = self._longest(request)
         return await self.judge._sender.send(
-            Parcel(request.body, request.input_tokens, longest, self.tally, received, current)
+            SendRequest(request.body, request.input_tokens, longest, self.tally, received, current)
         )
 
     def _longest(self, request: Request) -> float:
@@ -291,7 +291,7 @@ class _Asking:
         longest = self._longest(self.request)
         try:
             found = await self.judge._sender.send(
-                Parcel(body, tokens, longest, self.tally, self._taken)
+                SendRequest(body, tokens, longest, self.tally, self._taken)
             )
         except Unreadable as second:
             rest = second.rest or first.rest

@@ -109,7 +109,7 @@ def published_parts(text: str) -> tuple[Statement, ...]:
     return (*found, Statement(rest)) if len(rest) > 1 else tuple(found)
 
 
-def spoken(answer: Answer) -> str:
+def text_for_models(answer: Answer) -> str:
     """The answer as Open RAG Eval hands it to its models: its parts, which hold no citations where
     they were cut from a text. Statements that a record itself gives are taken as they are."""
     return " ".join(one.text for one in answer.statements or published_parts(answer.text))

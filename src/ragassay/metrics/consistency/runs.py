@@ -14,7 +14,7 @@ from itertools import combinations
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 from ragassay.metrics.answer.rouge import PARTS, PRF
-from ragassay.metrics.citation.citation_parser import spoken, without_citations
+from ragassay.metrics.citation.citation_parser import text_for_models, without_citations
 from ragassay.metrics.core.base import Metric, Window, not_applicable, param, part
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
@@ -147,7 +147,7 @@ def said(run: Sample, citations: Citations = "published") -> str:
     if citations == "kept":
         return run.answer.text
     if citations == "published":
-        return spoken(run.answer).strip()
+        return text_for_models(run.answer).strip()
     return without_citations(run.answer.text, run.passages or ()).strip()
 
 

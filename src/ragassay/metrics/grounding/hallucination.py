@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ragassay.metrics.citation.citable import passage_keys
-from ragassay.metrics.citation.citation_parser import sentences, spoken
+from ragassay.metrics.citation.citation_parser import sentences, text_for_models
 from ragassay.metrics.core.base import Window, missing, param, register
 from ragassay.metrics.core.modelled import ModelMetric
 from ragassay.metrics.mtrag.mtrag_given import in_range, read, values_of
@@ -49,7 +49,7 @@ class _Hhem(ModelMetric):
             return none
         if not any(text.strip() for text in texts):
             return Unscored(Reason.UNDEFINED, "the passages are empty texts")
-        if not spoken(sample.answer).strip():
+        if not text_for_models(sample.answer).strip():
             return Unscored(
                 Reason.UNDEFINED, "the answer is empty, so there is nothing to bear out"
             )
@@ -96,7 +96,7 @@ class Hhem(_Hhem):
         model = window.models.use(HhemModel)
         sources = [" ".join(_texts(window.samples[at])) for at in rows]
         pairs = [
-            (source[: self.max_chars], spoken(_answer(window.samples[at])))
+            (source[: self.max_chars], text_for_models(_answer(window.samples[at])))
             for source, at in zip(sources, rows, strict=True)
         ]
         with threads(_THREADS):

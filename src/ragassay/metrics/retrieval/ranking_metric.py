@@ -53,11 +53,11 @@ class RankingMetric(Metric):
         values = iter(self.values(table.rankings).tolist())
         evidence = iter(window.once(_evidence, getattr(self, "rel", 1)))
         return [
-            problem or Score(self.spoken(next(values)), explanation=next(evidence))
+            problem or Score(self.shown_value(next(values)), explanation=next(evidence))
             for problem in table.problems
         ]
 
-    def spoken(self, value: float) -> float:
+    def shown_value(self, value: float) -> float:
         """The value as a sample's score shows it."""
         return value
 

@@ -186,7 +186,7 @@ class _Count(RankingMetric):
     aggregate = "sum"
     recommended_for = "seeing what the other numbers rest on"
 
-    def spoken(self, value: float) -> int:
+    def shown_value(self, value: float) -> int:
         """A whole number."""
         return int(value)
 

@@ -30,7 +30,7 @@ from ragassay.transport.endpoints.base import TIMEOUT_S, Completion, EndpointErr
 from ragassay.transport.endpoints.openai_embeddings import OpenAIEmbeddings, VectorReply
 from ragassay.transport.limits import Limiter
 from ragassay.transport.prices import Price
-from ragassay.transport.sending import BACKOFF_S, INTERRUPTED, Parcel, Sender, Tally
+from ragassay.transport.sending import BACKOFF_S, INTERRUPTED, Sender, SendRequest, Tally
 
 TEXTS = 64
 """Texts in a request at most, unless a batch size is given."""
@@ -218,7 +218,9 @@ class EndpointEmbedder(Embedder):
             return await self._taken(texts, completion)
 
         try:
-            found = await self._sender.send(Parcel(strict.dumps(body), size, 0, tally, received))
+            found = await self._sender.send(
+                SendRequest(strict.dumps(body), size, 0, tally, received)
+            )
         finally:
             self._count(tally)
         assert found is not None
