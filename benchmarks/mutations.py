@@ -169,7 +169,7 @@ def main() -> int:
     parser.add_argument("--work", type=Path, required=True, help="a folder for copies and the map")
     parser.add_argument("--sample", type=int, default=200, help="how many mutants")
     parser.add_argument("--seed", type=int, default=0, help="of the sample")
-    parser.add_argument("--limit", type=float, default=30.0, help="seconds of tests for a mutant")
+    parser.add_argument("--limit", type=float, default=60.0, help="seconds of tests for a mutant")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--packages", nargs="+", default=PACKAGES)
     parser.add_argument("pytest", nargs="*", help="after --: what pytest takes, such as test files")
