@@ -14,7 +14,12 @@ from ragassay.formats import load
 from ragassay.judges.asking import Asker
 from ragassay.judges.question import Question
 from ragassay.metrics.citation.citable import Citable, passage_keys
-from ragassay.metrics.citation.citation_parser import parts, published_parts, sentences, tidy
+from ragassay.metrics.citation.citation_parser import (
+    parts,
+    published_parts,
+    sentences,
+    tidy,
+)
 from ragassay.metrics.citation.citation_scores import (
     Worth,
     best_citations,
@@ -163,6 +168,8 @@ def test_parts_and_sentences_differ_where_a_sentence_cites_nothing() -> None:
         ("It costs 3.5 dollars, e.g. in the U.S. market. So what?", 2),
         ("He lives in the U.S. The weather is fine.", 2),
         ("Vitamin C. Oranges have it.", 2),
+        ("Was it Mr? The clerk did not know.", 2),
+        ("He met a certain Mr... The rest is lost.", 2),
         ("Wait... what? Yes!", 2),
         ("1. First item\n2. Second item", 2),
         ("它很大。它很重！", 2),

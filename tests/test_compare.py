@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import ragassay
+from ragassay.engine.comparison.compare_runs import compare_arrays
 from ragassay.engine.comparison.split_systems import by_system
 from ragassay.errors import UsageError
 
@@ -85,9 +86,35 @@ def test_only_common_queries_are_compared_and_the_rest_is_counted() -> None:
     old = ragassay.evaluate(records([True] * 4), ["em"])
     found = ragassay.compare(new, old)
     assert (found.n_common, found.only_a, found.only_b) == (4, 2, 0)
+    assert f"2 queries are in {new.name} only; {old.name} lacks them." in found.warnings
+    mirrored = ragassay.compare(old, new)
+    assert (mirrored.n_common, mirrored.only_a, mirrored.only_b) == (4, 0, 2)
+    assert f"2 queries are in {new.name} only; {old.name} lacks them." in mirrored.warnings
     other = ragassay.evaluate(records([True], prefix="z"), ["em"])
     with pytest.raises(UsageError, match="no query in common"):
         ragassay.compare(new, other)
+
+
+@pytest.mark.parametrize(
+    ("span", "possible"),
+    [
+        ((0.0, 1.0), False),
+        ((-1.0, 1.0), True),
+        ((-1.0, 0.0), False),
+        ((0.5, 1.0), False),
+        ((3.0, 5.0), True),
+        ((0.0, None), True),
+        ((None, 1.0), True),
+    ],
+)
+def test_a_detectable_difference_is_within_the_width_of_the_metrics_range(
+    span: tuple[float | None, float | None], possible: bool
+) -> None:
+    a, b = np.array([[0.7, 0.0, 0.7, 0.1]]), np.array([[0.0, 0.35, 0.1, 0.7]])
+    unlimited = compare_arrays(["m"], a, b).differences[0].detectable
+    assert unlimited is not None and 1.0 < unlimited < 2.0
+    found = compare_arrays(["m"], a, b, spans=[span]).differences[0].detectable
+    assert found == (unlimited if possible else None)
 
 
 def test_repeats_are_averaged_before_the_test() -> None:

@@ -79,6 +79,9 @@ def decided(
     [
         ("f1>=0.6", [0.6], 0, True),
         ("f1>=0.6", [0.5999], 0, False),
+        ("f1>0.6", [0.6], 0, False),
+        ("f1<=0.6", [0.6], 0, True),
+        ("f1<0.6", [0.6], 0, False),
         ("f1>=0.6", [], 0, None),
         ("f1>=0.6", [0.7] * 10, 1, True),  # 0.636 with the worst value
         ("f1>=0.6", [0.65] * 10, 1, None),
@@ -86,6 +89,13 @@ def decided(
         ("f1>=0.6", [0.59] * 10, 1, None),
         ("f1<=0.4", [0.3] * 10, 1, True),
         ("f1<=0.4", [0.35] * 10, 1, None),
+        ("f1<=0.4", [0.42] * 10, 1, None),  # 0.382 with the best
+        ("f1<=0.4", [0.5] * 10, 1, False),  # 0.455 with the best
+        ("f1<0.4", [0.3] * 10, 1, True),
+        ("f1<0.4", [0.35] * 10, 1, None),
+        ("high(f1)<=0.1", [0.0] * 200, 1, True),
+        ("high(f1)<=0.1", [0.0] * 29, 1, None),
+        ("high(f1)<=0.1", [1.0] * 50, 3, False),
         ("low(f1)>=0.99", [1.0] * 3, 0, None),
         ("low(f1)>=0.9", [1.0] * 3, 0, None),
         ("low(f1)>=0.9", [1.0] * 29, 0, True),  # 0.05 ** (1 / 29) = 0.902
@@ -118,6 +128,14 @@ def test_a_score_that_the_judge_owes_may_be_anything(why: Reason) -> None:
         found = decided(gate, [1.0] * 17, 3, why)
         assert found.passed is (None if owed else True), why
         assert ("3 samples that should have been scored were not" in found.why) == owed
+
+
+def test_an_upper_limit_counts_missing_answers_at_both_ends_of_the_range() -> None:
+    found = decided("f1<=0.4", [0.35] * 10, 1, Reason.MISSING_INPUT)
+    assert (found.passed, found.unscored) == (None, 1)
+    assert (found.low, found.high) == (pytest.approx(3.5 / 11), pytest.approx(4.5 / 11))
+    assert decided("f1<=0.4", [0.3] * 10, 1, Reason.MISSING_INPUT).passed is True
+    assert decided("f1<=0.4", [0.5] * 10, 1, Reason.MISSING_INPUT).passed is False
 
 
 def test_a_gate_prints_the_bound_that_it_looks_at() -> None:

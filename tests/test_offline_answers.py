@@ -173,6 +173,20 @@ def test_nuggets_are_short_new_and_near_the_query() -> None:
     assert short and all(len(nugget.split()) <= 5 for nugget in short)
 
 
+@pytest.mark.parametrize(
+    ("passage", "n"),
+    [
+        ("The Aarwyk bridge opened.", 0),
+        ("The bridge opened in 1968.", 1),
+        ("The bridge closed.", 0),
+    ],
+)
+def test_a_nugget_has_three_content_words_and_one_that_the_query_lacks(
+    passage: str, n: int
+) -> None:
+    assert len(ask(ExtractNuggets(QUERY, (passage,))).nuggets) == n
+
+
 def test_vital_is_what_answers_the_query() -> None:
     nuggets = (
         "the bridge opened on 4 May 1968",

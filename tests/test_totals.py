@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from ragassay.engine.results.run_aggregates import totals
+from ragassay.engine.results.summary import MetricSummary
+from ragassay.scores import Reason
+from ragassay.suites import Suite, Total
+
+FACTS = {Reason.NOT_APPLICABLE, Reason.UNDEFINED}
+SUITE = Suite(
+    "s", "", "", ("f1", "em"), totals={"sum": Total("", {"x": "f1", "y": "em"}, lambda x, y: x + y)}
+)
+
+
+def metric(name: str, mean: float | None, unscored: Mapping[str, int]) -> MetricSummary:
+    return MetricSummary(
+        name, "", "answer", mean, None, None, 0.95, "", 3, 4, metric=name, unscored=unscored
+    )
+
+
+@pytest.mark.parametrize("reason", list(Reason))
+def test_a_total_is_given_where_each_missing_score_lies_in_its_sample(reason: Reason) -> None:
+    found = totals([SUITE], [metric("f1", 0.5, {reason.value: 1}), metric("em", 0.25, {})])
+    assert found == ({"sum": 0.75} if reason in FACTS else {})
+
+
+def test_one_reason_that_does_not_lie_in_the_sample_is_enough_to_leave_a_total_out() -> None:
+    mixed = metric("f1", 0.5, {"undefined": 1, "missing_input": 1})
+    assert totals([SUITE], [mixed, metric("em", 0.25, {})]) == {}
+
+
+def test_a_total_needs_the_mean_of_each_of_its_metrics() -> None:
+    assert totals([SUITE], [metric("f1", 0.5, {})]) == {}
+    assert totals([SUITE], [metric("f1", 0.5, {}), metric("em", None, {})]) == {}
+    assert totals([SUITE], [metric("f1", 0.0, {}), metric("em", 0.0, {})]) == {"sum": 0.0}
