@@ -23,13 +23,18 @@ class Finalised:
 def test_an_interrupt_that_python_drops_is_raised_at_the_next_look(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    with interrupt.heard():
-        interrupt.check()
-        thing = Finalised()
-        del thing
-        with pytest.raises(KeyboardInterrupt):
+    # A shell that runs the tests in the background ignores the signal for them.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with interrupt.heard():
             interrupt.check()
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+            thing = Finalised()
+            del thing
+            with pytest.raises(KeyboardInterrupt):
+                interrupt.check()
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert capfd.readouterr().err == ""
 
 
