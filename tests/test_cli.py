@@ -286,7 +286,7 @@ def test_a_warning_of_a_reader_is_one_note_and_no_python_warning(tmp_path: Path,
         ("--budget", "5 apples", "--budget: '5 apples' is not a budget"),
         ("--price", "cheap", "--price: a price is two numbers"),
         ("-j", "0", "--concurrency (-j): input should be greater than or equal to 1, not 0"),
-        ("--limit", "0", "--limit: input should be greater"),
+        ("--limit", "0", "--limit (-n): input should be greater"),
     ],
 )
 def test_an_impossible_value_is_refused_whoever_judges_and_its_flag_is_named(

@@ -192,13 +192,6 @@ def test_every_benchmark_that_is_named_exists() -> None:
     assert not missing
 
 
-def test_the_configuration_page_lists_every_key_and_no_other() -> None:
-    from ragassay.engine.config.run_config import RunConfig
-
-    page = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
-    assert set(re.findall(r"^\| `(\w+)` \|", page, re.M)) == set(RunConfig.model_fields)
-
-
 def test_the_run_folder_page_names_every_field() -> None:
     from ragassay.engine.results.result import ROW_FIELDS
     from ragassay.engine.results.summary import MetricSummary, Slice, Spending, Summary

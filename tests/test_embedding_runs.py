@@ -457,18 +457,18 @@ def test_the_plan_of_a_run_is_what_the_run_then_sends(
 
 
 def test_a_folder_in_a_configuration_is_relative_to_it(tmp_path: Path) -> None:
-    from ragassay.engine.config.run_config import absolute_words, relative_words
+    from ragassay.engine.config.config_paths import make_absolute, make_relative
 
     (tmp_path / "models" / "m").mkdir(parents=True)
     found = {"embedder": "models/m"}
-    absolute_words(found, tmp_path)
+    make_absolute(found, tmp_path)
     assert found["embedder"] == str(tmp_path / "models" / "m")
-    relative_words(found, str(tmp_path / "out"))
+    make_relative(found, str(tmp_path / "out"))
     assert found["embedder"] == str(Path("..", "models", "m"))
     for word in ("openai:text-embedding-3-small", "org/model"):
         other = {"embedder": word}
-        absolute_words(other, tmp_path)
-        relative_words(other, str(tmp_path))
+        make_absolute(other, tmp_path)
+        make_relative(other, str(tmp_path))
         assert other["embedder"] == word
 
 

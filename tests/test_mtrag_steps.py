@@ -16,10 +16,9 @@ import ragassay
 from llm_server import LLMServer
 from ragassay import InputError, Reason, UsageError, suites
 from ragassay.cli import call
-from ragassay.cli.steps import judge_words, run_step
+from ragassay.cli.mtrag import judge_words, mtrag
 from ragassay.compat.mtrag.mtrag_steps import STEPS, StepOptions, run_steps
 from ragassay.engine.comparison.split_systems import by_system
-from ragassay.engine.config.run_config import make_config
 from ragassay.engine.results.summary import Summary
 from ragassay.engine.run.evidence import rescore
 from ragassay.judges.asking import Asker
@@ -516,7 +515,7 @@ def test_conditioning_without_the_steps_before_it_says_first_what_is_lacking(
     nothing = stepped("idk_condition", source, tmp_path / "out.jsonl")
     assert told(nothing) == [
         "Nothing was scored: 3 of 3 records lack values of the steps idk, ragas and radbench, and "
-        "idk_condition asks no judge: run the steps idk, ragas and radbench first, or --step all.",
+        "idk_condition asks no judge: run the steps idk, ragas and radbench first, or the step all.",
     ]
     stepped("idk", source, source)
     stepped("ragas", source, source)
@@ -524,7 +523,7 @@ def test_conditioning_without_the_steps_before_it_says_first_what_is_lacking(
     assert some.metrics["RL_F_idk"].n_scored == 3
     assert told(some) == [
         "3 of 3 records lack values of the step radbench, and idk_condition asks no judge: run the "
-        "step radbench first, or --step all.",
+        "step radbench first, or the step all.",
     ]
 
 
@@ -595,19 +594,19 @@ def test_a_judge_that_was_named_and_not_asked_is_told_and_refresh_asks_it(
     pytest.importorskip("openai")
     source = written(tmp_path / "in.jsonl", [record(n) for n in range(1, 4)])
     out = tmp_path / "out.jsonl"
-    assert run_step("idk", None, source, make_config(output=str(out))) == 0
+    assert mtrag("idk", source, output=str(out)) == 0
     assert "keep" not in capsys.readouterr().out
     with LLMServer() as server:
         judge = f"{server.url}#some-model"
         named = {"output": str(out), "judge": [judge], "ledger": str(tmp_path / "l.sqlite")}
-        assert run_step("idk", None, out, make_config(**named), json=True) == 0
+        assert mtrag("idk", out, **named, json=True) == 0
         summary = json.loads(capsys.readouterr().out)
         said = f"3 records keep idk_eval of {LABEL}; --refresh asks {judge}."
         assert summary["warnings"][0] == said
         assert summary["metrics"]["idk_eval"]["judge"] == LABEL
         assert server.stats()["answered"] == 0
         for _ in range(2):
-            assert run_step("idk", None, out, make_config(**named, refresh=True), json=True) == 0
+            assert mtrag("idk", out, **named, refresh=True, json=True) == 0
             summary = json.loads(capsys.readouterr().out)
             assert not any("keep" in text for text in summary["warnings"])
             assert summary["metrics"]["idk_eval"]["judge"] == judge
@@ -822,56 +821,66 @@ def test_the_command_writes_the_file_and_prints_the_means(
 ) -> None:
     given = {"idk_eval": [0.0], "RL_F": [0.25], "RB_llm": [0.5], "RB_agg": [0.75]}
     source = written(tmp_path / "in.jsonl", [record(metrics=given)])
-    config = make_config(output=str(tmp_path / "out.jsonl"), suite=["mtrag"])
-    assert run_step("idk_condition", None, source, config) == 0
+    out = str(tmp_path / "out.jsonl")
+    assert mtrag("idk_condition", input=source, output=out) == 0
     said = capsys.readouterr().out
     assert re.search(r"RL_F_idk\s.*0\.25", said) and "out.jsonl" in said
     assert lines(tmp_path / "out.jsonl")[0]["metrics"]["RB_llm_idk"] == [0.5]
-    assert run_step("idk_condition", source, None, config, json=True) == 0
+    assert mtrag("idk_condition", source, output=out, json=True) == 0
     assert json.loads(capsys.readouterr().out)["totals"] == {
         "ranking_score": pytest.approx(3 / (4 + 2 + 4 / 3))
     }
 
 
 @pytest.mark.parametrize(
-    ("wrong", "message"),
+    ("words", "message"),
     [
-        ({"output": None}, "-o"),
-        ({"suite": ["qa"]}, "belongs to the suite mtrag"),
-        ({"limit": 1}, "--limit"),
-        ({"metrics": ["em"]}, "--metrics"),
+        ([], "-o FILE"),
+        (["-o", "OUT", "--suite", "qa"], "belongs to the suite mtrag, not to qa"),
+        (["-o", "OUT", "--limit", "1"], "--limit"),
+        (["-o", "OUT", "--metrics", "em"], "--metrics"),
+        (["-o", "OUT", "--judge", "offline", "--provider", "openai"], "Keep one"),
+        (["-o", "OUT", "--dry-run"], "--dry-run"),
     ],
 )
 def test_options_that_do_not_go_with_a_step_are_refused(
-    tmp_path: Path, wrong: dict[str, Any], message: str
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str], message: str
 ) -> None:
     source = written(tmp_path / "in.jsonl", [record()])
-    options = {"output": str(tmp_path / "out.jsonl"), "suite": ["mtrag"]} | wrong
-    with pytest.raises(UsageError, match=message):
-        run_step("idk", source, None, make_config(**options))
+    out = tmp_path / "out.jsonl"
+    given = [str(out) if word == "OUT" else word for word in words]
+    assert call(["run", "--step", "idk", "-i", str(source), *given]) == 2
+    assert message in capsys.readouterr().err and not out.exists()
 
 
-def test_two_names_of_a_judge_are_refused(tmp_path: Path) -> None:
-    source = written(tmp_path / "in.jsonl", [record()])
-    config = make_config(output=str(tmp_path / "out.jsonl"), judge=["offline"])
-    with pytest.raises(UsageError, match="Keep one"):
-        run_step("idk", source, None, config, provider="openai")
+@pytest.mark.parametrize("step", [["--step", "idk"], ["--step=idk"]])
+def test_the_published_form_of_a_step_is_understood_with_a_note(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], step: list[str]
+) -> None:
+    source, out = written(tmp_path / "in.jsonl", [record()]), tmp_path / "out.jsonl"
+    words = ["run", str(source), "-s", "mtrag", *step, "-o", str(out), "--json"]
+    assert call(words) == 0
+    found = capsys.readouterr()
+    assert "ragassay mtrag idk" in found.err
+    assert call(["mtrag", "idk", str(source), "-o", str(out), "--json"]) == 0
+    direct, by_step = (json.loads(text)["metrics"] for text in (capsys.readouterr().out, found.out))
+    assert direct == by_step and "idk_eval" in direct
 
 
 def test_the_steps_run_against_a_real_endpoint_and_pay_once(tmp_path: Path) -> None:
     pytest.importorskip("openai")
     source = written(tmp_path / "in.jsonl", [record(n) for n in range(1, 6)])
     with LLMServer() as server:
-        config = make_config(
-            output=str(tmp_path / "out.jsonl"),
-            judge=[f"{server.url}#some-model"],
-            ledger=str(tmp_path / "ledger.sqlite"),
-        )
+        given = {
+            "output": str(tmp_path / "out.jsonl"),
+            "judge": [f"{server.url}#some-model"],
+            "ledger": str(tmp_path / "ledger.sqlite"),
+        }
         answered = []
         for _ in range(2):
-            run_step("idk", source, None, config)
+            mtrag("idk", source, **given)
             for step in ("ragas", "radbench", "idk_condition"):
-                run_step(step, None, tmp_path / "out.jsonl", config)
+                mtrag(step, tmp_path / "out.jsonl", **given)
             answered.append(server.stats()["answered"])
     # A list of claims may be empty, and then there is no second question.
     assert answered[0] == answered[1] and 15 <= answered[0] <= 20

@@ -100,22 +100,6 @@ class OptionError(UsageError):
         self.key, self.problem = key, problem.rstrip(".")
         super().__init__(f"{key}: {self.problem}.")
 
-    def on_command_line(self) -> str:
-        """The sentence for somebody who wrote a flag."""
-        name, _, place = self.key.partition(".")
-        flag = _FLAGS.get(name, f"--{name.replace('_', '-')}")
-        return f"{flag}{f', {place}' if place else ''}: {self.problem}."
-
-
-_FLAGS = {
-    "concurrency": "--concurrency (-j)",
-    "from_timestamp": "--from",
-    "models": "--model",
-    "options": "--option",
-    "to_timestamp": "--to",
-}
-"""Flags that are not called as their key is."""
-
 
 def _without_gaps(sentence: str) -> str:
     """The sentence without the two blanks that an empty hint leaves in its middle or at its end."""

@@ -21,9 +21,11 @@ from ragassay.cli.compare import compare
 from ragassay.cli.demo import demo
 from ragassay.cli.exits import INTERRUPTED, PIPE_CLOSED, USAGE
 from ragassay.cli.explain import explain
+from ragassay.cli.flags import OptionsCommand
 from ragassay.cli.ledger import ledger
 from ragassay.cli.metrics import metrics
 from ragassay.cli.models import models
+from ragassay.cli.mtrag import mtrag, published_form
 from ragassay.cli.plot import plot
 from ragassay.cli.report import report
 from ragassay.cli.rescore import rescore
@@ -36,7 +38,7 @@ _SHOWN = 120
 """Characters of a file's name that an error of the operating system shows."""
 
 COMMANDS: tuple[Callable[..., int], ...] = (
-    *(demo, run, compare, explain, report, plot, trec),
+    *(demo, run, compare, explain, report, plot, trec, mtrag),
     *(validate, metrics, rescore),
 )
 
@@ -77,8 +79,19 @@ def call(argv: list[str]) -> int:
         with interrupt.heard(), warnings.catch_warnings():
             warnings.simplefilter("always", RagassayWarning)
             warnings.showwarning = _show_warning
+            words = [word for word in argv if word != "--debug"]
+            if (published := published_form(words)) is not None:
+                warnings.warn(
+                    f"'run --step' is MT-RAG's form of 'ragassay {published[0]} {published[1]}'.",
+                    RagassayWarning,
+                    stacklevel=1,
+                )
+            words = published or words
+            for command in COMMANDS:
+                if isinstance(command, OptionsCommand) and command.name in words:
+                    command.declare()
             result = app(
-                [word for word in argv if word != "--debug"],
+                words,
                 exit_on_error=False,
                 print_error=False,
                 result_action="return_value",
@@ -97,7 +110,7 @@ def call(argv: list[str]) -> int:
     except OptionError as error:
         if debug:
             raise
-        return _complain(error.on_command_line(), USAGE)
+        return _complain(_of_a_flag(error), USAGE)
     except RagassayError as error:
         if debug:
             raise
@@ -136,6 +149,18 @@ def _show_warning(
     """In place of Python's own, which prints the line of source that warned."""
     del category, filename, lineno, file, line
     print(printable.lines(f"note: {message}"), file=sys.stderr)  # noqa: T201
+
+
+def _of_a_flag(error: OptionError) -> str:
+    """The sentence about a value that an option cannot have, for somebody who wrote its flag."""
+    from ragassay.engine.config.option import options_of
+    from ragassay.engine.config.run_config import RunConfig
+
+    name, _, place = error.key.partition(".")
+    option = options_of(RunConfig).get(name)
+    flag = f"--{name.replace('_', '-')}" if option is None else option.flags_of(name)[0]
+    short = f" ({option.short})" if option is not None and option.short else ""
+    return f"{flag}{short}{f', {place}' if place else ''}: {error.problem}."
 
 
 def _of_the_system(error: OSError) -> str:

@@ -10,7 +10,7 @@ from cyclopts import App, Parameter
 
 from ragassay.cli import show
 from ragassay.cli.exits import INCOMPLETE, OK
-from ragassay.cli.words import folders
+from ragassay.cli.words import pairs
 from ragassay.errors import UsageError
 
 Flag = Parameter(negative=())
@@ -45,7 +45,7 @@ def listing(*, model: Folders = None, json: Annotated[bool, Flag] = False) -> in
     from ragassay.models.weights.weight_files import Unavailable, needs_packages
     from ragassay.reports.text import model_table as report
 
-    named = folders("--model", model) or {}
+    named = pairs("--model", model, "NAME=FOLDER", "xlm-roberta-large=models")
     check_folders(named)
     found = survey(named)
     if json:
@@ -123,7 +123,7 @@ def check(
     from ragassay.engine.models.model_survey import survey
     from ragassay.models import ModelOptions
 
-    named = folders("--model", model) or {}
+    named = pairs("--model", model, "NAME=FOLDER", "xlm-roberta-large=models")
     check_folders(named)
     options = ModelOptions(named, device, dtype)
     chosen = names or tuple(one.name for one in survey(named) if one.folder is not None)

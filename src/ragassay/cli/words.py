@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from ragassay.errors import UsageError
 
@@ -33,53 +34,35 @@ def _parted(
     return key, value
 
 
-def mapping(values: Sequence[str] | None) -> dict[str, str] | None:
-    """``a=x,b=y`` as a mapping.
+def pairs(
+    flag: str,
+    pieces: Sequence[str] | None,
+    form: str = "NAME=VALUE",
+    example: str = "min_grade=2",
+    *,
+    scalars: bool = False,
+) -> dict[str, Any]:
+    """``name=value`` pieces as a mapping.
+
+    Args:
+        flag: that they were given to, for messages.
+        pieces: one a pair.
+        form, example: how a piece is written, for messages.
+        scalars: values are YAML scalars (3, 0.5, true, words, or nothing), not texts.
 
     Raises:
-        UsageError: a piece has no equals sign.
+        UsageError: a piece has no equals sign, or a name has two values.
     """
-    pieces = listed("--columns", values)
-    if pieces is None:
-        return None
-    found = {}
-    for piece in pieces:
-        key, value = _parted("--columns", piece, "FIELD=COLUMN", "answer=model_output")
-        found[key] = value
-    return found
-
-
-def assignments(flag: str, values: Sequence[str] | None) -> dict[str, object] | None:
-    """``name=value`` pieces as a mapping; values are YAML scalars (3, 0.5, true, words).
-
-    Raises:
-        UsageError: a piece has no equals sign.
-    """
-    if values is None:
-        return None
     import yaml
 
-    found: dict[str, object] = {}
-    for piece in values:
-        key, value = _parted(flag, piece, "NAME=VALUE", "min_grade=2", empty=True)
-        found[key] = yaml.safe_load(value)
-    return found
-
-
-def folders(flag: str, values: Sequence[str] | None) -> dict[str, str] | None:
-    """``name=folder`` pieces as a mapping.
-
-    Raises:
-        UsageError: a piece has no equals sign.
-    """
-    if values is None:
-        return None
-    found: dict[str, str] = {}
-    for piece in values:
-        name, folder = _parted(flag, piece, "NAME=FOLDER", "xlm-roberta-large=models")
-        if found.get(name, folder) != folder:
-            raise UsageError(f"{flag}: two folders are named for {name}. Keep one of them.")
-        found[name] = folder
+    found: dict[str, Any] = {}
+    for piece in pieces or ():
+        name, text = _parted(flag, piece, form, example, empty=scalars)
+        value = yaml.safe_load(text) if scalars else text
+        if found.get(name, value) != value:
+            what = form.partition("=")[2].casefold()
+            raise UsageError(f"{flag}: two {what}s are named for {name}. Keep one of them.")
+        found[name] = value
     return found
 
 

@@ -121,12 +121,21 @@ def _scaled(found: tuple[float, float], low: float, width: float) -> tuple[float
     return low + width * max(found[0], 0.0), low + width * min(found[1], 1.0)
 
 
-def skewed_bounds(units: Units, row: int, level: float) -> tuple[float, float] | None:
+def skewed_bounds(
+    units: Units, row: int, level: float, *, shortfall: float = 0.0
+) -> tuple[float, float] | None:
     """Student's t bounds of one row's mean, the bound on the longer tail's side moved outwards.
 
     For scores without a range. The move is the first-order effect of skewness on t,
     ``(1 + 2 t^2) sum(u^3) / (6 sum(u^2))`` for the residuals u of the units as shares of n; so the
     interval is never narrower than Student's.
+
+    Args:
+        units: two units or more.
+        row: which row of them.
+        level: confidence level of the two bounds together, in (0, 1).
+        shortfall: the move is made larger by this share, 0 or more: a small sample of a skewed
+            distribution is less skewed than the distribution.
 
     Source: N. Johnson, "Modified t tests and confidence intervals for asymmetrical populations",
     Journal of the American Statistical Association 73 (1978).
@@ -143,5 +152,6 @@ def skewed_bounds(units: Units, row: int, level: float) -> tuple[float, float] |
     largest = float(np.abs(shares).max())
     shares = shares / largest
     move = largest * (1.0 + 2.0 * t * t) * float((shares**3).sum() / (shares**2).sum()) / 6.0
+    move *= 1.0 + shortfall
     low, high = mean - reach + min(move, 0.0), mean + reach + max(move, 0.0)
     return (low, high) if math.isfinite(low) and math.isfinite(high) else None

@@ -11,7 +11,8 @@ Two kinds of samples show less spread than there is:
 - **Skewness.** The test assumes that differences are symmetrical about their mean. A few large
   gains among small differences are not: its interval then ends too early on the side of the longer
   tail. Where the skewness of the sample exceeds 1, the interval is widened to hold that of a mean
-  of scores without a range (`ragassay.stats.bounded.skewed_bounds`). Samples of symmetrical
+  of scores without a range (`ragassay.stats.bounded.skewed_bounds`), with the skewness corrected
+  for what a small sample of a skewed distribution shows too little of it. Samples of symmetrical
   differences are rarely that skewed (of 20 normal ones 4 in 100), so they lose next to nothing.
 
 Source: G. Zou and A. Donner, "Construction of confidence limits about effect measures: a general
@@ -33,6 +34,10 @@ from ragassay.stats.units import ROUNDING, FloatArray, IntArray, Units
 
 _SKEWED = 1.0
 """Skewness of a sample beyond which the interval is widened for it."""
+
+_SHORTFALL = 10.0
+"""The skewness of n exponential values is about 1 / (1 + 10 / n) of the distribution's (0.7 at n of
+20, 0.8 at 50; simulated)."""
 
 _P_STEPS = 30
 _SLACK = 1.0 + 1e-6
@@ -137,7 +142,8 @@ class Skewness:
 
     def interval(self, level: float) -> tuple[float, float]:
         """Student's t interval, moved outwards on the side of the longer tail."""
-        found = skewed_bounds(self._units, 0, level)
+        shortfall = _SHORTFALL / self._units.n_units
+        found = skewed_bounds(self._units, 0, level, shortfall=shortfall)
         return (-math.inf, math.inf) if found is None else found
 
 

@@ -44,7 +44,7 @@ class Nobody(Judge):
         """Says which step comes first."""
         step = _STEP_OF[question.kind]
         self._step_of[evidence_id(question, repeat)] = step
-        detail = f"the step {self._step} asks no judge; run the step {step} first, or --step all"
+        detail = f"the step {self._step} asks no judge; run the step {step} first, or the step all"
         return Failure(question, Reason.UNSUPPORTED, detail, Provenance(self.label), repeat)
 
     def add(self, outcomes: Iterable[Outcome]) -> None:
@@ -65,7 +65,7 @@ class Nobody(Judge):
         what = f"step{'s' if len(steps) > 1 else ''} {named}"
         return (
             f"{self._n_lacking:,} of {total:,} records lack values of the {what}, and {self._step} "
-            f"asks no judge: run the {what} first, or --step all."
+            f"asks no judge: run the {what} first, or the step all."
         )
 
     def leaves(self) -> tuple[Judge, ...]:

@@ -16,14 +16,11 @@ from pydantic import ValidationError
 
 from ragassay.engine.config.config_checks import check
 from ragassay.engine.config.config_keys import is_for_a_key, refuse_keys
+from ragassay.engine.config.config_paths import found_from, make_absolute
 from ragassay.engine.config.environment import read_filled
 from ragassay.engine.config.run_config import (
     MODEL_KWARGS,
-    PATHS,
-    WRITTEN,
     RunConfig,
-    absolute_words,
-    found_from,
     make_config,
     model_kwargs,
     said,
@@ -167,10 +164,5 @@ def _typed(file: ConfigFile) -> dict[str, Any]:
         place, problem = said(error)
         raise file.wrong(place, problem) from error
     values = {key: getattr(checked, key) for key in file.values}
-    base = file.path.parent
-    for key in PATHS:
-        if values.get(key) is not None:
-            find = Path.joinpath if key in WRITTEN else found_from
-            values[key] = str(find(base, values[key]))
-    absolute_words(values, base, found_from)
+    make_absolute(values, file.path.parent, found_from)
     return values

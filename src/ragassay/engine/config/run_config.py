@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, date, datetime, timedelta
-from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     BaseModel,
@@ -19,143 +17,362 @@ from pydantic import (
     field_validator,
 )
 
+from ragassay.engine.config.option import JUDGING, MODELS, Option
 from ragassay.errors import InputError, OptionError, UsageError, did_you_mean
 from ragassay.formats.values import timestamp
 from ragassay.models.device import check_device
 from ragassay.yaml_positions import shown
 
-PATHS = (
-    "data",
-    "qrels",
-    "references",
-    "output",
-    "ledger",
-    "key_file",
-    "judge_prompt",
-    "embedder_key_file",
-)
-"""Keys that hold paths; in a file they are relative to it."""
-
-WRITTEN = ("output", "ledger")
-"""Those of them that name what is written: it need not be there yet."""
+OWN, POOLED = "own", "pooled"
+"""Where nuggets come from, unless a file is named: each sample's passages, or all systems'."""
 
 _DAY = 86_400.0
 """Seconds."""
 
-OWN, POOLED = "own", "pooled"
-"""Where nuggets come from, unless a file is named: each sample's passages, or all systems'."""
-
 
 class RunConfig(BaseModel):
-    """What ``ragassay run`` does: each field is a flag of the command and a key of the file."""
+    """What ``ragassay run`` does. The one place that says which options there are: the flags of the
+    command, the keys of a configuration file, the keywords of `ragassay.evaluate`,
+    docs/configuration.md and its JSON schema all come from these fields."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    data: str | None = Field(None, description="file or folder with the samples")
-    suite: list[str] = Field(default_factory=list, description="suites to run")
-    metrics: list[str] = Field(
-        default_factory=list, description="metrics to compute instead of all of the suite's"
+    data: Annotated[str | None, Option("File or folder with the samples.", path="read")] = None
+    suite: Annotated[
+        list[str],
+        Option(
+            "Suites to run: qa, retrieval, chunks, trecrag, mtrag, ragreport or consistency.",
+            short="-s",
+            commas=True,
+            default="what suits the data",
+            page="formats.md",
+        ),
+    ] = Field(default_factory=list)
+    metrics: Annotated[
+        list[str],
+        Option(
+            "Metrics to compute instead of all of the suites', joined with commas ('ragassay "
+            "metrics' lists them).",
+            short="-m",
+        ),
+    ] = Field(default_factory=list)
+    output: Annotated[
+        str | None, Option("Folder for scores, summary and reports.", short="-o", path="write")
+    ] = None
+    columns: Annotated[
+        dict[str, str],
+        Option(
+            "Your column for one of our fields, as in answer=model_output.",
+            commas=True,
+            form="FIELD=COLUMN",
+            example="answer=model_output",
+        ),
+    ] = Field(default_factory=dict)
+    format: Annotated[
+        str | None, Option("Input format, where detection is wrong.", default="detected")
+    ] = None
+    references: Annotated[
+        str | None,
+        Option(
+            "Table (CSV) with query_id and expected_answer to take golden answers from.",
+            path="read",
+        ),
+    ] = None
+    qrels: Annotated[
+        str | None, Option("TREC or BEIR judgements to take gold passages from.", path="read")
+    ] = None
+    ks: Annotated[
+        list[int] | None,
+        Option(
+            "Cut-offs, joined with commas: of the suites retrieval and trecrag in place of theirs, "
+            "or of metrics named without one (recall, ndcg, precision).",
+            default="1,5,10,20,50,100",
+        ),
+    ] = None
+    separator: Annotated[
+        str | None,
+        Option(r"What separates the chunks in a context that is one string: '|||', '\n\n' ..."),
+    ] = None
+    single_chunk: Annotated[
+        bool,
+        Option(
+            "Each context that is one string is one chunk. Suite ragreport, whose indices count "
+            "chunks, refuses one that looks joined unless this or a separator is given."
+        ),
+    ] = False
+    system: Annotated[str | None, Option("System name for data that has none.")] = None
+    published: Annotated[
+        bool, Option("Give the benchmark's own values where its description differs from them.")
+    ] = False
+    from_timestamp: Annotated[
+        float | None,
+        Option(
+            "Evaluate only samples from this time on: seconds, or ISO 8601 (UTC where no zone is "
+            "named). Samples without a timestamp are left out, and how many is told.",
+            flags=("--from", "--from-timestamp"),
+            text=True,
+        ),
+    ] = None
+    to_timestamp: Annotated[
+        float | None,
+        Option(
+            "Evaluate only samples up to this time, itself included; a date means all of that day.",
+            flags=("--to", "--to-timestamp"),
+            text=True,
+        ),
+    ] = None
+    limit: Annotated[int | None, Option("Evaluate only the first N samples.", short="-n")] = Field(
+        None, ge=1
     )
-    ks: list[int] | None = Field(
-        None,
-        description="cut-offs of the suites retrieval, trecrag or of recall, ndcg, precision",
-    )
-    published: bool = Field(
-        False, description="the benchmark's own values where spec and it differ"
-    )
-    format: str | None = Field(None, description="input format; detected when left out")
-    columns: dict[str, str] = Field(
-        default_factory=dict, description="our field: name of the column in the data"
-    )
-    separator: str | None = Field(None, description="what separates chunks in one context string")
-    single_chunk: bool = Field(False, description="each context string is one chunk")
-    system: str | None = Field(None, description="system name for data that has none")
-    references: str | None = Field(
-        None, description="table with query_id and expected_answer: the golden answers"
-    )
-    qrels: str | None = Field(None, description="TREC or BEIR qrels to take gold passages from")
-    from_timestamp: float | None = Field(
-        None, description="only samples from this time on: seconds, or ISO 8601"
-    )
-    to_timestamp: float | None = Field(
-        None, description="only samples up to this time, itself included (a date: that whole day)"
-    )
-    limit: int | None = Field(None, ge=1, description="only the first N samples")
-    slice_by: list[str] | None = Field(None, description="metadata columns to slice the report by")
-    cluster_by: str | None = Field(
-        None, description="metadata column whose values are not independent (a conversation)"
-    )
-    interval: Literal["auto", "t", "percentile", "bca"] = Field(
-        "auto", description="kind of interval: by the scores' range, Student's t, or a bootstrap"
-    )
-    level: float = Field(0.95, gt=0, lt=1, description="confidence level of intervals")
-    n_resamples: int = Field(10_000, ge=1, description="bootstrap resamples")
-    seed: int = Field(0, ge=0, description="seed of everything random")
-    fail_under: list[str] = Field(default_factory=list, description="gates such as 'f1>=0.6'")
-    trust_offline: bool = Field(
-        False, description="let offline judgments decide gates, whatever their agreement"
-    )
-    judge: list[str] = Field(
-        default_factory=list, description="who is asked: offline, openai:MODEL, URL#MODEL ..."
-    )
-    panel_rule: Literal["majority", "median"] | None = Field(
-        None, description="how several judges become one"
-    )
-    quorum: int | None = Field(None, ge=1, description="votes that a panel needs")
-    concurrency: int | None = Field(None, ge=1, description="most requests in flight an endpoint")
-    rpm: float | None = Field(None, gt=0, description="most requests a minute")
-    tpm: float | None = Field(None, gt=0, description="most tokens a minute")
-    timeout: float | None = Field(None, gt=0, description="seconds until a question is given up")
-    temperature: float | None = Field(None, ge=0, description="sampling temperature of the judge")
-    top_p: float | None = Field(None, gt=0, le=1, description="nucleus sampling of the judge")
-    presence_penalty: float | None = Field(
-        None, ge=-2, le=2, description="the judge's penalty on words that occurred"
-    )
-    frequency_penalty: float | None = Field(
-        None, ge=-2, le=2, description="the judge's penalty on words by how often they occurred"
-    )
-    max_tokens: int | None = Field(None, ge=1, description="longest reply")
-    judge_seed: int | None = Field(None, description="sampling seed of the judge")
-    price: str | None = Field(None, description="dollars a million tokens: INPUT,OUTPUT")
-    key_file: str | None = Field(None, description="file that holds the endpoint's key")
-    key_variable: str | None = Field(
-        None, description="environment variable that holds the endpoint's key"
-    )
-    ledger: str | None = Field(None, description="file of paid answers")
-    budget: str | None = Field(None, description="most to spend: dollars, calls or tokens")
-    retry_failed: bool = Field(False, description="ask again what the judge could not answer")
-    refresh: bool = Field(False, description="ask again what the ledger holds")
-    nuggets: str = Field("own", description="nuggets: own, pooled, or a file")
-    rubric: list[str] = Field(default_factory=list, description="files of rubrics to score by")
-    judge_prompt: str | None = Field(None, description="instructions for answer_match, a text file")
-    models: dict[str, str] = Field(
-        default_factory=dict, description="a local folder for a neural model, by its name"
-    )
-    device: str | None = Field(None, description="where models run: auto, cpu, cuda, cuda:1, mps")
-    dtype: Literal["float32", "float16", "bfloat16"] | None = Field(
-        None, description="precision of models"
-    )
-    batch_size: int | None = Field(None, ge=1, description="texts through a model at a time")
-    embedder: str | None = Field(
-        None, description="what turns texts into vectors: folder, model, openai:MODEL, URL#MODEL"
-    )
-    embedder_prefix: str | None = Field(None, description="what goes before each embedded text")
-    embedder_dimensions: int | None = Field(
-        None, ge=1, description="components of an endpoint's vectors, where one may choose"
-    )
-    embedder_key_file: str | None = Field(
-        None, description="file that holds the key of the embedder's endpoint"
-    )
-    consistency_of: list[str] = Field(
-        default_factory=list, description="metrics whose spread over repeated runs is told"
-    )
-    consistency_metrics: list[str] = Field(
-        default_factory=list, description="metrics of the suite consistency"
-    )
-    options: dict[str, Any] = Field(
-        default_factory=dict, description="parameters for every metric that has them"
-    )
-    output: str | None = Field(None, description="run folder to write")
+    slice_by: Annotated[
+        list[str] | None,
+        Option("Metadata columns to slice by.", commas=True, default="those with few values"),
+    ] = None
+    cluster_by: Annotated[
+        str | None,
+        Option("Metadata column whose samples are not independent.", default="the conversation"),
+    ] = None
+    interval: Annotated[
+        Literal["auto", "t", "percentile", "bca"],
+        Option(
+            "Kind of interval: by the scores' range (auto), Student's t, or a bootstrap.",
+            page="statistics.md",
+        ),
+    ] = "auto"
+    level: Annotated[float, Option("Confidence level.")] = Field(0.95, gt=0, lt=1)
+    n_resamples: Annotated[int, Option("Bootstrap resamples.")] = Field(10_000, ge=1)
+    seed: Annotated[int, Option("Seed of everything random.")] = Field(0, ge=0)
+    fail_under: Annotated[
+        list[str],
+        Option(
+            "Gate: METRIC>=VALUE on the mean, or low(METRIC)>=VALUE (high(METRIC)<=VALUE) on the "
+            "one-sided bound of the true mean; exit code 1 when it fails, 3 when n is too small to "
+            "tell."
+        ),
+    ] = Field(default_factory=list)
+    trust_offline: Annotated[
+        bool, Option("Let offline judgments decide gates, whatever their agreement with people.")
+    ] = False
+    options: Annotated[
+        dict[str, Any],
+        Option(
+            "A parameter for every metric that has it, as in min_grade=2.",
+            flags=("--option",),
+            form="NAME=VALUE",
+            example="min_grade=2",
+        ),
+    ] = Field(default_factory=dict)
+    consistency_of: Annotated[
+        list[str],
+        Option(
+            "With suite consistency: the metrics whose spread over repeated runs is told, joined "
+            "with commas.",
+            default="all of the other suites",
+            page="consistency.md",
+        ),
+    ] = Field(default_factory=list)
+    consistency_metrics: Annotated[
+        list[str], Option("The metrics of suite consistency.", default="the suite's")
+    ] = Field(default_factory=list)
+
+    judge: Annotated[
+        list[str],
+        Option(
+            "Who is asked: offline, openai or openai:MODEL, anthropic:MODEL, google:MODEL, a base "
+            "URL with #MODEL, replay:FILE ... Several make a panel.",
+            JUDGING,
+            short="-J",
+            commas=True,
+            default="offline",
+            page="judges.md",
+        ),
+    ] = Field(default_factory=list)
+    panel_rule: Annotated[
+        Literal["majority", "median"] | None,
+        Option("How the votes of several judges become one.", JUDGING, default="median"),
+    ] = None
+    quorum: Annotated[
+        int | None, Option("Votes that a panel needs.", JUDGING, default="more than half")
+    ] = Field(None, ge=1)
+    concurrency: Annotated[
+        int | None,
+        Option("Most requests in flight an endpoint.", JUDGING, short="-j", default="64"),
+    ] = Field(None, ge=1)
+    rpm: Annotated[float | None, Option("Most requests a minute.", JUDGING)] = Field(None, gt=0)
+    tpm: Annotated[float | None, Option("Most tokens a minute.", JUDGING)] = Field(None, gt=0)
+    timeout: Annotated[
+        float | None, Option("Seconds until a question is given up.", JUDGING, default="120")
+    ] = Field(None, gt=0)
+    temperature: Annotated[
+        float | None,
+        Option(
+            "Sampling temperature of the judge.",
+            JUDGING,
+            default="0, or what the published method says",
+        ),
+    ] = Field(None, ge=0)
+    top_p: Annotated[
+        float | None,
+        Option(
+            "The judge's nucleus sampling, above 0 to 1.",
+            JUDGING,
+            default="the question's own; 1.0 for UMBRELA's grades",
+        ),
+    ] = Field(None, gt=0, le=1)
+    presence_penalty: Annotated[
+        float | None,
+        Option(
+            "The judge's penalty on words that occurred, -2 to 2.",
+            JUDGING,
+            default="the question's own; 0.5 for UMBRELA's grades",
+        ),
+    ] = Field(None, ge=-2, le=2)
+    frequency_penalty: Annotated[
+        float | None,
+        Option(
+            "The judge's penalty on words by how often they occurred, -2 to 2.",
+            JUDGING,
+            default="the question's own",
+        ),
+    ] = Field(None, ge=-2, le=2)
+    max_tokens: Annotated[
+        int | None, Option("Longest reply, in tokens.", JUDGING, default="the endpoint's")
+    ] = Field(None, ge=1)
+    judge_seed: Annotated[
+        int | None, Option("Sampling seed of the judge.", JUDGING, default="42")
+    ] = None
+    price: Annotated[
+        str | None,
+        Option(
+            "Dollars a million tokens, INPUT,OUTPUT, for a model whose price is not known.", JUDGING
+        ),
+    ] = None
+    key_file: Annotated[
+        str | None,
+        Option(
+            "File that holds the endpoint's key.",
+            JUDGING,
+            path="read",
+            default="the provider's environment variable",
+        ),
+    ] = None
+    key_variable: Annotated[
+        str | None,
+        Option(
+            "Environment variable that holds the endpoint's key.",
+            JUDGING,
+            default="the provider's",
+        ),
+    ] = None
+    ledger: Annotated[
+        str | None,
+        Option("File of paid answers.", JUDGING, path="write", default=".ragassay/ledger.sqlite"),
+    ] = None
+    budget: Annotated[
+        str | None,
+        Option(
+            "Most to spend now: 5.00 (dollars), '200 calls', '2M tokens'. What is scored until "
+            "then is kept; exit code 3.",
+            JUDGING,
+        ),
+    ] = None
+    retry_failed: Annotated[
+        bool, Option("Ask again what the judge refused or answered unusably.", JUDGING)
+    ] = False
+    refresh: Annotated[
+        bool,
+        Option(
+            "Ask everything again, also what the ledger holds, and in a step of MT-RAG's also what "
+            "judges gave to its records.",
+            JUDGING,
+        ),
+    ] = False
+    nuggets: Annotated[
+        str,
+        Option(
+            "Facts that answers are measured by: each sample's own passages ('own', as published), "
+            "those of all systems together ('pooled'), or a nugget file.",
+            JUDGING,
+            page="nuggets.md",
+        ),
+    ] = "own"
+    rubric: Annotated[
+        list[str],
+        Option(
+            "YAML file of a rubric of your own, to score by.",
+            JUDGING,
+            path="read",
+            page="own-metrics.md",
+        ),
+    ] = Field(default_factory=list)
+    judge_prompt: Annotated[
+        str | None,
+        Option("Text file with your own instructions for answer_match.", JUDGING, path="read"),
+    ] = None
+
+    models: Annotated[
+        dict[str, str],
+        Option(
+            "A local folder for a neural model, by its name ('ragassay models' lists which there "
+            "are, and where they are).",
+            MODELS,
+            flags=("--model",),
+            form="NAME=FOLDER",
+            example="xlm-roberta-large=models",
+            page="models.md",
+        ),
+    ] = Field(default_factory=dict)
+    device: Annotated[
+        str | None,
+        Option(
+            "Where models run: auto, cpu, cuda, cuda:1, mps.",
+            MODELS,
+            default="auto: a CUDA GPU where there is one",
+        ),
+    ] = None
+    dtype: Annotated[
+        Literal["float32", "float16", "bfloat16"] | None,
+        Option("Precision of models.", MODELS, default="float32"),
+    ] = None
+    batch_size: Annotated[
+        int | None,
+        Option("Texts that go through a model at a time.", MODELS, default="by their length"),
+    ] = Field(None, ge=1)
+    embedder: Annotated[
+        str | None,
+        Option(
+            "What turns texts into vectors, for cosines: a FOLDER, a model on this machine, "
+            "openai:text-embedding-3-small, or a base URL with #MODEL.",
+            MODELS,
+            default="sentence-transformers/all-MiniLM-L6-v2",
+            page="embeddings.md",
+        ),
+    ] = None
+    embedder_prefix: Annotated[
+        str | None,
+        Option(
+            "What goes before each embedded text, where a model wants it: 'query: '.",
+            MODELS,
+            default="the folder's own prompt",
+        ),
+    ] = None
+    embedder_dimensions: Annotated[
+        int | None,
+        Option(
+            "Components of an endpoint's vectors, where its model lets one choose.",
+            MODELS,
+            default="the model's own",
+        ),
+    ] = Field(None, ge=1)
+    embedder_key_file: Annotated[
+        str | None,
+        Option(
+            "File that holds the key of the embedder's endpoint.",
+            MODELS,
+            path="read",
+            default="the provider's environment variable",
+        ),
+    ] = None
 
     @field_validator(
         *("suite", "metrics", "fail_under", "slice_by", "judge", "rubric"),
@@ -274,67 +491,6 @@ def make_config(**values: Any) -> RunConfig:
         return RunConfig(**{key: value for key, value in values.items() if value is not None})
     except ValidationError as error:
         raise _explained(error) from error
-
-
-def found_from(base: Path, name: str | Path) -> Path:
-    """The file or folder that a configuration names.
-
-    Args:
-        base: the folder of the configuration.
-        name: a path. One that is not there is looked for in the working directory.
-    """
-    beside = base / name
-    return Path(name).absolute() if not beside.exists() and Path(name).exists() else beside
-
-
-def absolute_words(
-    found: dict[str, Any], base: Path, find: Callable[[Path, str], Path] = Path.joinpath
-) -> None:
-    """Makes the paths in lists and words absolute, in place.
-
-    Args:
-        found: keys of a configuration.
-        base: the folder that they start from.
-        find: makes the path of a folder and a name.
-    """
-
-    def at(name: str) -> str:
-        return str(find(base, name))
-
-    if found.get("rubric"):
-        found["rubric"] = [*map(at, found["rubric"])]
-    if found.get("nuggets") not in (None, OWN, POOLED):
-        found["nuggets"] = at(found["nuggets"])
-    if found.get("models"):
-        found["models"] = {name: at(folder) for name, folder in found["models"].items()}
-    if found.get("embedder") and Path(at(found["embedder"])).is_dir():
-        found["embedder"] = at(found["embedder"])
-    if found.get("judge"):
-        found["judge"] = [_replay(word, at) for word in found["judge"]]
-
-
-def _replay(word: str, change: Callable[[str], str]) -> str:
-    """A judge's word with the file of ``replay:FILE`` changed."""
-    kind, colon, name = word.partition(":")
-    return f"{kind}:{change(name)}" if kind == "replay" and colon and name else word
-
-
-def relative_words(body: dict[str, Any], folder: str | Path) -> None:
-    """Makes paths in words relative to a folder, in place: the reverse of `absolute_words`."""
-    if body.get("rubric"):
-        body["rubric"] = [os.path.relpath(name, folder) for name in body["rubric"]]
-    if body.get("nuggets") not in (None, OWN, POOLED):
-        body["nuggets"] = os.path.relpath(body["nuggets"], folder)
-    if body.get("models"):
-        body["models"] = {
-            name: os.path.relpath(path, folder) for name, path in body["models"].items()
-        }
-    if body.get("embedder") and Path(body["embedder"]).is_dir():
-        body["embedder"] = os.path.relpath(body["embedder"], folder)
-    if body.get("judge"):
-        body["judge"] = [
-            _replay(word, lambda name: os.path.relpath(name, folder)) for word in body["judge"]
-        ]
 
 
 def _utc(seconds: float) -> str:

@@ -20,7 +20,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragassay.engine.config.run_config import RunConfig, absolute_words
+from ragassay.engine.config.config_paths import make_absolute
+from ragassay.engine.config.run_config import RunConfig
 from ragassay.engine.models.modelling import by_cosine, embedding_among, model_options
 from ragassay.engine.results.summary import Spending
 from ragassay.errors import RagassayWarning, UsageError
@@ -155,7 +156,7 @@ def models_again(config: Mapping[str, Any], folder: Path | None) -> Models:
     """
     words = dict(config)
     if folder is not None:
-        absolute_words(words, folder)
+        make_absolute(words, folder)
     word, prefix = words.get("embedder"), words.get("embedder_prefix")
     device, dtype, size = (words.get(key) for key in ("device", "dtype", "batch_size"))
 

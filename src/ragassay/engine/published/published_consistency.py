@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ragassay.engine.config.run_config import found_from
+from ragassay.engine.config.config_paths import found_from
 from ragassay.engine.published.published_draft import Draft
 from ragassay.engine.published.published_options import (
     SIMILARITIES,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ragassay.engine.config.run_config import found_from
+from ragassay.engine.config.config_paths import found_from
 from ragassay.engine.published.published_draft import Draft
 from ragassay.engine.published.published_judge import translate_judge, translate_kwargs
 from ragassay.engine.published.published_options import Evaluator, Hallucination, TrecOptions

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import platform
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from ragassay import __version__, files
+from ragassay.engine.config.config_paths import make_absolute, make_relative
 from ragassay.engine.config.metric_selection import Plan, published_names
-from ragassay.engine.config.run_config import PATHS, RunConfig, absolute_words, relative_words
+from ragassay.engine.config.run_config import RunConfig
 from ragassay.engine.results.run_folder import RUBRICS
 from ragassay.engine.run.source import Source
 from ragassay.metrics.core import naming
@@ -28,14 +28,11 @@ def resolved_config(
     import numpy as np
 
     body = config.model_dump(exclude_none=True)
-    for key in PATHS:
-        if config.output is not None and body.get(key) is not None:
-            # Paths in a configuration are relative to it, so that run.yaml can be run again.
-            body[key] = os.path.relpath(body[key], config.output)
     for once in ("refresh", "retry_failed"):
         body.pop(once, None)  # run.yaml is run again to see the same, not to pay again
     if config.output is not None:
-        relative_words(body, config.output)
+        # Paths in a configuration are relative to it, so that run.yaml can be run again.
+        make_relative(body, config.output)
         body |= _copied(config, Path(config.output))
     body["suite"] = [suite.name for suite in plan.suites]
     local = published_names(config, source.format, plan.suites)
@@ -66,11 +63,8 @@ def _is_name_of(metric: Metric, name: str, local: Mapping[str, str]) -> bool:
 def moved_config(body: Mapping[str, Any], old: Path, new: Path) -> dict[str, Any]:
     """The content of one folder's ``run.yaml`` as that of another's: its paths start there."""
     found = dict(body)
-    for key in PATHS:
-        if found.get(key) is not None:
-            found[key] = os.path.relpath(old / found[key], new)
-    absolute_words(found, old)
-    relative_words(found, new)
+    make_absolute(found, old)
+    make_relative(found, new)
     return found
 
 

@@ -1,0 +1,75 @@
+"""Paths in a configuration: relative to its file where they are written, absolute where they are
+used."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from ragassay.engine.config.option import options_of
+from ragassay.engine.config.run_config import OWN, POOLED, RunConfig
+
+Change = Callable[[str], str]
+
+
+def found_from(base: Path, name: str | Path) -> Path:
+    """The file or folder that a configuration names.
+
+    Args:
+        base: the folder of the configuration.
+        name: a path. One that is not there is looked for in the working directory.
+    """
+    beside = base / name
+    return Path(name).absolute() if not beside.exists() and Path(name).exists() else beside
+
+
+def make_absolute(
+    values: dict[str, Any], base: Path, find: Callable[[Path, str], Path] = Path.joinpath
+) -> None:
+    """Makes the paths in a configuration absolute, in place.
+
+    Args:
+        values: keys of a configuration.
+        base: the folder that the paths start from.
+        find: makes the path of what is read from a folder and a name.
+    """
+
+    def read(name: str) -> str:
+        return str(find(base, name))
+
+    _change(values, read, lambda name: str(base / name), lambda name: Path(read(name)).is_dir())
+
+
+def make_relative(values: dict[str, Any], folder: str | Path) -> None:
+    """Makes paths relative to a folder, in place: the reverse of `make_absolute`."""
+
+    def change(name: str) -> str:
+        return os.path.relpath(name, folder)
+
+    _change(values, change, change, lambda name: Path(name).is_dir())
+
+
+def _change(
+    values: dict[str, Any], read: Change, written: Change, is_folder: Callable[[str], bool]
+) -> None:
+    for key, option in options_of(RunConfig).items():
+        value = values.get(key)
+        if value and option.path is not None:
+            change = read if option.path == "read" else written
+            values[key] = [*map(change, value)] if isinstance(value, list) else change(value)
+    if values.get("nuggets") not in (None, OWN, POOLED):
+        values["nuggets"] = read(values["nuggets"])
+    if values.get("models"):
+        values["models"] = {name: read(folder) for name, folder in values["models"].items()}
+    if values.get("embedder") and is_folder(values["embedder"]):
+        values["embedder"] = read(values["embedder"])
+    if values.get("judge"):
+        values["judge"] = [_replay(word, read) for word in values["judge"]]
+
+
+def _replay(word: str, change: Change) -> str:
+    """A judge's word with the file of ``replay:FILE`` changed."""
+    kind, colon, name = word.partition(":")
+    return f"{kind}:{change(name)}" if kind == "replay" and colon and name else word

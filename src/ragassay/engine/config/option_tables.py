@@ -1,0 +1,53 @@
+"""The options of a run as tables of the documentation, and as a JSON Schema."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ragassay.engine.config.option import default_of, option_of
+from ragassay.engine.config.run_config import MODEL_KWARGS, RunConfig
+
+
+def option_table(group: str) -> str:
+    """The options of a group as a Markdown table: key, what it is, default."""
+    rows = ["| key | what | default |", "|---|---|---|"]
+    for name, field in RunConfig.model_fields.items():
+        option = option_of(field)
+        if option.group != group:
+            continue
+        what = option.help
+        if option.flags:
+            what += f" The flag is `{option.flags[0]}`."
+        if option.page:
+            what += f" More: [{option.page}]({option.page})."
+        default = default_of(field)
+        rows.append(f"| `{name}` | {_cell(what)} | {_cell(default)} |")
+    return "\n".join(rows)
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of a configuration file with our own keys."""
+    found = RunConfig.model_json_schema()
+    keys = found["properties"]
+    for name, field in RunConfig.model_fields.items():
+        key = keys[name]
+        key["description"] = option_of(field).help
+        if key.get("type") == "array":  # one value need not be a list
+            keys[name] = {"anyOf": [key.pop("items"), {"type": "array"}], **key}
+            del keys[name]["type"]
+    for name in ("from_timestamp", "to_timestamp"):  # also a date
+        keys[name]["anyOf"].append({"type": "string"})
+    for name in ("budget", "price"):  # also dollars
+        keys[name]["anyOf"].append({"type": "number"})
+    keys["key_map"] = {**keys["columns"], "description": "UltraRAG's word for columns."}
+    keys["model_kwargs"] = {
+        "type": "object",
+        "description": "The judge's sampling parameters, under the names that endpoints have.",
+        "properties": {their: keys[ours] for their, ours in MODEL_KWARGS.items()},
+        "additionalProperties": False,
+    }
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **found}
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
