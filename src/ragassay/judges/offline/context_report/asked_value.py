@@ -13,10 +13,11 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from ragassay.judges.offline.context_report.predicate import BEING, predicate, root
+from ragassay.judges.offline.context_report.predicate import BEING, predicate
 from ragassay.judges.offline.context_report.quantities import measures, quantity_of
 from ragassay.judges.offline.language import lists
 from ragassay.judges.offline.language.numbers import MONTHS, is_number
+from ragassay.judges.offline.language.verbs import is_participle, root
 from ragassay.judges.offline.language.wanted import kind_of
 from ragassay.judges.offline.language.words import WHOLE, content, stem, tokens, visible, weight
 from ragassay.judges.offline.near_copies.opposites import opposed
@@ -117,7 +118,7 @@ def _is_made_by(sentence: str) -> bool:
     """Whether a sentence says by whom its subject is ("Dune is a novel by Frank Herbert"), and not
     by whom something was done to it ("was opened by")."""
     return any(
-        not words or not (words[-1].endswith(("ed", "en")) or _PREPOSITIONS & set(words))
+        not words or not (is_participle(words[-1]) or _PREPOSITIONS & set(words))
         for found in _MADE_BY.finditer(visible(sentence))
         for words in [found[1].casefold().split()]
     )
@@ -140,8 +141,8 @@ def _holds(query: str, sentence: str) -> bool | None:
     if kind == "number":
         wanted = quantity_of(query)
         measured = measures(sentence, wanted)
-        # A date of birth tells an age, too.
-        return None if not measured and wanted.dates and _TIMES.search(text) else measured
+        dated = 0 < wanted.dates <= len(_TIMES.findall(text))
+        return None if dated and not measured else measured
     if kind == "date":
         return bool(_TIMES.search(text))
     if any(True for _ in _named(query, text)):
