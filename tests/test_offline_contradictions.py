@@ -229,3 +229,8 @@ def test_three_quarters_of_something_are_a_percentage() -> None:
     told = ("Three quarters of the students passed.", "75 % of the students passed.")
     assert supported_share(told[0], (told[1],)) == supported_share(told[1], (told[0],)) == 1.0
     assert contradiction("It fell for three quarters.", ("It fell for 3 quarters.",)) is None
+
+
+def test_what_stands_before_a_percentage_parts_no_later_words() -> None:
+    words = parsed("A loss of 5% hit firms.").words
+    assert [word.stem for word in words if not word.direct] == ["5"]

@@ -135,9 +135,9 @@ def parsed(sentence: str) -> Parsed:
         elif token.endswith("%") and is_number(token):
             # A percentage differs from an amount by its unit.
             share = token.removesuffix("%")
-            words.append(Word(share, "number", share, weight(token), follows, listed, denying))
-            words.append(Word("%", "unit", "%", weight("%"), True, False, denying))
-            follows, listed = True, False
+            number = Word(share, "number", share, weight(token), follows, listed, denying, direct)
+            words += [number, Word("%", "unit", "%", weight("%"), True, False, denying)]
+            follows, listed, direct = True, False, True
         elif token in _ADDS_NOTHING and each[at + 1 : at + 2] == ["to"]:
             follows = False
         elif stemmed or class_of(token) is not None:
