@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 from ragassay.judges.offline.context_report.predicate import BEING, predicate
 from ragassay.judges.offline.context_report.quantities import measures, quantity_of
@@ -22,10 +22,12 @@ from ragassay.judges.offline.language.wanted import kind_of
 from ragassay.judges.offline.language.words import WHOLE, content, stem, tokens, visible, weight
 from ragassay.judges.offline.near_copies.opposites import opposed
 
-Tells = Literal["no", "other", "untold", "yes"]
-ACCOUNTS: tuple[Tells, ...] = ("no", "other", "untold", "yes")
-"""What a sentence may tell of what is asked for: nothing of its kind, a value of another fact,
-words cannot tell, the value itself."""
+Tells = Literal["no", "other", "unclear", "yes"]
+"""Whether a sentence tells what is asked for: it holds no value of the kind, the value of another
+fact, a value of which words cannot say whether it is the one, or the value itself."""
+
+STRENGTH: tuple[Tells, ...] = get_args(Tells)
+"""The values of `Tells`, the weakest first."""
 
 _PERSON = lists.patterns("asks_person")
 _PLACE = lists.patterns("asks_place")
@@ -105,13 +107,13 @@ def tells(query: str, sentence: str, title: str = "") -> Tells:
         return "no"
     verb = predicate(query)
     if not verb or verb in quantity_of(query).words:
-        return "yes" if held else "untold"
+        return "yes" if held else "unclear"
     if verb in _MAKING and _asked(query).person and _is_made_by(sentence):
         return "yes"
     words = _words(sentence)
     if _asked(query).verb in _roots(sentence) or _asked(query).verb in _roots(title):
-        return "yes" if held else "untold"
-    return "other" if any(opposed(verb, word) for word in words) else "untold"
+        return "yes" if held else "unclear"
+    return "other" if any(opposed(verb, word) for word in words) else "unclear"
 
 
 def _is_made_by(sentence: str) -> bool:

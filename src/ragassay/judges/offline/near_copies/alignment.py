@@ -106,12 +106,10 @@ def compared(one: Parsed, other: Parsed, near: Nearness = COPY) -> Kind | Litera
         What contradicts; ``same`` where nothing does; ``None`` where the sentences do not speak of
         the same thing.
     """
-    known = one.names | other.names | _opening_names(one, other)
-    own, its = _row(one, known), _row(other, known)
+    own, its, pairs = _aligned(one, other, _opening_names(one, other))
     same_voice = len(one.by) == len(other.by)
     if same_voice and _roles_exchanged(own, its):
         return "roles"
-    pairs = [pair for pair in _matched(own.marks, its.marks) if _fit(own, its, pair)]
     if not pairs:
         return None
     (first, its_first), (last, its_last) = pairs[0], pairs[-1]
@@ -156,9 +154,7 @@ def replaced(one: Parsed, other: Parsed, near: Nearness = COPY) -> Word | None:
         The word; ``None`` where other things differ as well, or where it is a number, a unit or a
         common word.
     """
-    known = one.names | other.names
-    own, its = _row(one, known), _row(other, known)
-    pairs = [pair for pair in _matched(own.marks, its.marks) if _fit(own, its, pair)]
+    own, its, pairs = _aligned(one, other)
     if len(pairs) < _LEAST or len(pairs) != len(own.marks) - 1 or _wrong(own, its, pairs):
         return None
     at = next((k for k, (a, _) in enumerate(pairs) if a != k), len(pairs))
@@ -175,6 +171,21 @@ def replaced(one: Parsed, other: Parsed, near: Nearness = COPY) -> Word | None:
     if sum(its.weights[b] for _, b in pairs) < near.within * weight:
         return None
     return one.words[own.starts[at]]
+
+
+def _aligned(
+    one: Parsed, other: Parsed, names: frozenset[str] = frozenset()
+) -> tuple[_Row, _Row, list[tuple[int, int]]]:
+    """Two sentences in rows, and the positions of their matching marks.
+
+    Args:
+        one: the first sentence.
+        other: the second one.
+        names: stems of words that are names beside those that either sentence shows to be.
+    """
+    known = one.names | other.names | names
+    own, its = _row(one, known), _row(other, known)
+    return own, its, [pair for pair in _matched(own.marks, its.marks) if _fit(own, its, pair)]
 
 
 def _opening_names(one: Parsed, other: Parsed) -> frozenset[str]:
@@ -211,9 +222,9 @@ def _roles_exchanged(own: _Row, its: _Row) -> bool:
 
 
 def _runs_exchanged(own: _Row, its: _Row) -> bool:
-    """Whether all before a word and all behind it have changed places, apart from what both
+    """Whether all before a word and all after it have changed places, apart from what both
     sentences end with: "the tower built the firm of Eiffel", "the firm of Eiffel built the tower".
-    Behind the word stands something that it is done to, with nothing but an article between."""
+    After the word comes what it is done to, with nothing but an article between."""
     size = len(own.marks)
     while own.marks[size - 1] == its.marks[size - 1]:
         size -= 1
