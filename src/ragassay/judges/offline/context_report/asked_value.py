@@ -18,7 +18,7 @@ from ragassay.judges.offline.context_report.quantities import measures, quantity
 from ragassay.judges.offline.language import lists
 from ragassay.judges.offline.language.numbers import MONTHS, is_number
 from ragassay.judges.offline.language.verbs import is_participle, root
-from ragassay.judges.offline.language.wanted import kind_of
+from ragassay.judges.offline.language.wanted import NAME_WORD, asks_place, kind_of
 from ragassay.judges.offline.language.words import WHOLE, content, stem, tokens, visible, weight
 from ragassay.judges.offline.near_copies.opposites import opposed
 
@@ -30,12 +30,12 @@ STRENGTH: tuple[Tells, ...] = get_args(Tells)
 """The values of `Tells`, the weakest first."""
 
 _PERSON = lists.patterns("asks_person")
-_PLACE = lists.patterns("asks_place")
 _WHERE = re.compile(r"\b(?:where|wo|où|d[oó]nde|dove)\b", re.IGNORECASE)
 _TIMES = lists.patterns("times")
 _EXAMPLES = lists.patterns("examples")
-_WORD = r"[A-ZÀ-ÖØ-Þ][\w’'-]{0,40}\.?"
-_NAME = re.compile(rf"\b{_WORD}(?: (?:(?:de|der|van|von|di|of|the|del|la) ){{0,3}}{_WORD}){{0,4}}")
+_NAME = re.compile(
+    rf"\b{NAME_WORD}(?: (?:(?:de|der|van|von|di|of|the|del|la) ){{0,3}}{NAME_WORD}){{0,4}}"
+)
 _LOCATIVE = re.compile(
     r"\b(?:in|at|near|from|on|through|via|to|into|across|throughout|im|aus|nach|à|en|au)"
     r"(?: (?:the|der|dem|la|le|el))?"
@@ -70,7 +70,7 @@ class _Asked(NamedTuple):
 @lru_cache(maxsize=1024)
 def _asked(query: str) -> _Asked:
     text = visible(query)
-    place = bool(_PLACE.search(text))
+    place = asks_place(query)
     person = not place and bool(_PERSON.search(text))
     where = bool(_WHERE.search(text))
     return _Asked(frozenset(content(query)), root(predicate(query)), person, place, where)
