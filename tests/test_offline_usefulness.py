@@ -64,6 +64,8 @@ TOLD = [
     ("Who makes the Orlun film?", "Lena Brandt made the Orlun film."),
     ("How tall is Mount Orlun?", "Mount Orlun rises to a height of 1900 metres."),
     ("How much did the Orlun bridge cost?", "The Orlun bridge cost a total of 1200 euros."),
+    ("How high is the salary of the mayor?", "The mayor has a salary of 1800 euros a month."),
+    ("How high is Mount Orlun?", "Mount Orlun has a height of 3,776 metres."),
     ("How many people attended the fair?", "A crowd of 1500 people attended the fair."),
 ]
 

@@ -16,7 +16,8 @@ from ragassay.judges.offline.language.asked_thing import asked_thing
 from ragassay.judges.offline.language.numbers import MONTHS, is_number
 from ragassay.judges.offline.language.words import content, stem, tokens, visible
 
-_HOW = re.compile(r"\bhow (?!many\b|much\b)([a-z]+)", re.IGNORECASE)
+_HOW = re.compile(r"\bhow (?!many\b|much\b|high\b)([a-z]+)", re.IGNORECASE)
+"""The word after "how" that alone says what is measured; "how high" may ask for a salary, too."""
 _COUNTED = re.compile(r"\bhow many\b", re.IGNORECASE)
 _FREE = lists.patterns("costs_nothing")
 _NAMED = re.compile(r"(?<=[^.!?\n] )[A-ZÀ-ÖØ-Þ][\w’'-]+ (\d{1,3})(?![\d.,]*\d)")
