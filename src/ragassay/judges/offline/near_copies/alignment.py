@@ -119,7 +119,17 @@ def compared(one: Parsed, other: Parsed, near: Nearness = COPY) -> Kind | Litera
         whole, its_within = its_whole, within
     if whole < near.held or its_within < near.spread:
         return None
+    framed = one.framed != other.framed
+    unlike = {}  # What one sentence denies and the other one does not: whether the first one does.
+    for a, b in pairs:
+        own_denied, its_denied = one.words[own.starts[a]].denied, other.words[its.starts[b]].denied
+        told = own_denied is not None and its_denied is not None
+        if told and (own_denied != its_denied) != framed:
+            unlike[a, b] = own_denied
     wrong = _wrong(own, its, pairs)
+    # "Not open" does not contradict "closed".
+    undone = [pair for pair in wrong if pair in unlike and own.places[pair[0]] == "opposite"]
+    wrong = [pair for pair in wrong if pair not in undone]
     exchanged = own.filling(a for a, _ in wrong) == its.filling(b for _, b in wrong)
     agreed = sum(
         len(own.fillers[a] if exchanged else own.fillers[a] & its.fillers[b])
@@ -135,13 +145,11 @@ def compared(one: Parsed, other: Parsed, near: Nearness = COPY) -> Kind | Litera
         return own.places[wrong[0][0]] or None
     if differ(one.versions, other.versions):
         return "number"
-    framed = one.framed != other.framed
     if _voice_exchanged((one, own), (other, its)) or _voice_exchanged((other, its), (one, own)):
         return "roles"
     said = _denials(one, own, first, last), _denials(other, its, its_first, its_last)
-    odd = (sum(counts for each in said for counts in each) % 2 == 1) != framed
-    both = [(one.words[own.starts[a]].denied, other.words[its.starts[b]].denied) for a, b in pairs]
-    against = {x for x, y in both if None not in (x, y) and (x != y) != framed}
+    odd = ((sum(counts for each in said for counts in each) + len(undone)) % 2 == 1) != framed
+    against = set(unlike.values())
     # One negation in each may stand elsewhere: "not in May but in June", "in June, not in May".
     odd = odd or len(against) > (max(map(len, said)) < 2)
     return "negation" if odd else "same"
