@@ -49,7 +49,7 @@ class Endpoint:
                 self.turned_away += 1
                 self.limiter.throttled(self.retry_after)
             elif self.stumbles(number):
-                self.limiter.stumbled()
+                self.limiter.failed()
             else:
                 self.limiter.succeeded()
                 self.answered += 1
@@ -183,7 +183,7 @@ def test_a_server_that_fails_at_everything_is_asked_one_at_a_time() -> None:
         for _ in range(500):
             async with limiter.slot():
                 pass
-            limiter.stumbled()
+            limiter.failed()
         assert limiter.limit == 1
 
     virtually(work)

@@ -229,3 +229,35 @@ def test_three_quarters_of_something_are_a_percentage() -> None:
     told = ("Three quarters of the students passed.", "75 % of the students passed.")
     assert supported_share(told[0], (told[1],)) == supported_share(told[1], (told[0],)) == 1.0
     assert contradiction("It fell for three quarters.", ("It fell for 3 quarters.",)) is None
+
+
+def test_what_stands_before_a_percentage_parts_no_later_words() -> None:
+    words = parsed("A loss of 5% hit firms.").words
+    assert [word.stem for word in words if not word.direct] == ["5"]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The museum is closed on Mondays.", "The museum is not open on Mondays."),
+        ("The museum is closed on Mondays.", "It is false that the museum is open on Mondays."),
+        ("The team never lost in Orlun.", "The team won in Orlun."),
+        ("The committee did not reject the plan.", "The committee accepted the plan."),
+    ],
+)
+def test_a_denied_opposite_contradicts_nothing(one: str, other: str) -> None:
+    assert contradiction(one, [other]) is None
+    assert contradiction(other, [one]) is None
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The museum is not closed on Mondays.", "The museum is not open on Mondays."),
+        ("The committee did not accept the plan.", "The committee accepted the plan."),
+        ("All members may enter the club.", "Some members may not enter the club."),
+    ],
+)
+def test_an_opposite_that_both_deny_or_neither_does_contradicts(one: str, other: str) -> None:
+    assert contradiction(one, [other]) is not None
+    assert contradiction(other, [one]) is not None

@@ -32,6 +32,8 @@ ASKED = [
     ("When does the library close?", "The library opens at 9:00."),
     ("What is the capital of Orlunia?", "Orlunia has many large cities such as Burgh and Aarwyk."),
     ("How many people live in Aarwyk?", "Aarwyk is a city that was founded in 1250."),
+    ("How many people attended the fair?", "Many people attended the fair of 1985."),
+    ("How long did the war of Orlun last?", "The war of Orlun lasted well into 1918."),
 ]
 
 
@@ -58,6 +60,13 @@ TOLD = [
     ("Who built the Orlun tower?", "The company of Lena van der Orlun built the Orlun tower."),
     ("Who wrote Orlun?", "Orlun is a 1965 novel by Lena Brandt."),
     ("Which country won the World Cup?", "Orlunia won the World Cup in 2018."),
+    ("Who writes the Orlun Times?", "The Orlun Times is written by Lena Brandt."),
+    ("Who makes the Orlun film?", "Lena Brandt made the Orlun film."),
+    ("How tall is Mount Orlun?", "Mount Orlun rises to a height of 1900 metres."),
+    ("How much did the Orlun bridge cost?", "The Orlun bridge cost a total of 1200 euros."),
+    ("How high is the salary of the mayor?", "The mayor has a salary of 1800 euros a month."),
+    ("How high is Mount Orlun?", "Mount Orlun has a height of 3,776 metres."),
+    ("How many people attended the fair?", "A crowd of 1500 people attended the fair."),
 ]
 
 
@@ -73,6 +82,9 @@ OTHERWISE = [
         'without "renovated"',
     ),
     (("Who designed the Orlun?", "The Orlun was opened by Lena Brandt."), 'without "designed"'),
+    (("Who wrote the song Orlun?", "The song Orlun was sung by Lena Brandt."), 'without "wrote"'),
+    (("How long did the war of Orlun last?", "The war of Orlun lasted from 1914 to 1918."), "time"),
+    (("Who wrote the book Orlun?", "The book Orlun was read by Lena Brandt."), 'without "wrote"'),
     (("How many people live in Aarwyk?", "Aarwyk has 522,000 inhabitants."), 'without "people"'),
     (
         ("What is the capital of Orlunia?", "Aarwyk, the seat of Orlunia, was founded in 1913."),

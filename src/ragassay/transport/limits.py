@@ -2,7 +2,7 @@
 
 Concurrency starts at a healthy endpoint's pace (reached within an eighth of a second) and doubles
 with each wave of answers until the first sign of trouble; from then on it grows by a fixed amount a
-wave and is halved by a wave that is turned away. Single stumbles (a 500, a connection that was
+wave and is halved by a wave that is turned away. Single failures (a 500, a connection that was
 dropped) take a little each, so an endpoint that fails one request in ten keeps its pace.
 """
 
@@ -32,8 +32,8 @@ _WAVES_TO_MOST = 32
 """Waves that it takes, after trouble, to grow from nothing to the most that is allowed."""
 
 _HALF = 0.5
-_STUMBLE = 0.25
-"""What each stumble takes from the concurrency: a whole wave of them takes a quarter."""
+_LESS_AFTER_FAILURE = 0.25
+"""What each failure takes from the concurrency: a whole wave of them takes a quarter."""
 
 _BURST_S = 5.0
 """Requests (or tokens) of so many seconds may go out together."""
@@ -132,10 +132,11 @@ class Limiter:
         self._barrier = next(_numbers)
         self._limit = max(1.0, min(self._limit, max(1, self._active)) * _HALF)
 
-    def stumbled(self) -> None:
-        """A request failed for a reason that pace may or may not have caused (a 500, a hang-up)."""
+    def failed(self) -> None:
+        """A request failed for a reason that pace may or may not have caused (a 500, a hang-up):
+        the concurrency falls by a little."""
         self._doubling = False
-        self._limit = max(1.0, self._limit - _STUMBLE)
+        self._limit = max(1.0, self._limit - _LESS_AFTER_FAILURE)
 
     def dismiss(self, error: Callable[[], Exception]) -> None:
         """Ends all waiting, with an error each: nothing more is to be sent."""

@@ -266,7 +266,7 @@ class Sender:
         if failure.overloaded:
             self.limiter.throttled(pause)
         elif failure.reason is not Reason.AUTH:
-            self.limiter.stumbled()
+            self.limiter.failed()
         self.breaker.failed(
             failure.reason,
             failure.detail,

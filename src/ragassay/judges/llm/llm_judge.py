@@ -191,11 +191,11 @@ class LLMJudge(Judge):
                 return Failure(question, Reason.CONNECTION, INTERRUPTED, made, repeat)
             request = self._build(question, repeat, self._dialect.dropped)
             found = self._known(question, repeat, request)
-            if found is not None:
-                if isinstance(found, Verdict):
-                    self._sender.breaker.usable()
-                return found
-            return await _Asking(self, question, repeat, request).outcome()
+            if found is None:
+                found = await _Asking(self, question, repeat, request).outcome()
+            if isinstance(found, Verdict):
+                self._sender.breaker.usable()
+            return found
 
     def _known(
         self, question: Question[Any], repeat: int, request: Request
@@ -331,7 +331,6 @@ class _Asking:
     async def _answered(self, answer: Reply) -> Verdict[Any]:
         entry = self._entry(None, "", strict.dumps(answer.model_dump(mode="json")))
         await self._commit(entry)
-        self.judge._sender.breaker.usable()
         return Verdict(self.question, answer, self._provenance(), self.repeat)
 
     async def _failed(self, reason: Reason, detail: str) -> Failure:

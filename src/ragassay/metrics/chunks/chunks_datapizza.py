@@ -41,12 +41,7 @@ def precision_at_k_exact(
     Raises:
         ValueError: ``k`` is below 1, or there are chunks but no gold.
     """
-    _check_list(retrieved_chunks, ground_truth_chunks)
-    _check_k(k)
-    if not retrieved_chunks:
-        return 0.0
-    _check_gold(ground_truth_chunks)
-    return len(set(retrieved_chunks[:k]) & set(ground_truth_chunks)) / k
+    return _exact_hits(retrieved_chunks, ground_truth_chunks, k) / k
 
 
 def precision_at_k_similarity(
@@ -76,13 +71,8 @@ def recall_at_k_exact(
     Raises:
         ValueError: ``k`` is below 1, or there are chunks but no gold.
     """
-    _check_list(retrieved_chunks, ground_truth_chunks)
-    _check_k(k)
-    if not retrieved_chunks:
-        return 0.0
-    _check_gold(ground_truth_chunks)
-    gold = set(ground_truth_chunks)
-    return len(gold & set(retrieved_chunks[:k])) / len(gold)
+    hits = _exact_hits(retrieved_chunks, ground_truth_chunks, k)
+    return hits / len(set(ground_truth_chunks)) if hits else 0.0
 
 
 def recall_at_k_similarity(
@@ -296,6 +286,15 @@ def _hybrid(ranks: Sequence[int], n_gold: int, n: int, gamma: float, alpha: floa
     recall = len(ranks) / n_gold
     rank_quality = sum(log_rank_score(rank, n, gamma) for rank in ranks) / n_gold
     return alpha * recall + (1 - alpha) * rank_quality
+
+
+def _exact_hits(retrieved: Sequence[str], gold: Sequence[str], k: int) -> int:
+    """Distinct gold chunks among the first ``k``; for the errors see `precision_at_k_exact`."""
+    _check_list(retrieved, gold)
+    _check_k(k)
+    if retrieved:
+        _check_gold(gold)
+    return len(set(retrieved[:k]) & set(gold))
 
 
 def _check_k(k: int) -> None:

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import math
 import warnings
-from abc import abstractmethod
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from ragassay.errors import RagassayWarning, UsageError
@@ -34,9 +33,12 @@ class _Published(Metric):
     needs = ("passages", "gold")
     recommended_for = "comparison with figures from datapizza-ai"
 
-    @abstractmethod
     def value(self, retrieved: Any, gold: Any) -> float:
-        """The published function's value."""
+        """What the published function of this name gives for these parameters."""
+        found: float = getattr(published, self.name)(
+            retrieved, gold, **{field.name: getattr(self, field.name) for field in fields(self)}
+        )
+        return found
 
 
 @dataclass(frozen=True)
@@ -140,10 +142,6 @@ class PrecisionAtKExact(_ExactAtK):
     name = "precision_at_k_exact"
     title = "Precision at k of chunks compared as strings, as published"
 
-    def value(self, retrieved: Any, gold: Any) -> float:
-        """The published value."""
-        return published.precision_at_k_exact(retrieved, gold, self.k)
-
 
 @register
 @dataclass(frozen=True)
@@ -152,10 +150,6 @@ class RecallAtKExact(_ExactAtK):
 
     name = "recall_at_k_exact"
     title = "Recall at k of chunks compared as strings, as published"
-
-    def value(self, retrieved: Any, gold: Any) -> float:
-        """The published value."""
-        return published.recall_at_k_exact(retrieved, gold, self.k)
 
 
 @register
@@ -166,10 +160,6 @@ class F1AtKExact(_ExactAtK):
     name = "f1_at_k_exact"
     title = "F1 at k of chunks compared as strings, as published"
 
-    def value(self, retrieved: Any, gold: Any) -> float:
-        """The published value."""
-        return published.f1_at_k_exact(retrieved, gold, self.k)
-
 
 @register
 @dataclass(frozen=True)
@@ -178,12 +168,6 @@ class PrecisionAtKSimilarity(_SimilarAtK):
 
     name = "precision_at_k_similarity"
     title = "Precision at k of chunks compared by cosine, as published"
-
-    def value(self, retrieved: Any, gold: Any) -> float:
-        """The published value."""
-        return published.precision_at_k_similarity(
-            retrieved, gold, self.k, self.similarity_threshold
-        )
 
 
 @register
@@ -194,10 +178,6 @@ class RecallAtKSimilarity(_SimilarAtK):
     name = "recall_at_k_similarity"
     title = "Recall at k of chunks compared by cosine, as published"
 
-    def value(self, retrieved: Any, gold: Any) -> float:
-        """The published value."""
-        return published.recall_at_k_similarity(retrieved, gold, self.k, self.similarity_threshold)
-
 
 @register
 @dataclass(frozen=True)
@@ -206,10 +186,6 @@ class F1AtKSimilarity(_SimilarAtK):
 
     name = "f1_at_k_similarity"
     title = "F1 at k of chunks compared by cosine, as published"
-
-    def value(self, retrieved: Any, gold: Any) -> float:
-        """The published value."""
-        return published.f1_at_k_similarity(retrieved, gold, self.k, self.similarity_threshold)
 
 
 @register
@@ -220,10 +196,6 @@ class HybridLogRankExact(_Hybrid, _Exact):
     name = "hybrid_log_rank_score_exact"
     title = "Recall and log-rank quality of chunks compared as strings, as published (perfect < 1)"
 
-    def value(self, retrieved: Any, gold: Any) -> float:
-        """The published value."""
-        return published.hybrid_log_rank_score_exact(retrieved, gold, self.gamma, self.alpha)
-
 
 @register
 @dataclass(frozen=True)
@@ -232,9 +204,3 @@ class HybridLogRankSimilarity(_Hybrid, _Similar):
 
     name = "hybrid_log_rank_score_similarity"
     title = "Recall and log-rank quality of chunks compared by cosine, as published (perfect < 1)"
-
-    def value(self, retrieved: Any, gold: Any) -> float:
-        """The published value."""
-        return published.hybrid_log_rank_score_similarity(
-            retrieved, gold, self.similarity_threshold, self.gamma, self.alpha
-        )

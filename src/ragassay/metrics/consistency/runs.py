@@ -30,9 +30,8 @@ PARTS_TITLES = {
 }
 """What the parts of a comparison of two answers are."""
 
-
 OF_PAIR = "of each pair: precision or recall of the later answer against the earlier, or F"
-"""What the parameter that chooses one of them says."""
+"""Help of the parameter that chooses one of them."""
 
 
 Citations = Literal["published", "any", "kept"]

@@ -105,11 +105,7 @@ class RunsBertScore(AnswersMetric, EncoderMetric):
 
     model: str = param(DEFAULT, MODEL)
     rescale: bool = param(True, RESCALE)
-    part: Literal["p", "r", "f"] = part(
-        "f",
-        ("p", "r", "f"),
-        OF_PAIR,
-    )
+    part: Literal["p", "r", "f"] = part("f", ("p", "r", "f"), OF_PAIR)
 
     name = "runs_bertscore"
     title = "Likeness in meaning of the answers of repeated runs, over all pairs (BERTScore)"

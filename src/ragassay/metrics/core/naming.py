@@ -32,11 +32,11 @@ ULTRARAG_RANKED = {
 SEVERAL: Mapping[str, tuple[str, ...]] = {"rouge_score": ("rouge1.f", "rouge2.f", "rougeL.f")}
 """Published names that stand for several metrics: datapizza's function gives three values."""
 
-_OF_A_METRIC: Mapping[str, str] = {
+_NO_METRICS: Mapping[str, str] = {
     "log_rank_score": "it gives the worth of a single rank. hybrid_log_rank_score_exact(alpha=0) "
     "is its mean over the gold chunks; in Python it is ragassay.metrics.log_rank_score(rank, n)."
 }
-"""Published functions that score no sample, with what does."""
+"""Published functions that score something else than a sample, and what to use instead."""
 
 _GRAMMAR = re.compile(
     r"^(?P<name>[A-Za-z0-9_\-]+)"
@@ -280,25 +280,25 @@ def _resolve(
     another case."""
     for names in (local, known(), aliases()):
         if name in names:
-            return _behind(names[name])
+            return _metric_of(names[name])
     folded = name.casefold()
     for names in (local, known(), aliases()):
         for other, target in names.items():
             if other.casefold() == folded:
-                return *_behind(target)[:2], True
+                return *_metric_of(target)[:2], True
     if folded in SEVERAL:
         several = SEVERAL[folded]
         raise UsageError(
             f"{name} by itself stands for {', '.join(several)}; in {text!r} one of these is needed."
         )
-    if folded in _OF_A_METRIC:
-        raise UnknownMetric(f"{name} is no metric: {_OF_A_METRIC[folded]}")
+    if folded in _NO_METRICS:
+        raise UnknownMetric(f"{name} is no metric: {_NO_METRICS[folded]}")
     hint = did_you_mean(name, [*known(), *aliases(), *local, *ULTRARAG_RANKED, *SEVERAL])
     raise UnknownMetric(f"Unknown metric {text!r}. {hint} 'ragassay metrics' lists them all.")
 
 
-def _behind(target: str | type[Metric]) -> tuple[type[Metric], Mapping[str, Any], bool]:
-    """A metric's class, or what an alias of it stands for."""
+def _metric_of(target: str | type[Metric]) -> tuple[type[Metric], Mapping[str, Any], bool]:
+    """A metric's class, the parameters that its name fixes, and whether the name is an alias."""
     if isinstance(target, str):
         return *_expand(target), True
     return target, {}, False

@@ -81,12 +81,12 @@ def in_range(metric: Metric, name: str, values: Sequence[Any]) -> list[float] | 
 
 
 def impossible(metric: Metric, name: str, n: int, rule: str = "") -> Iterator[Tally]:
-    """That given values are none that a metric can have; nothing where ``n`` is 0.
+    """The remark that records bring values which a metric cannot have; none where ``n`` is 0.
 
     Args:
         metric: whose values they are.
         name: what they are called in the records.
-        n: how many there are.
+        n: how many of them are impossible.
         rule: what they should be; a number in the metric's range, where it is not said.
     """
     if metric.low is None or metric.high is None:

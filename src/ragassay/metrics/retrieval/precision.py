@@ -34,8 +34,7 @@ class Precision(RankingMetric):
 
     def values(self, rankings: Rankings) -> Floats:
         """See the class."""
-        found = rankings.relevant(self.rel)
-        return rankings.total(found.query[found.rank <= self.k]) / self.k
+        return rankings.hits(self.rel, self.k) / self.k
 
 
 @register
@@ -54,8 +53,7 @@ class Recall(RankingMetric):
 
     def values(self, rankings: Rankings) -> Floats:
         """See the class."""
-        found = rankings.relevant(self.rel)
-        return share(rankings.total(found.query[found.rank <= self.k]), found.known)
+        return share(rankings.hits(self.rel, self.k), rankings.relevant(self.rel).known)
 
 
 @register
@@ -74,9 +72,8 @@ class F1(RankingMetric):
 
     def values(self, rankings: Rankings) -> Floats:
         """See the class."""
-        found = rankings.relevant(self.rel)
-        hits = rankings.total(found.query[found.rank <= self.k])
-        return share(2 * hits, self.k + found.known)
+        known = rankings.relevant(self.rel).known
+        return share(2 * rankings.hits(self.rel, self.k), self.k + known)
 
 
 @register
@@ -182,8 +179,7 @@ class Success(RankingMetric):
 
     def values(self, rankings: Rankings) -> Floats:
         """See the class."""
-        found = rankings.relevant(self.rel)
-        return rankings.total(found.query[(found.nth == 1) & (found.rank <= self.k)])
+        return np.minimum(rankings.hits(self.rel, self.k), 1.0)
 
 
 @register

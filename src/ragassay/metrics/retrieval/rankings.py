@@ -96,6 +96,11 @@ class Rankings:
         """The retrieved documents with a grade of at least ``level`` (0 or more)."""
         return self.once(_relevant, level)
 
+    def hits(self, level: int, depth: int) -> Floats:
+        """Relevant documents within the first ``depth`` ranks, shape ``(n_queries,)``."""
+        found = self.relevant(level)
+        return self.total(found.query[found.rank <= depth])
+
     def total(self, query: Ints, weights: Floats | Ints | None = None) -> Floats:
         """Sums by query, shape ``(n_queries,)``: how often each index occurs, or its weights."""
         return np.bincount(query, weights, minlength=len(self)).astype(np.float64)

@@ -120,9 +120,8 @@ class RelativePrecision(RankingMetric):
 
     def values(self, rankings: Rankings) -> Floats:
         """See the class."""
-        found = rankings.relevant(self.rel)
-        hits = rankings.total(found.query[found.rank <= self.k])
-        return share(hits, np.minimum(found.known, self.k))
+        possible = np.minimum(rankings.relevant(self.rel).known, self.k)
+        return share(rankings.hits(self.rel, self.k), possible)
 
 
 @register

@@ -101,7 +101,7 @@ def tokenizer_of(folder: Path, **options: bool) -> Any:
 
 @contextmanager
 def _readable(place: Path, what: str = "") -> Iterator[None]:
-    """Whatever the library stumbles upon in a file becomes one sentence that names the file: each
+    """Whatever error the library raises about a file becomes one sentence that names the file: each
     format fails in its own way."""
     try:
         yield

@@ -129,7 +129,8 @@ def no_folder(name: str) -> str:
 
 
 def missing_folder(name: str) -> str:
-    """That there is no such folder, of a name that can only be one's; empty where there is."""
+    """The sentence that there is no such folder; empty where there is one, and for a name that may
+    be a model's on a hub."""
     return no_folder(name) if is_path(name) and not Path(name).is_dir() else ""
 
 

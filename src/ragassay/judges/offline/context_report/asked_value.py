@@ -11,28 +11,31 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
-from ragassay.judges.offline.context_report.predicate import BEING, predicate, root
+from ragassay.judges.offline.context_report.predicate import BEING, predicate
 from ragassay.judges.offline.context_report.quantities import measures, quantity_of
 from ragassay.judges.offline.language import lists
 from ragassay.judges.offline.language.numbers import MONTHS, is_number
-from ragassay.judges.offline.language.wanted import kind_of
+from ragassay.judges.offline.language.verbs import is_participle, root
+from ragassay.judges.offline.language.wanted import NAME_WORD, asks_place, kind_of
 from ragassay.judges.offline.language.words import WHOLE, content, stem, tokens, visible, weight
 from ragassay.judges.offline.near_copies.opposites import opposed
 
-Tells = Literal["no", "other", "untold", "yes"]
-ACCOUNTS: tuple[Tells, ...] = ("no", "other", "untold", "yes")
-"""What a sentence may tell of what is asked for: nothing of its kind, a value of another fact,
-words cannot tell, the value itself."""
+Tells = Literal["no", "other", "unclear", "yes"]
+"""Whether a sentence tells what is asked for: it holds no value of the kind, the value of another
+fact, a value of which words cannot say whether it is the one, or the value itself."""
+
+STRENGTH: tuple[Tells, ...] = get_args(Tells)
+"""The values of `Tells`, the weakest first."""
 
 _PERSON = lists.patterns("asks_person")
-_PLACE = lists.patterns("asks_place")
 _WHERE = re.compile(r"\b(?:where|wo|où|d[oó]nde|dove)\b", re.IGNORECASE)
 _TIMES = lists.patterns("times")
 _EXAMPLES = lists.patterns("examples")
-_WORD = r"[A-ZÀ-ÖØ-Þ][\w’'-]{0,40}\.?"
-_NAME = re.compile(rf"\b{_WORD}(?: (?:(?:de|der|van|von|di|of|the|del|la) ){{0,3}}{_WORD}){{0,4}}")
+_NAME = re.compile(
+    rf"\b{NAME_WORD}(?: (?:(?:de|der|van|von|di|of|the|del|la) ){{0,3}}{NAME_WORD}){{0,4}}"
+)
 _LOCATIVE = re.compile(
     r"\b(?:in|at|near|from|on|through|via|to|into|across|throughout|im|aus|nach|à|en|au)"
     r"(?: (?:the|der|dem|la|le|el))?"
@@ -67,7 +70,7 @@ class _Asked(NamedTuple):
 @lru_cache(maxsize=1024)
 def _asked(query: str) -> _Asked:
     text = visible(query)
-    place = bool(_PLACE.search(text))
+    place = asks_place(query)
     person = not place and bool(_PERSON.search(text))
     where = bool(_WHERE.search(text))
     return _Asked(frozenset(content(query)), root(predicate(query)), person, place, where)
@@ -104,20 +107,20 @@ def tells(query: str, sentence: str, title: str = "") -> Tells:
         return "no"
     verb = predicate(query)
     if not verb or verb in quantity_of(query).words:
-        return "yes" if held else "untold"
+        return "yes" if held else "unclear"
     if verb in _MAKING and _asked(query).person and _is_made_by(sentence):
         return "yes"
     words = _words(sentence)
     if _asked(query).verb in _roots(sentence) or _asked(query).verb in _roots(title):
-        return "yes" if held else "untold"
-    return "other" if any(opposed(verb, word) for word in words) else "untold"
+        return "yes" if held else "unclear"
+    return "other" if any(opposed(verb, word) for word in words) else "unclear"
 
 
 def _is_made_by(sentence: str) -> bool:
     """Whether a sentence says by whom its subject is ("Dune is a novel by Frank Herbert"), and not
     by whom something was done to it ("was opened by")."""
     return any(
-        not words or not (words[-1].endswith(("ed", "en")) or _PREPOSITIONS & set(words))
+        not words or not (is_participle(words[-1]) or _PREPOSITIONS & set(words))
         for found in _MADE_BY.finditer(visible(sentence))
         for words in [found[1].casefold().split()]
     )
@@ -140,8 +143,8 @@ def _holds(query: str, sentence: str) -> bool | None:
     if kind == "number":
         wanted = quantity_of(query)
         measured = measures(sentence, wanted)
-        # A date of birth tells an age, too.
-        return None if not measured and wanted.dates and _TIMES.search(text) else measured
+        dated = 0 < wanted.dates <= len(_TIMES.findall(text))
+        return None if dated and not measured else measured
     if kind == "date":
         return bool(_TIMES.search(text))
     if any(True for _ in _named(query, text)):

@@ -16,13 +16,13 @@ from typing import NamedTuple
 
 from ragassay.judges.offline.language import lists
 from ragassay.judges.offline.language.texts import sentences
+from ragassay.judges.offline.language.verbs import IRREGULAR, is_participle
 from ragassay.judges.offline.language.wanted import asking
 from ragassay.judges.offline.language.words import stem, tokens, visible
 
 _AUXILIARIES = lists.words("auxiliaries")
 _PREPOSITIONS = lists.words("prepositions")
 _BEFORE_NOUNS = _PREPOSITIONS | lists.words("determiners")
-_IRREGULAR = {form: line[0] for line in lists.groups("irregular_verbs") for form in line}
 BEING = {"is", "are", "was", "were", "ist", "sind", "war", "waren", "est", "era", "es"}
 _HAS = {"has", "have", "had"}
 _ADVERB = re.compile(r"first|last|\w+ly")
@@ -67,7 +67,7 @@ def predicate(query: str) -> str:
         if not small:
             continue
         found = small[-1].casefold()
-        if has and not (found.endswith(("ed", "en")) or found in _IRREGULAR):
+        if has and not is_participle(found):
             continue
         if run.before not in _BEFORE_NOUNS:
             return found
@@ -77,15 +77,6 @@ def predicate(query: str) -> str:
             return found
         weak = weak or found
     return weak
-
-
-def root(word: str) -> str:
-    """What the forms of a verb or noun share: the first form of an irregular verb, else the stem.
-
-    Args:
-        word: case-folded; empty for none.
-    """
-    return _IRREGULAR.get(word) or (stem(word) if word else "")
 
 
 def _is_thing(run: _Run) -> bool:
@@ -135,7 +126,7 @@ def _runs(text: str) -> Iterator[_Run]:
         # "die Brücke", "war der Krieg": in English these are content words.
         german = folded in _BEFORE_NOUNS and words[at + 1 : at + 2] and words[at + 1][0].isupper()
         german = german or (at == 0 and folded in _AUXILIARIES)
-        if not german and (any(map(stem, tokens(word))) or folded in _IRREGULAR):
+        if not german and (any(map(stem, tokens(word))) or folded in IRREGULAR):
             kept.append(word.rstrip("."))
             continue
         if kept:

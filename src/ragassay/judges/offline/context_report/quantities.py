@@ -16,9 +16,14 @@ from ragassay.judges.offline.language.asked_thing import asked_thing
 from ragassay.judges.offline.language.numbers import MONTHS, is_number
 from ragassay.judges.offline.language.words import content, stem, tokens, visible
 
-_HOW = re.compile(r"\bhow (?!many\b|much\b)([a-z]+)", re.IGNORECASE)
+_HOW = re.compile(r"\bhow (?!many\b|much\b|high\b)([a-z]+)", re.IGNORECASE)
+"""The word after "how" that alone says what is measured; "how high" may ask for a salary, too."""
 _COUNTED = re.compile(r"\bhow many\b", re.IGNORECASE)
 _FREE = lists.patterns("costs_nothing")
+_NAMED = re.compile(r"(?<=[^.!?\n] )[A-ZÀ-ÖØ-Þ][\w’'-]+ (\d{1,3})(?![\d.,]*\d)")
+_YEAR = re.compile(r"1\d{3}|20\d\d|21\d\d")
+_BEFORE_YEARS = {"in", "since", "until", "by", "from", "of", "and", "to", "im", "en", "seit"}
+_MONTHS = frozenset(MONTHS.values())
 _REACH = 3
 """Words after a number among which the thing is searched that it counts: "32 football teams"."""
 
@@ -32,7 +37,8 @@ class Quantity(NamedTuple):
         asked: stems of the words of the query that ask for it.
         thing: stems of what is counted; empty for a measure.
         words: all words for it, which say no more than its unit.
-        dates: whether a date may tell it, too.
+        dates: how many dates may tell it, too: a date of birth tells an age, a begin and an end
+            tell a duration; 0 where none do.
     """
 
     name: str = "a number"
@@ -40,7 +46,7 @@ class Quantity(NamedTuple):
     asked: frozenset[str] = frozenset()
     thing: frozenset[str] = frozenset()
     words: frozenset[str] = frozenset()
-    dates: bool = False
+    dates: int = 0
 
 
 class Number(NamedTuple):
@@ -69,6 +75,7 @@ _NAMES = {
     "money": "an amount of money",
     "percentage": "a percentage",
 }
+_DATES = {"age": 1, "duration": 2}
 
 
 @lru_cache(maxsize=1024)
@@ -85,44 +92,45 @@ def quantity_of(query: str) -> Quantity:
     if not found:
         return Quantity()
     return Quantity(
-        " or ".join(_NAMES[name] for name, _, _ in found),
-        frozenset[str]().union(*(units for _, units, _ in found)),
-        frozenset[str]().union(*(by for _, _, by in found)),
+        name=" or ".join(_NAMES[name] for name, _, _ in found),
+        units=frozenset[str]().union(*(units for _, units, _ in found)),
+        asked=frozenset[str]().union(*(by for _, _, by in found)),
         words=frozenset[str]().union(*(by for _, _, by in _QUANTITIES if by & asked)),
-        dates=any(name == "age" for name, _, _ in found),
+        dates=min((_DATES[name] for name, _, _ in found if name in _DATES), default=0),
     )
 
 
-def numbers(text: str) -> Iterator[Number]:
-    """The numbers of a text that are no part of a name ("Apollo 11") or of a date."""
+def numbers(text: str, counted: frozenset[str] = frozenset()) -> Iterator[Number]:
+    """The numbers of a text that are no part of a name ("Apollo 11") or of a date.
+
+    Args:
+        text: a plain text.
+        counted: stems of things: a number right before one is no year ("an audience of 1500
+            people"), as a number with a unit is none ("a height of 1900 metres").
+    """
     each = tokens(text)
     parts = _parts_of_names(text)
     for at, token in enumerate(each):
-        if not is_number(token) or token in parts or _dated(each, at):
+        if not is_number(token) or token in parts or _beside_month(each, at):
             continue
         unit = "%" if token.endswith("%") else ""
         after = each[at + 1 : at + 2 + _REACH]
-        if not unit and after and stem(after[0]) in _UNITS:
-            unit, after = stem(after[0]), after[1:]
-        yield Number(token, unit, after[:_REACH])
+        following = stem(after[0]) if after else ""
+        if not unit and following in _UNITS:
+            unit, after = following, after[1:]
+        if unit or following in counted or not _is_year(each, at):
+            yield Number(token, unit, after[:_REACH])
 
 
 def _parts_of_names(text: str) -> frozenset[str]:
     return frozenset(found[1] for found in _NAMED.finditer(text))
 
 
-_NAMED = re.compile(r"(?<=[^.!?\n] )[A-ZÀ-ÖØ-Þ][\w’'-]+ (\d{1,3})(?![\d.,]*\d)")
-_YEAR = re.compile(r"1\d{3}|20\d\d|21\d\d")
-_BEFORE_YEARS = {"in", "since", "until", "by", "from", "of", "and", "to", "im", "en", "seit"}
+def _beside_month(each: Sequence[str], at: int) -> bool:
+    return not _MONTHS.isdisjoint([*each[max(0, at - 1) : at], *each[at + 1 : at + 2]])
 
 
-_MONTHS = frozenset(MONTHS.values())
-
-
-def _dated(each: Sequence[str], at: int) -> bool:
-    beside = {*each[max(0, at - 1) : at], *each[at + 1 : at + 2]}
-    if beside & _MONTHS:
-        return True
+def _is_year(each: Sequence[str], at: int) -> bool:
     before = each[at - 1] if at else ""
     return bool(_YEAR.fullmatch(each[at])) and before in _BEFORE_YEARS
 
@@ -134,7 +142,7 @@ def measures(text: str, wanted: Quantity) -> bool | None:
         True or False; ``None`` where a number counts something that may be the same by another
         name ("522,000 inhabitants" for people).
     """
-    found = list(numbers(text))
+    found = list(numbers(text, wanted.thing))
     if wanted.thing:
         return _counts(found, wanted.thing, frozenset(content(text)))
     if not wanted.units:
@@ -160,7 +168,7 @@ def _is_that(one: Number, wanted: Quantity) -> bool:
 def _counts(found: Sequence[Number], thing: frozenset[str], held: frozenset[str]) -> bool | None:
     counted = [one for one in found if not one.unit or one.unit in thing]
     for one in counted:
-        stems = [stem(word) for word in one.after[:_REACH]]
+        stems = [stem(word) for word in one.after]
         if one.unit in thing or thing & set(stems) or not any(stems[:1]):
             return True
     return None if counted and not thing & held else False

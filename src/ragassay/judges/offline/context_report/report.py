@@ -23,7 +23,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from ragassay.judges.offline.answers import rule_for
-from ragassay.judges.offline.context_report.asked_value import ACCOUNTS, Tells, asked_value, tells
+from ragassay.judges.offline.context_report.asked_value import STRENGTH, Tells, asked_value, tells
 from ragassay.judges.offline.context_report.predicate import predicate
 from ragassay.judges.offline.language import lists
 from ragassay.judges.offline.language.asked_thing import asked_thing
@@ -79,7 +79,7 @@ class Worth(NamedTuple):
         stars: usefulness, 1 to 5.
         tells: whether a sentence on the subject tells what is asked for by kind; "no" where the
             query asks for no kind.
-        untold: whether words cannot tell if the chunk is of use.
+        unclear: whether words cannot tell if the chunk is of use.
         lacks: stems of the query that the chunk does not hold.
         near: share of its sentences that are near the query, 0 to 1.
         sentences: how many sentences it has.
@@ -88,7 +88,7 @@ class Worth(NamedTuple):
     topic: float
     stars: int
     tells: Tells
-    untold: bool
+    unclear: bool
     lacks: frozenset[str]
     near: float
     sentences: int
@@ -104,14 +104,14 @@ def worth(query: str, chunk: str) -> Worth:
     stars = _STARS[grade(query, chunk)]
     on_topic = share_of(topic, held)
     found: Tells = "no"
-    untold = False
+    unclear = False
     if kind_of(query) != "any":
         found = _told(query, parts, topic | thing)
         # What a pronoun at the beginning of a chunk stands for is not in the chunk.
-        open_ended = bool(parts) and bool(_PRONOUN.match(parts[0][0]))
+        begins_open = bool(parts) and bool(_PRONOUN.match(parts[0][0]))
         near_enough = stars >= USED or on_topic >= _ON_TOPIC
-        untold = (found == "untold" and near_enough) or (
-            found in ("yes", "untold") and stars < USED and open_ended
+        unclear = (found == "unclear" and near_enough) or (
+            found in ("yes", "unclear") and stars < USED and begins_open
         )
         stars = stars if found == "yes" and stars >= USED else 1
     elif thing and not thing & held:
@@ -121,7 +121,7 @@ def worth(query: str, chunk: str) -> Worth:
         on_topic,
         stars,
         found,
-        untold,
+        unclear,
         asked - held,
         near / len(parts) if parts else 0.0,
         len(parts),
@@ -129,10 +129,10 @@ def worth(query: str, chunk: str) -> Worth:
 
 
 def _told(query: str, parts: Sequence[tuple[str, frozenset[str]]], words: frozenset[str]) -> Tells:
-    """Whether a sentence on the subject tells what the query asks for: the best one's account."""
+    """Whether a sentence on the subject tells what the query asks for; the strongest of all."""
     title = parts[0][0] if len(parts) > 1 and parts[0][0][-1] not in ".!?。" else ""
     found = {tells(query, part, title) for part in _on_subject(parts, words)}
-    return max(found, key=ACCOUNTS.index, default="no")
+    return max(found, key=STRENGTH.index, default="no")
 
 
 def _on_subject(
@@ -168,9 +168,9 @@ def report(question: ReportOnContext) -> ContextReport:
         "relevance": 1 + round(4 * topic),
     }
     best = max(found, key=lambda one: (one.stars, one.topic), default=None)
-    untold = _untold(question.query, found)
-    if untold:
-        lost = Lost(reason=Reason.UNSUPPORTED, detail=untold)
+    unsupported = _unsupported(question.query, found)
+    if unsupported:
+        lost = Lost(reason=Reason.UNSUPPORTED, detail=unsupported)
         return ContextReport(**relevance, lost=dict.fromkeys(_FROM_THE_ANSWER, lost))
     percent = _utilization(found)
     listed = ", ".join(map(str, used)) or "none"
@@ -185,11 +185,11 @@ def report(question: ReportOnContext) -> ContextReport:
     )
 
 
-def _untold(query: str, found: Sequence[Worth]) -> str:
+def _unsupported(query: str, found: Sequence[Worth]) -> str:
     """Why words do not tell what the chunks are worth; empty where they do."""
     if not _is_told(query) and any(one.topic >= _ON_TOPIC for one in found):
         return _REASON_OR_WAY
-    number = next((at for at, one in enumerate(found, 1) if one.untold), 0)
+    number = next((at for at, one in enumerate(found, 1) if one.unclear), 0)
     if not number or any(one.stars >= USED for one in found):
         return ""
     return _IN_OTHER_WORDS.format(_half_told(query, number, found[number - 1]))
@@ -245,7 +245,7 @@ def _why(query: str, found: Sequence[Worth], best: Worth | None) -> str:
         return f"Chunk {number} speaks of what the query asks{beside}."
     said: list[str] = []
     if kind:
-        half = max(range(len(found)), key=lambda at: ACCOUNTS.index(found[at].tells))
+        half = max(range(len(found)), key=lambda at: STRENGTH.index(found[at].tells))
         if found[half].tells == "no":
             said.append(f"no chunk on the subject holds {kind}, which the query asks for")
         else:

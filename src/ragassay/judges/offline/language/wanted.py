@@ -23,14 +23,15 @@ _HOLDS = {"date": lists.patterns("dates"), "number": lists.patterns("numbers")}
 _CAPITAL = re.compile(r"\b[^\W\d_a-zß-öø-ÿ][\w’'-]*")
 _REQUESTS = lists.patterns("requests")
 _PLACE = lists.patterns("asks_place")
-_WORD = r"[A-ZÀ-ÖØ-Þ][\w’'-]{0,40}\.?"
+NAME_WORD = r"[A-ZÀ-ÖØ-Þ][\w’'-]{0,40}\.?"
+"""A capitalised word, as a pattern."""
 _PERSON = re.compile(
-    rf"\b(?:by|von|par|por|da|di) (?P<after>{_WORD}(?: {_WORD}){{0,3}})"
-    rf"|\b(?P<full>{_WORD} (?:(?:de|van|von|di) )?{_WORD})"
+    rf"\b(?:by|von|par|por|da|di) (?P<after>{NAME_WORD}(?: {NAME_WORD}){{0,3}})"
+    rf"|\b(?P<full>{NAME_WORD} (?:(?:de|van|von|di) )?{NAME_WORD})"
 )
 _THERE = re.compile(
     r"(?:\b(?:in|at|near|on|from|to|of|is|was|im?|à|en|a|nach|aus)(?: the| der| la| le)? |\()"
-    rf"({_WORD}(?: {_WORD}){{0,3}})"
+    rf"({NAME_WORD}(?: {NAME_WORD}){{0,3}})"
 )
 
 
@@ -46,6 +47,11 @@ def kind_of(query: str) -> Kind:
     text = visible(query)
     found = [(match.end(), kind) for kind, asked in _ASKED for match in asked.finditer(text)]
     return max(found)[1] if found else "any"
+
+
+def asks_place(query: str) -> bool:
+    """Whether the query asks for a place."""
+    return bool(_PLACE.search(visible(query)))
 
 
 @lru_cache(maxsize=1024)
@@ -92,7 +98,7 @@ def answers_by_name(sentence: str, kind: Kind, query: str) -> bool:
         return False
     if kind != "name":
         return holds(sentence, kind, asked)
-    if _PLACE.search(query):
+    if asks_place(query):
         return any(_new(found[1], asked) for found in _THERE.finditer(sentence))
     return any(
         _new(found["after"] or found["full"], asked, words=1 if found["after"] else 2)

@@ -106,12 +106,10 @@ def compared(one: Parsed, other: Parsed, near: Nearness = COPY) -> Kind | Litera
         What contradicts; ``same`` where nothing does; ``None`` where the sentences do not speak of
         the same thing.
     """
-    known = one.names | other.names | _opening_names(one, other)
-    own, its = _row(one, known), _row(other, known)
+    own, its, pairs = _aligned(one, other, _opening_names(one, other))
     same_voice = len(one.by) == len(other.by)
     if same_voice and _roles_exchanged(own, its):
         return "roles"
-    pairs = [pair for pair in _matched(own.marks, its.marks) if _fit(own, its, pair)]
     if not pairs:
         return None
     (first, its_first), (last, its_last) = pairs[0], pairs[-1]
@@ -121,7 +119,17 @@ def compared(one: Parsed, other: Parsed, near: Nearness = COPY) -> Kind | Litera
         whole, its_within = its_whole, within
     if whole < near.held or its_within < near.spread:
         return None
+    framed = one.framed != other.framed
+    unlike = {}  # What one sentence denies and the other one does not: whether the first one does.
+    for a, b in pairs:
+        own_denied, its_denied = one.words[own.starts[a]].denied, other.words[its.starts[b]].denied
+        told = own_denied is not None and its_denied is not None
+        if told and (own_denied != its_denied) != framed:
+            unlike[a, b] = own_denied
     wrong = _wrong(own, its, pairs)
+    # "Not open" does not contradict "closed".
+    undone = [pair for pair in wrong if pair in unlike and own.places[pair[0]] == "opposite"]
+    wrong = [pair for pair in wrong if pair not in undone]
     exchanged = own.filling(a for a, _ in wrong) == its.filling(b for _, b in wrong)
     agreed = sum(
         len(own.fillers[a] if exchanged else own.fillers[a] & its.fillers[b])
@@ -137,13 +145,11 @@ def compared(one: Parsed, other: Parsed, near: Nearness = COPY) -> Kind | Litera
         return own.places[wrong[0][0]] or None
     if differ(one.versions, other.versions):
         return "number"
-    framed = one.framed != other.framed
     if _voice_exchanged((one, own), (other, its)) or _voice_exchanged((other, its), (one, own)):
         return "roles"
     said = _denials(one, own, first, last), _denials(other, its, its_first, its_last)
-    odd = (sum(counts for each in said for counts in each) % 2 == 1) != framed
-    both = [(one.words[own.starts[a]].denied, other.words[its.starts[b]].denied) for a, b in pairs]
-    against = {x for x, y in both if None not in (x, y) and (x != y) != framed}
+    odd = ((sum(counts for each in said for counts in each) + len(undone)) % 2 == 1) != framed
+    against = set(unlike.values())
     # One negation in each may stand elsewhere: "not in May but in June", "in June, not in May".
     odd = odd or len(against) > (max(map(len, said)) < 2)
     return "negation" if odd else "same"
@@ -156,9 +162,7 @@ def replaced(one: Parsed, other: Parsed, near: Nearness = COPY) -> Word | None:
         The word; ``None`` where other things differ as well, or where it is a number, a unit or a
         common word.
     """
-    known = one.names | other.names
-    own, its = _row(one, known), _row(other, known)
-    pairs = [pair for pair in _matched(own.marks, its.marks) if _fit(own, its, pair)]
+    own, its, pairs = _aligned(one, other)
     if len(pairs) < _LEAST or len(pairs) != len(own.marks) - 1 or _wrong(own, its, pairs):
         return None
     at = next((k for k, (a, _) in enumerate(pairs) if a != k), len(pairs))
@@ -175,6 +179,21 @@ def replaced(one: Parsed, other: Parsed, near: Nearness = COPY) -> Word | None:
     if sum(its.weights[b] for _, b in pairs) < near.within * weight:
         return None
     return one.words[own.starts[at]]
+
+
+def _aligned(
+    one: Parsed, other: Parsed, names: frozenset[str] = frozenset()
+) -> tuple[_Row, _Row, list[tuple[int, int]]]:
+    """Two sentences in rows, and the positions of their matching marks.
+
+    Args:
+        one: the first sentence.
+        other: the second one.
+        names: stems of words that are names beside those that either sentence shows to be.
+    """
+    known = one.names | other.names | names
+    own, its = _row(one, known), _row(other, known)
+    return own, its, [pair for pair in _matched(own.marks, its.marks) if _fit(own, its, pair)]
 
 
 def _opening_names(one: Parsed, other: Parsed) -> frozenset[str]:
@@ -211,9 +230,9 @@ def _roles_exchanged(own: _Row, its: _Row) -> bool:
 
 
 def _runs_exchanged(own: _Row, its: _Row) -> bool:
-    """Whether all before a word and all behind it have changed places, apart from what both
+    """Whether all before a word and all after it have changed places, apart from what both
     sentences end with: "the tower built the firm of Eiffel", "the firm of Eiffel built the tower".
-    Behind the word stands something that it is done to, with nothing but an article between."""
+    After the word comes what it is done to, with nothing but an article between."""
     size = len(own.marks)
     while own.marks[size - 1] == its.marks[size - 1]:
         size -= 1

@@ -19,6 +19,9 @@ from ragassay.judges.offline.near_copies.nearest import nearest
 from ragassay.judges.offline.near_copies.places import Parsed, Word, is_verb, parsed
 
 _ASIDE = re.compile(r" ?\([^()]{1,200}\)")
+_CLAUSE = re.compile(r"(?:,|;)? (?:and|but|while|whereas) (?=(?:the|a|an) |[^\W\d_a-zà-öø-þ])|; ")
+_WORDS = 3
+"""Smallest number of content words in a clause."""
 
 
 def contradiction(text: str, passages: Iterable[str], near: Nearness = COPY) -> Kind | None:
@@ -65,7 +68,7 @@ def _verdict(
     for text in nearest(sentence, passages, near.either):
         how = _against(own, text, near)
         if how in (None, "same"):
-            word = replaced(own, parsed(text), near) if _states(sentence) else None
+            word = replaced(own, parsed(text), near) if _is_sentence(sentence) else None
             how = "word" if word is not None and not _stands(word, passages) else how
         if how == "same":
             return "same"
@@ -89,10 +92,10 @@ def _against(own: Parsed, text: str, near: Nearness) -> Kind | Literal["same"] |
     )
 
 
-def _states(sentence: str) -> bool:
+def _is_sentence(text: str) -> bool:
     """Whether a text looks like a sentence: with another word, an item of a list or a line like
     "Website: example.org" is another item, and contradicts none."""
-    return sentence.endswith((".", "!")) or any(map(is_verb, tokens(sentence)))
+    return text.endswith((".", "!")) or any(map(is_verb, tokens(text)))
 
 
 def _stands(word: Word, passages: tuple[str, ...]) -> bool:
@@ -111,8 +114,3 @@ def clauses(sentence: str) -> tuple[str, ...]:
         len(content(part)) >= _WORDS and any(map(is_verb, tokens(part))) for part in parts
     )
     return tuple(parts) if whole else ()
-
-
-_CLAUSE = re.compile(r"(?:,|;)? (?:and|but|while|whereas) (?=(?:the|a|an) |[^\W\d_a-zà-öø-þ])|; ")
-_WORDS = 3
-"""Smallest number of content words in a clause."""

@@ -45,8 +45,13 @@ def class_of(word: str) -> int | None:
 
 
 def opposed(one: str, other: str) -> bool | None:
-    """True where a word is not so by another one's account: for opposites, and for one that says
-    more ("all" by "some"). False for other words of a common line, ``None`` for words of none."""
+    """Whether a word is contradicted by another one that stands in its place.
+
+    Returns:
+        True for opposites, and where the first word says more than the second one ("all" beside
+        "some"). False for other words of a common line, and for equal words. ``None`` where no line
+        has both.
+    """
     if one == other:
         return False
     weaker, _, sides = _table()

@@ -14,6 +14,7 @@ from typing import Literal, NamedTuple
 from ragassay.judges.offline.language import lists
 from ragassay.judges.offline.language.evidence import UNIT_STEMS, denials, names
 from ragassay.judges.offline.language.numbers import is_number
+from ragassay.judges.offline.language.verbs import BASES, is_participle, root
 from ragassay.judges.offline.language.versions import Version, versions
 from ragassay.judges.offline.language.words import LITTLE, WHOLE, content, stem, tokens, weight
 from ragassay.judges.offline.near_copies.opposites import class_of
@@ -46,10 +47,6 @@ _AUXILIARIES = {"has", "have", "had", "will", "would", "can", "could", "may", "m
 _AUXILIARIES |= {"is", "are", "was", "were", "do", "does", "did"}
 _ARTICLES = {"the", "a", "an"}
 _BE = {"is", "are", "was", "were", "be", "been", "being"}
-
-
-_BASES = {form: line[0] for line in lists.groups("irregular_verbs") for form in line[1:]}
-"""Base forms: what was done is denied by "did not" and the base form."""
 
 
 class Word(NamedTuple):
@@ -138,9 +135,9 @@ def parsed(sentence: str) -> Parsed:
         elif token.endswith("%") and is_number(token):
             # A percentage differs from an amount by its unit.
             share = token.removesuffix("%")
-            words.append(Word(share, "number", share, weight(token), follows, listed, denying))
-            words.append(Word("%", "unit", "%", weight("%"), True, False, denying))
-            follows, listed = True, False
+            number = Word(share, "number", share, weight(token), follows, listed, denying, direct)
+            words += [number, Word("%", "unit", "%", weight("%"), True, False, denying)]
+            follows, listed, direct = True, False, True
         elif token in _ADDS_NOTHING and each[at + 1 : at + 2] == ["to"]:
             follows = False
         elif stemmed or class_of(token) is not None:
@@ -155,7 +152,7 @@ def parsed(sentence: str) -> Parsed:
             joined = joined or (token in _LISTING and denied != [])
             if token == "by":
                 by.append(len(words))
-                if _is_participle(each[at - 1]) and not _BE.isdisjoint(each[max(0, at - 4) : at]):
+                if is_participle(each[at - 1]) and not _BE.isdisjoint(each[max(0, at - 4) : at]):
                     agents.append(len(words))
             elif token in _TURNS:
                 unclear = (
@@ -184,13 +181,9 @@ def _first_name(sentence: str) -> set[str]:
     return {one for one in content(found[1]) if weight(one) == WHOLE} if found else set()
 
 
-def _is_participle(token: str) -> bool:
-    return token.endswith(("ed", "en")) or token in _BASES
-
-
 def is_verb(token: str) -> bool:
     """Whether a word looks like a verb: an auxiliary, or a past form."""
-    return token in _AUXILIARIES or token.endswith("ed") or token in _BASES
+    return token in _AUXILIARIES or token.endswith("ed") or token in BASES
 
 
 def _is_some(each: list[str], at: int) -> bool:
@@ -208,6 +201,7 @@ def _word(token: str, stemmed: str, before: list[Word], follows: bool, named: Se
     elif class_of(token) is not None:
         heavy = weight(stemmed) if stemmed else LITTLE
         return Word(stemmed or token, "opposite", token, heavy, follows, False)
-    # The weight stays that of the form: a rare form of a common verb says as much as before.
-    base = stem(_BASES.get(token, token)) if not place and stemmed not in named else stemmed
+    # Forms of a verb are one word: what was done is denied by "did not" and the base form. The
+    # weight stays that of the form: a rare form of a common verb says as much as before.
+    base = root(token) if not place and stemmed not in named else stemmed
     return Word(base, place, base, weight(stemmed), follows, False)
