@@ -208,6 +208,19 @@ def test_the_deadline_covers_retries_and_their_waits() -> None:
     virtually(work)
 
 
+def test_a_defect_in_the_code_of_an_endpoint_is_an_error_of_the_request() -> None:
+    class Broken(Slow):
+        async def send(self, body: bytes) -> Completion:
+            raise KeyError("generated_text")
+
+    async def work(loop: VirtualLoop) -> None:
+        sender = Sender(Broken((0.0, "")), Limiter(4), Breaker(), timeout=120.0)
+        with pytest.raises(EndpointError, match="http://slow/v1: KeyError: 'generated_text'"):
+            await sender.send(parcel(Tally()))
+
+    virtually(work)
+
+
 def test_waiting_for_a_place_is_not_part_of_the_deadline() -> None:
     async def work(loop: VirtualLoop) -> None:
         sender = Sender(Slow((100.0, "yes")), Limiter(1), Breaker(), timeout=150.0)

@@ -21,9 +21,9 @@ from ragassay.judges.panel import Panel
 from ragassay.judges.replay import Replay
 from ragassay.transport.budget import Budget
 from ragassay.transport.prices import Price
-from ragassay.transport.providers import ALIASES, PROVIDERS
+from ragassay.transport.protocols import aliases, providers
 
-KEYS = {name: KEY for provider in PROVIDERS.values() for name in provider.keys}
+KEYS = {name: KEY for provider in providers().values() for name in provider.keys}
 ANSWER = {"match": 1, "trust": 1, "grade": 1}
 AZURE = {"AZURE_OPENAI_ENDPOINT": "https://mine.openai.azure.com/"}
 
@@ -159,7 +159,7 @@ def test_azure_needs_an_address(ledger: Ledger) -> None:
 
 
 def test_every_provider_and_alias_makes_a_judge() -> None:
-    for name in (*PROVIDERS, *ALIASES):
+    for name in (*providers(), *aliases()):
         found = address_of(f"{name}:some-model", "gpt-4o", {**KEYS, **AZURE})
         assert found.url.startswith("http") and not found.url.endswith("/")
         assert found.model == "some-model"

@@ -15,7 +15,7 @@ from typing import TextIO
 
 from cyclopts import App, CycloptsError, CycloptsPanel
 
-from ragassay import __version__, printable
+from ragassay import __version__, extensions, printable
 from ragassay.cli import interrupt, show
 from ragassay.cli.compare import compare
 from ragassay.cli.demo import demo
@@ -42,6 +42,12 @@ COMMANDS: tuple[Callable[..., int], ...] = (
     *(validate, metrics, rescore),
 )
 
+EXIT_CODES = (
+    "Exit codes: 0 ok, 1 gate failed, 2 usage or bad input, 3 incomplete, 130 interrupted. Add "
+    "--debug to see a traceback."
+)
+HELP = {"--help", "-h"}
+
 app = App(
     name="ragassay",
     version=__version__,
@@ -49,8 +55,7 @@ app = App(
         "Evaluate RAG systems: retrieval, answers and citations, with statistics that say whether "
         "a difference is real. Start with 'ragassay demo'."
     ),
-    help_epilogue="Exit codes: 0 ok, 1 gate failed, 2 usage or bad input, 3 incomplete, "
-    "130 interrupted. Add --debug to see a traceback.",
+    help_epilogue=EXIT_CODES,
     help_format="plaintext",
     suppress_keyboard_interrupt=False,
 )
@@ -90,6 +95,8 @@ def call(argv: list[str]) -> int:
             for command in COMMANDS:
                 if isinstance(command, OptionsCommand) and command.name in words:
                     command.declare()
+            if not words or not HELP.isdisjoint(words):
+                app.help_epilogue = " ".join(filter(None, (EXIT_CODES, extensions.summary())))
             result = app(
                 words,
                 exit_on_error=False,

@@ -10,7 +10,8 @@ from cyclopts import Parameter
 from ragassay.cli import show
 from ragassay.cli.exits import OK
 from ragassay.cli.words import listed
-from ragassay.errors import UsageError
+from ragassay.errors import UsageError, did_you_mean
+from ragassay.extensions import added
 
 if TYPE_CHECKING:
     from ragassay.engine.results.summary import Comparison
@@ -26,7 +27,7 @@ def plot(
     /,
     *,
     evaluator: Annotated[
-        Literal["trec", "consistency", "golden_answer"] | None,
+        str | None,
         Parameter(name=["--evaluator", "-e"]),
     ] = None,
     output_file: Annotated[Path, Parameter(name=["--output-file", "-o"])] = Path(
@@ -55,7 +56,8 @@ def plot(
 
     Args:
         files: Result files (CSV) or run folders.
-        evaluator: Required: trec, consistency or golden_answer, whichever wrote the files.
+        evaluator: Required: trec, consistency or golden_answer, whichever wrote the files; or the
+            name of a plot that an installed package adds.
         output_file: Picture to write: .png or .svg (or .json, the chart as Vega-Lite). An existing
             one is replaced.
         metrics_to_plot: Metrics to draw, separated by blanks or commas, under their published names
@@ -74,7 +76,21 @@ def plot(
             "--evaluator is missing: say which evaluator wrote the files, --evaluator trec, "
             "--evaluator consistency or --evaluator golden_answer."
         )
-    if statistic is not None and evaluator != "consistency":
+    extra = added("plots")
+    if evaluator in extra:
+        wanted = listed("--metrics-to-plot", metrics_to_plot)
+        with show.status("drawing"):
+            drawing.save(extra[evaluator](files, wanted), output_file)
+        show.console().print(f"plot: {output_file}", soft_wrap=True, markup=False)
+        return OK
+    kind = next((one for one in sources.EVALUATORS if one == evaluator), None)
+    if kind is None:
+        every = [*sources.EVALUATORS, *extra]
+        raise UsageError(
+            f"No evaluator is called {evaluator!r}. {did_you_mean(evaluator, every)} There are: "
+            f"{', '.join(every)}."
+        )
+    if statistic is not None and kind != "consistency":
         raise UsageError(
             "--statistic says what is drawn of each query's repeated runs, so it goes with "
             "--evaluator consistency only."
@@ -86,20 +102,18 @@ def plot(
     if metrics_to_plot is not None and not wanted:
         raise UsageError("--metrics-to-plot names no metric. Leave it out to draw the main ones.")
     with show.status("reading results"):
-        found = sources.opened(files, evaluator, statistic or "cai")
-        metrics = sources.chosen(found, wanted, evaluator)
+        found = sources.opened(files, kind, statistic or "cai")
+        metrics = sources.chosen(found, wanted, kind)
     out = show.console()
     for one in found.series:
         if one.name != one.full:
             out.print(f"{one.name}: {found.paths[one.name]}", soft_wrap=True, markup=False)
     if compare:
-        pictures = _differences(
-            found, metrics, evaluator, statistic or "cai", output_file, force=force
-        )
+        pictures = _differences(found, metrics, kind, statistic or "cai", output_file, force=force)
     else:
         chosen = wanted is not None
-        show.warn(sources.remarks(found, metrics, evaluator, chosen=chosen))
-        drawn = picture.draw(found, metrics, evaluator, statistic or "cai", chosen=chosen)
+        show.warn(sources.remarks(found, metrics, kind, chosen=chosen))
+        drawn = picture.draw(found, metrics, kind, statistic or "cai", chosen=chosen)
         pictures = {output_file: drawn}
     for target, spec in pictures.items():
         with show.status("drawing"):

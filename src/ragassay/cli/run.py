@@ -59,7 +59,7 @@ def run(
     from ragassay.reports.text.preview import preview_table
 
     kind = given.get("format")
-    if kind in folder.FORMATS and kind not in formats.known():
+    if kind in folder.known() and kind not in formats.known():
         raise UsageError(
             f"{kind} is a format of reports, and --format names that of the data. After the run: "
             f"ragassay report DIR --format {kind}."

@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from ragassay import discovery
+from ragassay import discovery, extensions
 from ragassay.errors import InputError, RagassayWarning, UsageError, did_you_mean
 from ragassay.formats import aliases, detection, frames, trec_run
 from ragassay.formats.base import Format
@@ -27,12 +27,9 @@ from ragassay.samples import Sample
 @cache
 def known() -> Mapping[str, Format]:
     """Every format by name."""
-    found: dict[str, Format] = {}
-    for module in discovery.modules(__name__):
-        one = getattr(module, "FORMAT", None)
-        if isinstance(one, Format):
-            found[one.name] = one
-    return found
+    ours = [getattr(module, "FORMAT", None) for module in discovery.modules(__name__)]
+    every = [*ours, *extensions.added("formats").values()]
+    return {one.name: one for one in every if isinstance(one, Format)}
 
 
 def get(name: str) -> Format:

@@ -15,11 +15,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Literal
 from urllib.parse import urlsplit, urlunsplit
 
+from ragassay import extensions
 from ragassay.errors import UsageError, did_you_mean
 from ragassay.judges.judge import Judge
 from ragassay.judges.ledger.store import Ledger
@@ -33,7 +35,8 @@ from ragassay.transport.budget import Budget
 from ragassay.transport.endpoints.base import TIMEOUT_S, Endpoint
 from ragassay.transport.limits import MOST, Limiter
 from ragassay.transport.prices import Price, price_of
-from ragassay.transport.providers import ALIASES, OWN_KEY, PROVIDERS, Protocol, Provider
+from ragassay.transport.protocols import aliases, protocols, providers
+from ragassay.transport.providers import OWN_KEY, Provider
 from ragassay.transport.secrets import Secret
 
 
@@ -93,14 +96,31 @@ class JudgeOptions:
 Role = Literal["judge", "embedder"]
 """Who is named by a word: who answers questions, or who turns texts into vectors."""
 
-_OTHERS: Mapping[Role, tuple[str, ...]] = {
-    "judge": ("offline", "replay:FILE"),
-    "embedder": ("FOLDER", "ORGANISATION/MODEL"),
-}
 _KEY_FILES: Mapping[Role, str] = {
     "judge": "--key-file (key_file=...)",
     "embedder": "--embedder-key-file (embedder_key_file=...)",
 }
+
+
+MakeJudge = Callable[[str, JudgeOptions], Judge]
+"""Makes a judge of what stands after the colon of its word, and the options."""
+
+
+@cache
+def kinds() -> Mapping[str, MakeJudge]:
+    """The judges that are no model of a provider, by the word before the colon: ours, and those of
+    installed packages."""
+    return {**extensions.added("judges"), "offline": _offline, "replay": _replay}
+
+
+def _offline(name: str, options: JudgeOptions) -> Judge:
+    if name:
+        raise UsageError(f"The judge offline has no model: write offline, not offline:{name}.")
+    return OfflineJudge()
+
+
+def _replay(name: str, options: JudgeOptions) -> Judge:
+    return Replay(name, options.rule)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +138,7 @@ class Address:
     label: str
     url: str
     model: str
-    protocol: Protocol
+    protocol: str
     key: Secret
 
 
@@ -188,15 +208,17 @@ def address_of(
         return Address(f"{url}#{model}", url, model, "openai", sent)
     name, _, model = word.partition(":")
     name = name.strip().casefold()
-    name = ALIASES.get(name, name)
-    provider = PROVIDERS.get(name)
+    name = aliases().get(name, name)
+    provider = providers().get(name)
     if provider is None:
-        others = _OTHERS[role]
-        known = [*PROVIDERS, *ALIASES, *(other.partition(":")[0] for other in others)]
+        others = ["FOLDER", "ORGANISATION/MODEL"]
+        if role == "judge":
+            others = ["offline", "replay:FILE", *extensions.added("judges")]
+        known = [*providers(), *aliases(), *(other.partition(":")[0] for other in others)]
         hint = did_you_mean(word if word in known else name, known)
         raise UsageError(
             f"No {role} is called {_masked(word)!r}. {hint} There are: {', '.join(others)}, "
-            f"URL#model, and PROVIDER:MODEL with one of {', '.join(PROVIDERS)}."
+            f"URL#model, and PROVIDER:MODEL with one of {', '.join(providers())}."
         )
     model = model.strip() or _default(name, provider, default_model)
     url = _url(name, provider, environment)
@@ -222,12 +244,10 @@ class _Making:
     limits: dict[str, Limiter] = field(default_factory=dict)
 
     def judge(self, word: str) -> Judge:
-        word = word.strip()
-        if word.casefold() == "offline":
-            return OfflineJudge()
-        if word.casefold().startswith("replay:"):
-            return Replay(word.partition(":")[2], self.options.rule)
-        options = self.options
+        word, options = word.strip(), self.options
+        kind, _, name = word.partition(":")
+        if kind.casefold() in kinds():
+            return kinds()[kind.casefold()](name, options)
         key = secrets.NO_KEY if options.dry else None
         if options.key_file is not None and not options.dry:
             key = secrets.from_file(str(options.key_file))
@@ -275,23 +295,9 @@ def endpoint_at(address: Address, timeout: float) -> Endpoint:
     Raises:
         UsageError: the package that speaks it is not installed.
     """
-    if address.protocol == "anthropic":
-        from ragassay.transport.endpoints.anthropic_messages import (
-            AnthropicMessages,
-            needs_anthropic,
-        )
-
-        needs_anthropic()
-        return AnthropicMessages(address.url, address.key, timeout=timeout)
-    if address.protocol == "google":
-        from ragassay.transport.endpoints.google_genai import GoogleGenAI, needs_google
-
-        needs_google()
-        return GoogleGenAI(address.url, address.key, timeout=timeout)
-    from ragassay.transport.endpoints.openai_chat import OpenAIChat, needs_openai
-
-    needs_openai()
-    return OpenAIChat(address.url, address.key, timeout=timeout)
+    protocol = protocols()[address.protocol]
+    protocol.check()
+    return protocol.endpoint(address.url, address.key, timeout=timeout)
 
 
 def _default(name: str, provider: Provider, model: str) -> str:

@@ -7,9 +7,10 @@ from pathlib import Path
 
 from ragassay import files
 from ragassay.engine.results.result import CONSISTENCY, Result
-from ragassay.engine.results.run_folder import REPORTS, SCORES
+from ragassay.engine.results.run_folder import SCORES, report_files
 from ragassay.engine.results.summary import Comparison
 from ragassay.errors import UsageError, did_you_mean
+from ragassay.extensions import added
 from ragassay.reports.charts import charts, drawing
 from ragassay.reports.html import pages
 from ragassay.reports.plots.compared import overview
@@ -48,10 +49,13 @@ WRITERS: dict[str, Callable[[Result, Path], None]] = {
     "trecrag": open_rag_eval.write_trecrag,
     "consistency": consistency_csv.write_csv,
 }
-"""The writer of each report format that is one file; `file_name` says what it writes."""
+"""The writer of each of our report formats that is one file; `file_name` says what it writes."""
 
-FORMATS = (*WRITERS, "ore")
-"""All report formats; Open RAG Eval's is several files."""
+
+def known() -> tuple[str, ...]:
+    """All report formats: ours (Open RAG Eval's is several files), and those of installed
+    packages."""
+    return (*WRITERS, "ore", *added("reports"))
 
 
 def write_comparison(comparison: Comparison, new: Result, old: Result, path: Path) -> None:
@@ -76,7 +80,7 @@ def write_comparison(comparison: Comparison, new: Result, old: Result, path: Pat
 
 def file_name(format: str) -> str:  # noqa: A002
     """The name of a report's file in a folder."""
-    return SCORES if format == "jsonl" else REPORTS[format]
+    return SCORES if format == "jsonl" else report_files()[format]
 
 
 def write_reports(
@@ -87,7 +91,7 @@ def write_reports(
     Args:
         result: a finished run.
         folder: where to write; the run folder when left out.
-        formats: names from `FORMATS`; HTML, Markdown and CSV when left out, the published table of
+        formats: names from `known`; HTML, Markdown and CSV when left out, the published table of
             the suites ragreport, trecrag and consistency where they were run, and the reports of
             the run's consistency in the folder of that name.
 
@@ -103,10 +107,10 @@ def write_reports(
     published += ["consistency"] if result.consistency is not None else []
     wanted = list(formats or (*DEFAULT, *published))
     for name in wanted:
-        if name not in FORMATS:
+        if name not in known():
             raise UsageError(
-                f"Unknown report format {name!r}. {did_you_mean(name, FORMATS)} "
-                f"There are: {', '.join(FORMATS)}."
+                f"Unknown report format {name!r}. {did_you_mean(name, known())} "
+                f"There are: {', '.join(known())}."
             )
     # A run of the suite consistency alone has nothing to tell but that.
     told = result if result.summary.metrics else result.consistency or result
@@ -116,7 +120,8 @@ def write_reports(
             written |= ore_files.write(told, target)
             continue
         written[name] = target / file_name(name)
-        WRITERS[name](told, written[name])
+        write = WRITERS[name] if name in WRITERS else added("reports")[name].write
+        write(told, written[name])
     if formats is None and result.consistency is not None:
         write_reports(result.consistency, target / CONSISTENCY)
     return written

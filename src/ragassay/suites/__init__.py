@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from types import MappingProxyType
 
-from ragassay import discovery
+from ragassay import discovery, extensions
 from ragassay.errors import UsageError, did_you_mean
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.base import Metric
@@ -218,11 +218,8 @@ def _sayings(suite: Suite, base: str) -> list[str]:
 @cache
 def known() -> Mapping[str, Suite]:
     """Every suite by name."""
-    found: dict[str, Suite] = {}
-    for module in discovery.modules(__name__):
-        suite: Suite = module.SUITE
-        found[suite.name] = suite
-    return found
+    ours = [module.SUITE for module in discovery.modules(__name__)]
+    return {suite.name: suite for suite in [*ours, *extensions.added("suites").values()]}
 
 
 @cache

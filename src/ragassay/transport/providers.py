@@ -1,12 +1,10 @@
-"""Where the known providers are, and which environment variable holds their key."""
+"""Where the providers are that speak OpenAI's protocol, and which environment variable holds their
+key. Others stand with their protocol, in `ragassay.transport.endpoints`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
-
-Protocol = Literal["openai", "anthropic", "google"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +18,7 @@ class Provider:
         url_variable: environment variable that moves the endpoint elsewhere.
         suffix: what is added to the variable's URL where it is not there.
         key_needed: whether asking without a key is pointless.
-        protocol: what is spoken there.
+        protocol: what is spoken there, a name of `ragassay.transport.protocols`.
         default: what goes before a suite's published default model where only the provider is
             named; ``None`` where the provider does not have that model.
     """
@@ -30,11 +28,11 @@ class Provider:
     url_variable: str = ""
     suffix: str = ""
     key_needed: bool = True
-    protocol: Protocol = "openai"
+    protocol: str = "openai"
     default: str | None = None
 
 
-PROVIDERS: Mapping[str, Provider] = {
+OPENAI_COMPATIBLE: Mapping[str, Provider] = {
     "openai": Provider(
         "https://api.openai.com/v1", ("OPENAI_API_KEY",), "OPENAI_BASE_URL", default=""
     ),
@@ -44,18 +42,6 @@ PROVIDERS: Mapping[str, Provider] = {
         "AZURE_OPENAI_ENDPOINT",
         "/openai/v1",
         default="",
-    ),
-    "anthropic": Provider(
-        "https://api.anthropic.com",
-        ("ANTHROPIC_API_KEY",),
-        "ANTHROPIC_BASE_URL",
-        protocol="anthropic",
-    ),
-    "google": Provider(
-        "https://generativelanguage.googleapis.com",
-        ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
-        "GOOGLE_GEMINI_BASE_URL",
-        protocol="google",
     ),
     "openrouter": Provider(
         "https://openrouter.ai/api/v1", ("OPENROUTER_API_KEY",), default="openai/"
@@ -80,11 +66,9 @@ PROVIDERS: Mapping[str, Provider] = {
     ),
 }
 
-ALIASES: Mapping[str, str] = {
-    "gemini": "google",
+COMPATIBLE_ALIASES: Mapping[str, str] = {
     "azure_openai": "azure",
     "azure-openai": "azure",
-    "claude": "anthropic",
     "togetherai": "together",
     "together_ai": "together",
     "lm_studio": "lmstudio",

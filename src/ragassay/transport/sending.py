@@ -246,6 +246,11 @@ class Sender:
                 return await self.endpoint.send(body)
         except TimeoutError:
             raise self._late() from None
+        except EndpointError:
+            raise
+        except Exception as error:  # a defect of the endpoint's code, which may be a package's
+            said = f"{self.endpoint.url}: {type(error).__name__}: {error}"
+            raise EndpointError(Reason.SERVER_ERROR, self.endpoint.key.hidden_in(said)) from error
 
     def _late(self) -> EndpointError:
         said = f"{self.endpoint.url} did not answer within {self.timeout:g} seconds"

@@ -92,11 +92,12 @@ def asked(model: LLMJudgeModel | Judge | str) -> dict[str, Any]:
     """
     if not isinstance(model, LLMJudgeModel):
         return {"judge": model}
-    from ragassay.transport.providers import OWN_KEY, PROVIDERS
+    from ragassay.transport.protocols import providers
+    from ragassay.transport.providers import OWN_KEY
     from ragassay.transport.secrets import Secret, from_environment
 
     if model.api_key is None:
-        provider = PROVIDERS[model.provider]
+        provider = providers()[model.provider]
         needed = model.base_url is None and provider.key_needed
         if needed and from_environment(provider.keys, os.environ) is None:
             raise UsageError(
@@ -105,7 +106,7 @@ def asked(model: LLMJudgeModel | Judge | str) -> dict[str, Any]:
             )
         return {"judge": model.word}
     Secret(model.api_key, "api_key")  # says at once, and under this name, that it cannot be sent
-    names = PROVIDERS[model.provider].keys if model.base_url is None else (OWN_KEY,)
+    names = providers()[model.provider].keys if model.base_url is None else (OWN_KEY,)
     return {
         "judge": model.word,
         "environment": {**os.environ, **dict.fromkeys(names, model.api_key)},

@@ -89,10 +89,10 @@ def _cutoff(config: RunConfig, k: int) -> None:
 
 
 def _judge(config: RunConfig, word: str) -> None:
-    from ragassay.judges.judge_factory import address_of
+    from ragassay.judges.judge_factory import address_of, kinds
     from ragassay.transport.secrets import NO_KEY
 
-    if word.strip().partition(":")[0].casefold() not in ("offline", "replay"):
+    if word.strip().partition(":")[0].casefold() not in kinds():
         address_of(word.strip(), "model", os.environ, NO_KEY)
 
 

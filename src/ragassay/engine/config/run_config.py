@@ -41,7 +41,8 @@ class RunConfig(BaseModel):
     suite: Annotated[
         list[str],
         Option(
-            "Suites to run: qa, retrieval, chunks, trecrag, mtrag, ragreport or consistency.",
+            "Suites to run: qa, retrieval, chunks, trecrag, mtrag, ragreport, golden or "
+            "consistency.",
             short="-s",
             commas=True,
             default="what suits the data",

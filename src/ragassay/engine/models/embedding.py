@@ -86,12 +86,14 @@ def address_for(
         return None
     from ragassay.judges.judge_factory import address_of
     from ragassay.transport import secrets
+    from ragassay.transport.protocols import protocols
 
     places = os.environ if environment is None else environment
     # Nobody should look for a key to what could not be used.
     found = address_of(word, "", places, secrets.NO_KEY, "embedder")
-    if found.protocol == "anthropic":
-        raise UsageError(f"{word}: Anthropic offers no embeddings; name another --embedder.")
+    path = protocols()[found.protocol].embeddings
+    if path is None:
+        raise UsageError(f"{word} offers no embeddings; name another --embedder.")
     key = secrets.NO_KEY if dry else None
     if config.embedder_key_file is not None and not dry:
         key = secrets.from_file(config.embedder_key_file)
@@ -100,9 +102,7 @@ def address_for(
         raise UsageError(f"Which model of {word}? Name it, as in openai:text-embedding-3-small.")
     if find_spec("openai") is None:
         raise UsageError("This embedder needs the openai package: pip install 'ragassay[llm]'.")
-    if found.protocol == "google":
-        found = dataclasses.replace(found, url=f"{found.url}{_COMPATIBLE}", protocol="openai")
-    return found
+    return dataclasses.replace(found, url=f"{found.url}{path}", protocol="openai")
 
 
 def is_endpoint(word: str) -> bool:
@@ -115,12 +115,12 @@ def is_endpoint(word: str) -> bool:
         return True
     if Path(word).is_dir():
         return False
-    from ragassay.transport.providers import ALIASES, PROVIDERS
+    from ragassay.transport.protocols import aliases, providers
 
     if is_path(word):
         raise UsageError(f"--embedder {word}: there is no such folder ({Path(word).absolute()}).")
 
-    return ":" in word or word.casefold() in {*PROVIDERS, *ALIASES}
+    return ":" in word or word.casefold() in {*providers(), *aliases()}
 
 
 def models_for(

@@ -10,7 +10,8 @@ from ragassay.engine.config.run_config import model_kwargs
 from ragassay.engine.published.published_draft import Draft
 from ragassay.engine.published.published_options import JudgeModel
 from ragassay.errors import OptionError, did_you_mean
-from ragassay.transport.providers import ALIASES, OWN_KEY, PROVIDERS
+from ragassay.transport.protocols import aliases, providers
+from ragassay.transport.providers import OWN_KEY
 from ragassay.yaml_files import Place
 
 MODELS = ("OpenAIModel", "GeminiModel", "AnthropicModel", "TogetherModel")
@@ -104,14 +105,14 @@ def embedder_word(draft: Draft, model: JudgeModel, place: Place) -> str:
 def _word(draft: Draft, model: JudgeModel, usual: str, place: Place) -> tuple[str, Sequence[str]]:
     """Our word for a judge, and the environment variables that its key is looked for in anyway."""
     folded = model.type.strip().casefold().removesuffix("model")
-    name = ALIASES.get(folded, folded)
-    if name not in PROVIDERS:
+    name = aliases().get(folded, folded)
+    if name not in providers():
         raise draft.wrong(
             (*place, "type"),
             f"there is no model {model.type!r}",
             f"{did_you_mean(model.type, MODELS)} There are: {', '.join(MODELS)}.",
         )
-    provider = PROVIDERS[name]
+    provider = providers()[name]
     if model.base_url:
         if provider.protocol != "openai":
             raise draft.wrong(

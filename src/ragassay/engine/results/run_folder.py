@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -20,6 +21,7 @@ from ragassay.engine.results.slicing import CONVERSATION_KEYS, Slicer, conversat
 from ragassay.engine.results.summary import SCHEMA_VERSION, Summary
 from ragassay.engine.results.verdicts import VerdictFile
 from ragassay.errors import InputError, UsageError
+from ragassay.extensions import added
 from ragassay.formats.native import to_record
 from ragassay.judges.asking import Asked
 from ragassay.judges.records import to_record as verdict_record
@@ -61,6 +63,24 @@ REPORTS = {
     **ORE,
 }
 """The files of a run folder that are made from its other files, by the format of the report."""
+
+
+@dataclass(frozen=True)
+class ReportFormat:
+    """A report that an installed package adds (group ``ragassay.reports``).
+
+    Attributes:
+        file_name: of the file in the run folder.
+        write: writes the report of a result to a path.
+    """
+
+    file_name: str
+    write: Callable[[Result, Path], None]
+
+
+def report_files() -> dict[str, str]:
+    """The names of the files of reports, by format; those of installed packages, too."""
+    return {**{name: one.file_name for name, one in added("reports").items()}, **REPORTS}
 
 
 class FolderWriter:
@@ -131,7 +151,7 @@ class FolderWriter:
         if self._replaces:  # in other folders it is somebody else's
             (self.folder / SUMMARY).unlink(missing_ok=True)
             drop_consistency(self.folder)
-            _drop(self.folder, REPORTS.values())
+            _drop(self.folder, report_files().values())
 
     def finish(self, config: Mapping[str, Any], summary: Summary) -> None:
         """Completes the folder.
@@ -203,7 +223,7 @@ def drop_consistency(folder: Path) -> None:
     inner = folder / CONSISTENCY
     half_dropped = (inner / RUN).is_file() and not (inner / SUMMARY).exists()
     if half_dropped or holds_consistency(folder):
-        _drop(inner, (SUMMARY, SAMPLES, SCORES, *REPORTS.values(), RUN))
+        _drop(inner, (SUMMARY, SAMPLES, SCORES, *report_files().values(), RUN))
         with suppress(OSError):
             inner.rmdir()
 

@@ -20,7 +20,7 @@ from ragassay.errors import UsageError, did_you_mean
 from ragassay.judges.ledger import vectors
 from ragassay.judges.ledger.ledger_file import MEMORY, damaged
 from ragassay.judges.ledger.store import END_OF_TIME, Entry, Ledger
-from ragassay.transport.providers import PROVIDERS
+from ragassay.transport.protocols import providers
 
 
 @dataclass(frozen=True, slots=True)
@@ -331,7 +331,7 @@ def label_of(endpoint: str, model: str) -> str:
 @cache
 def _hosted() -> dict[str, str]:
     """The names of providers by their URL; servers of one's own are known by their URL."""
-    return {one.url: name for name, one in PROVIDERS.items() if one.url and one.key_needed}
+    return {one.url: name for name, one in providers().items() if one.url and one.key_needed}
 
 
 def moment(seconds: float) -> str:

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from ragassay import discovery
+from ragassay import discovery, extensions
 from ragassay.errors import UsageError, did_you_mean
 from ragassay.metrics.core.base import Metric, parameter_types, registered
 
@@ -52,9 +52,11 @@ class UnknownMetric(UsageError):  # noqa: N818 - the message is for users
 
 @cache
 def known() -> Mapping[str, type[Metric]]:
-    """Every metric class, by canonical name. Imports each module of ``ragassay.metrics`` once."""
+    """Every metric class, by canonical name. Imports each module of ``ragassay.metrics`` once, and
+    what installed packages add."""
     for _ in discovery.modules("ragassay.metrics"):
         pass  # importing a module registers its metrics
+    extensions.added("metrics")
     return dict(sorted(registered().items(), key=lambda item: item[0].casefold()))
 
 

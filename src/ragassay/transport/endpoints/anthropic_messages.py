@@ -12,6 +12,7 @@ from ragassay.errors import UsageError
 from ragassay.transport.endpoints.base import (
     CONNECT_S,
     MOST_TOKENS,
+    ApiProtocol,
     ClientEndpoint,
     Completion,
     EndpointError,
@@ -19,6 +20,7 @@ from ragassay.transport.endpoints.base import (
     counted,
 )
 from ragassay.transport.endpoints.errors import foreign, from_status, unreached
+from ragassay.transport.providers import Provider
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
@@ -153,3 +155,19 @@ def needs_anthropic() -> None:
         raise UsageError(
             "Anthropic's models need their package: pip install 'ragassay[anthropic]'."
         )
+
+
+PROTOCOL = ApiProtocol(
+    "anthropic",
+    AnthropicMessages,
+    needs_anthropic,
+    {
+        "anthropic": Provider(
+            "https://api.anthropic.com",
+            ("ANTHROPIC_API_KEY",),
+            "ANTHROPIC_BASE_URL",
+            protocol="anthropic",
+        )
+    },
+    {"claude": "anthropic"},
+)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 from ragassay.scores import Reason
+from ragassay.transport.providers import Provider
 from ragassay.transport.secrets import Secret
 
 Mode = Literal["json_schema", "json_object", "text"]
@@ -176,6 +177,28 @@ class ClientEndpoint(Endpoint, Generic[C]):
     @abstractmethod
     def _made(self) -> C:
         """A new client, with its own retries off."""
+
+
+@dataclass(frozen=True, slots=True)
+class ApiProtocol:
+    """A protocol: how requests to a kind of endpoint are made, and who speaks it.
+
+    Attributes:
+        name: in signatures and addresses.
+        endpoint: makes the endpoint of a base URL and a key; ``timeout`` is in seconds.
+        check: raises `UsageError` where a package that it needs is not installed.
+        providers: who speaks it, by the name before the model (``anthropic:MODEL``).
+        aliases: other names of these providers.
+        embeddings: what follows a provider's URL where it offers embeddings in OpenAI's protocol;
+            ``None`` where it offers none.
+    """
+
+    name: str
+    endpoint: Callable[..., Endpoint]
+    check: Callable[[], None]
+    providers: Mapping[str, Provider]
+    aliases: Mapping[str, str] = field(default_factory=dict)
+    embeddings: str | None = None
 
 
 MOST_TOKENS = 2**53

@@ -12,6 +12,7 @@ from ragassay.errors import UsageError
 from ragassay.scores import Reason
 from ragassay.transport.endpoints.base import (
     MOST_TOKENS,
+    ApiProtocol,
     ClientEndpoint,
     Completion,
     EndpointError,
@@ -20,6 +21,7 @@ from ragassay.transport.endpoints.base import (
     counted,
 )
 from ragassay.transport.endpoints.errors import from_status, unreached
+from ragassay.transport.providers import Provider
 
 if TYPE_CHECKING:
     import httpx2
@@ -163,3 +165,20 @@ def needs_google() -> None:
     """
     if find_spec("google") is None or find_spec("google.genai") is None:
         raise UsageError("Google's models need their package: pip install 'ragassay[google]'.")
+
+
+PROTOCOL = ApiProtocol(
+    "google",
+    GoogleGenAI,
+    needs_google,
+    {
+        "google": Provider(
+            "https://generativelanguage.googleapis.com",
+            ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+            "GOOGLE_GEMINI_BASE_URL",
+            protocol="google",
+        )
+    },
+    {"gemini": "google"},
+    embeddings="/v1beta/openai",
+)

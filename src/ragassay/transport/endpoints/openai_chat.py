@@ -18,6 +18,7 @@ from ragassay.errors import UsageError
 from ragassay.transport.endpoints.base import (
     CONNECT_S,
     TIMEOUT_S,
+    ApiProtocol,
     ClientEndpoint,
     Completion,
     EndpointError,
@@ -26,6 +27,7 @@ from ragassay.transport.endpoints.base import (
     counted,
 )
 from ragassay.transport.endpoints.errors import foreign, from_status, unreached
+from ragassay.transport.providers import COMPATIBLE_ALIASES, OPENAI_COMPATIBLE
 from ragassay.transport.secrets import Secret
 
 if TYPE_CHECKING:
@@ -233,3 +235,13 @@ def _text(content: Any) -> str | None:
     if content is not None and not isinstance(content, str):
         raise TypeError("content is not a text")
     return content
+
+
+PROTOCOL = ApiProtocol(
+    "openai",
+    OpenAIChat,
+    needs_openai,
+    OPENAI_COMPATIBLE,
+    COMPATIBLE_ALIASES,
+    embeddings="",
+)

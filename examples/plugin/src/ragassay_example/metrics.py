@@ -1,0 +1,32 @@
+"""A metric: how long the sentences of an answer are."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from ragassay.metrics.core.base import SampleMetric, param, register, scored
+from ragassay.samples import Sample
+from ragassay.scores import Outcome
+
+
+@register
+@dataclass(frozen=True)
+class WordsPerSentence(SampleMetric):
+    """Mean number of words in a sentence of the answer."""
+
+    name = "words_per_sentence"
+    title = "Words in a sentence of the answer"
+    family = "answer"
+    source = "examples/plugin"
+    needs = ("answer",)
+    high = None
+    higher_is_better = None
+    least: int = param(1, "sentences with fewer words are left out", minimum=1)
+
+    def score_sample(self, sample: Sample) -> Outcome:
+        """The mean over the sentences that are long enough; 0 where there are none."""
+        assert sample.answer is not None
+        lengths = [len(one.split()) for one in re.split(r"[.!?]+", sample.answer.text)]
+        kept = [length for length in lengths if length >= self.least]
+        return scored(sum(kept) / len(kept) if kept else 0.0, sentences=len(kept))

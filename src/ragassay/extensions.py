@@ -1,0 +1,57 @@
+"""What installed packages add: metrics, suites, formats and more, by entry points.
+
+A package says in its ``pyproject.toml`` what it adds to a group, for example::
+
+    [project.entry-points."ragassay.suites"]
+    loud = "their_package.suites:LOUD"
+
+``examples/plugin`` is such a package; docs/extending.md says what an object of each group is.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from functools import cache
+from importlib.metadata import EntryPoints, entry_points
+from typing import Any
+
+from ragassay.errors import RagassayWarning
+
+GROUPS = ("metrics", "suites", "formats", "judges", "endpoints", "reports", "plots")
+
+
+def summary() -> str:
+    """A sentence that names what installed packages add; empty where they add nothing."""
+    found = {group: [one.name for one in _points(group)] for group in GROUPS}
+    each = [f"{group} {', '.join(names)}" for group, names in found.items() if names]
+    return f"Installed packages add: {'; '.join(each)}." if each else ""
+
+
+@cache
+def added(group: str) -> Mapping[str, Any]:
+    """The objects that installed packages add to a group, by the names of their entry points.
+
+    One that cannot be imported is told as a warning, and left out: a package that is broken must
+    not stop those that need it not.
+
+    Args:
+        group: one of `GROUPS`.
+    """
+    found = {}
+    for point in _points(group):
+        try:
+            found[point.name] = point.load()
+        except Exception as error:  # whatever a foreign package does when it is imported
+            of = f" of the package {point.dist.name}" if point.dist is not None else ""
+            warnings.warn(
+                f"{point.name}{of} ({point.value}) cannot be used in {group}: "
+                f"{type(error).__name__}: {error}",
+                RagassayWarning,
+                stacklevel=2,
+            )
+    return found
+
+
+def _points(group: str) -> EntryPoints:
+    return entry_points(group=f"ragassay.{group}")

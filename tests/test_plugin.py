@@ -1,0 +1,168 @@
+"""A package elsewhere adds one thing of each kind by entry points: `examples/plugin`, installed."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+TALK = "Q: How tall is it?\nA: It is 330 metres tall. I think so.\n\nQ: Who?\nA: I do not know.\n"
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the example package, as pip installs it."""
+    folder = tmp_path_factory.mktemp("installed")
+    words = [
+        "install",
+        "-q",
+        "--no-deps",
+        "--target",
+        str(folder),
+        str(ROOT / "examples" / "plugin"),
+    ]
+    done = subprocess.run(
+        [sys.executable, "-m", "pip", *words], capture_output=True, text=True, check=False
+    )
+    if done.returncode and "hatchling" in done.stderr:
+        pytest.skip("the package index with the build backend cannot be reached")
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.fixture
+def talk(tmp_path: Path) -> Path:
+    path = tmp_path / "talk.transcript"
+    path.write_text(TALK, encoding="utf-8")
+    return path
+
+
+def ragassay(
+    installed: Path, folder: Path, *words: str, **variables: str
+) -> subprocess.CompletedProcess[str]:
+    path = os.pathsep.join(filter(None, (str(installed), os.environ.get("PYTHONPATH"))))
+    environment = {**os.environ, "PYTHONPATH": path, "COLUMNS": "100", **variables}
+    return subprocess.run(
+        [sys.executable, "-m", "ragassay", *words],
+        capture_output=True, text=True, check=False, cwd=folder, env=environment,
+    )  # fmt: skip
+
+
+def test_a_format_a_suite_and_a_metric_are_found(installed: Path, talk: Path) -> None:
+    done = ragassay(installed, talk.parent, "run", talk.name, "--suite", "style", "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)["metrics"]["SentenceLength"]
+    assert found["metric"] == "words_per_sentence"
+    assert found["mean"] == pytest.approx(((5 + 3) / 2 + 4) / 2)
+    one = ragassay(installed, talk.parent, "metrics", "words_per_sentence")
+    assert one.returncode == 0 and "Words in a sentence" in one.stdout
+
+
+def test_a_judge_a_report_and_a_plot_are_found(installed: Path, talk: Path) -> None:
+    run = ("run", talk.name, "-s", "style", "--judge", "baseline", "-o", "out", "--json")
+    done = ragassay(installed, talk.parent, *run)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["metrics"]["idk_eval"]["judge"] == "baseline"
+    done = ragassay(installed, talk.parent, "report", "out", "--format", "means,csv")
+    assert done.returncode == 0, done.stderr
+    lines = (talk.parent / "out" / "means.txt").read_text().splitlines()
+    assert lines[0] == "SentenceLength 4.0000 2/2"
+    done = ragassay(
+        installed, talk.parent, "plot", "out", "--evaluator", "means", "-o", "means.svg"
+    )
+    assert done.returncode == 0, done.stderr
+    assert "SentenceLength" in (talk.parent / "means.svg").read_text()
+    # What a run writes anew does not leave the older run's reports behind, whoever added them.
+    assert ragassay(installed, talk.parent, *run).returncode == 0
+    assert not (talk.parent / "out" / "means.txt").exists()
+
+
+class _Generate(BaseHTTPRequestHandler):
+    asked: list[dict[str, object]]
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.asked.append({"path": self.path, **body})
+        reply = {"generated_text": '{"reason": "it answers", "answered": "yes"}'}
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(json.dumps(reply).encode())
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def server() -> Iterator[tuple[str, list[dict[str, object]]]]:
+    asked: list[dict[str, object]] = []
+    handler = type("Handler", (_Generate,), {"asked": asked})
+    with HTTPServer(("127.0.0.1", 0), handler) as found:
+        threading.Thread(target=found.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{found.server_port}", asked
+        found.shutdown()
+
+
+def test_a_protocol_of_endpoints_is_found(
+    installed: Path, talk: Path, server: tuple[str, list[dict[str, object]]]
+) -> None:
+    url, asked = server
+    words = ("run", talk.name, "-s", "style", "--judge", "tgi:some-model", "--json")
+    done = ragassay(installed, talk.parent, *words, TGI_URL=url)
+    assert done.returncode in (0, 3), done.stderr
+    assert asked and all(one["path"] == "/generate" for one in asked)
+    assert "How tall is it?" in str(asked) and "max_new_tokens" not in done.stderr
+    assert json.loads(done.stdout)["metrics"]["idk_eval"]["judge"] == "tgi:some-model"
+
+
+def test_help_and_messages_list_what_is_added(installed: Path, talk: Path) -> None:
+    done = ragassay(installed, talk.parent, "run", "--help")
+    assert "Installed packages add: metrics words_per_sentence; suites style" in " ".join(
+        done.stdout.split()
+    )
+    ragassay(installed, talk.parent, "run", talk.name, "-s", "style", "-o", "out")
+    for words, name in (
+        (["run", talk.name, "-s", "sytle"], "style"),
+        (["report", "out", "--format", "maens"], "means"),
+        (["run", talk.name, "--format", "transcirpt"], "transcript"),
+        (["run", talk.name, "--judge", "basline", "-m", "idk_eval"], "baseline"),
+        (["plot", talk.name, "--evaluator", "mean", "-o", "x.svg"], "means"),
+    ):
+        done = ragassay(installed, talk.parent, *words)
+        assert done.returncode == 2 and name in done.stderr, done.stderr
+
+
+def test_a_package_that_is_broken_is_told_and_stops_nothing(
+    installed: Path, talk: Path, tmp_path: Path
+) -> None:
+    broken = tmp_path / "broken"
+    info = broken / "broken-1.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1\n")
+    (info / "entry_points.txt").write_text("[ragassay.suites]\nlost = nowhere_to_be_found:SUITE\n")
+    done = ragassay(broken, talk.parent, "metrics", "em")
+    assert done.returncode == 0, done.stderr
+    data = tmp_path / "data.jsonl"
+    data.write_text('{"id": "1", "query": "q", "answer": "a", "references": ["a"]}\n')
+    done = ragassay(broken, tmp_path, "run", data.name, "--suite", "qa")
+    assert done.returncode == 0
+    assert "lost of the package broken" in done.stderr and "ModuleNotFoundError" in done.stderr
+
+
+@pytest.mark.parametrize("word", ["cohere:embed-v4", "nobody:m"])
+def test_an_embedder_of_an_unknown_provider_is_refused(
+    word: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from ragassay.cli import call
+
+    data = tmp_path / "data.jsonl"
+    data.write_text('{"id": "1", "query": "q", "answer": "a", "references": ["a"]}\n')
+    assert call(["run", str(data), "-m", "answer_similarity", "--embedder", word]) == 2
+    assert f"No embedder is called '{word}'" in capsys.readouterr().err
