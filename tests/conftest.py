@@ -52,6 +52,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--approve",
         action="store_true",
-        help="take what is generated for approved: the pages' pictures (tests/approved), the "
-        "tables and the schema of the options (docs)",
+        help="take what is generated for approved: the pages' pictures (tests/reports/approved), "
+        "the tables and the schema of the options (docs)",
     )

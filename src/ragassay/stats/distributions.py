@@ -1,8 +1,8 @@
 """The normal, Student's t and the beta distribution, computed without scipy.
 
 Tests compare all three with scipy. The relative error of normal and t is below 1e-12 in both tails,
-for 0.5 to ten million degrees of freedom (tests/test_stats_distributions.py); that of beta
-quantiles is below 1e-7 for shapes from 0.3 to a million (tests/test_stats_bounded.py).
+for 0.5 to ten million degrees of freedom (tests/stats/test_stats_distributions.py); that of beta
+quantiles is below 1e-7 for shapes from 0.3 to a million (tests/stats/test_stats_bounded.py).
 
 Sources: A. DiDonato and A. Morris, "Significant digit computation of the incomplete beta function
 ratios", ACM Transactions on Mathematical Software 18 (1992), for the continued fraction; DLMF

@@ -10,7 +10,7 @@ import pytest
 from ragassay.judges.offline.answers import answer_to
 from ragassay.judges.questions.report import Satisfaction
 
-sys.path.append(str(Path(__file__).resolve().parents[1]))
+sys.path.append(str(Path(__file__).resolve().parents[2]))
 
 from benchmarks import offline_idk as benchmark
 
@@ -34,7 +34,7 @@ def test_the_page_prints_the_balanced_accuracy_of_this_version(
     part: str, verdicts: list[benchmark.Verdict]
 ) -> None:
     rows = [one for one in verdicts if PARTS[part](one)]
-    page = Path(__file__).resolve().parents[1] / "docs" / "offline-judge.md"
+    page = Path(__file__).resolve().parents[2] / "docs" / "offline-judge.md"
     lines = page.read_text(encoding="utf-8").splitlines()
     (line,) = [line for line in lines if line.startswith(f"| {part}")]
     cells = [cell.strip() for cell in line.split("|")[2:5]]

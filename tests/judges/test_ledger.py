@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import os
 import sqlite3
 import subprocess
 import sys
@@ -157,8 +158,8 @@ def test_what_is_committed_is_seen_by_every_other_process_at_once(path: Path) ->
 
 def test_several_processes_write_into_one_ledger(path: Path) -> None:
     code = """
-import asyncio, sys
-sys.path.insert(0, sys.argv[3])
+import asyncio, os, sys
+sys.path[:0] = sys.argv[3].split(os.pathsep)
 from test_ledger import entry
 from ragassay.judges.ledger.store import Ledger
 async def work(ledger, begin):
@@ -166,7 +167,7 @@ async def work(ledger, begin):
 with Ledger(sys.argv[1]) as ledger:
     asyncio.run(work(ledger, int(sys.argv[2])))
 """
-    here = str(Path(__file__).parent)
+    here = os.pathsep.join(sys.path)
     running = [
         subprocess.Popen([sys.executable, "-c", code, str(path), str(begin), here])
         for begin in (0, 200, 400)  # they overlap
@@ -261,13 +262,13 @@ def test_a_closed_ledger_takes_nothing_more_and_closes_twice(path: Path) -> None
 
 def test_a_ledger_that_nobody_closed_does_not_keep_its_process_alive(path: Path) -> None:
     code = """
-import asyncio, sys
-sys.path.insert(0, sys.argv[2])
+import asyncio, os, sys
+sys.path[:0] = sys.argv[2].split(os.pathsep)
 from test_ledger import entry
 from ragassay.judges.ledger.store import Ledger
 asyncio.run(Ledger(sys.argv[1]).commit(entry()))
 """
-    here = str(Path(__file__).parent)
+    here = os.pathsep.join(sys.path)
     subprocess.run([sys.executable, "-c", code, str(path), here], check=True, timeout=60)
     with Ledger(path) as ledger:
         assert ledger.find(entry().key) == entry()
@@ -275,8 +276,8 @@ asyncio.run(Ledger(sys.argv[1]).commit(entry()))
 
 def test_a_ledger_that_cannot_grow_says_so_and_loses_nothing_that_it_confirmed(path: Path) -> None:
     code = """
-import asyncio, resource, sys
-sys.path.insert(0, sys.argv[2])
+import asyncio, os, resource, sys
+sys.path[:0] = sys.argv[2].split(os.pathsep)
 from test_ledger import entry
 from ragassay.errors import UsageError
 from ragassay.judges.ledger.store import Ledger
@@ -294,7 +295,7 @@ with Ledger(sys.argv[1]) as ledger:
     asyncio.run(work(ledger))
 """
     pytest.importorskip("resource")
-    here = str(Path(__file__).parent)
+    here = os.pathsep.join(sys.path)
     done = subprocess.run(
         [sys.executable, "-c", code, str(path), here], capture_output=True, text=True, check=True
     )

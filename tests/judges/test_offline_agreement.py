@@ -159,7 +159,7 @@ def test_a_rubric_rests_on_what_the_offline_judge_does_not_answer() -> None:
 
 
 def test_the_page_has_each_figure_of_the_file() -> None:
-    page = (Path(__file__).resolve().parents[1] / "docs" / "offline-judge.md").read_text()
+    page = (Path(__file__).resolve().parents[2] / "docs" / "offline-judge.md").read_text()
     for kind, listed in figures().items():
         for one in listed:
             said = (

@@ -139,7 +139,7 @@ def test_the_schema_refuses_what_is_no_sample(record: dict[str, Any]) -> None:
 
 
 def test_the_bundled_example_fits_the_schema() -> None:
-    folder = Path(__file__).parents[1] / "src" / "ragassay" / "examples"
+    folder = Path(__file__).parents[2] / "src" / "ragassay" / "examples"
     lines = [
         line
         for path in sorted(folder.rglob("*.jsonl"))

@@ -24,7 +24,7 @@ from ragassay.reports.tables import consistency_table
 from ragassay.reports.tables.consistency_values import overview
 from ragassay.reports.text import wording
 from ragassay.samples import Sample
-from test_reports_terminal import shown
+from terminal_text import shown
 
 DATA: list[dict[str, Any]] = [
     {"id": "a", "repeat": 0, "answer": "Paris", "lang": "en"},

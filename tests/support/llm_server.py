@@ -10,7 +10,7 @@ In a test, in a thread of its own::
 As a process (benchmarks, tests that kill the client)::
 
     with server_process(latency=0.2) as url: ...
-    python tests/llm_server.py --port 8123 --latency 0.2 --faults '{"rate_limit": 0.1}'
+    python tests/support/llm_server.py --port 8123 --latency 0.2 --faults '{"rate_limit": 0.1}'
 
 It answers by a rule, a function from a `Request` to a text or to something that becomes JSON. The
 default rule makes a valid answer to any built-in question from a hash of the messages. ``faults``

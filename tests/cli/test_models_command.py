@@ -37,7 +37,7 @@ def test_every_model_of_our_own_is_pinned_by_a_whole_commit_with_its_licence_and
 
 
 def test_the_page_lists_every_model_with_its_commit_licence_and_size() -> None:
-    page = (Path(__file__).resolve().parents[1] / "docs" / "models.md").read_text(encoding="utf-8")
+    page = (Path(__file__).resolve().parents[2] / "docs" / "models.md").read_text(encoding="utf-8")
     rows = re.findall(
         r"^\| `([^`]+/[^`]+|xlm[^`]+)` \| `(\w+)` \| .+ \| (.+) \| (.+) \|$", page, re.M
     )

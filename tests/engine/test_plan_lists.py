@@ -6,13 +6,13 @@ import random
 from typing import Any
 
 import pytest
+from test_plan import Oracle, make, run
 
 from planned import plan_calls
 from ragassay.judges.question import Question
 from ragassay.judges.questions.nuggets import ExtractNuggets, NuggetList
 from ragassay.judges.questions.relevance import RelevanceGrade
 from ragassay.metrics.core import naming
-from test_plan import Oracle, make, run
 
 METRICS = ["nuggets.all", "nuggets.vital", "umbrela", "nuggets(window=3,batch=4,iterations=7).all"]
 

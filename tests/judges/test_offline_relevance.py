@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-sys.path.append(str(Path(__file__).resolve().parents[1]))
+sys.path.append(str(Path(__file__).resolve().parents[2]))
 
 from benchmarks import agreement
 
@@ -50,7 +50,7 @@ def test_the_grade_ranks_passages_as_people_do(shared: Path) -> None:
 
 @pytest.mark.parametrize("part", agreement.PARTS)
 def test_the_page_prints_the_agreement_of_relevance(part: str, shared: Path) -> None:
-    page = Path(__file__).resolve().parents[1] / "docs" / "offline-judge.md"
+    page = Path(__file__).resolve().parents[2] / "docs" / "offline-judge.md"
     lines = page.read_text(encoding="utf-8").splitlines()
     (line,) = [line for line in lines if line.startswith(f"| {part} |")]
     n, grades, scores = (cell.strip() for cell in line.split("|")[2:5])

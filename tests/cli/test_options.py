@@ -16,7 +16,7 @@ from ragassay.engine.config.option import GROUPS, options_of
 from ragassay.engine.config.option_tables import json_schema, option_table
 from ragassay.engine.config.run_config import RunConfig
 
-DOCS = Path(__file__).resolve().parents[1] / "docs"
+DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGE, SCHEMA = DOCS / "configuration.md", DOCS / "configuration.schema.json"
 
 
@@ -35,7 +35,7 @@ def test_the_documentation_holds_the_options_as_they_are(request: pytest.Fixture
         PAGE.write_text(with_tables(page), encoding="utf-8")
         SCHEMA.write_text(schema, encoding="utf-8")
         return
-    again = "run pytest tests/test_options.py --approve"
+    again = "run pytest tests/cli/test_options.py --approve"
     assert with_tables(page) == page, again
     assert SCHEMA.read_text(encoding="utf-8") == schema, again
     assert set(re.findall(r"^\| `(\w+)` \|", page, re.M)) == set(RunConfig.model_fields)

@@ -6,7 +6,7 @@ The pictures in ``approved/`` are at half size. A page differs where more than `
 of `BLOCK` pixels do, by more than `LEVEL` of 255 in their mean colour, wherever within `SHIFT`
 pixels they are looked for: anti-aliasing and rounding stay below that, a covered chart does not.
 
-``pytest tests/test_reports_pictures.py --approve`` writes new pictures, to be looked at and
+``pytest tests/reports/test_reports_pictures.py --approve`` writes new pictures, to be looked at and
 committed.
 """
 
@@ -23,12 +23,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from test_reports_browser import ARGUMENTS, CHROMIUM
 
 import ragassay
 from block_font import block_font
 from ragassay.reports.html import pages
 from reports_examples import example, pair
-from test_reports_browser import ARGUMENTS, CHROMIUM
 
 APPROVED = Path(__file__).parent / "approved"
 PAGES = ("report", "comparison", "repeats", "consistency")

@@ -14,7 +14,8 @@ import pytest
 
 import ragassay
 from llm_server import LLMServer
-from ragassay import InputError, Reason, UsageError, suites
+from mtrag_records import FIELDS, SAID, lines, record, task, written
+from ragassay import InputError, Reason, UsageError
 from ragassay.cli import call
 from ragassay.cli.mtrag import judge_words, mtrag
 from ragassay.compat.mtrag.mtrag_steps import STEPS, StepOptions, run_steps
@@ -32,14 +33,6 @@ from ragassay.reports.folder import write_reports
 from ragassay.reports.text import wording
 from scripted_judge import Scripted
 
-FIELDS = tuple(suites.get("mtrag").steps)
-SAID = {
-    "says_idk": {"says_idk": "no"},
-    "extract_claims": {"claims": ["a", "b", "c"]},
-    "claim_support": {"supported": [True, False, False]},
-    "reference_rating": {"explanation": "", "rating": 7},
-    "says_underspecified": {"asks": "yes"},
-}
 CONFIG = """
 Recall: {func: recall, prediction: prediction, target: target}
 RougeL_stemFalse: {func: rouge_l, prediction: prediction, target: target}
@@ -49,33 +42,6 @@ BertKPrec: {func: bert_prec, prediction: prediction, target: passage}
 Extractiveness_RougeL: {func: extractiveness_rouge, prediction: prediction, target: passage}
 Length: {func: length, prediction: prediction, target: target}
 """
-
-
-def task(n: int = 1, label: str = "ANSWERABLE", **more: Any) -> dict[str, Any]:
-    return {
-        "task_id": f"conv<::>{n}",
-        "conversation_id": "conv",
-        "turn": n,
-        "contexts": [{"document_id": "d1", "text": "Snow falls in the mountains.", "score": 0.5}],
-        "input": [{"speaker": "user", "text": f"where does it snow? {n}", "metadata": {"a": [1]}}],
-        "targets": [{"speaker": "agent", "text": "In the mountains of the west."}],
-        "Answerability": [label],
-        "unknown": {"nested": [1, {"deep": None}], "digits": 0.1234567890123456},
-        **more,
-    }
-
-
-def record(n: int = 1, label: str = "ANSWERABLE", **more: Any) -> dict[str, Any]:
-    return task(n, label, **{"predictions": [{"text": "It snows in the mountains."}], **more})
-
-
-def written(path: Path, records: list[dict[str, Any]]) -> Path:
-    path.write_text("".join(json.dumps(one) + "\n" for one in records), encoding="utf-8")
-    return path
-
-
-def lines(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 def stepped(

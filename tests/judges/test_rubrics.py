@@ -25,7 +25,7 @@ from ragassay.metrics.rubric.rubric_grade import rubric_metric
 from ragassay.samples import Answer, Passage, Sample, Turn
 from ragassay.scores import Outcome, Reason, Score, Unscored
 
-DOCS = Path(__file__).resolve().parents[1] / "docs" / "own-metrics.md"
+DOCS = Path(__file__).resolve().parents[2] / "docs" / "own-metrics.md"
 
 TONE = """\
 name: tone

@@ -12,6 +12,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="models need torch: pip install 'ragassay[models]'")
 
 import ragassay  # noqa: E402
+from mtrag_records import FIELDS, SAID, lines, record, written  # noqa: E402
 from ragassay import Answer, Passage, Sample, Score, Unscored, UsageError, suites  # noqa: E402
 from ragassay.cli import call  # noqa: E402
 from ragassay.engine.run.scoring import score_stream  # noqa: E402
@@ -23,7 +24,6 @@ from ragassay.models.encoders.bertscore import compare  # noqa: E402
 from ragassay.models.encoders.encoder import Encoder  # noqa: E402
 from ragassay.scores import Reason  # noqa: E402
 from scripted_judge import Scripted  # noqa: E402
-from test_mtrag_steps import FIELDS, SAID, lines, record, written  # noqa: E402
 from tiny_models import SENTENCES, tiny_encoder  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("one_thread")

@@ -94,7 +94,7 @@ def test_golden_scores_beyond_their_range_are_an_error_and_rounding_is_none(
 
 def test_the_docs_say_of_each_column_what_it_holds() -> None:
     """`trecrag.csv` has the tool's columns with the page's formulas."""
-    docs = Path(__file__).parents[1] / "docs" / "open-rag-eval.md"
+    docs = Path(__file__).parents[2] / "docs" / "open-rag-eval.md"
     text = docs.read_text(encoding="utf-8")
     for column in COLUMNS:
         assert f"| `{column}` |" in text, column

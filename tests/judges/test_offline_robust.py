@@ -6,7 +6,6 @@ import asyncio
 import os
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -122,8 +121,8 @@ def test_a_long_answer_is_compared_with_a_long_passage(name: str) -> None:
 
 SCRIPT = """
 from ragassay.judges.offline.answers import answer_to
-import sys
-sys.path.insert(0, sys.argv[1])
+import os, sys
+sys.path[:0] = sys.argv[1].split(os.pathsep)
 from test_offline_robust import questions
 text = "The Aarwyk bridge opened in 1968. I don't know its cost, but trams cross it. Is it old?"
 for question in questions("Which trams cross the bridge?", text, (text, "Trams cross it.")):
@@ -132,7 +131,7 @@ for question in questions("Which trams cross the bridge?", text, (text, "Trams c
 
 
 def test_a_fresh_process_with_another_hash_seed_gives_the_same_answers() -> None:
-    here = str(Path(__file__).parent)
+    here = os.pathsep.join(sys.path)
     said = [
         subprocess.run(
             [sys.executable, "-c", SCRIPT, here],

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-sys.path.append(str(Path(__file__).resolve().parents[1]))
+sys.path.append(str(Path(__file__).resolve().parents[2]))
 
 from benchmarks import agreement, perturbations
 from benchmarks import offline_judge as benchmark
@@ -86,7 +86,7 @@ ROWS = {
 
 @pytest.mark.parametrize("row", ROWS)
 def test_the_page_prints_the_figures_of_this_version(row: str, llm: list[benchmark.Record]) -> None:
-    page = Path(__file__).resolve().parents[1] / "docs" / "offline-judge.md"
+    page = Path(__file__).resolve().parents[2] / "docs" / "offline-judge.md"
     lines = page.read_text(encoding="utf-8").splitlines()
     (line,) = [line for line in lines if line.startswith(f"| {row} |")]
     cells = [cell.split()[0] for cell in line.split("|")[2:-1]]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from rich.cells import cell_len
-from rich.console import Console, RenderableType
 
 import ragassay
 from ragassay.engine.comparison.compare_runs import compare_arrays
@@ -22,18 +20,9 @@ from ragassay.reports.text import footnotes, grouping, markdown, terminal, wordi
 from ragassay.reports.text.preview import preview_table
 from ragassay.scores import Reason, Score, Unscored
 from reports_examples import HOSTILE, Kind, example, hostile, pair, result, samples
+from terminal_text import shown
 
 ANSI = re.compile(r"\x1b\[")
-
-
-def shown(
-    renderable: RenderableType, width: int = 100, encoding: str = "utf-8", **options: object
-) -> str:
-    stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
-    console = Console(file=stream, width=width, **options)  # type: ignore[arg-type]
-    console.print(renderable)
-    stream.flush()
-    return stream.buffer.getvalue().decode(encoding)  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 140])
