@@ -21,7 +21,7 @@ from ragassay.compat.mtrag.unavailable_judge import Nobody
 from ragassay.engine.config.metric_selection import with_options
 from ragassay.engine.config.run_config import make_config
 from ragassay.engine.results.summary import Summary
-from ragassay.engine.run.accumulator import Collector, noted
+from ragassay.engine.run.accumulator import Accumulator, noted
 from ragassay.engine.run.judge_session import signature, spending
 from ragassay.engine.run.scoring import judged_among, score_stream
 from ragassay.errors import InputError, UsageError, did_you_mean
@@ -208,7 +208,7 @@ def run_steps(
     begun = time.monotonic()
     fields = options.fields()
     shown = {name: metric for name, metric in fields.items() if name != _BESIDE}
-    collected = Collector(make_config(), shown)
+    collected = Accumulator(make_config(), shown)
     tasks = _tasks(options)
     mine = Asker(Nobody(CONDITION)) if options.steps == (CONDITION,) else None
     if asker is None and mine is None:

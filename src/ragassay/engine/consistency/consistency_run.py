@@ -16,10 +16,10 @@ from ragassay.engine.consistency.group_samples import InMemory, Kept, OnDisk, gr
 from ragassay.engine.models.modelling import here
 from ragassay.engine.results.attribution import Given
 from ragassay.engine.results.result import CONSISTENCY, Result, ScoreColumns
-from ragassay.engine.results.result_sink import Outlet
+from ragassay.engine.results.result_sink import ResultSink
 from ragassay.engine.results.run_folder import IN_CLUSTER, FolderWriter
 from ragassay.engine.results.summary import MetricSummary, Summary
-from ragassay.engine.run.accumulator import Collector, noted
+from ragassay.engine.run.accumulator import Accumulator, collect, noted
 from ragassay.engine.run.judge_session import signature
 from ragassay.engine.run.resolved_config import moved_config
 from ragassay.engine.run.scoring import MODELLED_WINDOW, score_stream
@@ -82,20 +82,19 @@ class Repeats:
         folder = None if self.config.output is None else Path(self.config.output) / CONSISTENCY
         config = self._config(folder)
         metrics, names = list(self.plan.metrics.values()), list(self.plan.metrics)
-        collected = Collector(config, self.plan.metrics)
+        collected = Accumulator(config, self.plan.metrics)
         seen = _Seen()
         with ExitStack() as stack:
             warned = stack.enter_context(noted())
             writer = None if folder is None else stack.enter_context(FolderWriter(folder))
-            outlet = Outlet(names, writer, keep=keep)
+            sink = ResultSink(names, writer, keep=keep)
             groups = group_samples(self.columns, self.kept, self.plan.of)
             size = MODELLED_WINDOW if here(metrics, self.models) else _AT_ONCE
-            for samples, outcomes in score_stream(groups, metrics, size=size, models=self.models):
-                collected.add(samples, outcomes)
-                seen.add(samples)
-                if progress is not None:
-                    progress(len(collected.columns), n_groups)
-                outlet.add(samples, outcomes)
+            takers = [seen.add]
+            if progress is not None:
+                takers.append(lambda _: progress(len(collected.columns), n_groups))
+            stream = score_stream(groups, metrics, size=size, models=self.models)
+            collect(stream, collected, sink, takers)
             notes = [*warned(), *self.models.remarks(), *seen.notes(metrics)]
             suite = self.plan.suite
             found = collected.summary(
@@ -113,7 +112,7 @@ class Repeats:
             if writer is not None:
                 writer.finish(resolved, summary)
         columns = collected.columns
-        return Result(summary, columns, resolved, folder, outlet.rows, outlet.samples)
+        return Result(summary, columns, resolved, folder, sink.rows, sink.samples)
 
     def _config(self, folder: Path | None) -> RunConfig:
         """The run's configuration, without the columns that tell the runs of a query apart: a query

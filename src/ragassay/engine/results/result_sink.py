@@ -14,7 +14,7 @@ Scored = tuple[Sequence[Sample], Sequence[Sequence[Outcome]]]
 """A window's samples and, metric by metric, their outcomes."""
 
 
-class Outlet:
+class ResultSink:
     """Takes windows as they are scored, and gives them back row by row.
 
     Args:

@@ -11,6 +11,7 @@ from ragassay.engine.config.run_config import RunConfig
 from ragassay.engine.results import fingerprint
 from ragassay.engine.results.attribution import Given, given_of, mixed
 from ragassay.engine.results.result import ScoreColumns
+from ragassay.engine.results.result_sink import ResultSink
 from ragassay.engine.results.run_aggregates import totals
 from ragassay.engine.results.run_folder import IN_CLUSTER, cluster_of
 from ragassay.engine.results.slicing import (
@@ -37,7 +38,7 @@ from ragassay.scores import Outcome, Reason, Unscored
 from ragassay.suites import Suite
 
 
-class Collector:
+class Accumulator:
     """What stays in memory while samples stream past: numbers, ids and counts, no texts.
 
     Attributes:
@@ -332,3 +333,24 @@ def _summed(told: Iterable[Warning | str]) -> list[str]:
         else:
             counts.setdefault(str(one))
     return [said if n is None else str(Tally(said, n)) for said, n in counts.items()]
+
+
+def collect(
+    windows: Iterable[tuple[Sequence[Sample], Sequence[Sequence[Outcome]]]],
+    accumulator: Accumulator,
+    sink: ResultSink,
+    takers: Iterable[Callable[[Sequence[Sample]], None]] = (),
+) -> None:
+    """Takes in what is scored: the one loop for samples and for the repeated runs of queries.
+
+    Args:
+        windows: samples, with a list of outcomes for each metric.
+        accumulator: adds it up.
+        sink: keeps it.
+        takers: called with the samples of each window, after both.
+    """
+    for samples, outcomes in windows:
+        accumulator.add(samples, outcomes)
+        sink.add(samples, outcomes)
+        for take in takers:
+            take(samples)

@@ -25,7 +25,7 @@ from ragassay.engine.models.embedding import address_for, embeds_here, models_fo
 from ragassay.engine.models.model_checks import check_models
 from ragassay.engine.models.modelling import here
 from ragassay.engine.results.result import Result
-from ragassay.engine.results.result_sink import Outlet
+from ragassay.engine.results.result_sink import ResultSink
 from ragassay.engine.results.run_folder import (
     NUGGETS,
     VERDICTS,
@@ -34,7 +34,7 @@ from ragassay.engine.results.run_folder import (
 )
 from ragassay.engine.results.summarise import IntervalOptions
 from ragassay.engine.results.verdicts import KeptVerdicts, VerdictFile
-from ragassay.engine.run.accumulator import Collector, noted
+from ragassay.engine.run.accumulator import Accumulator, collect, noted
 from ragassay.engine.run.judge_session import (
     OFFLINE,
     JudgeSession,
@@ -246,7 +246,7 @@ class Job:
         then the result has its summary and columns only.
         """
         config, plan, source = self.config, self.plan, self.source
-        collected = Collector(config, plan.metrics)
+        collected = Accumulator(config, plan.metrics)
         begun = time.monotonic()
         with ExitStack() as stack:
             warned = stack.enter_context(noted())
@@ -260,27 +260,24 @@ class Job:
             collected.judge = judge
             if writer is not None:
                 writer.judge = judge
-            outlet = Outlet(list(plan.metrics), writer, keep=keep, judge=judge)
+            sink = ResultSink(list(plan.metrics), writer, keep=keep, judge=judge)
             bank = None if asker is None else self.bank(asker)
             models = models_for(config, self.embedding, stack, asker, self.session)
             metrics = list(plan.metrics.values())
             whole = Whole(self.rereads)
             again = None
             if plan.consistency is not None:
-                again = keeping(stack, config.output, outlet.in_memory)
+                again = keeping(stack, config.output, sink.in_memory)
             slow = here(metrics, models) or embeds_here(config, self.embedding, metrics)
             size = MODELLED_WINDOW if slow else None
             stream = score_stream(source.samples, metrics, asker, size, models=models, whole=whole)
             by_asking = asker is not None and size is None
             if asker is not None and by_asking:
                 asker.told = progress
-            for samples, outcomes in stream:
-                collected.add(samples, outcomes)
-                outlet.add(samples, outcomes)
-                if again is not None:
-                    again.add(samples)
-                if progress is not None and not by_asking:
-                    progress(len(collected.columns))
+            takers = [] if again is None else [again.add]
+            if progress is not None and not by_asking:
+                takers.append(lambda _: progress(len(collected.columns)))
+            collect(stream, collected, sink, takers)
             if not collected.columns.identities:
                 raise InputError("holds no samples", path=source.path or source.title)
             notes = warned()
@@ -330,8 +327,8 @@ class Job:
             collected.columns,
             resolved,
             folder,
-            outlet.rows,
-            outlet.samples,
+            sink.rows,
+            sink.samples,
             gates=found,
             bank=bank,
             verdicts=verdicts,
