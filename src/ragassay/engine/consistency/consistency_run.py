@@ -90,7 +90,7 @@ class Repeats:
             sink = ResultSink(names, writer, keep=keep)
             groups = group_samples(self.columns, self.kept, self.plan.of)
             size = MODELLED_WINDOW if here(metrics, self.models) else _AT_ONCE
-            takers = [seen.add]
+            takers: list[Callable[[Sequence[Sample]], None]] = [seen.add]
             if progress is not None:
                 takers.append(lambda _: progress(len(collected.columns), n_groups))
             stream = score_stream(groups, metrics, size=size, models=self.models)

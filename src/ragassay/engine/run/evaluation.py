@@ -274,7 +274,9 @@ class Job:
             by_asking = asker is not None and size is None
             if asker is not None and by_asking:
                 asker.told = progress
-            takers = [] if again is None else [again.add]
+            takers: list[Callable[[Sequence[Sample]], None]] = []
+            if again is not None:
+                takers.append(again.add)
             if progress is not None and not by_asking:
                 takers.append(lambda _: progress(len(collected.columns)))
             collect(stream, collected, sink, takers)
