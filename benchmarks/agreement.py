@@ -31,15 +31,15 @@ from benchmarks.offline_judge import (
     value_of,
 )
 from ragassay.judges.offline.agreement import Agreement, figures
-from ragassay.judges.offline.answers import answer_to
 from ragassay.judges.offline.language.texts import plain, sentences
-from ragassay.judges.offline.relevance import look, relevance
+from ragassay.judges.offline.relevance_rules import look, relevance
+from ragassay.judges.offline.rules import answer_to
 from ragassay.judges.question import Question
 from ragassay.judges.questions.answering import AnswerAttempted, SaysIdk
+from ragassay.judges.questions.context_report import ReportOnContext
 from ragassay.judges.questions.relevance import RelevanceGrade
-from ragassay.judges.questions.report import ReportOnContext
 from ragassay.judges.questions.support import CitationSupport
-from ragassay.metrics.core.base import Metric
+from ragassay.metrics.core.metric import Metric
 from ragassay.metrics.rubric.ragreport import ReportSatisfaction
 
 TOLERANCE = 0.005

@@ -161,7 +161,7 @@ def own_encoder(**options: Any) -> Any:
 
 def own_compare(pairs: list[Pair], encoder: Any = None) -> list[Any]:
     """ragassay's values; by a fresh cache where no encoder is given."""
-    from ragassay.models.encoders.bertscore import compare
+    from ragassay.models.encoders.token_matching import compare
 
     if encoder is None:
         encoder = _LOADED.setdefault("own", None) or own_encoder()

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from ragassay.judges.offline.answers import answer_to
+from ragassay.judges.offline.rules import answer_to
 from ragassay.judges.questions.nuggets import AssignNuggets
 from ragassay.judges.questions.support import CitationSupport, ClaimSupport, ExtractClaims
 from ragassay.samples import Sample

@@ -17,11 +17,11 @@ from llm_server import LLMServer
 from mtrag_records import FIELDS, SAID, lines, record, task, written
 from ragassay import InputError, Reason, UsageError
 from ragassay.cli import call
-from ragassay.cli.mtrag import judge_words, mtrag
+from ragassay.cli.mtrag_command import judge_words, mtrag
 from ragassay.compat.mtrag.mtrag_steps import STEPS, StepOptions, run_steps
 from ragassay.engine.comparison.split_systems import by_system
 from ragassay.engine.results.summary import Summary
-from ragassay.engine.run.evidence import rescore
+from ragassay.engine.run.rescoring import rescore
 from ragassay.judges.asking import Asker
 from ragassay.judges.judge import Judge
 from ragassay.judges.offline import LABEL, OfflineJudge

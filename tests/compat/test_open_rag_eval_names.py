@@ -30,7 +30,7 @@ from ragassay.compat.open_rag_eval.judge_models import PAGE_MODEL
 from ragassay.engine.config.config_file import read_config
 from ragassay.judges.question import Question
 from ragassay.reports.tables.ore_values import COLUMNS
-from ragassay.suites.trecrag import SUITE as TREC
+from ragassay.suites.trecrag_suite import SUITE as TREC
 from scripted_judge import Scripted
 
 CLASSES = (

@@ -17,7 +17,7 @@ from ragassay.engine.config.config_file import read_config
 from ragassay.engine.config.metric_selection import make_plan
 from ragassay.engine.config.run_config import make_config
 from ragassay.engine.results.result import Result
-from ragassay.engine.run.evidence import explain, rescore
+from ragassay.engine.run.rescoring import explain, rescore
 from ragassay.errors import InputError, RagassayWarning, UsageError
 from ragassay.reports.folder import write_reports
 from ragassay.reports.tables import consistency_table

@@ -13,7 +13,7 @@ import yaml
 import ragassay
 from ragassay.engine.results.run_folder import open_run
 from ragassay.errors import InputError, UsageError
-from ragassay.metrics.core.base import SampleMetric, scored
+from ragassay.metrics.core.metric import SampleMetric, scored
 from ragassay.samples import Sample
 from ragassay.scores import Outcome
 

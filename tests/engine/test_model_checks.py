@@ -10,7 +10,7 @@ import pytest
 
 from ragassay.cli import call
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.base import Window
+from ragassay.metrics.core.metric import Window
 from ragassay.models import ModelOptions, Models, Unusable, Weights
 from ragassay.models.classifiers.hhem import FOUNDATION, HHEM
 from ragassay.samples import Answer, Sample

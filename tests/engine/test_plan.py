@@ -29,8 +29,8 @@ from ragassay.judges.questions.nuggets import AssignNuggets, ExtractNuggets, Nug
 from ragassay.judges.questions.relevance import RelevanceGrade
 from ragassay.judges.questions.support import Claims, ClaimSupport, ExtractClaims
 from ragassay.judges.verdict import Failure, Provenance, Verdict
-from ragassay.metrics.core.base import Metric, scored
 from ragassay.metrics.core.judged import JudgedMetric
+from ragassay.metrics.core.metric import Metric, scored
 from ragassay.samples import Answer, Passage, Sample
 from ragassay.scores import Outcome, Reason
 from ragassay.strict import dumps

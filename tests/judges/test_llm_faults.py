@@ -22,7 +22,7 @@ from ragassay.judges.verdict import Failure, Verdict
 from ragassay.scores import Reason
 from ragassay.transport.breaker import ALIKE_IN_A_ROW, UNUSABLE_IN_A_ROW, Breaker
 from ragassay.transport.budget import Budget
-from ragassay.transport.endpoints.base import (
+from ragassay.transport.endpoints.endpoint import (
     MOST_TOKENS,
     Completion,
     Endpoint,
@@ -30,7 +30,7 @@ from ragassay.transport.endpoints.base import (
     Prompt,
     counted,
 )
-from ragassay.transport.endpoints.errors import from_status, rejected, retry_after
+from ragassay.transport.endpoints.endpoint_errors import from_status, rejected, retry_after
 from ragassay.transport.endpoints.openai_chat import OpenAIChat
 from ragassay.transport.limits import Limiter
 from ragassay.transport.prices import Price

@@ -14,19 +14,19 @@ from ragassay import Sample, examples, load
 from ragassay.cli import call
 from ragassay.judges import offline
 from ragassay.judges.asking import Asker
-from ragassay.judges.offline import OfflineJudge, answers
+from ragassay.judges.offline import OfflineJudge, rules
 from ragassay.judges.offline.agreement import Agreement, agreement_of, figures
 from ragassay.judges.question import Question
 from ragassay.judges.verdict import Failure, Verdict
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.base import Metric, Window
 from ragassay.metrics.core.judged import JudgedMetric, kinds_of
+from ragassay.metrics.core.metric import Metric, Window
 from ragassay.reports.text import catalogue
 
 
 def answered_kinds() -> set[str]:
     offline.answers._load()
-    return {cls.kind for cls in answers._RULES}
+    return {cls.kind for cls in rules._RULES}
 
 
 def test_every_kind_with_an_offline_rule_has_its_agreement() -> None:

@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 
 from injections import HOSTILE
-from ragassay.judges.offline.answers import answer_to
 from ragassay.judges.offline.claims import supported_share
+from ragassay.judges.offline.rules import answer_to
 from ragassay.judges.question import Question
 from ragassay.judges.questions.answering import AnswerAttempted, SaysIdk, SaysUnderspecified
+from ragassay.judges.questions.context_report import Contradiction, ReportOnContext, Satisfaction
 from ragassay.judges.questions.matching import AnswerMatch
 from ragassay.judges.questions.nuggets import AssignNuggets, ExtractNuggets, NuggetImportance
 from ragassay.judges.questions.rating import ReferenceRating
 from ragassay.judges.questions.relevance import RelevanceGrade
-from ragassay.judges.questions.report import Contradiction, ReportOnContext, Satisfaction
 from ragassay.judges.questions.rubrics import RubricGrade
 from ragassay.judges.questions.support import CitationSupport, ClaimSupport, ExtractClaims
 

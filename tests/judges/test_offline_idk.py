@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from ragassay.judges.offline.answers import answer_to
 from ragassay.judges.offline.refusals import says_idk
+from ragassay.judges.offline.rules import answer_to
 from ragassay.judges.question import source_of
 from ragassay.judges.questions.answering import AnswerAttempted, SaysIdk
 

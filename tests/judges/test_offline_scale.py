@@ -15,10 +15,10 @@ import pytest
 import ragassay
 from ragassay.cli import call
 from ragassay.judges.offline.claims import supported_share
-from ragassay.judges.offline.context_report.report import worth
+from ragassay.judges.offline.context_report.report_rules import worth
 from ragassay.judges.offline.language import lists
-from ragassay.judges.offline.language.words import LONGEST
-from ragassay.judges.offline.matching import match
+from ragassay.judges.offline.language.word_weights import LONGEST
+from ragassay.judges.offline.matching_rules import match
 from ragassay.judges.questions.matching import AnswerMatch
 from ragassay.reports.folder import write_reports
 

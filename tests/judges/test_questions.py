@@ -17,6 +17,7 @@ from ragassay.judges.prompt_escaping import RULE
 from ragassay.judges.question import Question
 from ragassay.judges.questions import kinds
 from ragassay.judges.questions.answering import Idk, SaysIdk
+from ragassay.judges.questions.context_report import ContextReport, ReportOnContext, Stars
 from ragassay.judges.questions.matching import AnswerMatch, Match
 from ragassay.judges.questions.nuggets import (
     AssignNuggets,
@@ -26,7 +27,6 @@ from ragassay.judges.questions.nuggets import (
 )
 from ragassay.judges.questions.rating import Rating, ReferenceRating
 from ragassay.judges.questions.relevance import Relevance, RelevanceGrade
-from ragassay.judges.questions.report import ContextReport, ReportOnContext, Stars
 from ragassay.judges.questions.rubrics import Graded, RubricGrade
 from ragassay.judges.questions.support import Claims, ClaimSupport, ClaimVerdicts, Support
 

@@ -17,11 +17,11 @@ from ragassay import Answer, Passage, Sample, Score, Unscored, UsageError, suite
 from ragassay.cli import call  # noqa: E402
 from ragassay.engine.run.scoring import score_stream  # noqa: E402
 from ragassay.metrics.core import naming  # noqa: E402
-from ragassay.metrics.core.base import Window  # noqa: E402
+from ragassay.metrics.core.metric import Window  # noqa: E402
 from ragassay.metrics.core.whole import Whole  # noqa: E402
 from ragassay.models import ModelOptions, Models, Weights  # noqa: E402
-from ragassay.models.encoders.bertscore import compare  # noqa: E402
 from ragassay.models.encoders.encoder import Encoder  # noqa: E402
+from ragassay.models.encoders.token_matching import compare  # noqa: E402
 from ragassay.scores import Reason  # noqa: E402
 from scripted_judge import Scripted  # noqa: E402
 from tiny_models import SENTENCES, tiny_encoder  # noqa: E402

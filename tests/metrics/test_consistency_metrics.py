@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ragassay.errors import UsageError
 from ragassay.metrics.answer.rouge import rouge
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.base import Window
+from ragassay.metrics.core.metric import Window
 from ragassay.samples import Answer, Passage, Sample, Statement
 from ragassay.scores import Outcome, Reason, Score, Unscored
 

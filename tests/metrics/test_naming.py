@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ragassay.errors import UsageError
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.base import Metric, Need, Window, harmonic, missing
+from ragassay.metrics.core.metric import Metric, Need, Window, harmonic, missing
 from ragassay.models import ModelOptions, Models
 from ragassay.samples import Answer, Answerability, GoldPassage, Passage, Sample, Turn
 from ragassay.scores import Reason, Score, Unscored

@@ -17,9 +17,9 @@ torch = pytest.importorskip("torch", reason="models need torch: pip install 'rag
 from ragassay.models import ModelOptions, Models, Unavailable, Unusable, Weights  # noqa: E402
 from ragassay.models.embedders.vector_file import VectorFile  # noqa: E402
 from ragassay.models.encoders.baselines import baseline  # noqa: E402
-from ragassay.models.encoders.bertscore import Idf, Match, compare  # noqa: E402
 from ragassay.models.encoders.encoder import Encoder  # noqa: E402
 from ragassay.models.encoders.memory import ByteCache  # noqa: E402
+from ragassay.models.encoders.token_matching import Idf, Match, compare  # noqa: E402
 from tiny_models import SENTENCES, tiny_encoder  # noqa: E402
 
 CLOSE = 1e-5

@@ -10,14 +10,17 @@ import numpy as np
 import plot_files
 from plot_reading import drawn, labels, overlaps, walk
 from ragassay.reports.charts import drawing
-from ragassay.reports.plots import consistency, sheet
+from ragassay.reports.plots import consistency_plot, sheet
 
 
 def test_no_heading_runs_into_the_next_panel(tmp_path: Path) -> None:
     cells = {
         f"q{at}": {
             name: plot_files.stats([0.1 * at, 0.2, 0.4])
-            for name in (*consistency.TITLES, *(f"another-one-with-a-name-{n}" for n in range(6)))
+            for name in (
+                *consistency_plot.TITLES,
+                *(f"another-one-with-a-name-{n}" for n in range(6)),
+            )
         }
         for at in range(5)
     }

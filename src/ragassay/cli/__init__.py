@@ -25,7 +25,7 @@ from ragassay.cli.flags import OptionsCommand
 from ragassay.cli.ledger import ledger
 from ragassay.cli.metrics import metrics
 from ragassay.cli.models import models
-from ragassay.cli.mtrag import mtrag, published_form
+from ragassay.cli.mtrag_command import mtrag, published_form
 from ragassay.cli.plot import plot
 from ragassay.cli.report import report
 from ragassay.cli.rescore import rescore

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragassay.cli.words import is_config
+from ragassay.cli.flag_words import is_config
 from ragassay.errors import UsageError
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
 from cyclopts import Group, Parameter
 
-from ragassay.cli.words import listed, numbers, pairs
+from ragassay.cli.flag_words import listed, numbers, pairs
 
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo

@@ -10,7 +10,7 @@ from cyclopts import App, Parameter
 
 from ragassay.cli import show
 from ragassay.cli.exits import INCOMPLETE, OK
-from ragassay.cli.words import pairs
+from ragassay.cli.flag_words import pairs
 from ragassay.errors import UsageError
 
 Flag = Parameter(negative=())

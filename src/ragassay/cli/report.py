@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from ragassay.cli import show
 from ragassay.cli.exits import OK
-from ragassay.cli.words import listed
+from ragassay.cli.flag_words import listed
 
 
 def report(

@@ -35,7 +35,7 @@ def rescore(
         json: Print the outcome as JSON.
     """
     from ragassay.engine.results.run_folder import open_run
-    from ragassay.engine.run import evidence
+    from ragassay.engine.run import rescoring
     from ragassay.errors import InputError
     from ragassay.judges.ledger.store import Ledger
 
@@ -44,7 +44,7 @@ def rescore(
     store = None if ledger is None else Ledger(ledger)
     try:
         with show.status("computing every score again"):
-            found = evidence.rescore(open_run(folder), store)
+            found = rescoring.rescore(open_run(folder), store)
     finally:
         if store is not None:
             store.close()
@@ -61,7 +61,7 @@ def rescore(
                 f"models'), or on vectors of an endpoint: {found.unmeasured:,}.",
                 markup=False,
             )
-        for at, sentence in enumerate(evidence.differing(found.different)):
+        for at, sentence in enumerate(rescoring.differing(found.different)):
             if at == SHOWN:
                 out.print(f"... and {len(found.different) - SHOWN:,} more (--json lists them).")
                 break

@@ -56,7 +56,7 @@ def run(
     from ragassay.engine.run.evaluation import prepare
     from ragassay.reports import folder
     from ragassay.reports.text import terminal
-    from ragassay.reports.text.preview import preview_table
+    from ragassay.reports.text.preview_table import preview_table
 
     kind = given.get("format")
     if kind in folder.known() and kind not in formats.known():

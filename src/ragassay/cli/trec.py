@@ -12,8 +12,8 @@ from cyclopts import Parameter
 from ragassay import printable
 from ragassay.cli import show
 from ragassay.cli.exits import OK
+from ragassay.cli.flag_words import numbers
 from ragassay.cli.piped import NAME, STANDARD_INPUT, seekable
-from ragassay.cli.words import numbers
 from ragassay.errors import UsageError
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ def trec(
             ultrarag=ultrarag,
         )
     else:
-        from ragassay.suites.retrieval import SUITE
+        from ragassay.suites.retrieval_suite import SUITE
 
         chosen = trec_names.ours(list(map(str, SUITE.resolve(ks=cutoffs))), rel=level)
 

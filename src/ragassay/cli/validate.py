@@ -46,7 +46,7 @@ def validate(
     """
     from ragassay.engine.plan.preview import preview
     from ragassay.engine.run.evaluation import prepare
-    from ragassay.reports.text.preview import preview_table
+    from ragassay.reports.text.preview_table import preview_table
 
     job = prepare(configured(data, config, given), dry=True)
     with show.progress("reading", job.source.count) as progress:

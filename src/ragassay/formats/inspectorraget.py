@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from ragassay.errors import InputError
-from ragassay.formats import files
-from ragassay.formats.base import NO, SURE, Format, Head
-from ragassay.formats.records import Mapper
+from ragassay.formats import opening
+from ragassay.formats.format import NO, SURE, Format, Head
+from ragassay.formats.sample_records import Mapper
 from ragassay.samples import Sample
 
 _COMPUTED = ("system", "composite")
@@ -25,7 +25,7 @@ _CONDITIONED = {"rb_agg": "rb_agg_idk", "rb_llm": "rb_llm_idk", "rl_f": "rl_f_id
 def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
     """The samples of the file, one an evaluation. The file is read as a whole: its tables refer
     to each other."""
-    content = files.parse_json(files.whole(path), path)
+    content = opening.parse_json(opening.whole(path), path)
     if not isinstance(content, dict):
         raise InputError("the file holds no object", path=path)
     documents = _by(content, "documents", "document_id", path)

@@ -7,8 +7,7 @@ from typing import Any
 
 from ragassay.errors import InputError
 from ragassay.formats.aliases import pick
-from ragassay.formats.kinds import kind
-from ragassay.formats.values import (
+from ragassay.formats.field_values import (
     identifier,
     is_number,
     needed_identifier,
@@ -17,6 +16,7 @@ from ragassay.formats.values import (
     text,
     whole_number,
 )
+from ragassay.formats.kinds import kind
 from ragassay.samples import GoldPassage, Passage
 
 _TEXT = (

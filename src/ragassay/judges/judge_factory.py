@@ -32,7 +32,7 @@ from ragassay.judges.panel import Panel
 from ragassay.judges.replay import Replay
 from ragassay.transport import secrets
 from ragassay.transport.budget import Budget
-from ragassay.transport.endpoints.base import TIMEOUT_S, Endpoint
+from ragassay.transport.endpoints.endpoint import TIMEOUT_S, Endpoint
 from ragassay.transport.limits import MOST, Limiter
 from ragassay.transport.prices import Price, price_of
 from ragassay.transport.protocols import aliases, protocols, providers

@@ -6,7 +6,7 @@ needs it is unscored with that sentence.
 """
 
 from ragassay.models.model_options import ModelOptions
-from ragassay.models.models import Models
+from ragassay.models.run_models import Models
 from ragassay.models.weights.weight_files import Unavailable, Unusable, Weights
 
 __all__ = ["ModelOptions", "Models", "Unavailable", "Unusable", "Weights"]

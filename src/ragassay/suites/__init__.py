@@ -15,7 +15,7 @@ from types import MappingProxyType
 from ragassay import discovery, extensions
 from ragassay.errors import UsageError, did_you_mean
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.base import Metric
+from ragassay.metrics.core.metric import Metric
 
 
 @dataclass(frozen=True)

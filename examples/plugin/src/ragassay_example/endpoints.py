@@ -9,14 +9,14 @@ import urllib.request
 from typing import Any, ClassVar
 
 from ragassay.scores import Reason
-from ragassay.transport.endpoints.base import (
+from ragassay.transport.endpoints.endpoint import (
     ApiProtocol,
     Completion,
     Endpoint,
     EndpointError,
     Prompt,
 )
-from ragassay.transport.endpoints.errors import from_status
+from ragassay.transport.endpoints.endpoint_errors import from_status
 from ragassay.transport.providers import Provider
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ragassay.errors import InputError
-from ragassay.formats.base import NO, SURE, Format, Head
-from ragassay.formats.records import Mapper
+from ragassay.formats.format import NO, SURE, Format, Head
+from ragassay.formats.sample_records import Mapper
 from ragassay.samples import Sample
 
 

@@ -26,13 +26,13 @@ from ragassay.engine.run.judge_session import signature, spending
 from ragassay.engine.run.scoring import judged_among, score_stream
 from ragassay.errors import InputError, UsageError, did_you_mean
 from ragassay.files import atomic
-from ragassay.formats import files
+from ragassay.formats import opening
 from ragassay.formats.mtrag_records import Record, Tasks, extended
 from ragassay.formats.native import packed
-from ragassay.formats.records import Mapper
+from ragassay.formats.sample_records import Mapper
 from ragassay.judges.asking import Asker
 from ragassay.judges.offline import offline_asker
-from ragassay.metrics.core.base import Metric
+from ragassay.metrics.core.metric import Metric
 from ragassay.metrics.mtrag.mtrag_judged import UnderspecifiedEval
 from ragassay.models import ModelOptions, Models
 from ragassay.samples import Sample
@@ -264,7 +264,7 @@ def _tasks(options: StepOptions) -> Tasks | None:
 
 
 def _records(path: Path, tasks: Tasks | None) -> Iterator[tuple[int, Record]]:
-    for line, record in files.json_records(path, lambda what, then: None):
+    for line, record in opening.json_records(path, lambda what, then: None):
         yield line, record if tasks is None else tasks.join(record, path, line)
 
 

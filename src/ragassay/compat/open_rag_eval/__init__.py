@@ -35,7 +35,7 @@ from ragassay.compat.open_rag_eval.parts import (
     NoAnswerMetric,
     UMBRELAMetric,
 )
-from ragassay.compat.open_rag_eval.records import RAGResultsLoader
+from ragassay.compat.open_rag_eval.query_data import RAGResultsLoader
 
 __all__ = [
     "AnthropicModel",

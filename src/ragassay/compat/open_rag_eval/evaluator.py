@@ -25,7 +25,7 @@ from ragassay.compat.open_rag_eval.parts import (
     Part,
     UMBRELAMetric,
 )
-from ragassay.compat.open_rag_eval.records import samples_of
+from ragassay.compat.open_rag_eval.query_data import samples_of
 from ragassay.errors import RagassayWarning
 from ragassay.samples import Sample
 
@@ -56,7 +56,7 @@ class TRECEvaluator:
         options: Mapping[str, Any] | None = None,
     ) -> None:
         from ragassay.metrics.core import naming
-        from ragassay.suites.trecrag import SUITE
+        from ragassay.suites.trecrag_suite import SUITE
 
         given = dict(options or {})
         self.model = model
@@ -110,7 +110,7 @@ class TRECEvaluator:
             UsageError: an option that there is not, or a judge that cannot be had.
         """
         from ragassay.engine import evaluate
-        from ragassay.suites.trecrag import SUITE
+        from ragassay.suites.trecrag_suite import SUITE
 
         found = {
             metric: with_options(metric, self.options) for metric in SUITE.resolve(ks=self._ks)
@@ -151,7 +151,7 @@ class TRECEvaluator:
         Raises:
             UsageError: the file cannot be written.
         """
-        from ragassay.reports.tables.open_rag_eval import write_trecrag
+        from ragassay.reports.tables.trecrag_csv import write_trecrag
 
         write_trecrag(result, path)
 

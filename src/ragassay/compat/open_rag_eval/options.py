@@ -9,7 +9,7 @@ from ragassay.errors import UsageError, did_you_mean
 
 if TYPE_CHECKING:
     from ragassay.engine.published.published_options import TrecOptions
-    from ragassay.metrics.core.base import Metric
+    from ragassay.metrics.core.metric import Metric
 
 K_VALUES = (1, 3, 5)
 TREC_KEYS = ("run_consistency", "metrics_to_run_consistency", "hallucination_metric")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragassay.compat.open_rag_eval.judge_models import LLMJudgeModel, asked
 from ragassay.compat.open_rag_eval.options import similarities
-from ragassay.compat.open_rag_eval.records import samples_of
+from ragassay.compat.open_rag_eval.query_data import samples_of
 from ragassay.samples import Sample
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ragassay.compat.open_rag_eval.judge_models import LLMJudgeModel, asked, sampling
 from ragassay.compat.open_rag_eval.options import K_VALUES, check, cutoffs, with_options
-from ragassay.compat.open_rag_eval.records import samples_of
+from ragassay.compat.open_rag_eval.query_data import samples_of
 from ragassay.errors import UsageError
 from ragassay.samples import Sample
 
@@ -69,7 +69,7 @@ class Part(ABC):
         from ragassay.engine import evaluate
         from ragassay.metrics.core import naming
         from ragassay.reports.tables.ore_values import SpecValues
-        from ragassay.reports.tables.rows import by_sample
+        from ragassay.reports.tables.rows_by_sample import by_sample
 
         single = isinstance(data, Mapping | Sample)
         metrics = [with_options(naming.parse(name), self.parameters) for name in names]

@@ -23,9 +23,9 @@ from ragassay.engine.comparison.metric_renaming import aligned
 from ragassay.engine.comparison.pairs import Mask, MatchedRuns, Matrix
 from ragassay.engine.comparison.split_systems import systems_of
 from ragassay.engine.comparison.standing import offline_figure, offline_reason, unmeasured_judge
-from ragassay.engine.results.names import shown
 from ragassay.engine.results.result import Result
 from ragassay.engine.results.run_folder import open_run
+from ragassay.engine.results.shown_names import shown
 from ragassay.engine.results.summary import Comparison, Difference, GateResult, Standing
 from ragassay.errors import UsageError
 from ragassay.judges.offline.agreement import NOT_MEASURED

@@ -11,8 +11,8 @@ from typing import Literal
 import numpy as np
 
 from ragassay.engine.comparison.standing import offline_reason
-from ragassay.engine.results.names import shown
 from ragassay.engine.results.result import ScoreColumns
+from ragassay.engine.results.shown_names import shown
 from ragassay.engine.results.summarise import IntervalOptions, interval_of, sample_clusters
 from ragassay.engine.results.summary import GateResult, MetricSummary, Summary
 from ragassay.errors import UsageError

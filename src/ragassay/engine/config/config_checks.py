@@ -19,7 +19,7 @@ from ragassay.engine.consistency.consistency_plan import templates
 from ragassay.engine.models.model_checks import check_folders, check_names, models_used
 from ragassay.errors import OptionError, UsageError
 from ragassay.formats import aliases
-from ragassay.metrics.core.base import Metric
+from ragassay.metrics.core.metric import Metric
 from ragassay.yaml_files import Place, Wrong
 
 

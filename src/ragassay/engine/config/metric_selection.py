@@ -18,7 +18,7 @@ from ragassay.engine.consistency.consistency_plan import (
 )
 from ragassay.errors import OptionError, UsageError, did_you_mean
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.base import Metric, choices_of
+from ragassay.metrics.core.metric import Metric, choices_of
 from ragassay.suites import Suite
 
 DEFAULT_SUITES = {

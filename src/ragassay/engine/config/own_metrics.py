@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from ragassay.errors import InputError, UsageError
 from ragassay.judges.rubrics.rubric import JudgePrompt, Rubric
 from ragassay.judges.rubrics.rubric_files import read_judge_prompt, read_rubric
-from ragassay.metrics.core.base import Metric
+from ragassay.metrics.core.metric import Metric
 
 T = TypeVar("T", Rubric, JudgePrompt)
 

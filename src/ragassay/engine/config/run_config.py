@@ -19,7 +19,7 @@ from pydantic import (
 
 from ragassay.engine.config.option import JUDGING, MODELS, Option
 from ragassay.errors import InputError, OptionError, UsageError, did_you_mean
-from ragassay.formats.values import timestamp
+from ragassay.formats.field_values import timestamp
 from ragassay.models.device import check_device
 from ragassay.yaml_positions import shown
 

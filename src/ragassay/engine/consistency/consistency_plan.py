@@ -12,7 +12,7 @@ from ragassay.engine.results.result import CONSISTENCY
 from ragassay.errors import UsageError
 from ragassay.metrics.consistency.runs_spread import OfMetric, RunsFlip
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.base import Metric
+from ragassay.metrics.core.metric import Metric
 from ragassay.suites import Suite
 
 

@@ -25,7 +25,7 @@ from ragassay.engine.run.resolved_config import moved_config
 from ragassay.engine.run.scoring import MODELLED_WINDOW, score_stream
 from ragassay.metrics.consistency.runs import AnswersMetric, said
 from ragassay.metrics.consistency.runs_spread import OfMetric, RunsMean, RunsMedian
-from ragassay.metrics.core.base import Metric
+from ragassay.metrics.core.metric import Metric
 from ragassay.models import Models
 from ragassay.samples import Sample
 from ragassay.stats import Components, variance_components

@@ -18,7 +18,7 @@ from ragassay.engine.results.result import ScoreColumns
 from ragassay.errors import RagassayWarning
 from ragassay.files import cannot_write
 from ragassay.formats import to_record
-from ragassay.formats.records import Mapper
+from ragassay.formats.sample_records import Mapper
 from ragassay.metrics.consistency.runs import SCORES, UNSCORED
 from ragassay.samples import Sample
 from ragassay.strict import dumps

@@ -13,7 +13,7 @@ from ragassay.judges.judge_factory import Address
 from ragassay.judges.ledger.store import DEFAULT, Ledger
 from ragassay.judges.ledger.vectors import VectorStore, exists
 from ragassay.judges.llm import tokens
-from ragassay.metrics.core.base import Metric
+from ragassay.metrics.core.metric import Metric
 from ragassay.models.embedders.embedding import is_blank
 from ragassay.samples import Sample
 from ragassay.transport.prices import price_of

@@ -9,10 +9,10 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from ragassay.engine.config.run_config import RunConfig
-from ragassay.engine.models.embedding import is_endpoint
 from ragassay.engine.models.modelling import embedding_among, model_options, weights_among
+from ragassay.engine.models.run_embedder import is_endpoint
 from ragassay.errors import OptionError, RagassayWarning, UsageError, did_you_mean
-from ragassay.metrics.core.base import Metric
+from ragassay.metrics.core.metric import Metric
 from ragassay.metrics.core.modelled import ModelMetric
 from ragassay.models import Unavailable, Weights
 from ragassay.models.embedders.embedder import DEFAULT

@@ -12,7 +12,7 @@ from ragassay import suites
 from ragassay.engine.models.modelling import by_cosine, embedding_among, weights_among
 from ragassay.errors import UsageError, did_you_mean
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.base import Metric, Window
+from ragassay.metrics.core.metric import Metric, Window
 from ragassay.models import ModelOptions, Models, Unavailable, Weights
 from ragassay.models.embedders.embedder import DEFAULT
 from ragassay.models.weights.known import KNOWN, Known, facts

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from ragassay.engine.config.run_config import RunConfig
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.base import Metric, choices_of
+from ragassay.metrics.core.metric import Metric, choices_of
 from ragassay.models import ModelOptions, Models, Unavailable, Weights
 from ragassay.models.model_options import in_half
 from ragassay.models.weights.known import facts

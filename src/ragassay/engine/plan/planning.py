@@ -18,10 +18,10 @@ from ragassay.engine.plan.request_counter import TOTAL, Book, ends
 from ragassay.engine.run.scoring import Judged, judged_among
 from ragassay.judges.asking import Asker, Scope
 from ragassay.judges.judge import Judge
-from ragassay.judges.planning import End, Estimator, PlanningAsker, PlanningJudge
+from ragassay.judges.planning_judge import End, Estimator, PlanningAsker, PlanningJudge
 from ragassay.judges.question import Question
-from ragassay.metrics.core.base import Metric
 from ragassay.metrics.core.judged import JudgedMetric
+from ragassay.metrics.core.metric import Metric
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Unscored
 from ragassay.transport.prices import Price

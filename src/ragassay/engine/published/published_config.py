@@ -20,9 +20,9 @@ from ragassay.engine.published.published_golden import translate_golden
 from ragassay.engine.published.published_options import Evaluator, top_notes
 from ragassay.engine.published.published_trec import translate_trec
 from ragassay.errors import did_you_mean
-from ragassay.suites.consistency import SUITE as CONSISTENCY
-from ragassay.suites.golden import SUITE as GOLDEN
-from ragassay.suites.trecrag import SUITE as TREC
+from ragassay.suites.consistency_suite import SUITE as CONSISTENCY
+from ragassay.suites.golden_suite import SUITE as GOLDEN
+from ragassay.suites.trecrag_suite import SUITE as TREC
 from ragassay.yaml_files import Marked, Place
 
 EVALUATOR = "evaluator"

@@ -15,7 +15,7 @@ from ragassay.engine.published.published_options import (
 from ragassay.errors import did_you_mean
 from ragassay.metrics.core import naming
 from ragassay.models.weights.weight_files import is_path, no_folder
-from ragassay.suites.consistency import SPREAD
+from ragassay.suites.consistency_suite import SPREAD
 from ragassay.yaml_files import Place
 
 

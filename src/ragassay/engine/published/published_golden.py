@@ -5,7 +5,7 @@ from __future__ import annotations
 from ragassay.engine.published.published_draft import Draft
 from ragassay.engine.published.published_judge import embedder_word, translate_judge
 from ragassay.engine.published.published_options import Evaluator, JudgeModel
-from ragassay.suites.golden import SUITE as GOLDEN
+from ragassay.suites.golden_suite import SUITE as GOLDEN
 from ragassay.yaml_files import Place
 
 

@@ -9,8 +9,8 @@ from ragassay.engine.published.published_options import Evaluator, Hallucination
 from ragassay.errors import did_you_mean
 from ragassay.metrics.core import naming
 from ragassay.models.classifiers.hhem import HHEM
-from ragassay.suites.consistency import SUITE as CONSISTENCY
-from ragassay.suites.trecrag import SUITE as TREC
+from ragassay.suites.consistency_suite import SUITE as CONSISTENCY
+from ragassay.suites.trecrag_suite import SUITE as TREC
 from ragassay.yaml_files import Place
 
 

@@ -24,7 +24,7 @@ from ragassay.errors import InputError, UsageError
 from ragassay.extensions import added
 from ragassay.formats.native import to_record
 from ragassay.judges.asking import Asked
-from ragassay.judges.records import to_record as verdict_record
+from ragassay.judges.verdict_records import to_record as verdict_record
 from ragassay.samples import Sample
 from ragassay.scores import Outcome
 from ragassay.strict import dumps

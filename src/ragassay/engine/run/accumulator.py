@@ -31,7 +31,7 @@ from ragassay.engine.results.summarise import (
 from ragassay.engine.results.summary import MetricSummary, Spending, Summary
 from ragassay.errors import RagassayWarning, Tally, UsageError
 from ragassay.judges.asking import IN_PART
-from ragassay.metrics.core.base import Metric
+from ragassay.metrics.core.metric import Metric
 from ragassay.models.weights.weight_files import BY_MODEL, Unavailable
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Unscored

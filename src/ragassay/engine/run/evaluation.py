@@ -21,9 +21,9 @@ from ragassay.engine.config.run_config import (
     make_config,
 )
 from ragassay.engine.consistency.consistency_run import Compared, Repeats, keeping
-from ragassay.engine.models.embedding import address_for, embeds_here, models_for, spending_of
 from ragassay.engine.models.model_checks import check_models
 from ragassay.engine.models.modelling import here
+from ragassay.engine.models.run_embedder import address_for, embeds_here, models_for, spending_of
 from ragassay.engine.results.result import Result
 from ragassay.engine.results.result_sink import ResultSink
 from ragassay.engine.results.run_folder import (
@@ -50,14 +50,14 @@ from ragassay.judges.asking import Asked, Asker
 from ragassay.judges.judge import Judge
 from ragassay.metrics.answer.answer_match import AnswerMatches
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.base import Metric
+from ragassay.metrics.core.metric import Metric
 from ragassay.metrics.core.whole import Whole
 from ragassay.samples import Sample
 from ragassay.stats.intervals import check_one_sided
 from ragassay.suites import Suite
 
 if TYPE_CHECKING:
-    from ragassay.engine.run.nugget_bank import NuggetBank
+    from ragassay.engine.run.pooled_nuggets import NuggetBank
     from ragassay.judges.judge_factory import Address
 
 Progress = Callable[[int], None]
@@ -178,7 +178,7 @@ def prepare(
     asks = bool(judged_among(plan.metrics.values())) or config.nuggets == POOLED
     session = None
     if asks and config.nuggets not in (OWN, POOLED):
-        from ragassay.engine.run.nugget_bank import NuggetBank, checked
+        from ragassay.engine.run.pooled_nuggets import NuggetBank, checked
 
         source.samples = checked(source.samples, NuggetBank.read(config.nuggets))
     check_models(config, plan.every.values())
@@ -349,7 +349,7 @@ class Job:
         by asking (see `nugget_bank.pooled`)."""
         if self.config.nuggets == OWN:
             return None
-        from ragassay.engine.run.nugget_bank import NuggetBank, pooled
+        from ragassay.engine.run.pooled_nuggets import NuggetBank, pooled
 
         if self.config.nuggets != POOLED:
             bank = NuggetBank.read(self.config.nuggets)

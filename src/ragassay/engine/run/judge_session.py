@@ -20,12 +20,12 @@ from ragassay.judges.judge import Judge
 from ragassay.judges.offline import OfflineJudge
 from ragassay.judges.question import Question
 from ragassay.judges.questions.nuggets import AssignNuggets
-from ragassay.metrics.core.base import Metric
+from ragassay.metrics.core.metric import Metric
 from ragassay.models import Models
 from ragassay.suites import Suite
 
 if TYPE_CHECKING:
-    from ragassay.engine.run.nugget_bank import NuggetBank
+    from ragassay.engine.run.pooled_nuggets import NuggetBank
     from ragassay.judges.ledger.store import Ledger
     from ragassay.transport.budget import Budget
 

@@ -14,7 +14,7 @@ from ragassay.engine.config.run_config import RunConfig
 from ragassay.engine.results.run_folder import RUBRICS
 from ragassay.engine.run.source import Source
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.base import Metric
+from ragassay.metrics.core.metric import Metric
 
 
 def resolved_config(

@@ -16,8 +16,8 @@ from itertools import islice
 from typing import TypeVar
 
 from ragassay.judges.asking import Asker
-from ragassay.metrics.core.base import Metric, Window
 from ragassay.metrics.core.judged import JudgedMetric
+from ragassay.metrics.core.metric import Metric, Window
 from ragassay.metrics.core.whole import Whole
 from ragassay.models import Models
 from ragassay.samples import Sample

@@ -12,7 +12,7 @@ from ragassay.judges.question import Question
 from ragassay.judges.reply import ReplyInParts
 from ragassay.judges.verdict import Failure, Provenance, Verdict
 from ragassay.scores import Reason
-from ragassay.transport.endpoints.base import Message
+from ragassay.transport.endpoints.endpoint import Message
 
 Reuse = Literal["all", "answers", "nothing"]
 """What of the ledger counts: everything; only answers (failures are asked again); nothing."""

@@ -33,7 +33,7 @@ from ragassay.judges.verdict import Failure, Provenance, Verdict
 from ragassay.scores import Reason
 from ragassay.transport.breaker import Breaker
 from ragassay.transport.budget import Budget
-from ragassay.transport.endpoints.base import (
+from ragassay.transport.endpoints.endpoint import (
     TIMEOUT_S,
     Completion,
     Endpoint,

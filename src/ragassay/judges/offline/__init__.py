@@ -11,8 +11,8 @@ from typing import Any
 
 from ragassay.judges.asking import Asker
 from ragassay.judges.judge import Judge
-from ragassay.judges.offline.answers import answer_to
-from ragassay.judges.offline.language.words import LONGEST
+from ragassay.judges.offline.language.word_weights import LONGEST
+from ragassay.judges.offline.rules import answer_to
 from ragassay.judges.question import Question
 from ragassay.judges.reply import R_co
 from ragassay.judges.verdict import Failure, Provenance, Verdict

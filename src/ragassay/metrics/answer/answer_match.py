@@ -11,8 +11,8 @@ from ragassay.judges.question import Question
 from ragassay.judges.questions.matching import AnswerMatch
 from ragassay.judges.rubrics.rubric import JudgePrompt
 from ragassay.metrics.core import own
-from ragassay.metrics.core.base import not_applicable, param, register
 from ragassay.metrics.core.judged import JudgedMetric
+from ragassay.metrics.core.metric import not_applicable, param, register
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Score, Unscored
 

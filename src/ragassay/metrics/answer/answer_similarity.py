@@ -8,8 +8,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from ragassay.metrics.core.base import Window, register
 from ragassay.metrics.core.chunk_matching import cosine_matrix
+from ragassay.metrics.core.metric import Window, register
 from ragassay.metrics.core.modelled import ModelMetric
 from ragassay.models.embedders.embedding import Embedded, Unembedded, is_blank
 from ragassay.samples import Sample

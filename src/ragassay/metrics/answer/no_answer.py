@@ -7,8 +7,8 @@ from typing import Literal
 
 from ragassay.judges.asking import Ask
 from ragassay.judges.questions.answering import AnswerAttempted
-from ragassay.metrics.core.base import register
 from ragassay.metrics.core.judged import JudgedMetric
+from ragassay.metrics.core.metric import register
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Score
 

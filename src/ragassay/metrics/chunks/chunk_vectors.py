@@ -13,8 +13,8 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ragassay.metrics.core.base import Window
 from ragassay.metrics.core.chunk_matching import vectors
+from ragassay.metrics.core.metric import Window
 from ragassay.models import Unavailable
 from ragassay.models.embedders.embedding import Embedded, Unembedded, is_blank
 from ragassay.samples import Sample

@@ -23,8 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragassay.metrics.answer.rouge import MEASURES, PRF, rouge
-from ragassay.metrics.core.base import harmonic
 from ragassay.metrics.core.chunk_matching import cosine_matrix
+from ragassay.metrics.core.metric import harmonic
 
 Embeddings = Sequence[Sequence[float]] | Sequence[NDArray[np.floating]] | NDArray[np.floating]
 """One vector for each chunk."""

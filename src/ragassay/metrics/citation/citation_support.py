@@ -38,8 +38,8 @@ from ragassay.metrics.citation.citation_scores import (
     over_passages,
     published_scores,
 )
-from ragassay.metrics.core.base import param, part, register
 from ragassay.metrics.core.judged import JudgedMetric
+from ragassay.metrics.core.metric import param, part, register
 from ragassay.samples import Passage, Sample, Statement
 from ragassay.scores import Outcome, Reason, Score, Unscored
 

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 from ragassay.metrics.answer.rouge import PARTS, PRF
 from ragassay.metrics.citation.citation_parser import text_for_models, without_citations
-from ragassay.metrics.core.base import Metric, Window, not_applicable, param, part
+from ragassay.metrics.core.metric import Metric, Window, not_applicable, param, part
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 

@@ -17,8 +17,8 @@ from ragassay.metrics.consistency.runs import (
     pairs_of,
     said,
 )
-from ragassay.metrics.core.base import Window, param, part, register
-from ragassay.models.encoders.bertscore import Match
+from ragassay.metrics.core.metric import Window, param, part, register
+from ragassay.models.encoders.token_matching import Match
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Unscored
 

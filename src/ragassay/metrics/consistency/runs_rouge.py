@@ -18,7 +18,7 @@ from ragassay.metrics.consistency.runs import (
     pairs_of,
     said,
 )
-from ragassay.metrics.core.base import Window, param, register
+from ragassay.metrics.core.metric import Window, param, register
 from ragassay.samples import Sample
 from ragassay.scores import Unscored
 

@@ -20,7 +20,7 @@ from ragassay.metrics.consistency.runs import (
     pairs_of,
     said,
 )
-from ragassay.metrics.core.base import Window, part, register
+from ragassay.metrics.core.metric import Window, part, register
 from ragassay.scores import Unscored
 
 _TINY = 1e-8

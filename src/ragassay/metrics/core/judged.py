@@ -31,7 +31,7 @@ from typing import Any, ClassVar
 from ragassay.errors import InputError, UsageError
 from ragassay.judges.asking import Ask, Asker, Scope, Unanswered
 from ragassay.judges.question import Question
-from ragassay.metrics.core.base import Metric, Window, failed
+from ragassay.metrics.core.metric import Metric, Window, failed
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Score, Unscored
 

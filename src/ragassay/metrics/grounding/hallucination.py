@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from ragassay.metrics.citation.citable import passage_keys
 from ragassay.metrics.citation.citation_parser import sentences, text_for_models
-from ragassay.metrics.core.base import Window, missing, param, register
+from ragassay.metrics.core.metric import Window, missing, param, register
 from ragassay.metrics.core.modelled import ModelMetric
 from ragassay.metrics.mtrag.mtrag_given import in_range, read, values_of
 from ragassay.metrics.mtrag.mtrag_overlap import no_contexts, passage_texts

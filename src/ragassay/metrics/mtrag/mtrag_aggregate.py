@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from ragassay.errors import Tally
-from ragassay.metrics.core.base import Metric, Window, missing, register, scored
+from ragassay.metrics.core.metric import Metric, Window, missing, register, scored
 from ragassay.metrics.mtrag.mtrag_bertscore import ByBertScore, PassageBertScore, ReferenceBertScore
 from ragassay.metrics.mtrag.mtrag_given import READ, impossible, in_range, read, values_of
 from ragassay.metrics.mtrag.mtrag_overlap import ReferenceRougeL, no_contexts

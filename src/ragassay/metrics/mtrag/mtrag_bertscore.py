@@ -25,7 +25,7 @@ from ragassay.metrics.answer.bertscore import (
     cut_note,
     grouped,
 )
-from ragassay.metrics.core.base import (
+from ragassay.metrics.core.metric import (
     Need,
     Window,
     missing,
@@ -36,7 +36,7 @@ from ragassay.metrics.core.base import (
 from ragassay.metrics.mtrag.mtrag_given import GIVEN, impossible, in_range, read, values_of
 from ragassay.metrics.mtrag.mtrag_overlap import no_contexts, passage_texts
 from ragassay.models import Unavailable
-from ragassay.models.encoders.bertscore import Match
+from ragassay.models.encoders.token_matching import Match
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 

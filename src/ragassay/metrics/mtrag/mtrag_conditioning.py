@@ -29,7 +29,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
 from ragassay.errors import Tally
-from ragassay.metrics.core.base import Metric, Window, missing, param, register
+from ragassay.metrics.core.metric import Metric, Window, missing, param, register
 from ragassay.metrics.mtrag.mtrag_aggregate import RBAgg
 from ragassay.metrics.mtrag.mtrag_bertscore import ByBertScore
 from ragassay.metrics.mtrag.mtrag_given import (

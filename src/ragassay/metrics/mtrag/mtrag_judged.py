@@ -21,7 +21,8 @@ from ragassay.judges.questions.answering import SaysIdk, SaysUnderspecified
 from ragassay.judges.questions.rating import ReferenceRating
 from ragassay.judges.questions.support import ClaimSupport, ExtractClaims
 from ragassay.judges.verdict import Failure, Verdict
-from ragassay.metrics.core.base import (
+from ragassay.metrics.core.judged import JudgedMetric
+from ragassay.metrics.core.metric import (
     Need,
     Window,
     missing,
@@ -30,7 +31,6 @@ from ragassay.metrics.core.base import (
     register,
     scored,
 )
-from ragassay.metrics.core.judged import JudgedMetric
 from ragassay.metrics.mtrag.mtrag_given import (
     GIVEN,
     explained,

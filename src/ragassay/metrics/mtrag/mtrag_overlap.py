@@ -20,7 +20,7 @@ from ragassay.metrics.answer.text import (
     squad_normal,
     unicode_tokens,
 )
-from ragassay.metrics.core.base import (
+from ragassay.metrics.core.metric import (
     SampleMetric,
     Window,
     missing,

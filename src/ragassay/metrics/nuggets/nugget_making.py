@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ragassay.formats.nugget_bank import Nugget
+from ragassay.formats.nugget_bank_file import Nugget
 from ragassay.judges.asking import Ask
 from ragassay.judges.questions.nuggets import ExtractNuggets, NuggetImportance
 from ragassay.metrics.nuggets.nugget_likeness import Distinct

@@ -12,8 +12,8 @@ from typing import Literal
 from ragassay.judges.asking import Ask
 from ragassay.judges.questions.relevance import RelevanceGrade
 from ragassay.metrics.citation.citable import passage_keys
-from ragassay.metrics.core.base import param, register
 from ragassay.metrics.core.judged import JudgedMetric
+from ragassay.metrics.core.metric import param, register
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 

@@ -15,8 +15,8 @@ from typing import Literal
 
 from ragassay.judges.asking import Ask
 from ragassay.judges.questions.relevance import RelevanceGrade
-from ragassay.metrics.core.base import cutoff, param, register
 from ragassay.metrics.core.judged import JudgedMetric
+from ragassay.metrics.core.metric import cutoff, param, register
 from ragassay.metrics.relevance.umbrela import (
     SHOTS_DOC,
     SOURCE,

@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from ragassay.errors import UsageError, did_you_mean
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.base import Metric
+from ragassay.metrics.core.metric import Metric
 from ragassay.metrics.retrieval.preferences import MEASURES as PREFERENCES
 from ragassay.metrics.retrieval.preferences import PreferenceMeasure
 from ragassay.metrics.retrieval.ranking_metric import RankingMetric

@@ -18,8 +18,8 @@ from ragassay.judges.rubrics.rubric import Rubric, RubricPart
 from ragassay.judges.rubrics.rubric_files import bundled
 from ragassay.metrics.answer.answer_match import accepted
 from ragassay.metrics.core import own
-from ragassay.metrics.core.base import register
 from ragassay.metrics.core.judged import JudgedMetric
+from ragassay.metrics.core.metric import register
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 

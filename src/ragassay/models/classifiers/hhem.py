@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any
 
 from ragassay.models.classifiers.windows import Span, windows
 from ragassay.models.device import Batches, device_of, dtype_of, loading, running
-from ragassay.models.encoders.rows import padded
 from ragassay.models.encoders.tensors import tensors_of
+from ragassay.models.encoders.token_rows import padded
 from ragassay.models.model_options import ModelOptions
 from ragassay.models.weights.weight_files import (
     CONFIG,

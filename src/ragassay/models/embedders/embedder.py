@@ -16,7 +16,7 @@ from ragassay.models.device import Batches, device_of, dtype_of, loading, overfl
 from ragassay.models.embedders.embedding import Embedded, Embedder, Unembedded
 from ragassay.models.embedders.sentence_folder import Recipe, pool, read_recipe
 from ragassay.models.encoders.loading import tokenizer_of, whole_encoder
-from ragassay.models.encoders.rows import padded
+from ragassay.models.encoders.token_rows import padded
 from ragassay.models.model_options import ModelOptions, in_half
 from ragassay.models.weights.weight_files import (
     Weights,

@@ -26,7 +26,7 @@ from ragassay.models.embedders.embedding import Embedded, Embedder, Unembedded, 
 from ragassay.scores import Reason
 from ragassay.transport.breaker import Breaker
 from ragassay.transport.budget import Budget
-from ragassay.transport.endpoints.base import TIMEOUT_S, Completion, EndpointError
+from ragassay.transport.endpoints.endpoint import TIMEOUT_S, Completion, EndpointError
 from ragassay.transport.endpoints.openai_embeddings import OpenAIEmbeddings, VectorReply
 from ragassay.transport.limits import Limiter
 from ragassay.transport.prices import Price

@@ -22,7 +22,7 @@ from ragassay.models.device import Batches, device_of, dtype_of, loading, overfl
 from ragassay.models.embedders.vector_file import VectorFile
 from ragassay.models.encoders.loading import tokenizer_of, whole_encoder
 from ragassay.models.encoders.memory import ByteCache
-from ragassay.models.encoders.rows import padded
+from ragassay.models.encoders.token_rows import padded
 from ragassay.models.model_options import ModelOptions
 from ragassay.models.weights.weight_files import Weights, folder_of, needs_packages
 

@@ -22,7 +22,7 @@ from ragassay.engine.comparison.metric_renaming import aligned
 from ragassay.engine.comparison.pairs import query_differences, query_matrix, rows_by_query
 from ragassay.engine.results.result import Result
 from ragassay.engine.results.summary import Comparison, Difference, MetricSummary, Slice
-from ragassay.reports.charts.distributions import Values
+from ragassay.reports.charts.distribution_chart import Values
 from ragassay.reports.html import figures
 from ragassay.reports.html.browse import CHUNK, MAX_ROWS, TEXT_BUDGET, Details, script_json
 from ragassay.reports.tables import consistency_table

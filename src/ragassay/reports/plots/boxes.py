@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from ragassay.engine.comparison.standing import offline_reason
-from ragassay.reports.charts import distributions
+from ragassay.reports.charts import distribution_chart
 from ragassay.reports.charts.charts import MAX_POINTS
-from ragassay.reports.charts.distributions import Values
+from ragassay.reports.charts.distribution_chart import Values
 from ragassay.reports.charts.drawing import GRID, INK, MUTED, Spec
 from ragassay.reports.plots import key, marks, sheet
 from ragassay.reports.plots.marks import Channel, mark
@@ -101,7 +101,7 @@ def _box_panel(series: Sequence[Series], panel: Panel, shape: Geometry, first: b
             continue
         columns = one.result.columns
         values = columns.values(panel.metric)[columns.scored(panel.metric)]
-        box = distributions.box(values)
+        box = distribution_chart.box(values)
         assert box is not None
         level = at + middle
         drawn.append(
@@ -112,7 +112,7 @@ def _box_panel(series: Sequence[Series], panel: Panel, shape: Geometry, first: b
             | {"mean": metric.mean, "low": metric.low, "high": metric.high}
             | {"indicative": bool(offline_reason(metric))}
         )
-        shown = distributions.thinned(values, MAX_POINTS)
+        shown = distribution_chart.thinned(values, MAX_POINTS)
         centre, reach = (at + 0.25, 0.36) if rain else (float(at), 0.78)
         points = [
             {"row": at, "value": float(value), "at": round(centre + reach * float(offset), 4)}
@@ -157,7 +157,7 @@ def _cloud(values: Values, low: float, high: float) -> Values:
     there are like it. Sorted values in; always the same."""
     bins = np.clip((values - low) / ((high - low) or 1.0) * _BINS, 0, _BINS - 1).astype(np.int64)
     counts = np.bincount(bins, minlength=_BINS)
-    found: Values = distributions.spread(values.size) * (
+    found: Values = distribution_chart.spread(values.size) * (
         0.25 + 0.75 * counts[bins] / max(int(counts.max()), 1)
     )
     return found

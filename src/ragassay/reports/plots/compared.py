@@ -19,8 +19,8 @@ from ragassay.engine.comparison.pairs import query_differences
 from ragassay.engine.results.result import Result
 from ragassay.engine.results.summary import Comparison, Difference, MetricSummary
 from ragassay.errors import UsageError
-from ragassay.reports.charts import distributions
-from ragassay.reports.charts.distributions import Values
+from ragassay.reports.charts import distribution_chart
+from ragassay.reports.charts.distribution_chart import Values
 from ragassay.reports.charts.drawing import GRID, INK, MUTED, PALETTE, Spec
 from ragassay.reports.plots import marks, sheet
 from ragassay.reports.plots.marks import DASHED
@@ -129,7 +129,7 @@ def _lines(
             metrics[d.name],
             panels.get(d.name) or _bare(metrics[d.name]),
             d,
-            distributions.thinned(diffs, MAX_BARS),
+            distribution_chart.thinned(diffs, MAX_BARS),
             int(diffs.size),
             scales[d.name],
             1.1 * _shown(reach[scales[d.name]]),

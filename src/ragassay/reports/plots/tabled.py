@@ -13,7 +13,7 @@ from ragassay.engine.results.result import Result, ScoreColumns
 from ragassay.engine.results.summarise import IntervalOptions, averaged_over, summarise
 from ragassay.engine.results.summary import MetricSummary, Summary
 from ragassay.errors import InputError
-from ragassay.formats import delimited, files
+from ragassay.formats import delimited, opening
 from ragassay.formats.delimited import Row
 from ragassay.formats.kinds import kind
 from ragassay.samples import Identity
@@ -71,7 +71,7 @@ class Cell:
         if self.text is None or self.text.strip().casefold() in ("", "nan", "none", "null"):
             return None
         try:
-            return files.parse_json(self.text.encode())
+            return opening.parse_json(self.text.encode())
         except InputError as error:
             raise self.wrong(
                 error.problem, "The cell should hold JSON: write the file again from its run."
@@ -148,7 +148,7 @@ def header(path: Path) -> tuple[str, ...]:
     Raises:
         InputError: the file is missing, empty, a folder or no text.
     """
-    with files.opened(path):
+    with opening.opened(path):
         pass  # says what is wrong with a file that cannot be read at all
     found = tuple(name.strip() for name in delimited.header(path))
     if not any(found):

@@ -21,14 +21,14 @@ from ragassay.metrics.consistency.runs_bertscore import RunsBertScore
 from ragassay.metrics.consistency.runs_retrieval import RunsOverlap, RunsRbo
 from ragassay.metrics.consistency.runs_rouge import RunsRouge1, RunsRouge2, RunsRougeL
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.base import Metric
+from ragassay.metrics.core.metric import Metric
 from ragassay.reports.tables import tables
 from ragassay.reports.tables.consistency_values import consistency_of
 from ragassay.reports.tables.ore_values import SpecValues
-from ragassay.reports.tables.rows import Rows, with_samples
+from ragassay.reports.tables.rows_by_sample import Rows, with_samples
 from ragassay.samples import Sample
 from ragassay.stats import spread
-from ragassay.suites.consistency import PUBLISHED
+from ragassay.suites.consistency_suite import PUBLISHED
 
 _SIMILARITIES: Mapping[type[Metric], str] = {
     RunsBertScore: "consistency_bert_score",

@@ -19,7 +19,7 @@ from ragassay.metrics.consistency.runs_rouge import RunsRouge1, RunsRouge2, Runs
 from ragassay.metrics.consistency.runs_rouge_ore import RunsRougeOre
 from ragassay.metrics.consistency.runs_spread import OfMetric
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.base import Metric
+from ragassay.metrics.core.metric import Metric
 from ragassay.reports.text import wording
 from ragassay.stats import Components
 

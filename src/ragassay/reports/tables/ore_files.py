@@ -39,13 +39,13 @@ from ragassay.metrics.consistency.runs_bertscore import RunsBertScore
 from ragassay.metrics.consistency.runs_rouge_ore import RunsRougeOre
 from ragassay.metrics.consistency.runs_spread import OfMetric
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.base import Metric
+from ragassay.metrics.core.metric import Metric
 from ragassay.reports.tables.consistency_values import consistency_of
 from ragassay.reports.tables.ore_tokens import GENERATION, RETRIEVAL, TOTALS, tokens_of
 from ragassay.reports.tables.ore_values import COLUMNS, OreValues, demand, texts
-from ragassay.reports.tables.rows import with_samples
+from ragassay.reports.tables.rows_by_sample import with_samples
 from ragassay.reports.tables.tables import csv_writer
-from ragassay.suites.trecrag import SUITE
+from ragassay.suites.trecrag_suite import SUITE
 
 TREC, CONSISTENCY, MERGED, JSON = FILES.values()
 

@@ -11,7 +11,7 @@ from ragassay.metrics.citation.citation_support import CitationOre
 from ragassay.metrics.nuggets.nugget_recall import Nuggets, NuggetsOre
 from ragassay.metrics.relevance.umbrela import Umbrela
 from ragassay.reports.tables.ore_values import OreValues
-from ragassay.reports.tables.rows import Rows
+from ragassay.reports.tables.rows_by_sample import Rows
 
 STEPS = {
     "relevance_grade": "umbrela_tokens",

@@ -16,7 +16,7 @@ from ragassay.metrics.citation import citation_parser
 from ragassay.metrics.citation.citable import Citable, passage_keys
 from ragassay.metrics.citation.citation_support import Citation, CitationOre
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.base import Metric
+from ragassay.metrics.core.metric import Metric
 from ragassay.metrics.grounding.hallucination import Hhem
 from ragassay.metrics.nuggets.nugget_recall import Nuggets, NuggetsOre
 from ragassay.metrics.nuggets.nugget_scores import LENIENT, NuggetScore, published_nugget_score
@@ -29,7 +29,7 @@ from ragassay.metrics.relevance.umbrela_ranking import (
     precision_at,
     reciprocal_rank,
 )
-from ragassay.reports.tables.rows import Rows
+from ragassay.reports.tables.rows_by_sample import Rows
 from ragassay.samples import Answer, Passage, Sample
 
 _OURS = (

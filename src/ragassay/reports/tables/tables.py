@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from ragassay import files
 from ragassay.engine.results.result import ROW_FIELDS, Result, ScoreRow
-from ragassay.reports.tables.rows import by_sample
+from ragassay.reports.tables.rows_by_sample import by_sample
 from ragassay.scores import AND, label_of
 from ragassay.strict import dumps
 

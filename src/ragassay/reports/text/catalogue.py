@@ -16,8 +16,8 @@ from ragassay import suites
 from ragassay.errors import UsageError
 from ragassay.judges.offline.agreement import agreement_of
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.base import Metric
 from ragassay.metrics.core.judged import kinds_of
+from ragassay.metrics.core.metric import Metric
 from ragassay.reports.text import wording
 
 Entry = dict[str, Any]

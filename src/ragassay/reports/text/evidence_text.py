@@ -13,11 +13,11 @@ from rich.table import Table
 from rich.text import Text
 
 from ragassay.engine.comparison.standing import OFFLINE
-from ragassay.engine.run.evidence import Evidence, Explained
+from ragassay.engine.run.rescoring import Evidence, Explained
 from ragassay.judges.offline import LONGEST
 from ragassay.judges.offline.agreement import agreement_of
 from ragassay.reports.text import verdict_text, wording
-from ragassay.reports.text.spans import PIECES, Span, spans
+from ragassay.reports.text.answer_spans import PIECES, Span, spans
 from ragassay.samples import Sample
 from ragassay.scores import Value
 from ragassay.strict import dumps

@@ -19,7 +19,14 @@ from ragassay.judges.offline.language import lists
 from ragassay.judges.offline.language.numbers import MONTHS, is_number
 from ragassay.judges.offline.language.verbs import is_participle, root
 from ragassay.judges.offline.language.wanted import NAME_WORD, asks_place, kind_of
-from ragassay.judges.offline.language.words import WHOLE, content, stem, tokens, visible, weight
+from ragassay.judges.offline.language.word_weights import (
+    WHOLE,
+    content,
+    stem,
+    tokens,
+    visible,
+    weight,
+)
 from ragassay.judges.offline.near_copies.opposites import opposed
 
 Tells = Literal["no", "other", "unclear", "yes"]

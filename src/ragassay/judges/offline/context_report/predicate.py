@@ -18,7 +18,7 @@ from ragassay.judges.offline.language import lists
 from ragassay.judges.offline.language.texts import sentences
 from ragassay.judges.offline.language.verbs import IRREGULAR, is_participle
 from ragassay.judges.offline.language.wanted import asking
-from ragassay.judges.offline.language.words import stem, tokens, visible
+from ragassay.judges.offline.language.word_weights import stem, tokens, visible
 
 _AUXILIARIES = lists.words("auxiliaries")
 _PREPOSITIONS = lists.words("prepositions")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from ragassay.judges.offline.language import lists
-from ragassay.judges.offline.language.words import content, tokens, visible
+from ragassay.judges.offline.language.word_weights import content, tokens, visible
 
 _ASKS = lists.patterns("asks_thing")
 

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from ragassay.judges.offline.language import lists
 from ragassay.judges.offline.language.numbers import UNITS, is_scale, number
-from ragassay.judges.offline.language.words import stem, visible
+from ragassay.judges.offline.language.word_weights import stem, visible
 
 Version = tuple[str, str]
 """A decimal as a quantity (``3.1``), and as it is written (``3.10``)."""

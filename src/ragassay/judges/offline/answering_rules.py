@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ragassay.judges.offline.answers import rule_for
 from ragassay.judges.offline.refusals import asks_back, is_small_talk, says_idk
+from ragassay.judges.offline.rules import rule_for
 from ragassay.judges.questions.answering import (
     AnswerAttempted,
     Attempt,

@@ -9,9 +9,9 @@ from typing import Any
 from ragassay.engine.results.result import Result, ScoreRow
 from ragassay.errors import UsageError
 from ragassay.reports.tables import tables
-from ragassay.reports.tables.rows import with_samples
+from ragassay.reports.tables.rows_by_sample import with_samples
 from ragassay.samples import Sample
-from ragassay.suites.ragreport import SUITE
+from ragassay.suites.ragreport_suite import SUITE
 
 _IDENTITY = ("id", "system", "repeat", "timestamp")
 _COMPONENTS = ("user_input", "context", "response")

@@ -20,7 +20,7 @@ from typing import Any, Literal, cast
 
 from ragassay.errors import InputError
 from ragassay.files import atomic
-from ragassay.formats import files, values
+from ragassay.formats import field_values, opening
 from ragassay.formats.aliases import pick
 from ragassay.formats.kinds import kind
 from ragassay.scores import Reason, Unscored
@@ -140,7 +140,7 @@ class NuggetBank(Mapping[str, QueryNuggets]):
         source = Path(path)
         found: dict[str, QueryNuggets] = {}
         lines: dict[str, int] = {}
-        for line, record in files.json_records(source, lambda what, why: None):
+        for line, record in opening.json_records(source, lambda what, why: None):
             try:
                 entry = _entry(record)
                 if entry.id in found:
@@ -164,12 +164,12 @@ class NuggetBank(Mapping[str, QueryNuggets]):
 
 def _entry(record: dict[str, Any]) -> QueryNuggets:
     name_key, query_key, nuggets_key = pick(tuple(record), _KEYS)
-    name = values.identifier(record[name_key], name_key) if name_key else None
+    name = field_values.identifier(record[name_key], name_key) if name_key else None
     if not name:
         raise InputError("the line names no query", field="qid", hint="Give its id as 'qid'.")
     listed = record[nuggets_key] if nuggets_key else None
     if not isinstance(listed, list):
-        raise values.not_a_list(listed, "nuggets", "{'text': ..., 'importance': 'vital'}")
+        raise field_values.not_a_list(listed, "nuggets", "{'text': ..., 'importance': 'vital'}")
     nuggets = tuple(map(_nugget, listed))
     seen: set[str] = set()
     for one in nuggets:
@@ -178,7 +178,7 @@ def _entry(record: dict[str, Any]) -> QueryNuggets:
                 f"the nugget {one.text!r} stands twice", field="nuggets", hint="Keep one of them."
             )
         seen.add(one.text.casefold())
-    query = values.text(record[query_key], query_key) if query_key else None
+    query = field_values.text(record[query_key], query_key) if query_key else None
     return QueryNuggets(name, query, nuggets, _failure(record.get("failure")))
 
 
@@ -194,7 +194,7 @@ def _nugget(item: Any) -> Nugget:
             hint="Nuggets are {'text': ..., 'importance': 'vital' or 'okay'}.",
         )
     (key,) = pick(tuple(item), (("text", "nugget"),))
-    words = values.text(item[key], "nuggets.text") if key else None
+    words = field_values.text(item[key], "nuggets.text") if key else None
     if not words or not words.strip():
         raise InputError("a nugget has no text", field="nuggets.text", hint="Write it, or drop it.")
     label = str(item.get("importance")).strip().casefold()

@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from ragassay.errors import InputError, UsageError
-from ragassay.formats import aliases, answers, passages, values
+from ragassay.formats import aliases, answer_values, field_values, passages
 from ragassay.formats.aliases import ALIASES, Plan, folded
 from ragassay.formats.joined import Joined
 from ragassay.formats.notes import Notes
@@ -159,7 +159,9 @@ class Mapper:
             self.note(f"records without the column {column!r}", "It counts as not given.", line)
         parts: dict[str, Any] = {}  # only what the record holds; the rest are Sample's defaults
         if plan.system is not None:
-            parts["system"] = values.identifier(record[plan.system], plan.system) or self.system
+            parts["system"] = (
+                field_values.identifier(record[plan.system], plan.system) or self.system
+            )
         elif self.system:
             parts["system"] = self.system
         if plan.repeat is not None or plan.query_run is not None:
@@ -171,17 +173,17 @@ class Mapper:
             if groups:
                 parts["reference_groups"] = groups
         if (key := plan.negative_references) is not None:
-            parts["negative_references"], _ = answers.references(record[key], key)
+            parts["negative_references"], _ = answer_values.references(record[key], key)
         if plan.gold is not None or plan.gold_ids is not None:
             parts["gold"] = self._gold(record, plan)
         if (key := plan.timestamp) is not None:
-            parts["timestamp"] = values.timestamp(record[key], key)
+            parts["timestamp"] = field_values.timestamp(record[key], key)
         metadata = self._metadata(record, plan, line)
         query, history, said, label = self._conversation(record, plan, metadata)
         if history:
             parts["history"] = history
         if metadata:
-            parts["metadata"] = values.shallow(metadata, plan.metadata)
+            parts["metadata"] = field_values.shallow(metadata, plan.metadata)
         if plan.given is not None and record[plan.given]:
             parts["given"] = record[plan.given] if isinstance(record[plan.given], dict) else {}
         if plan.passage_embeddings is not None or plan.gold_embeddings is not None:
@@ -193,16 +195,16 @@ class Mapper:
         if plan.runs is not None and _are_runs(record[plan.runs]):
             parts["runs"] = tuple(self._map(run, line) for run in record[plan.runs])
         for key in plan.answerability:
-            label = _agreed(label, answers.answerability(record[key], key), key)
+            label = _agreed(label, answer_values.answerability(record[key], key), key)
         if label is not None:
             parts["answerability"] = label
         if plan.failure is not None:
-            parts["failure"] = values.failure(record[plan.failure], plan.failure)
+            parts["failure"] = field_values.failure(record[plan.failure], plan.failure)
         answer = self._answer(record, plan, said, line)
         if answer is not None and not answer.text and plan.failure not in (None, "failure"):
             # An empty answer beside an error message is none.
             answer = None if parts["failure"] else answer
-        own_id = None if plan.id is None else values.identifier(record[plan.id], plan.id)
+        own_id = None if plan.id is None else field_values.identifier(record[plan.id], plan.id)
         return Sample(
             id=own_id or self.made_id(query, history, line), query=query, answer=answer, **parts
         )
@@ -241,7 +243,7 @@ class Mapper:
                     "The record's own is kept.",
                     line,
                 )
-            if values.is_small(record[key]):
+            if field_values.is_small(record[key]):
                 metadata[key] = record[key]
             else:
                 self.note(
@@ -262,7 +264,7 @@ class Mapper:
         if plan.history is None and (query is None or type(query) is str):
             return query, (), None, None
         if not isinstance(query, list):
-            query = values.text(query, plan.query or "query")
+            query = field_values.text(query, plan.query or "query")
             if history is None:
                 return query, (), None, None
             raw, key = history, plan.history or ""
@@ -275,18 +277,20 @@ class Mapper:
             )
         else:
             raw, key, query = query, plan.query or "", None
-        turns, rules = answers.turns(raw, key)
+        turns, rules = answer_values.turns(raw, key)
         if rules:
             metadata.setdefault("system_prompt", "\n".join(rules))
         if folded(key) == "history":  # our own field holds earlier turns only
             return query, tuple(turns), None, None
-        asked, before, after = answers.split_at_query(turns, query, key)
+        asked, before, after = answer_values.split_at_query(turns, query, key)
         label = None
-        enrichments = answers.enrichments(raw)
+        enrichments = answer_values.enrichments(raw)
         for name, value in enrichments.items():
             if aliases.FIELD_OF.get(folded(name)) == "answerability":
-                label = _agreed(label, answers.answerability(value, f"{key}.enrichments"), name)
-            elif values.is_small(value):
+                label = _agreed(
+                    label, answer_values.answerability(value, f"{key}.enrichments"), name
+                )
+            elif field_values.is_small(value):
                 metadata.setdefault(name, value)
         return asked, before, after, label
 
@@ -298,8 +302,8 @@ class Mapper:
             if len(value) > 1:
                 self.note("records with several predictions", "The first one is used.", line)
             value = value[0] if value else None
-        own = answers.answer(value, plan.answer)
-        for name in answers.unknown(value):
+        own = answer_values.answer(value, plan.answer)
+        for name in answer_values.unknown(value):
             self.note(f"answers with {name!r} in them", "It was left out.", line)
         if own is None or said is None or own.text == said.text:
             return said if own is None else own
@@ -327,7 +331,7 @@ class Mapper:
             key = getattr(plan, name)
             if key is None or record[key] is None:
                 continue
-            rows = values.vectors(record[key], key)
+            rows = field_values.vectors(record[key], key)
             parts["given"] = {name: rows, **parts.get("given", {})}
             if parts.get(field) is None:
                 parts[field] = (chunk,) * len(rows)
@@ -371,16 +375,21 @@ def _unpacked(record: Record, plan: Plan) -> Record:
     keys = [getattr(plan, name) for name in _LISTS] + list(plan.answerability)
     if plan.query is not None and str(record[plan.query])[:2] == "[{":
         keys.append(plan.query)
-    return {**record, **{key: values.unpack(record[key], key) for key in keys if key is not None}}
+    return {
+        **record,
+        **{key: field_values.unpack(record[key], key) for key in keys if key is not None},
+    }
 
 
 def _references(record: Record, plan: Plan) -> tuple[tuple[str, ...], tuple[Any, ...]]:
     flat: tuple[str, ...] = ()
     groups: tuple[Any, ...] = ()
     if plan.references is not None:
-        flat, groups = answers.references(record[plan.references], plan.references)
+        flat, groups = answer_values.references(record[plan.references], plan.references)
     if plan.reference_groups is not None:
-        inner, groups = answers.references(record[plan.reference_groups], plan.reference_groups)
+        inner, groups = answer_values.references(
+            record[plan.reference_groups], plan.reference_groups
+        )
         flat = flat or inner
     return flat, groups
 
@@ -388,9 +397,9 @@ def _references(record: Record, plan: Plan) -> tuple[tuple[str, ...], tuple[Any,
 def _repeat(record: Record, plan: Plan) -> int:
     repeat = run = None
     if plan.repeat is not None:
-        repeat = values.whole_number(record[plan.repeat], plan.repeat)
+        repeat = field_values.whole_number(record[plan.repeat], plan.repeat)
     if plan.query_run is not None:
-        run = values.whole_number(record[plan.query_run], plan.query_run)
+        run = field_values.whole_number(record[plan.query_run], plan.query_run)
         if run is not None and run < 1:
             raise InputError(
                 f"the run number is {run}", field=plan.query_run, hint="Runs count from 1."

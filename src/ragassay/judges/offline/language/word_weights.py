@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from ragassay.judges.offline.language import lists
 from ragassay.judges.offline.language.numbers import HALVES_OF_DAY, LONG_UNITS
-from ragassay.judges.offline.language.values import DIGITS, in_one_form
+from ragassay.judges.offline.language.written_values import DIGITS, in_one_form
 
 STEM = 8
 """Letters of a word that are compared: long words that differ only at their end are forms of one

@@ -27,11 +27,11 @@ from ragassay.engine.results.summary import Spending
 from ragassay.errors import RagassayWarning, UsageError
 from ragassay.judges.asking import Asker
 from ragassay.judges.offline import OfflineJudge
-from ragassay.metrics.core.base import Metric
+from ragassay.metrics.core.metric import Metric
 from ragassay.models import ModelOptions, Models, Unavailable, Unusable, Weights
 from ragassay.models.embedders.embedding import Embedder
 from ragassay.models.weights.weight_files import is_path, place_of
-from ragassay.transport.endpoints.base import TIMEOUT_S
+from ragassay.transport.endpoints.endpoint import TIMEOUT_S
 
 if TYPE_CHECKING:
     from ragassay.engine.run.judge_session import JudgeSession

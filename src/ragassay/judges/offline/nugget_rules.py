@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 
-from ragassay.judges.offline.answers import rule_for
-from ragassay.judges.offline.language.evidence import Evidence, Window, piece, share_of
 from ragassay.judges.offline.language.hostile import evidence_sentences
+from ragassay.judges.offline.language.support_of_text import Evidence, Window, piece, share_of
 from ragassay.judges.offline.language.texts import phrases
 from ragassay.judges.offline.language.wanted import holds, kind_of
-from ragassay.judges.offline.language.words import content
+from ragassay.judges.offline.language.word_weights import content
 from ragassay.judges.offline.near_copies.contradictions import contradiction
-from ragassay.judges.offline.relevance import RELATED
+from ragassay.judges.offline.relevance_rules import RELATED
+from ragassay.judges.offline.rules import rule_for
 from ragassay.judges.questions.nuggets import (
     Assignment,
     AssignNuggets,

@@ -22,7 +22,14 @@ from ragassay.judges.offline.language.numbers import (
     measured,
 )
 from ragassay.judges.offline.language.versions import Version, differ, versions
-from ragassay.judges.offline.language.words import content, stem, tokens, visible, weigh, weight
+from ragassay.judges.offline.language.word_weights import (
+    content,
+    stem,
+    tokens,
+    visible,
+    weigh,
+    weight,
+)
 
 UNIT_STEMS = frozenset(map(stem, [*UNITS.values(), *HALVES_OF_DAY.values()]))
 

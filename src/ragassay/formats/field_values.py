@@ -18,8 +18,8 @@ from typing import Any
 import orjson
 
 from ragassay.errors import InputError
-from ragassay.formats.files import refuse_repeats
 from ragassay.formats.kinds import kind
+from ragassay.formats.opening import refuse_repeats
 
 _LIST_CELL = re.compile(r"\s*\[\s*([\"'{\]]|\[\s*[\"'\]]|-?\d+\s*[,\]])")
 _OBJECT_CELL = re.compile(r"\s*\{\s*[\"'}]")

@@ -16,7 +16,7 @@ from ragassay.engine.results.result import Result
 from ragassay.engine.results.summary import MetricSummary
 from ragassay.errors import InputError
 from ragassay.formats.kinds import kind
-from ragassay.reports.plots import trec
+from ragassay.reports.plots import trec_plot
 from ragassay.reports.plots.tabled import BY_FILE, LEVEL, ROUNDING, Cell, Collected, header, rows
 from ragassay.stats.spread import Spread, spread
 
@@ -105,7 +105,7 @@ def read(
         }
         systems.setdefault(system, Collected(system)).add((query, system, 0), values)
     # Only we write what is unscored, and citations by the formula of the tool's page.
-    formula = trec.PAGE if "unscored" in heads else trec.TOOL
+    formula = trec_plot.PAGE if "unscored" in heads else trec_plot.TOOL
     signed = {
         name: (signatures or {}).get(head) or _by_file(name, formula)
         for name, head in columns.items()
@@ -116,7 +116,7 @@ def read(
 
 def _by_file(name: str, formula: str) -> str:
     """The signature of a column whose file alone is known."""
-    return f"{BY_FILE}|{formula}" if trec.by_two_formulas(plain(name)) else BY_FILE
+    return f"{BY_FILE}|{formula}" if trec_plot.by_two_formulas(plain(name)) else BY_FILE
 
 
 def _within(cell: Cell, name: str, statistic: Statistic) -> float | None:

@@ -11,11 +11,11 @@ import orjson
 
 from ragassay.engine.comparison.standing import OFFLINE
 from ragassay.engine.config.own_metrics import own_metrics
-from ragassay.engine.models.embedding import models_again
 from ragassay.engine.models.modelling import embedding_among, weights_among
-from ragassay.engine.results.names import shown
+from ragassay.engine.models.run_embedder import models_again
 from ragassay.engine.results.result import Result, ScoreRow
 from ragassay.engine.results.run_folder import NUGGETS
+from ragassay.engine.results.shown_names import shown
 from ragassay.engine.results.verdicts import Record, Verdicts
 from ragassay.engine.run.scoring import judged_among, score_stream
 from ragassay.errors import InputError, RagassayError, UsageError, did_you_mean
@@ -26,12 +26,12 @@ from ragassay.judges.ledger.store import Ledger
 from ragassay.judges.offline import too_long
 from ragassay.judges.panel import Vote, decided, rule_of
 from ragassay.judges.question import Question
-from ragassay.judges.records import about_of
 from ragassay.judges.replay import vote_of
 from ragassay.judges.reply import R_co
 from ragassay.judges.verdict import Failure, Provenance, Verdict, evidence_id
+from ragassay.judges.verdict_records import about_of
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.base import Metric
+from ragassay.metrics.core.metric import Metric
 from ragassay.metrics.core.whole import Whole
 from ragassay.models.weights.weight_files import BY_MODEL
 from ragassay.samples import Identity, Sample
@@ -264,7 +264,7 @@ def metrics_of(result: Result) -> dict[str, Metric]:
             raise UsageError(
                 f"The metric {name!r} is not known here, so it cannot be computed again. If it is "
                 "a class of your own, import the module that defines it, and then call "
-                "ragassay.engine.run.evidence.rescore(ragassay.open_run(FOLDER)) from Python."
+                "ragassay.engine.run.rescoring.rescore(ragassay.open_run(FOLDER)) from Python."
             ) from error
     return found
 
@@ -275,7 +275,7 @@ def context_of(result: Result) -> dict[str, Any]:
         return {"nuggets": result.bank}
     if not result.summary.nuggets or result.folder is None:
         return {}
-    from ragassay.engine.run.nugget_bank import NuggetBank
+    from ragassay.engine.run.pooled_nuggets import NuggetBank
 
     return {"nuggets": NuggetBank.read(result.folder / NUGGETS)}
 

@@ -16,7 +16,7 @@ from typing import Any
 from ragassay.engine.results.result import Result
 from ragassay.reports.tables import tables
 from ragassay.reports.tables.ore_values import COLUMNS, SpecValues, demand, judged_rows, texts
-from ragassay.reports.tables.rows import Rows, run_numbers, with_samples
+from ragassay.reports.tables.rows_by_sample import Rows, run_numbers, with_samples
 from ragassay.samples import Identity, Sample
 
 Line = dict[str, Any]

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from ragassay.judges.offline.answers import rule_for
 from ragassay.judges.offline.claims import supported_share
-from ragassay.judges.offline.language.evidence import share_of
 from ragassay.judges.offline.language.hostile import evidence_sentences
+from ragassay.judges.offline.language.support_of_text import share_of
 from ragassay.judges.offline.language.wanted import KINDS, holds, kind_of, subject
-from ragassay.judges.offline.language.words import content
+from ragassay.judges.offline.language.word_weights import content
 from ragassay.judges.offline.refusals import is_small_talk, says_idk
+from ragassay.judges.offline.rules import rule_for
+from ragassay.judges.questions.context_report import Satisfaction, Stars
 from ragassay.judges.questions.rating import Rating, ReferenceRating
-from ragassay.judges.questions.report import Satisfaction, Stars
 
 
 @rule_for(ReferenceRating)

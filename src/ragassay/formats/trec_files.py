@@ -24,7 +24,7 @@ import numpy as np
 
 from ragassay.errors import InputError, RagassayWarning
 from ragassay.formats import unpacking
-from ragassay.formats.files import not_utf8, opened, whole
+from ragassay.formats.opening import not_utf8, opened, whole
 
 if TYPE_CHECKING:
     import polars as pl

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ragassay.judges.offline.answers import rule_for
-from ragassay.judges.offline.language.evidence import Evidence, piece
 from ragassay.judges.offline.language.hostile import is_hostile
 from ragassay.judges.offline.language.numbers import is_number
+from ragassay.judges.offline.language.support_of_text import Evidence, piece
 from ragassay.judges.offline.language.texts import plain
-from ragassay.judges.offline.language.words import content
+from ragassay.judges.offline.language.word_weights import content
 from ragassay.judges.offline.near_copies.alignment import Kind, Nearness
 from ragassay.judges.offline.near_copies.contradictions import contradiction
+from ragassay.judges.offline.rules import rule_for
 from ragassay.judges.questions.support import CitationSupport, Support
 
 FULL, PARTIAL = 0.75, 0.4

@@ -22,17 +22,24 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from ragassay.judges.offline.answers import rule_for
 from ragassay.judges.offline.context_report.asked_value import STRENGTH, Tells, asked_value, tells
 from ragassay.judges.offline.context_report.predicate import predicate
 from ragassay.judges.offline.language import lists
 from ragassay.judges.offline.language.asked_thing import asked_thing
-from ragassay.judges.offline.language.evidence import share_of
 from ragassay.judges.offline.language.hostile import evidence_sentences
+from ragassay.judges.offline.language.support_of_text import share_of
 from ragassay.judges.offline.language.wanted import kind_of, subject
-from ragassay.judges.offline.language.words import WHOLE, content, stem, tokens, visible, weight
-from ragassay.judges.offline.relevance import grade
-from ragassay.judges.questions.report import ContextReport, ReportOnContext
+from ragassay.judges.offline.language.word_weights import (
+    WHOLE,
+    content,
+    stem,
+    tokens,
+    visible,
+    weight,
+)
+from ragassay.judges.offline.relevance_rules import grade
+from ragassay.judges.offline.rules import rule_for
+from ragassay.judges.questions.context_report import ContextReport, ReportOnContext
 from ragassay.judges.reply import Lost
 from ragassay.scores import Reason
 

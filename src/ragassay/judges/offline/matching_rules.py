@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import re
 
-from ragassay.judges.offline.answers import rule_for
-from ragassay.judges.offline.language.evidence import Evidence, Piece, negated, piece, share_of
 from ragassay.judges.offline.language.hostile import evidence_sentences
 from ragassay.judges.offline.language.numbers import is_number
+from ragassay.judges.offline.language.support_of_text import (
+    Evidence,
+    Piece,
+    negated,
+    piece,
+    share_of,
+)
 from ragassay.judges.offline.language.texts import plain, sentences
 from ragassay.judges.offline.language.versions import differ, versions
-from ragassay.judges.offline.language.words import content, tokens, weight
+from ragassay.judges.offline.language.word_weights import content, tokens, weight
 from ragassay.judges.offline.near_copies.contradictions import contradiction
 from ragassay.judges.offline.near_copies.nearest import holding
 from ragassay.judges.offline.refusals import says_idk
+from ragassay.judges.offline.rules import rule_for
 from ragassay.judges.questions.matching import AnswerMatch, Match
 
 SHORT = 5

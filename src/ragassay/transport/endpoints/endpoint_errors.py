@@ -14,7 +14,7 @@ from email.utils import parsedate_to_datetime
 import orjson
 
 from ragassay.scores import Reason
-from ragassay.transport.endpoints.base import SAMPLING, EndpointError
+from ragassay.transport.endpoints.endpoint import SAMPLING, EndpointError
 from ragassay.transport.secrets import Secret
 
 _READ = 2000

@@ -15,12 +15,12 @@ from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
 
-from ragassay.judges.offline.answers import rule_for
-from ragassay.judges.offline.language.evidence import names
 from ragassay.judges.offline.language.hostile import evidence_sentences
+from ragassay.judges.offline.language.support_of_text import names
 from ragassay.judges.offline.language.texts import sentences
 from ragassay.judges.offline.language.wanted import Kind, answers_by_name, holds, kind_of, subject
-from ragassay.judges.offline.language.words import content, weigh, weight
+from ragassay.judges.offline.language.word_weights import content, weigh, weight
+from ragassay.judges.offline.rules import rule_for
 from ragassay.judges.questions.relevance import Relevance, RelevanceGrade
 
 RELATED, PARTLY = 0.35, 0.4

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 
 from ragassay.engine.run.scoring import judged_among
 from ragassay.errors import InputError, RagassayWarning, UsageError
-from ragassay.formats.nugget_bank import NuggetBank, QueryNuggets
+from ragassay.formats.nugget_bank_file import NuggetBank, QueryNuggets
 from ragassay.judges.asking import Asker, Unanswered
-from ragassay.metrics.core.base import Metric
+from ragassay.metrics.core.metric import Metric
 from ragassay.metrics.nuggets.nugget_making import NuggetOptions, make_nuggets
 from ragassay.metrics.nuggets.nugget_recall import Nuggets
 from ragassay.metrics.relevance.umbrela import earlier_queries
