@@ -7,7 +7,7 @@ import pytest
 from ragassay.cli.exits import exit_code
 from ragassay.engine.comparison import gates
 from ragassay.engine.results.result import ScoreColumns
-from ragassay.engine.results.summarise import IntervalOptions, summarise
+from ragassay.engine.results.summarising import IntervalOptions, summarise
 from ragassay.engine.results.summary import GateResult, MetricSummary, Summary
 from ragassay.errors import UsageError
 from ragassay.scores import Reason, Score, Unscored

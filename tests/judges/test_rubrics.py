@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ragassay
-from ragassay.engine.config.own_metrics import load_rubric
+from ragassay.engine.config.user_metrics import load_rubric
 from ragassay.errors import InputError, UsageError
 from ragassay.judges.asking import Asker
 from ragassay.judges.judge import Judge

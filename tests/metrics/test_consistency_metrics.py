@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragassay.errors import UsageError
-from ragassay.metrics.answer.rouge import rouge
+from ragassay.metrics.answer.rouge_metrics import rouge
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.metric import Window
 from ragassay.samples import Answer, Passage, Sample, Statement

@@ -21,7 +21,7 @@ from ragassay.engine.comparison.standing import offline_reason
 from ragassay.reports.charts import charts
 from ragassay.reports.plots import consistency_plot, file_labels, picture, sheet, sources, trec_plot
 from ragassay.stats import mean_interval
-from ragassay.stats.spread import spread
+from ragassay.stats.dispersion import spread
 from reports_examples import example
 from scripted_judge import Scripted
 

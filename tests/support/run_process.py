@@ -19,7 +19,7 @@ from types import TracebackType
 WARM = (
     "openai.resources.chat",
     "ragassay.engine.run.evaluation",
-    "ragassay.engine.plan.preview",
+    "ragassay.engine.plan.data_preview",
     "ragassay.judges.judge_factory",
     "ragassay.transport.endpoints.pools",
     "ragassay.reports.folder",

@@ -12,7 +12,7 @@ import orjson
 from ragassay.errors import InputError, UsageError
 from ragassay.formats import aliases, answer_values, field_values, passages
 from ragassay.formats.aliases import ALIASES, Plan, folded
-from ragassay.formats.joined import Joined
+from ragassay.formats.joined_chunks import Joined
 from ragassay.formats.notes import Notes
 from ragassay.samples import Answer, Answerability, GoldPassage, Passage, Sample, Turn
 

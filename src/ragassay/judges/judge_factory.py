@@ -3,7 +3,7 @@
 =================================== ============================================================
 ``offline``                         the embedded judge
 ``openai``                          the suite's published default model
-``openai:gpt-5-mini``               a model of a provider; see `ragassay.transport.providers`
+``openai:gpt-5-mini``               a model of a provider; see `ragassay.transport.provider_table`
 ``http://localhost:8000/v1#model``  any OpenAI-compatible endpoint
 ``replay:FILE``                     recorded verdicts, or the labels of people
 =================================== ============================================================
@@ -35,8 +35,8 @@ from ragassay.transport.budget import Budget
 from ragassay.transport.endpoints.endpoint import TIMEOUT_S, Endpoint
 from ragassay.transport.limits import MOST, Limiter
 from ragassay.transport.prices import Price, price_of
-from ragassay.transport.protocols import aliases, protocols, providers
-from ragassay.transport.providers import OWN_KEY, Provider
+from ragassay.transport.protocol_registry import aliases, protocols, providers
+from ragassay.transport.provider_table import OWN_KEY, Provider
 from ragassay.transport.secrets import Secret
 
 

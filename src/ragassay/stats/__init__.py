@@ -2,6 +2,7 @@
 
 from ragassay.stats.components import Components, icc1, variance_components
 from ragassay.stats.corrections import benjamini_hochberg, holm
+from ragassay.stats.dispersion import Spread, spread
 from ragassay.stats.distributions import (
     beta_ppf,
     normal_cdf,
@@ -15,7 +16,6 @@ from ragassay.stats.overlap import jaccard, rank_biased_overlap
 from ragassay.stats.paired import PairedResult, compare_pairs
 from ragassay.stats.power import detectable_difference
 from ragassay.stats.sign_flip import SignFlips, sign_flips
-from ragassay.stats.spread import Spread, spread
 from ragassay.stats.step_down import max_t
 
 __all__ = [

@@ -17,7 +17,7 @@ from ragassay.transport.endpoints.endpoint import (
     Prompt,
 )
 from ragassay.transport.endpoints.endpoint_errors import from_status
-from ragassay.transport.providers import Provider
+from ragassay.transport.provider_table import Provider
 
 
 class Generate(Endpoint):

@@ -92,8 +92,8 @@ def asked(model: LLMJudgeModel | Judge | str) -> dict[str, Any]:
     """
     if not isinstance(model, LLMJudgeModel):
         return {"judge": model}
-    from ragassay.transport.protocols import providers
-    from ragassay.transport.providers import OWN_KEY
+    from ragassay.transport.protocol_registry import providers
+    from ragassay.transport.provider_table import OWN_KEY
     from ragassay.transport.secrets import Secret, from_environment
 
     if model.api_key is None:

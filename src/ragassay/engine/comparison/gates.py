@@ -13,7 +13,7 @@ import numpy as np
 from ragassay.engine.comparison.standing import offline_reason
 from ragassay.engine.results.result import ScoreColumns
 from ragassay.engine.results.shown_names import shown
-from ragassay.engine.results.summarise import IntervalOptions, interval_of, sample_clusters
+from ragassay.engine.results.summarising import IntervalOptions, interval_of, sample_clusters
 from ragassay.engine.results.summary import GateResult, MetricSummary, Summary
 from ragassay.errors import UsageError
 from ragassay.scores import Reason

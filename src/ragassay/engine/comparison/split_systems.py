@@ -10,7 +10,7 @@ import numpy as np
 
 from ragassay.engine.results import fingerprint
 from ragassay.engine.results.result import Result, ScoreRow
-from ragassay.engine.results.summarise import (
+from ragassay.engine.results.summarising import (
     IntervalOptions,
     averaged_over,
     count_incomplete,

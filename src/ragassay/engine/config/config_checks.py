@@ -13,8 +13,8 @@ from typing import Any
 from ragassay import formats, suites
 from ragassay.engine.comparison import gates
 from ragassay.engine.config.metric_selection import Plan, make_plan, published_names, with_options
-from ragassay.engine.config.own_metrics import own_metrics
 from ragassay.engine.config.run_config import OWN, POOLED, RunConfig
+from ragassay.engine.config.user_metrics import own_metrics
 from ragassay.engine.consistency.consistency_plan import templates
 from ragassay.engine.models.model_checks import check_folders, check_names, models_used
 from ragassay.errors import OptionError, UsageError

@@ -86,7 +86,7 @@ def address_for(
         return None
     from ragassay.judges.judge_factory import address_of
     from ragassay.transport import secrets
-    from ragassay.transport.protocols import protocols
+    from ragassay.transport.protocol_registry import protocols
 
     places = os.environ if environment is None else environment
     # Nobody should look for a key to what could not be used.
@@ -115,7 +115,7 @@ def is_endpoint(word: str) -> bool:
         return True
     if Path(word).is_dir():
         return False
-    from ragassay.transport.protocols import aliases, providers
+    from ragassay.transport.protocol_registry import aliases, providers
 
     if is_path(word):
         raise UsageError(f"--embedder {word}: there is no such folder ({Path(word).absolute()}).")

@@ -10,8 +10,8 @@ from ragassay.engine.config.run_config import model_kwargs
 from ragassay.engine.published.published_draft import Draft
 from ragassay.engine.published.published_options import JudgeModel
 from ragassay.errors import OptionError, did_you_mean
-from ragassay.transport.protocols import aliases, providers
-from ragassay.transport.providers import OWN_KEY
+from ragassay.transport.protocol_registry import aliases, providers
+from ragassay.transport.provider_table import OWN_KEY
 from ragassay.yaml_files import Place
 
 MODELS = ("OpenAIModel", "GeminiModel", "AnthropicModel", "TogetherModel")

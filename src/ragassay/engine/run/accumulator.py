@@ -20,7 +20,7 @@ from ragassay.engine.results.slicing import (
     conversations_of_ids,
     named_conversation,
 )
-from ragassay.engine.results.summarise import (
+from ragassay.engine.results.summarising import (
     IntervalOptions,
     averaged_over,
     count_incomplete,

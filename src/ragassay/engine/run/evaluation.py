@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 from ragassay import suites
 from ragassay.engine.comparison import gates
 from ragassay.engine.config.metric_selection import Plan, make_plan
-from ragassay.engine.config.own_metrics import own_metrics
 from ragassay.engine.config.run_config import (
     OWN,
     POOLED,
     RunConfig,
     make_config,
 )
+from ragassay.engine.config.user_metrics import own_metrics
 from ragassay.engine.consistency.consistency_run import Compared, Repeats, keeping
 from ragassay.engine.models.model_checks import check_models
 from ragassay.engine.models.modelling import here
@@ -32,7 +32,7 @@ from ragassay.engine.results.run_folder import (
     FolderWriter,
     check_consistency,
 )
-from ragassay.engine.results.summarise import IntervalOptions
+from ragassay.engine.results.summarising import IntervalOptions
 from ragassay.engine.results.verdicts import KeptVerdicts, VerdictFile
 from ragassay.engine.run.accumulator import Accumulator, collect, noted
 from ragassay.engine.run.judge_session import (

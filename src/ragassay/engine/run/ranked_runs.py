@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ragassay.engine.results.summarise import GEOMETRIC_FLOOR
+from ragassay.engine.results.summarising import GEOMETRIC_FLOOR
 from ragassay.errors import InputError, UsageError
 from ragassay.formats import trec_files, trec_judgements
 from ragassay.metrics.core import naming

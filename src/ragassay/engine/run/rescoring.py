@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from ragassay.engine.comparison.standing import OFFLINE
-from ragassay.engine.config.own_metrics import own_metrics
+from ragassay.engine.config.user_metrics import own_metrics
 from ragassay.engine.models.modelling import embedding_among, weights_among
 from ragassay.engine.models.run_embedder import models_again
 from ragassay.engine.results.result import Result, ScoreRow

@@ -14,7 +14,7 @@ from ragassay.judges.offline.language.support_of_text import (
     share_of,
 )
 from ragassay.judges.offline.language.texts import plain, sentences
-from ragassay.judges.offline.language.versions import differ, versions
+from ragassay.judges.offline.language.version_numbers import differ, versions
 from ragassay.judges.offline.language.word_weights import content, tokens, weight
 from ragassay.judges.offline.near_copies.contradictions import contradiction
 from ragassay.judges.offline.near_copies.nearest import holding

@@ -16,7 +16,7 @@ from itertools import chain, islice
 from typing import Any, Literal
 
 from ragassay.metrics.answer.references import Pair, ReferenceMetric, coded, normal, tokeniser
-from ragassay.metrics.answer.rouge import PARTS, PRF, best, overlap, prf
+from ragassay.metrics.answer.rouge_metrics import PARTS, PRF, best, overlap, prf
 from ragassay.metrics.answer.text import encode
 from ragassay.metrics.core.metric import Window, param, part, register
 from ragassay.samples import Sample

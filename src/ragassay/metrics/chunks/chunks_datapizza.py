@@ -22,7 +22,7 @@ from typing import Any, Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from ragassay.metrics.answer.rouge import MEASURES, PRF, rouge
+from ragassay.metrics.answer.rouge_metrics import MEASURES, PRF, rouge
 from ragassay.metrics.core.chunk_matching import cosine_matrix
 from ragassay.metrics.core.metric import harmonic
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
-from ragassay.metrics.answer.rouge import PARTS, PRF
+from ragassay.metrics.answer.rouge_metrics import PARTS, PRF
 from ragassay.metrics.citation.citation_parser import text_for_models, without_citations
 from ragassay.metrics.core.metric import Metric, Window, not_applicable, param, part
 from ragassay.samples import Sample

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from ragassay.metrics.answer.references import tokeniser
-from ragassay.metrics.answer.rouge import PRF, Measure, compare
+from ragassay.metrics.answer.rouge_metrics import PRF, Measure, compare
 from ragassay.metrics.answer.text import encode
 from ragassay.metrics.consistency.runs import (
     PARTS_TITLES,

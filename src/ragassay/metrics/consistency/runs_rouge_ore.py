@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from ragassay.metrics.answer.rouge import PARTS, PRF
+from ragassay.metrics.answer.rouge_metrics import PARTS, PRF
 from ragassay.metrics.consistency.runs import (
     Citations,
     PairsRouge,

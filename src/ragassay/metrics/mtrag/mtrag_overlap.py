@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ragassay.metrics.answer.references import Pair, ReferenceMetric, plain
-from ragassay.metrics.answer.rouge import Compared, compare, compared, overlap
+from ragassay.metrics.answer.rouge_metrics import Compared, compare, compared, overlap
 from ragassay.metrics.answer.text import (
     bare_words,
     encode,

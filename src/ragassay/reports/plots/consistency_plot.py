@@ -18,7 +18,7 @@ from ragassay.errors import InputError
 from ragassay.formats.kinds import kind
 from ragassay.reports.plots import trec_plot
 from ragassay.reports.plots.tabled import BY_FILE, LEVEL, ROUNDING, Cell, Collected, header, rows
-from ragassay.stats.spread import Spread, spread
+from ragassay.stats.dispersion import Spread, spread
 
 PREFIX = "consistency_"
 

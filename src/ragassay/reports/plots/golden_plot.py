@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ragassay import suites
 from ragassay.engine.results.result import Result
-from ragassay.engine.results.summarise import describe
+from ragassay.engine.results.summarising import describe
 from ragassay.errors import InputError
 from ragassay.metrics.core import naming
 from ragassay.reports.plots.tabled import (

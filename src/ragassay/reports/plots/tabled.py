@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ragassay.engine.results.result import Result, ScoreColumns
-from ragassay.engine.results.summarise import IntervalOptions, averaged_over, summarise
+from ragassay.engine.results.summarising import IntervalOptions, averaged_over, summarise
 from ragassay.engine.results.summary import MetricSummary, Summary
 from ragassay.errors import InputError
 from ragassay.formats import delimited, opening

@@ -13,7 +13,7 @@ from typing import Any
 
 from ragassay import suites
 from ragassay.engine.results.result import Result
-from ragassay.engine.results.summarise import describe
+from ragassay.engine.results.summarising import describe
 from ragassay.engine.results.summary import MetricSummary
 from ragassay.errors import InputError
 from ragassay.formats.kinds import kind

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 from ragassay.scores import Reason
-from ragassay.transport.providers import Provider
+from ragassay.transport.provider_table import Provider
 from ragassay.transport.secrets import Secret
 
 Mode = Literal["json_schema", "json_object", "text"]

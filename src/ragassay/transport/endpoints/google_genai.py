@@ -21,7 +21,7 @@ from ragassay.transport.endpoints.endpoint import (
     counted,
 )
 from ragassay.transport.endpoints.endpoint_errors import from_status, unreached
-from ragassay.transport.providers import Provider
+from ragassay.transport.provider_table import Provider
 
 if TYPE_CHECKING:
     import httpx2

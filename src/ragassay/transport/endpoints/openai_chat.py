@@ -27,7 +27,7 @@ from ragassay.transport.endpoints.endpoint import (
     counted,
 )
 from ragassay.transport.endpoints.endpoint_errors import foreign, from_status, unreached
-from ragassay.transport.providers import COMPATIBLE_ALIASES, OPENAI_COMPATIBLE
+from ragassay.transport.provider_table import COMPATIBLE_ALIASES, OPENAI_COMPATIBLE
 from ragassay.transport.secrets import Secret
 
 if TYPE_CHECKING:

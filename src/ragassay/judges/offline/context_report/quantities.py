@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from ragassay.judges.offline.language import lists
-from ragassay.judges.offline.language.asked_thing import asked_thing
+from ragassay.judges.offline.language.asked_for import asked_thing
 from ragassay.judges.offline.language.numbers import MONTHS, is_number
 from ragassay.judges.offline.language.word_weights import content, stem, tokens, visible
 

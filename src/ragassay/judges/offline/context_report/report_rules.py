@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 from ragassay.judges.offline.context_report.asked_value import STRENGTH, Tells, asked_value, tells
 from ragassay.judges.offline.context_report.predicate import predicate
 from ragassay.judges.offline.language import lists
-from ragassay.judges.offline.language.asked_thing import asked_thing
+from ragassay.judges.offline.language.asked_for import asked_thing
 from ragassay.judges.offline.language.hostile import evidence_sentences
 from ragassay.judges.offline.language.support_of_text import share_of
 from ragassay.judges.offline.language.wanted import kind_of, subject

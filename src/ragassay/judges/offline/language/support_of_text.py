@@ -21,7 +21,7 @@ from ragassay.judges.offline.language.numbers import (
     is_number,
     measured,
 )
-from ragassay.judges.offline.language.versions import Version, differ, versions
+from ragassay.judges.offline.language.version_numbers import Version, differ, versions
 from ragassay.judges.offline.language.word_weights import (
     content,
     stem,

@@ -15,7 +15,7 @@ from ragassay.judges.offline.language import lists
 from ragassay.judges.offline.language.numbers import is_number
 from ragassay.judges.offline.language.support_of_text import UNIT_STEMS, denials, names
 from ragassay.judges.offline.language.verbs import BASES, is_participle, root
-from ragassay.judges.offline.language.versions import Version, versions
+from ragassay.judges.offline.language.version_numbers import Version, versions
 from ragassay.judges.offline.language.word_weights import (
     LITTLE,
     WHOLE,

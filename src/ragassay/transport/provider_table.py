@@ -18,7 +18,7 @@ class Provider:
         url_variable: environment variable that moves the endpoint elsewhere.
         suffix: what is added to the variable's URL where it is not there.
         key_needed: whether asking without a key is pointless.
-        protocol: what is spoken there, a name of `ragassay.transport.protocols`.
+        protocol: what is spoken there, a name of `ragassay.transport.protocol_registry`.
         default: what goes before a suite's published default model where only the provider is
             named; ``None`` where the provider does not have that model.
     """

@@ -7,7 +7,7 @@ from functools import cache
 
 from ragassay import discovery, extensions
 from ragassay.transport.endpoints.endpoint import ApiProtocol
-from ragassay.transport.providers import Provider
+from ragassay.transport.provider_table import Provider
 
 
 @cache
