@@ -150,9 +150,9 @@ def trec(
             ultrarag=ultrarag,
         )
     else:
-        from ragassay.suites.retrieval_suite import SUITE
+        from ragassay.suites.retrieval_suite import SUITE as RETRIEVAL
 
-        chosen = trec_names.ours(list(map(str, SUITE.resolve(ks=cutoffs))), rel=level)
+        chosen = trec_names.ours(list(map(str, RETRIEVAL.resolve(ks=cutoffs))), rel=level)
 
     def scored(run: Path, measures: Sequence[TrecMeasure], *, complete: bool) -> TrecScores:
         from ragassay.compat.trec_eval import trec_evaluation

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ragassay.engine.run.ranked_runs import Judged, aggregate
+from ragassay.engine.run.ranked_runs import JudgedRun, aggregate
 from ragassay.errors import UsageError
 from ragassay.formats.trec_judgements import Scale
 from ragassay.metrics.retrieval.judgement_groups import GroupedRankings
@@ -91,7 +91,7 @@ class TrecScores:
 
 
 def score(
-    judged: Judged,
+    judged: JudgedRun,
     tag: str,
     measures: Sequence[TrecMeasure],
     *,
@@ -144,7 +144,7 @@ def score(
     return found if scales is None else _standardised(found, scales)
 
 
-def _column(measure: TrecMeasure, judged: Judged, missing: Mask) -> Sequence[Value]:
+def _column(measure: TrecMeasure, judged: JudgedRun, missing: Mask) -> Sequence[Value]:
     metric = measure.metric
     if metric is None:
         return [""] * len(judged)
@@ -157,7 +157,7 @@ def _column(measure: TrecMeasure, judged: Judged, missing: Mask) -> Sequence[Val
     return [int(value) for value in found] if metric.aggregate == "sum" else found
 
 
-def _values(measure: TrecMeasure, judged: Judged) -> Floats:
+def _values(measure: TrecMeasure, judged: JudgedRun) -> Floats:
     metric = measure.metric
     if isinstance(metric, NumQueries):
         return np.ones(len(judged))

@@ -22,15 +22,15 @@ from ragassay.engine.published.published_trec import translate_trec
 from ragassay.errors import did_you_mean
 from ragassay.suites.consistency_suite import SUITE as CONSISTENCY
 from ragassay.suites.golden_suite import SUITE as GOLDEN
-from ragassay.suites.trecrag_suite import SUITE as TREC
+from ragassay.suites.trecrag_suite import SUITE as TRECRAG
 from ragassay.yaml_files import Marked, Place
 
 EVALUATOR = "evaluator"
 
 _EVALUATORS = {
-    "trecrag": TREC.name,
-    "trec": TREC.name,
-    "trecevaluator": TREC.name,
+    "trecrag": TRECRAG.name,
+    "trec": TRECRAG.name,
+    "trecevaluator": TRECRAG.name,
     "consistency": CONSISTENCY.name,
     "consistencyevaluator": CONSISTENCY.name,
     "goldenanswerevaluator": GOLDEN.name,
@@ -183,7 +183,7 @@ def _evaluator(draft: Draft, body: Any, place: Place, seen: dict[str, tuple[Plac
             "is not used: no metric of this evaluator asks an embedding model.",
         )
     draft.add_suite(kind, place)
-    if kind == TREC.name:
+    if kind == TRECRAG.name:
         translate_trec(draft, one, place)
     elif kind == GOLDEN.name:
         translate_golden(draft, one, place)

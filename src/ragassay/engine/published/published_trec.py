@@ -1,4 +1,4 @@
-"""The TREC evaluator of Open RAG Eval's configurations: the suite ``trecrag``."""
+"""The TRECRAG evaluator of Open RAG Eval's configurations: the suite ``trecrag``."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from ragassay.errors import did_you_mean
 from ragassay.metrics.core import naming
 from ragassay.models.classifiers.hhem import HHEM
 from ragassay.suites.consistency_suite import SUITE as CONSISTENCY
-from ragassay.suites.trecrag_suite import SUITE as TREC
+from ragassay.suites.trecrag_suite import SUITE as TRECRAG
 from ragassay.yaml_files import Place
 
 
 def translate_trec(draft: Draft, one: Evaluator, place: Place) -> None:
-    """Puts what a TREC evaluator stands for: judge, cut-offs, parameters, what repeated runs are
+    """Puts what a TRECRAG evaluator stands for: judge, cut-offs, parameters, what repeated runs are
     looked at for.
 
     Raises:
         InputError: an unknown key, an impossible value, or what ragassay cannot do.
     """
-    translate_judge(draft, one.model, TREC.default_model, (*place, "model"))
+    translate_judge(draft, one.model, TRECRAG.default_model, (*place, "model"))
     body, place = one.options or {}, (*place, "options")
-    parameters = naming.parameters(*TREC.resolve())
+    parameters = naming.parameters(*TRECRAG.resolve())
     rest = {key: value for key, value in body.items() if key not in parameters}
     for key in rest:
         if key not in TrecOptions.model_fields:
@@ -78,7 +78,7 @@ def _repeats(draft: Draft, options: TrecOptions, place: Place) -> None:
     names, items = [], []
     for at, name in enumerate(options.metrics_to_run_consistency or []):
         items.append((*where, str(at)))
-        names.append(draft.checked(lambda text: str(TREC.resolve([text])[0]), name, items[-1]))
+        names.append(draft.checked(lambda text: str(TRECRAG.resolve([text])[0]), name, items[-1]))
     if not options.run_consistency:
         if names:
             draft.note(where, "is not looked at, because run_consistency is not true.")

@@ -30,7 +30,7 @@ DEFAULT_METRICS = ("AP", "RR", "nDCG@10", "P@10", "Recall@100")
 Qrels = Mapping[str, Mapping[str, int]] | tuple[Sequence[Any], ...] | str | Path
 Run = Mapping[str, Mapping[str, float]] | tuple[Sequence[Any], ...] | str | Path
 
-Judged = Rankings | GroupedRankings | Preferences
+JudgedRun = Rankings | GroupedRankings | Preferences
 """A run with its judgements, of whichever kind."""
 
 
@@ -97,7 +97,7 @@ def read_rankings(qrels: Path, run: Path) -> tuple[Rankings, str]:
         return ranking_sources.from_frames(trec_files.read_qrels(qrels), found.frame), found.tag
 
 
-def read_judged(path: Path, run: Path, judgements: Judgements = "qrels") -> tuple[Judged, str]:
+def read_judged(path: Path, run: Path, judgements: Judgements = "qrels") -> tuple[JudgedRun, str]:
     """A TREC run with its judgements, of whichever kind, and the run's tag.
 
     Raises:

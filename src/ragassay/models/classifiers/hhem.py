@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
     from torch import Tensor
 
-HHEM = Weights.parse("vectara/hallucination_evaluation_model")
-FOUNDATION = Weights.parse("google/flan-t5-base")
+HHEM: Weights = Weights.parse("vectara/hallucination_evaluation_model")
+FOUNDATION: Weights = Weights.parse("google/flan-t5-base")
 """Whose tokenizer and shape it has. Its weights are not needed."""
 
 PROMPT = (

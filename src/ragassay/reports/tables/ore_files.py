@@ -45,7 +45,7 @@ from ragassay.reports.tables.ore_tokens import GENERATION, RETRIEVAL, TOTALS, to
 from ragassay.reports.tables.ore_values import COLUMNS, OreValues, demand, texts
 from ragassay.reports.tables.rows_by_sample import with_samples
 from ragassay.reports.tables.tables import csv_writer
-from ragassay.suites.trecrag_suite import SUITE
+from ragassay.suites.trecrag_suite import SUITE as TRECRAG
 
 TREC, CONSISTENCY, MERGED, JSON = FILES.values()
 
@@ -173,7 +173,7 @@ class _Compared:
         if inner is None:
             return cls()
         parsed = {name: naming.parse(one.metric) for name, one in inner.summary.metrics.items()}
-        published = {SUITE.aliases[name]: name for name in _LOOKED_AT}
+        published = {TRECRAG.aliases[name]: name for name in _LOOKED_AT}
         of = dict.fromkeys(one.of for one in parsed.values() if isinstance(one, OfMetric))
         similar = {name: said for name, one in parsed.items() if (said := _similarity(one))}
         found: dict[str, dict[str, Pairs]] = {said: {} for said in similar.values()}

@@ -14,8 +14,8 @@ from rich.text import Text
 
 from ragassay.engine.comparison.standing import OFFLINE
 from ragassay.engine.run.rescoring import Evidence, Explained
-from ragassay.judges.offline import LONGEST
 from ragassay.judges.offline.agreement import agreement_of
+from ragassay.judges.offline.language.word_weights import LONGEST
 from ragassay.reports.text import verdict_text, wording
 from ragassay.reports.text.answer_spans import PIECES, Span, spans
 from ragassay.samples import Sample
