@@ -150,9 +150,11 @@ def trec(
             ultrarag=ultrarag,
         )
     else:
-        from ragassay.suites.retrieval_suite import SUITE as RETRIEVAL
+        from ragassay import suites
 
-        chosen = trec_names.ours(list(map(str, RETRIEVAL.resolve(ks=cutoffs))), rel=level)
+        chosen = trec_names.ours(
+            list(map(str, suites.get("retrieval").resolve(ks=cutoffs))), rel=level
+        )
 
     def scored(run: Path, measures: Sequence[TrecMeasure], *, complete: bool) -> TrecScores:
         from ragassay.compat.trec_eval import trec_evaluation

@@ -2,8 +2,7 @@
 
 from ragassay.engine.comparison.compare_runs import compare
 from ragassay.engine.results.result import Result
-from ragassay.engine.results.run_folder import open_run
-from ragassay.engine.results.run_folder import save as save_run
+from ragassay.engine.results.run_folder import open_run, save_run
 from ragassay.engine.results.summary import Comparison
 from ragassay.engine.run.evaluation import evaluate
 from ragassay.engine.run.ranked_runs import evaluate_run

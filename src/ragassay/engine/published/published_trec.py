@@ -1,7 +1,8 @@
-"""The TRECRAG evaluator of Open RAG Eval's configurations: the suite ``trecrag``."""
+"""The TREC evaluator of Open RAG Eval's configurations: the suite ``trecrag``."""
 
 from __future__ import annotations
 
+from ragassay import suites
 from ragassay.engine.config.config_paths import found_from
 from ragassay.engine.published.published_draft import Draft
 from ragassay.engine.published.published_judge import translate_judge, translate_kwargs
@@ -9,21 +10,19 @@ from ragassay.engine.published.published_options import Evaluator, Hallucination
 from ragassay.errors import did_you_mean
 from ragassay.metrics.core import naming
 from ragassay.models.classifiers.hhem import HHEM
-from ragassay.suites.consistency_suite import SUITE as CONSISTENCY
-from ragassay.suites.trecrag_suite import SUITE as TRECRAG
 from ragassay.yaml_files import Place
 
 
 def translate_trec(draft: Draft, one: Evaluator, place: Place) -> None:
-    """Puts what a TRECRAG evaluator stands for: judge, cut-offs, parameters, what repeated runs are
+    """Puts what a TREC evaluator stands for: judge, cut-offs, parameters, what repeated runs are
     looked at for.
 
     Raises:
         InputError: an unknown key, an impossible value, or what ragassay cannot do.
     """
-    translate_judge(draft, one.model, TRECRAG.default_model, (*place, "model"))
+    translate_judge(draft, one.model, suites.get("trecrag").default_model, (*place, "model"))
     body, place = one.options or {}, (*place, "options")
-    parameters = naming.parameters(*TRECRAG.resolve())
+    parameters = naming.parameters(*suites.get("trecrag").resolve())
     rest = {key: value for key, value in body.items() if key not in parameters}
     for key in rest:
         if key not in TrecOptions.model_fields:
@@ -78,12 +77,16 @@ def _repeats(draft: Draft, options: TrecOptions, place: Place) -> None:
     names, items = [], []
     for at, name in enumerate(options.metrics_to_run_consistency or []):
         items.append((*where, str(at)))
-        names.append(draft.checked(lambda text: str(TRECRAG.resolve([text])[0]), name, items[-1]))
+        names.append(
+            draft.checked(
+                lambda text: str(suites.get("trecrag").resolve([text])[0]), name, items[-1]
+            )
+        )
     if not options.run_consistency:
         if names:
             draft.note(where, "is not looked at, because run_consistency is not true.")
         return
     draft.over_runs = True
-    draft.add_suite(CONSISTENCY.name, (*place, "run_consistency"))
+    draft.add_suite("consistency", (*place, "run_consistency"))
     if names:
         draft.put("consistency_of", names, where, *items)

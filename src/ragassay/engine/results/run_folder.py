@@ -183,7 +183,7 @@ def check_target(folder: Path) -> None:
         )
 
 
-def save(result: Result, folder: str | Path) -> Path:
+def save_run(result: Result, folder: str | Path) -> Path:
     """Writes a result as a run folder, and returns the folder.
 
     Raises:
@@ -202,7 +202,7 @@ def save(result: Result, folder: str | Path) -> Path:
         if result.bank is not None:
             result.bank.write(writer.folder / NUGGETS)
         if result.consistency is not None:
-            save(result.consistency, writer.folder / CONSISTENCY)
+            save_run(result.consistency, writer.folder / CONSISTENCY)
         writer.finish(result.config, result.summary)
     return Path(folder)
 

@@ -31,7 +31,7 @@ from typing import IO, Any
 import numpy as np
 import orjson
 
-from ragassay import files
+from ragassay import files, suites
 from ragassay.engine.results.result import Result
 from ragassay.engine.results.run_folder import ORE as FILES
 from ragassay.errors import UsageError
@@ -45,7 +45,6 @@ from ragassay.reports.tables.ore_tokens import GENERATION, RETRIEVAL, TOTALS, to
 from ragassay.reports.tables.ore_values import COLUMNS, OreValues, demand, texts
 from ragassay.reports.tables.rows_by_sample import with_samples
 from ragassay.reports.tables.tables import csv_writer
-from ragassay.suites.trecrag_suite import SUITE as TRECRAG
 
 TREC, CONSISTENCY, MERGED, JSON = FILES.values()
 
@@ -173,7 +172,7 @@ class _Compared:
         if inner is None:
             return cls()
         parsed = {name: naming.parse(one.metric) for name, one in inner.summary.metrics.items()}
-        published = {TRECRAG.aliases[name]: name for name in _LOOKED_AT}
+        published = {suites.get("trecrag").aliases[name]: name for name in _LOOKED_AT}
         of = dict.fromkeys(one.of for one in parsed.values() if isinstance(one, OfMetric))
         similar = {name: said for name, one in parsed.items() if (said := _similarity(one))}
         found: dict[str, dict[str, Pairs]] = {said: {} for said in similar.values()}

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from ragassay import suites
 from ragassay.engine.results.result import Result, ScoreRow
 from ragassay.errors import UsageError
 from ragassay.reports.tables import tables
 from ragassay.reports.tables.rows_by_sample import with_samples
 from ragassay.samples import Sample
-from ragassay.suites.ragreport_suite import SUITE as RAGREPORT
 
 _IDENTITY = ("id", "system", "repeat", "timestamp")
 _COMPONENTS = ("user_input", "context", "response")
@@ -24,7 +24,7 @@ def metrics_of(result: Result) -> dict[str, str]:
     there = {_plain(entry.metric): name for name, entry in result.summary.metrics.items()}
     return {
         published: there[canonical]
-        for published, canonical in RAGREPORT.aliases.items()
+        for published, canonical in suites.get("ragreport").aliases.items()
         if canonical in there
     }
 
