@@ -30,17 +30,18 @@ from benchmarks.offline_judge import (
     read,
     value_of,
 )
-from ragassay.judges.offline.agreement import Agreement, figures
-from ragassay.judges.offline.language.texts import plain, sentences
-from ragassay.judges.offline.relevance_rules import look, relevance
-from ragassay.judges.offline.rules import answer_to
-from ragassay.judges.question import Question
-from ragassay.judges.questions.answering import AnswerAttempted, SaysIdk
-from ragassay.judges.questions.context_report import ReportOnContext
-from ragassay.judges.questions.relevance import RelevanceGrade
-from ragassay.judges.questions.support import CitationSupport
-from ragassay.metrics.core.metric import Metric
-from ragassay.metrics.rubric.ragreport import ReportSatisfaction
+from ragassay.judges import Question
+from ragassay.judges.offline import Agreement, answer_to, figures, look, relevance
+from ragassay.judges.offline.language import plain, sentences
+from ragassay.judges.questions import (
+    AnswerAttempted,
+    CitationSupport,
+    RelevanceGrade,
+    ReportOnContext,
+    SaysIdk,
+)
+from ragassay.metrics.core import Metric
+from ragassay.metrics.rubric import ReportSatisfaction
 
 TOLERANCE = 0.005
 """Largest difference between the file and what is computed: a figure has three decimals."""

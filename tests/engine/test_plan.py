@@ -12,8 +12,7 @@ from itertools import count
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from planned import plan_calls
 from ragassay.engine.plan.cost_estimate import CallPlan, Pace, Range, fit

@@ -7,8 +7,7 @@ import warnings
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from ragassay.engine.run.ranked_runs import read_rankings
 from ragassay.errors import InputError, RagassayWarning

@@ -9,8 +9,7 @@ import sys
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from ragassay.judges.offline import LABEL, OfflineJudge
 from ragassay.judges.offline.rules import answer_to

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from ragassay.judges.offline.language.support_of_text import Evidence, piece
 from ragassay.judges.offline.language.word_weights import tokens

@@ -6,8 +6,7 @@ import re
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from pydantic import ValidationError
 
 from question_examples import ANSWER, EXAMPLES, MODELS, OTHER, PASSAGE, QUERY, fences, name_of

@@ -7,8 +7,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from question_examples import EXAMPLES, as_sent, name_of
 from ragassay.judges.llm.replies import Unreadable, declines, read

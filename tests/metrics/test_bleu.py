@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import pytest
 import sacrebleu
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from ragassay import Answer, Reason, Sample, Score, Unscored, UsageError
 from ragassay.metrics.answer.bleu import corpus_bleu, sentence_bleu

@@ -1,8 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from ragassay import Answer, Reason, Sample, Score, Unscored, suites
 from ragassay.errors import RagassayWarning

@@ -3,8 +3,7 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from ragassay.errors import UsageError
 from ragassay.metrics.core import naming

@@ -7,8 +7,7 @@ from functools import cache
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from ragassay import GoldPassage, InputError, Passage, Reason, Sample, Score, Unscored, UsageError
 from ragassay.engine.run.ranked_runs import evaluate_run

@@ -11,8 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 import pytrec_eval
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from ragassay import GoldPassage, Passage, Sample, Score
 from ragassay.engine.run.ranked_runs import evaluate_run

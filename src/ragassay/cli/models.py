@@ -40,9 +40,8 @@ def listing(*, model: Folders = None, json: Annotated[bool, Flag] = False) -> in
         model: NAME=FOLDER: a local folder for a model. Repeatable.
         json: Print as JSON.
     """
-    from ragassay.engine.models.model_checks import check_folders
-    from ragassay.engine.models.model_survey import survey
-    from ragassay.models.weights.weight_files import Unavailable, needs_packages
+    from ragassay.engine.models import check_folders, survey
+    from ragassay.models.weights import Unavailable, needs_packages
     from ragassay.reports.text import model_table as report
 
     named = pairs("--model", model, "NAME=FOLDER", "xlm-roberta-large=models")
@@ -78,7 +77,7 @@ def fetch(
         output: Folder to put it in, instead of the cache.
     """
     from ragassay.models import Weights
-    from ragassay.models.weights.fetching import fetch as download
+    from ragassay.models.weights import fetch as download
 
     weights = Weights.parse(name)
     if revision is not None:
@@ -118,9 +117,7 @@ def check(
             is one).
         dtype: Precision (default: float32).
     """
-    from ragassay.engine.models.model_checks import check_folders
-    from ragassay.engine.models.model_survey import check as tried
-    from ragassay.engine.models.model_survey import survey
+    from ragassay.engine.models import check as tried, check_folders, survey
     from ragassay.models import ModelOptions
 
     named = pairs("--model", model, "NAME=FOLDER", "xlm-roberta-large=models")

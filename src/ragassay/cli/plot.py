@@ -14,10 +14,9 @@ from ragassay.errors import UsageError, did_you_mean
 from ragassay.extensions import added
 
 if TYPE_CHECKING:
-    from ragassay.engine.results.summary import Comparison
-    from ragassay.reports.charts.drawing import Spec
-    from ragassay.reports.plots.consistency_plot import Statistic
-    from ragassay.reports.plots.sources import Evaluator, Sources
+    from ragassay.engine.results import Comparison
+    from ragassay.reports.charts import Spec
+    from ragassay.reports.plots import Evaluator, Sources, Statistic
 
 Flag = Parameter(negative=())
 

@@ -34,10 +34,10 @@ def rescore(
         ledger: Take the answers from this ledger instead of the run's own copies.
         json: Print the outcome as JSON.
     """
-    from ragassay.engine.results.run_folder import open_run
+    from ragassay.engine.results import open_run
     from ragassay.engine.run import rescoring
     from ragassay.errors import InputError
-    from ragassay.judges.ledger.store import Ledger
+    from ragassay.judges.ledger import Ledger
 
     if ledger is not None and not ledger.is_file():
         raise InputError("is not there", path=ledger, hint="Name the --ledger of the run.")

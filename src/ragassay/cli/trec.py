@@ -19,8 +19,8 @@ from ragassay.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ragassay.compat.trec_eval.trec_evaluation import TrecScores
-    from ragassay.metrics.retrieval.trec_names import TrecMeasure
+    from ragassay.compat.trec_eval import TrecScores
+    from ragassay.metrics.retrieval import TrecMeasure
 
 _Flag = Parameter(negative=())
 _Run = Annotated[Path, Parameter(allow_leading_hyphen=True)]
@@ -159,7 +159,7 @@ def trec(
     def scored(run: Path, measures: Sequence[TrecMeasure], *, complete: bool) -> TrecScores:
         from ragassay.compat.trec_eval import trec_evaluation
         from ragassay.engine.run import ranked_runs
-        from ragassay.formats.trec_judgements import read_scales
+        from ragassay.formats import read_scales
 
         with show.console(stderr=True).status(f"evaluating {run.name}"), ExitStack() as stack:
             file = stack.enter_context(seekable(run))
@@ -234,9 +234,9 @@ def _compare(
     import numpy as np
 
     from ragassay.compat.trec_eval import trec_printing as shown
-    from ragassay.engine.comparison.compare_runs import compare_arrays
-    from ragassay.engine.results.slicing import CONVERSATION_KEYS, conversations_of_ids
-    from ragassay.reports.text.terminal import comparison_table
+    from ragassay.engine.comparison import compare_arrays
+    from ragassay.engine.results import CONVERSATION_KEYS, conversations_of_ids
+    from ragassay.reports.text import comparison_table
 
     measures = [
         m for m in found if m.metric is not None and m.summary and m.metric.aggregate == "mean"

@@ -12,8 +12,7 @@ import asyncio
 import threading
 from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Hashable, Mapping, Sequence
-from concurrent.futures import Future
-from concurrent.futures import TimeoutError as FutureTimeout
+from concurrent.futures import Future, TimeoutError as FutureTimeout
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
 

@@ -24,20 +24,26 @@ from urllib.parse import urlsplit, urlunsplit
 from ragassay import extensions
 from ragassay.errors import UsageError, did_you_mean
 from ragassay.judges.judge import Judge
-from ragassay.judges.ledger.store import Ledger
-from ragassay.judges.llm.ledger_lookup import Reuse
-from ragassay.judges.llm.llm_judge import LLMJudge
+from ragassay.judges.ledger import Ledger
+from ragassay.judges.llm import LLMJudge, Reuse
 from ragassay.judges.offline import OfflineJudge
 from ragassay.judges.panel import Panel
 from ragassay.judges.replay import Replay
-from ragassay.transport import secrets
-from ragassay.transport.budget import Budget
-from ragassay.transport.endpoints.endpoint import TIMEOUT_S, Endpoint
-from ragassay.transport.limits import MOST, Limiter
-from ragassay.transport.prices import Price, price_of
-from ragassay.transport.protocol_registry import aliases, protocols, providers
-from ragassay.transport.provider_table import OWN_KEY, Provider
-from ragassay.transport.secrets import Secret
+from ragassay.transport import (
+    MOST,
+    OWN_KEY,
+    Budget,
+    Limiter,
+    Price,
+    Provider,
+    Secret,
+    aliases,
+    price_of,
+    protocols,
+    providers,
+    secrets,
+)
+from ragassay.transport.endpoints import TIMEOUT_S, Endpoint
 
 
 @dataclass(frozen=True, slots=True)

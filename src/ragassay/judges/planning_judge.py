@@ -20,7 +20,7 @@ from ragassay.judges.llm import requests, tokens
 from ragassay.judges.question import Question
 from ragassay.judges.reply import R, R_co, Reply
 from ragassay.judges.verdict import Failure, Provenance, Verdict, evidence_id
-from ragassay.transport.prices import Price
+from ragassay.transport import Price
 
 End = Literal["smallest", "largest", "slowest"]
 

@@ -6,14 +6,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ragassay import files
-from ragassay.engine.results.result import CONSISTENCY, Result
-from ragassay.engine.results.run_folder import SCORES, report_files
-from ragassay.engine.results.summary import Comparison
+from ragassay.engine.results import CONSISTENCY, SCORES, Comparison, Result, report_files
 from ragassay.errors import UsageError, did_you_mean
 from ragassay.extensions import added
 from ragassay.reports.charts import charts, drawing
 from ragassay.reports.html import pages
-from ragassay.reports.plots.compared import overview
+from ragassay.reports.plots import overview
 from ragassay.reports.tables import (
     consistency_csv,
     consistency_table,

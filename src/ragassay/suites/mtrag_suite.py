@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ragassay.metrics.mtrag.mtrag_aggregate import ranking_score
+from ragassay.metrics.mtrag import ranking_score
 from ragassay.suites import Suite, Total
 
 _FIELDS = {

@@ -16,7 +16,7 @@ from typing import Generic, TypeVar
 from ragassay.scores import Reason
 from ragassay.transport.breaker import Breaker
 from ragassay.transport.budget import Budget, Reservation
-from ragassay.transport.endpoints.endpoint import TIMEOUT_S, Completion, Endpoint, EndpointError
+from ragassay.transport.endpoints import TIMEOUT_S, Completion, Endpoint, EndpointError
 from ragassay.transport.limits import Limiter
 from ragassay.transport.prices import Price
 

@@ -9,15 +9,15 @@ import urllib.request
 from typing import Any, ClassVar
 
 from ragassay.scores import Reason
-from ragassay.transport.endpoints.endpoint import (
+from ragassay.transport import Provider
+from ragassay.transport.endpoints import (
     ApiProtocol,
     Completion,
     Endpoint,
     EndpointError,
     Prompt,
+    from_status,
 )
-from ragassay.transport.endpoints.endpoint_errors import from_status
-from ragassay.transport.provider_table import Provider
 
 
 class Generate(Endpoint):

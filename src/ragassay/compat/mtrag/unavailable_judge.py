@@ -4,13 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ragassay.judges.judge import Judge
-from ragassay.judges.question import Question
-from ragassay.judges.questions.answering import SaysIdk, SaysUnderspecified
-from ragassay.judges.questions.rating import ReferenceRating
-from ragassay.judges.questions.support import ExtractClaims
-from ragassay.judges.reply import R_co
-from ragassay.judges.verdict import Failure, Provenance, Verdict, evidence_id
+from ragassay.judges import Failure, Judge, Provenance, Question, R_co, Verdict, evidence_id
+from ragassay.judges.questions import ExtractClaims, ReferenceRating, SaysIdk, SaysUnderspecified
 from ragassay.scores import Outcome, Reason, Unscored
 
 _STEP_OF = {

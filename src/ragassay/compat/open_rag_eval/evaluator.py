@@ -31,9 +31,9 @@ from ragassay.errors import RagassayWarning
 from ragassay.samples import Sample
 
 if TYPE_CHECKING:
-    from ragassay.engine.results.result import Result
-    from ragassay.engine.run.source import Data
-    from ragassay.judges.judge import Judge
+    from ragassay.engine.results import Result
+    from ragassay.engine.run import Data
+    from ragassay.judges import Judge
 
 
 class TRECEvaluator:
@@ -153,7 +153,7 @@ class TRECEvaluator:
         Raises:
             UsageError: the file cannot be written.
         """
-        from ragassay.reports.tables.trecrag_csv import write_trecrag
+        from ragassay.reports.tables import write_trecrag
 
         write_trecrag(result, path)
 

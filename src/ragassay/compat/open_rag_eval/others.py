@@ -12,9 +12,9 @@ from ragassay.compat.open_rag_eval.query_data import samples_of
 from ragassay.samples import Sample
 
 if TYPE_CHECKING:
-    from ragassay.engine.results.result import Result
-    from ragassay.engine.run.source import Data
-    from ragassay.judges.judge import Judge
+    from ragassay.engine.results import Result
+    from ragassay.engine.run import Data
+    from ragassay.judges import Judge
 
 
 class ConsistencyEvaluator:
@@ -62,7 +62,7 @@ class ConsistencyEvaluator:
         Raises:
             UsageError: the file cannot be written.
         """
-        from ragassay.reports.tables.consistency_csv import write_csv
+        from ragassay.reports.tables import write_csv
 
         write_csv(result, path)
 

@@ -29,7 +29,7 @@ class RAGResultsLoader:
             InputError: a file cannot be read; with its line.
         """
         from ragassay import formats
-        from ragassay.formats.expected_answers import joined
+        from ragassay.formats import joined
 
         samples = formats.read(Path(self.csv_path))
         return [*(samples if self.queries_path is None else joined(samples, self.queries_path))]
@@ -52,7 +52,7 @@ def samples_of(data: Any, columns: Mapping[str, str] | None = None) -> Any:
 
 
 def _no_unknown(record: Mapping[str, Any], at: int, columns: Mapping[str, str]) -> None:
-    from ragassay.formats.aliases import FIELD_OF, folded
+    from ragassay.formats import FIELD_OF, folded
 
     roots = {name.partition(".")[0] for name in FIELD_OF} | {*map(folded, columns.values())}
     there = {FIELD_OF.get(folded(str(key))) for key in record} | {*columns}

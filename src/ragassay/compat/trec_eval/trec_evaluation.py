@@ -8,16 +8,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ragassay.engine.run.ranked_runs import JudgedRun, aggregate
+from ragassay.engine.run import JudgedRun, aggregate
 from ragassay.errors import UsageError
-from ragassay.formats.trec_judgements import Scale
-from ragassay.metrics.retrieval.judgement_groups import GroupedRankings
-from ragassay.metrics.retrieval.preferences import PreferenceMeasure, Preferences
-from ragassay.metrics.retrieval.rankings import Floats, Mask, Rankings
-from ragassay.metrics.retrieval.retrieval_gains import RankBiasedResidual
-from ragassay.metrics.retrieval.retrieval_levels import RelevanceString
-from ragassay.metrics.retrieval.retrieval_sets import NumQueries, Utility
-from ragassay.metrics.retrieval.trec_names import TrecMeasure
+from ragassay.formats import Scale
+from ragassay.metrics.retrieval import (
+    Floats,
+    GroupedRankings,
+    Mask,
+    NumQueries,
+    PreferenceMeasure,
+    Preferences,
+    RankBiasedResidual,
+    Rankings,
+    RelevanceString,
+    TrecMeasure,
+    Utility,
+)
 
 Value = float | int | str
 NO_Z_SCORE = -1_000_000.0

@@ -9,10 +9,10 @@ from rich.table import Table
 from rich.text import Text
 
 from ragassay.compat.trec_eval.trec_evaluation import NO_Z_SCORE, TrecScores, Value
-from ragassay.metrics.retrieval.trec_names import TrecMeasure
+from ragassay.metrics.retrieval import TrecMeasure
 
 if TYPE_CHECKING:
-    from ragassay.engine.results.summary import Comparison
+    from ragassay.engine.results import Comparison
 
 
 def table(scores: TrecScores, *, per_query: bool, summary: bool = True) -> Table:

@@ -8,9 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ragassay.engine.comparison.pairs import Mask, rows_by_query
-from ragassay.engine.results import fingerprint
-from ragassay.engine.results.attribution import names_in
-from ragassay.engine.results.result import Result
+from ragassay.engine.results import Result, fingerprint, names_in
 
 SAME_NUGGETS = (
     "To measure both systems by the same nuggets, put them into one file and run that with "

@@ -7,9 +7,9 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ragassay.engine.results.summary import Difference, GateResult, MetricSummary
+from ragassay.engine.results import Difference, GateResult, MetricSummary
 from ragassay.errors import UsageError
-from ragassay.stats.intervals import Bounds
+from ragassay.stats import Bounds
 
 _FORM = re.compile(r"^(?P<metric>.+?)\s*>\s*(?P<margin>[\d.]+(?:[eE][-+]?\d+)?)$")
 

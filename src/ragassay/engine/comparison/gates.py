@@ -11,13 +11,19 @@ from typing import Literal
 import numpy as np
 
 from ragassay.engine.comparison.standing import offline_reason
-from ragassay.engine.results.result import ScoreColumns
-from ragassay.engine.results.shown_names import shown
-from ragassay.engine.results.summarising import IntervalOptions, interval_of, sample_clusters
-from ragassay.engine.results.summary import GateResult, MetricSummary, Summary
+from ragassay.engine.results import (
+    GateResult,
+    IntervalOptions,
+    MetricSummary,
+    ScoreColumns,
+    Summary,
+    interval_of,
+    sample_clusters,
+    shown,
+)
 from ragassay.errors import UsageError
 from ragassay.scores import Reason
-from ragassay.stats.intervals import Bounds, Span, one_sided
+from ragassay.stats import Bounds, Span, one_sided
 
 _OPERATORS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
 _FORM = re.compile(

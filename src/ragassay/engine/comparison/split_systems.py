@@ -8,12 +8,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from ragassay.engine.results import fingerprint
-from ragassay.engine.results.result import Result, ScoreRow
-from ragassay.engine.results.summarising import (
+from ragassay.engine.results import (
     IntervalOptions,
+    Result,
+    ScoreRow,
     averaged_over,
     count_incomplete,
+    fingerprint,
     summarise,
 )
 from ragassay.samples import Sample

@@ -6,12 +6,10 @@ import re
 from functools import cache
 
 from ragassay import suites
-from ragassay.engine.results.summary import MetricSummary
+from ragassay.engine.results import MetricSummary
 from ragassay.errors import UsageError
-from ragassay.judges.offline import LABEL
-from ragassay.judges.offline.agreement import Agreement, agreement_of
-from ragassay.metrics.core import naming
-from ragassay.metrics.core.judged import kinds_of
+from ragassay.judges.offline import LABEL, Agreement, agreement_of
+from ragassay.metrics.core import kinds_of, naming
 from ragassay.scores import RECORD
 
 OFFLINE = "offline-lexical/"

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ragassay.errors import InputError, UsageError
-from ragassay.judges.rubrics.rubric import JudgePrompt, Rubric
-from ragassay.judges.rubrics.rubric_files import read_judge_prompt, read_rubric
-from ragassay.metrics.core.metric import Metric
+from ragassay.judges.rubrics import JudgePrompt, Rubric, read_judge_prompt, read_rubric
+from ragassay.metrics.core import Metric
 
 T = TypeVar("T", Rubric, JudgePrompt)
 
@@ -34,7 +33,7 @@ def load_rubric(path: str | Path) -> Metric:
     Raises:
         InputError: the file cannot be read, is no rubric, or has the name of a built-in metric.
     """
-    from ragassay.metrics.rubric.rubric_grade import rubric_metric
+    from ragassay.metrics.rubric import rubric_metric
 
     return _made(rubric_metric, read_rubric(path), path)
 
@@ -46,7 +45,7 @@ def load_judge_prompt(path: str | Path) -> Metric:
         InputError: the file cannot be read, holds no instructions, or has the name of a built-in
             metric.
     """
-    from ragassay.metrics.answer.answer_match import with_prompt
+    from ragassay.metrics.answer import with_prompt
 
     return _made(with_prompt, read_judge_prompt(path), path)
 

@@ -10,22 +10,32 @@ from typing import Any
 
 import numpy as np
 
-from ragassay.engine.config.run_config import RunConfig
+from ragassay.engine.config import RunConfig
 from ragassay.engine.consistency.consistency_plan import RepeatsPlan
 from ragassay.engine.consistency.group_samples import InMemory, Kept, OnDisk, group_samples
-from ragassay.engine.models.modelling import here
-from ragassay.engine.results.attribution import Given
-from ragassay.engine.results.result import CONSISTENCY, Result, ScoreColumns
-from ragassay.engine.results.result_sink import ResultSink
-from ragassay.engine.results.run_folder import IN_CLUSTER, FolderWriter
-from ragassay.engine.results.summary import MetricSummary, Summary
-from ragassay.engine.run.accumulator import Accumulator, collect, noted
-from ragassay.engine.run.judge_session import signature
-from ragassay.engine.run.resolved_config import moved_config
-from ragassay.engine.run.scoring import MODELLED_WINDOW, score_stream
-from ragassay.metrics.consistency.runs import AnswersMetric, said
-from ragassay.metrics.consistency.runs_spread import OfMetric, RunsMean, RunsMedian
-from ragassay.metrics.core.metric import Metric
+from ragassay.engine.models import here
+from ragassay.engine.results import (
+    CONSISTENCY,
+    IN_CLUSTER,
+    FolderWriter,
+    Given,
+    MetricSummary,
+    Result,
+    ResultSink,
+    ScoreColumns,
+    Summary,
+)
+from ragassay.engine.run import (
+    MODELLED_WINDOW,
+    Accumulator,
+    collect,
+    moved_config,
+    noted,
+    score_stream,
+    signature,
+)
+from ragassay.metrics.consistency import AnswersMetric, OfMetric, RunsMean, RunsMedian, said
+from ragassay.metrics.core import Metric
 from ragassay.models import Models
 from ragassay.samples import Sample
 from ragassay.stats import Components, variance_components

@@ -20,22 +20,21 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragassay.engine.config.config_paths import make_absolute
-from ragassay.engine.config.run_config import RunConfig
+from ragassay.engine.config import RunConfig, make_absolute
 from ragassay.engine.models.modelling import by_cosine, embedding_among, model_options
-from ragassay.engine.results.summary import Spending
+from ragassay.engine.results import Spending
 from ragassay.errors import RagassayWarning, UsageError
-from ragassay.judges.asking import Asker
+from ragassay.judges import Asker
 from ragassay.judges.offline import OfflineJudge
-from ragassay.metrics.core.metric import Metric
+from ragassay.metrics.core import Metric
 from ragassay.models import ModelOptions, Models, Unavailable, Unusable, Weights
-from ragassay.models.embedders.embedding import Embedder
-from ragassay.models.weights.weight_files import is_path, place_of
-from ragassay.transport.endpoints.endpoint import TIMEOUT_S
+from ragassay.models.embedders import Embedder
+from ragassay.models.weights import is_path, place_of
+from ragassay.transport.endpoints import TIMEOUT_S
 
 if TYPE_CHECKING:
-    from ragassay.engine.run.judge_session import JudgeSession
-    from ragassay.judges.judge_factory import Address
+    from ragassay.engine.run import JudgeSession
+    from ragassay.judges import Address
 
 _OF_ENDPOINTS = ("embedder_dimensions", "embedder_key_file")
 """Keys of a configuration that only an endpoint understands."""
@@ -84,9 +83,8 @@ def address_for(
             if getattr(config, name) is not None:
                 raise UsageError(f"{name!r} goes with an endpoint, and {word} is on this machine.")
         return None
-    from ragassay.judges.judge_factory import address_of
-    from ragassay.transport import secrets
-    from ragassay.transport.protocol_registry import protocols
+    from ragassay.judges import address_of
+    from ragassay.transport import protocols, secrets
 
     places = os.environ if environment is None else environment
     # Nobody should look for a key to what could not be used.
@@ -115,7 +113,7 @@ def is_endpoint(word: str) -> bool:
         return True
     if Path(word).is_dir():
         return False
-    from ragassay.transport.protocol_registry import aliases, providers
+    from ragassay.transport import aliases, providers
 
     if is_path(word):
         raise UsageError(f"--embedder {word}: there is no such folder ({Path(word).absolute()}).")
@@ -174,7 +172,7 @@ def models_again(config: Mapping[str, Any], folder: Path | None) -> Models:
 
 def _local(models: Models, word: str | None, prefix: str | None) -> Embedder:
     """The embedder on this machine that a word names; the default one without it."""
-    from ragassay.models.embedders.embedder import DEFAULT, LocalEmbedder
+    from ragassay.models.embedders import DEFAULT, LocalEmbedder
 
     weights = Weights.parse(word or DEFAULT)
     try:
@@ -190,7 +188,7 @@ def embeds_here(config: RunConfig, address: Address | None, metrics: Iterable[Me
     """Whether a model on this machine makes vectors for the metrics: then their work takes long."""
     if address is not None or not embedding_among(metrics):
         return False
-    from ragassay.models.embedders.embedder import DEFAULT
+    from ragassay.models.embedders import DEFAULT
 
     with suppress(Unavailable):
         place_of(Weights.parse(config.embedder or DEFAULT), config.models)
@@ -217,12 +215,10 @@ def _endpoint(
     asker: Asker | None,
     session: JudgeSession | None,
 ) -> Embedder:
-    from ragassay.judges.ledger.store import DEFAULT, Ledger
-    from ragassay.models.embedders.embedding_endpoint import TEXTS, EndpointEmbedder
-    from ragassay.transport.budget import Budget
-    from ragassay.transport.endpoints.openai_embeddings import OpenAIEmbeddings
-    from ragassay.transport.limits import MOST, Limiter
-    from ragassay.transport.prices import price_of
+    from ragassay.judges.ledger import DEFAULT, Ledger
+    from ragassay.models.embedders import TEXTS, EndpointEmbedder
+    from ragassay.transport import MOST, Budget, Limiter, price_of
+    from ragassay.transport.endpoints import OpenAIEmbeddings
 
     ledger = None if session is None else session.ledger
     budget = None if session is None else session.budget

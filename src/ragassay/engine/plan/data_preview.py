@@ -9,15 +9,15 @@ from contextlib import ExitStack
 from dataclasses import dataclass, fields
 from typing import Any
 
-from ragassay.engine.config.run_config import OWN
-from ragassay.engine.models.embedding_plan import EmbeddingPlan, EmbeddingPlanner
+from ragassay.engine.config import OWN
+from ragassay.engine.models import EmbeddingPlan, EmbeddingPlanner
 from ragassay.engine.plan.cost_estimate import CallPlan
 from ragassay.engine.plan.planning import WINDOW, Planner
 from ragassay.engine.plan.throughput import is_fresh, pace_of
-from ragassay.engine.run.evaluation import Job, Progress
+from ragassay.engine.run import Job, Progress
 from ragassay.errors import RagassayWarning
 from ragassay.samples import Sample
-from ragassay.transport.prices import Price
+from ragassay.transport import Price
 
 
 @dataclass(frozen=True)

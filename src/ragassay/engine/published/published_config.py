@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ragassay import suites
-from ragassay.engine.config.config_paths import found_from
-from ragassay.engine.config.run_config import RunConfig
+from ragassay.engine.config import RunConfig, found_from
 from ragassay.engine.published.published_consistency import add_spread, translate_consistency
 from ragassay.engine.published.published_draft import Draft
 from ragassay.engine.published.published_golden import translate_golden

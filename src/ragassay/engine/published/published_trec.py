@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from ragassay import suites
-from ragassay.engine.config.config_paths import found_from
+from ragassay.engine.config import found_from
 from ragassay.engine.published.published_draft import Draft
 from ragassay.engine.published.published_judge import translate_judge, translate_kwargs
 from ragassay.engine.published.published_options import Evaluator, Hallucination, TrecOptions
 from ragassay.errors import did_you_mean
 from ragassay.metrics.core import naming
-from ragassay.models.classifiers.hhem import HHEM
+from ragassay.models.classifiers import HHEM
 from ragassay.yaml_files import Place
 
 

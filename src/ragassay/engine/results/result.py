@@ -111,7 +111,7 @@ if TYPE_CHECKING:
     import pandas
     import polars
 
-    from ragassay.engine.run.pooled_nuggets import NuggetBank
+    from ragassay.engine.run import NuggetBank
 
 CONSISTENCY = "consistency"
 """The suite of repeated runs, and the folder within a run's that holds what it found: a run folder

@@ -22,9 +22,8 @@ from ragassay.engine.results.summary import SCHEMA_VERSION, Summary
 from ragassay.engine.results.verdicts import VerdictFile
 from ragassay.errors import InputError, UsageError
 from ragassay.extensions import added
-from ragassay.formats.native import to_record
-from ragassay.judges.asking import Asked
-from ragassay.judges.verdict_records import to_record as verdict_record
+from ragassay.formats import to_record
+from ragassay.judges import Asked, to_record as verdict_record
 from ragassay.samples import Sample
 from ragassay.scores import Outcome
 from ragassay.strict import dumps

@@ -13,7 +13,7 @@ from ragassay.engine.results.attribution import label_of
 from ragassay.engine.results.result import Mask, ScoreColumns
 from ragassay.engine.results.slicing import CONVERSATION_KEYS, labels_of
 from ragassay.engine.results.summary import MetricSummary, Slice
-from ragassay.metrics.core.metric import Metric
+from ragassay.metrics.core import Metric
 from ragassay.scores import Reason
 from ragassay.stats import Interval, mean_interval
 

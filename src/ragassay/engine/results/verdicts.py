@@ -10,8 +10,7 @@ from typing import Any, Protocol
 import orjson
 
 from ragassay.errors import InputError
-from ragassay.judges.asking import Asked
-from ragassay.judges.verdict_records import to_record
+from ragassay.judges import Asked, to_record
 
 Record = Mapping[str, Any]
 """A verdict as `ragassay.judges.verdict_records.to_record` makes it."""

@@ -7,32 +7,35 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from ragassay.engine.config.run_config import RunConfig
-from ragassay.engine.results import fingerprint
-from ragassay.engine.results.attribution import Given, given_of, mixed
-from ragassay.engine.results.result import ScoreColumns
-from ragassay.engine.results.result_sink import ResultSink
-from ragassay.engine.results.run_aggregates import totals
-from ragassay.engine.results.run_folder import IN_CLUSTER, cluster_of
-from ragassay.engine.results.slicing import (
+from ragassay.engine.config import RunConfig
+from ragassay.engine.results import (
     CONVERSATION_KEYS,
-    Slicer,
-    conversations_of_ids,
-    named_conversation,
-)
-from ragassay.engine.results.summarising import (
+    IN_CLUSTER,
+    Given,
     IntervalOptions,
+    MetricSummary,
+    ResultSink,
+    ScoreColumns,
+    Slicer,
+    Spending,
+    Summary,
     averaged_over,
+    cluster_of,
+    conversations_of_ids,
     count_incomplete,
     describe,
+    fingerprint,
+    given_of,
+    mixed,
+    named_conversation,
     slice_summaries,
     summarise,
+    totals,
 )
-from ragassay.engine.results.summary import MetricSummary, Spending, Summary
 from ragassay.errors import RagassayWarning, Tally, UsageError
-from ragassay.judges.asking import IN_PART
-from ragassay.metrics.core.metric import Metric
-from ragassay.models.weights.weight_files import BY_MODEL, Unavailable
+from ragassay.judges import IN_PART
+from ragassay.metrics.core import Metric
+from ragassay.models.weights import BY_MODEL, Unavailable
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Unscored
 from ragassay.suites import Suite

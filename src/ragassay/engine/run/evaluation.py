@@ -12,28 +12,35 @@ from typing import TYPE_CHECKING, Any
 
 from ragassay import suites
 from ragassay.engine.comparison import gates
-from ragassay.engine.config.metric_selection import Plan, make_plan
-from ragassay.engine.config.run_config import (
+from ragassay.engine.config import (
     OWN,
     POOLED,
+    Plan,
     RunConfig,
     make_config,
+    make_plan,
+    own_metrics,
 )
-from ragassay.engine.config.user_metrics import own_metrics
-from ragassay.engine.consistency.consistency_run import Compared, Repeats, keeping
-from ragassay.engine.models.model_checks import check_models
-from ragassay.engine.models.modelling import here
-from ragassay.engine.models.run_embedder import address_for, embeds_here, models_for, spending_of
-from ragassay.engine.results.result import Result
-from ragassay.engine.results.result_sink import ResultSink
-from ragassay.engine.results.run_folder import (
+from ragassay.engine.consistency import Compared, Repeats, keeping
+from ragassay.engine.models import (
+    address_for,
+    check_models,
+    embeds_here,
+    here,
+    models_for,
+    spending_of,
+)
+from ragassay.engine.results import (
     NUGGETS,
     VERDICTS,
     FolderWriter,
+    IntervalOptions,
+    KeptVerdicts,
+    Result,
+    ResultSink,
+    VerdictFile,
     check_consistency,
 )
-from ragassay.engine.results.summarising import IntervalOptions
-from ragassay.engine.results.verdicts import KeptVerdicts, VerdictFile
 from ragassay.engine.run.accumulator import Accumulator, collect, noted
 from ragassay.engine.run.judge_session import (
     OFFLINE,
@@ -46,19 +53,16 @@ from ragassay.engine.run.resolved_config import resolved_config
 from ragassay.engine.run.scoring import MODELLED_WINDOW, judged_among, score_stream
 from ragassay.engine.run.source import Data, Source, format_of, open_source
 from ragassay.errors import InputError, RagassayWarning, UsageError, did_you_mean
-from ragassay.judges.asking import Asked, Asker
-from ragassay.judges.judge import Judge
-from ragassay.metrics.answer.answer_match import AnswerMatches
-from ragassay.metrics.core import naming
-from ragassay.metrics.core.metric import Metric
-from ragassay.metrics.core.whole import Whole
+from ragassay.judges import Asked, Asker, Judge
+from ragassay.metrics.answer import AnswerMatches
+from ragassay.metrics.core import Metric, Whole, naming
 from ragassay.samples import Sample
-from ragassay.stats.intervals import check_one_sided
+from ragassay.stats import check_one_sided
 from ragassay.suites import Suite
 
 if TYPE_CHECKING:
     from ragassay.engine.run.pooled_nuggets import NuggetBank
-    from ragassay.judges.judge_factory import Address
+    from ragassay.judges import Address
 
 Progress = Callable[[int], None]
 """Called with the number of samples done so far."""

@@ -9,25 +9,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragassay.engine.config.run_config import RunConfig
-from ragassay.engine.models.modelling import identities
-from ragassay.engine.results.attribution import Given
-from ragassay.engine.results.summary import Spending
+from ragassay.engine.config import RunConfig
+from ragassay.engine.models import identities
+from ragassay.engine.results import Given, Spending
 from ragassay.engine.run.scoring import judged_among
 from ragassay.errors import UsageError
-from ragassay.judges.asking import Asked, Asker
-from ragassay.judges.judge import Judge
+from ragassay.judges import Asked, Asker, Judge, Question
 from ragassay.judges.offline import OfflineJudge
-from ragassay.judges.question import Question
-from ragassay.judges.questions.nuggets import AssignNuggets
-from ragassay.metrics.core.metric import Metric
+from ragassay.judges.questions import AssignNuggets
+from ragassay.metrics.core import Metric
 from ragassay.models import Models
 from ragassay.suites import Suite
 
 if TYPE_CHECKING:
     from ragassay.engine.run.pooled_nuggets import NuggetBank
-    from ragassay.judges.ledger.store import Ledger
-    from ragassay.transport.budget import Budget
+    from ragassay.judges.ledger import Ledger
+    from ragassay.transport import Budget
 
 OFFLINE = "offline"
 
@@ -125,10 +122,9 @@ def open_session(
     words = config.judge or [OFFLINE]
     if words == [OFFLINE]:
         return JudgeSession(OfflineJudge())
-    from ragassay.judges.judge_factory import JudgeOptions, make_judge
-    from ragassay.judges.ledger.ledger_file import MEMORY
-    from ragassay.judges.ledger.store import DEFAULT, Ledger
-    from ragassay.transport.budget import Budget
+    from ragassay.judges import JudgeOptions, make_judge
+    from ragassay.judges.ledger import DEFAULT, MEMORY, Ledger
+    from ragassay.transport import Budget
 
     models = list(dict.fromkeys(suite.default_model for suite in suites if suite.default_model))
     model = models[0] if models else "gpt-4o-mini"

@@ -13,12 +13,11 @@ from dataclasses import dataclass, field
 
 from ragassay.engine.run.scoring import judged_among
 from ragassay.errors import InputError, RagassayWarning, UsageError
-from ragassay.formats.nugget_bank_file import NuggetBank, QueryNuggets
-from ragassay.judges.asking import Asker, Unanswered
-from ragassay.metrics.core.metric import Metric
-from ragassay.metrics.nuggets.nugget_making import NuggetOptions, make_nuggets
-from ragassay.metrics.nuggets.nugget_recall import Nuggets
-from ragassay.metrics.relevance.umbrela import earlier_queries
+from ragassay.formats import NuggetBank, QueryNuggets
+from ragassay.judges import Asker, Unanswered
+from ragassay.metrics.core import Metric
+from ragassay.metrics.nuggets import NuggetOptions, Nuggets, make_nuggets
+from ragassay.metrics.relevance import earlier_queries
 from ragassay.samples import Sample
 from ragassay.scores import Reason, Unscored
 

@@ -9,31 +9,32 @@ from typing import Any
 
 import orjson
 
-from ragassay.engine.comparison.standing import OFFLINE
-from ragassay.engine.config.user_metrics import own_metrics
-from ragassay.engine.models.modelling import embedding_among, weights_among
-from ragassay.engine.models.run_embedder import models_again
-from ragassay.engine.results.result import Result, ScoreRow
-from ragassay.engine.results.run_folder import NUGGETS
-from ragassay.engine.results.shown_names import shown
-from ragassay.engine.results.verdicts import Record, Verdicts
+from ragassay.engine.comparison import OFFLINE
+from ragassay.engine.config import own_metrics
+from ragassay.engine.models import embedding_among, models_again, weights_among
+from ragassay.engine.results import NUGGETS, Record, Result, ScoreRow, Verdicts, shown
 from ragassay.engine.run.scoring import judged_among, score_stream
 from ragassay.errors import InputError, RagassayError, UsageError, did_you_mean
-from ragassay.judges.asking import Asker
-from ragassay.judges.combining import combinable
-from ragassay.judges.judge import Judge
-from ragassay.judges.ledger.store import Ledger
+from ragassay.judges import (
+    Asker,
+    Failure,
+    Judge,
+    Provenance,
+    Question,
+    R_co,
+    Verdict,
+    Vote,
+    about_of,
+    combinable,
+    decided,
+    evidence_id,
+    rule_of,
+    vote_of,
+)
+from ragassay.judges.ledger import Ledger
 from ragassay.judges.offline import too_long
-from ragassay.judges.panel import Vote, decided, rule_of
-from ragassay.judges.question import Question
-from ragassay.judges.replay import vote_of
-from ragassay.judges.reply import R_co
-from ragassay.judges.verdict import Failure, Provenance, Verdict, evidence_id
-from ragassay.judges.verdict_records import about_of
-from ragassay.metrics.core import naming
-from ragassay.metrics.core.metric import Metric
-from ragassay.metrics.core.whole import Whole
-from ragassay.models.weights.weight_files import BY_MODEL
+from ragassay.metrics.core import Metric, Whole, naming
+from ragassay.models.weights import BY_MODEL
 from ragassay.samples import Identity, Sample
 from ragassay.scores import Reason
 from ragassay.strict import dumps

@@ -15,10 +15,8 @@ from functools import partial
 from itertools import islice
 from typing import TypeVar
 
-from ragassay.judges.asking import Asker
-from ragassay.metrics.core.judged import JudgedMetric
-from ragassay.metrics.core.metric import Metric, Window
-from ragassay.metrics.core.whole import Whole
+from ragassay.judges import Asker
+from ragassay.metrics.core import JudgedMetric, Metric, Whole, Window
 from ragassay.models import Models
 from ragassay.samples import Sample
 from ragassay.scores import Outcome

@@ -12,9 +12,9 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import TypeVar
 
-from ragassay.judges.ledger.store import Ledger
+from ragassay.judges.ledger import Ledger
 from ragassay.judges.llm.requests import Request
-from ragassay.transport.endpoints.endpoint import Endpoint, EndpointError
+from ragassay.transport.endpoints import Endpoint, EndpointError
 
 _LOOKED_BACK = 4
 """Earlier forms of a request under which its answer is looked for."""

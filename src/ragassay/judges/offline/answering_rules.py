@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ragassay.judges.offline.refusals import asks_back, is_small_talk, says_idk
 from ragassay.judges.offline.rules import rule_for
-from ragassay.judges.questions.answering import (
+from ragassay.judges.questions import (
     AnswerAttempted,
     Attempt,
     Clarification,

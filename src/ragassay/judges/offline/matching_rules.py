@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import re
 
-from ragassay.judges.offline.language.hostile import evidence_sentences
-from ragassay.judges.offline.language.numbers import is_number
-from ragassay.judges.offline.language.support_of_text import (
+from ragassay.judges.offline.language import (
     Evidence,
     Piece,
+    content,
+    differ,
+    evidence_sentences,
+    is_number,
     negated,
     piece,
+    plain,
+    sentences,
     share_of,
+    tokens,
+    versions,
+    weight,
 )
-from ragassay.judges.offline.language.texts import plain, sentences
-from ragassay.judges.offline.language.version_numbers import differ, versions
-from ragassay.judges.offline.language.word_weights import content, tokens, weight
-from ragassay.judges.offline.near_copies.contradictions import contradiction
-from ragassay.judges.offline.near_copies.nearest import holding
+from ragassay.judges.offline.near_copies import contradiction, holding
 from ragassay.judges.offline.refusals import says_idk
 from ragassay.judges.offline.rules import rule_for
-from ragassay.judges.questions.matching import AnswerMatch, Match
+from ragassay.judges.questions import AnswerMatch, Match
 
 SHORT = 5
 """Largest number of content words of a reference that must all be found, and close together."""

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import re
 
-from ragassay.judges.offline.language.hostile import evidence_sentences
-from ragassay.judges.offline.language.support_of_text import Evidence, Window, piece, share_of
-from ragassay.judges.offline.language.texts import phrases
-from ragassay.judges.offline.language.wanted import holds, kind_of
-from ragassay.judges.offline.language.word_weights import content
-from ragassay.judges.offline.near_copies.contradictions import contradiction
+from ragassay.judges.offline.language import (
+    Evidence,
+    Window,
+    content,
+    evidence_sentences,
+    holds,
+    kind_of,
+    phrases,
+    piece,
+    share_of,
+)
+from ragassay.judges.offline.near_copies import contradiction
 from ragassay.judges.offline.relevance_rules import RELATED
 from ragassay.judges.offline.rules import rule_for
-from ragassay.judges.questions.nuggets import (
+from ragassay.judges.questions import (
     Assignment,
     AssignNuggets,
     ExtractNuggets,

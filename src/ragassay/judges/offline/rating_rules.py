@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from ragassay.judges.offline.claims import supported_share
-from ragassay.judges.offline.language.hostile import evidence_sentences
-from ragassay.judges.offline.language.support_of_text import share_of
-from ragassay.judges.offline.language.wanted import KINDS, holds, kind_of, subject
-from ragassay.judges.offline.language.word_weights import content
+from ragassay.judges.offline.language import (
+    KINDS,
+    content,
+    evidence_sentences,
+    holds,
+    kind_of,
+    share_of,
+    subject,
+)
 from ragassay.judges.offline.refusals import is_small_talk, says_idk
 from ragassay.judges.offline.rules import rule_for
-from ragassay.judges.questions.context_report import Satisfaction, Stars
-from ragassay.judges.questions.rating import Rating, ReferenceRating
+from ragassay.judges.questions import Rating, ReferenceRating, Satisfaction, Stars
 
 
 @rule_for(ReferenceRating)

@@ -15,11 +15,17 @@ import re
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from ragassay.judges.offline.language import lists
-from ragassay.judges.offline.language.hostile import is_hostile
-from ragassay.judges.offline.language.support_of_text import names
-from ragassay.judges.offline.language.texts import plain, sentences
-from ragassay.judges.offline.language.word_weights import WHOLE, content, tokens, weight
+from ragassay.judges.offline.language import (
+    WHOLE,
+    content,
+    is_hostile,
+    lists,
+    names,
+    plain,
+    sentences,
+    tokens,
+    weight,
+)
 
 _REFUSAL = lists.patterns("refusals")
 _OF_TEXTS = lists.patterns("refusals_of_texts")

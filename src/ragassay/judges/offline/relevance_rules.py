@@ -15,13 +15,21 @@ from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
 
-from ragassay.judges.offline.language.hostile import evidence_sentences
-from ragassay.judges.offline.language.support_of_text import names
-from ragassay.judges.offline.language.texts import sentences
-from ragassay.judges.offline.language.wanted import Kind, answers_by_name, holds, kind_of, subject
-from ragassay.judges.offline.language.word_weights import content, weigh, weight
+from ragassay.judges.offline.language import (
+    Kind,
+    answers_by_name,
+    content,
+    evidence_sentences,
+    holds,
+    kind_of,
+    names,
+    sentences,
+    subject,
+    weigh,
+    weight,
+)
 from ragassay.judges.offline.rules import rule_for
-from ragassay.judges.questions.relevance import Relevance, RelevanceGrade
+from ragassay.judges.questions import Relevance, RelevanceGrade
 
 RELATED, PARTLY = 0.35, 0.4
 """Share of a query's weight from which one sentence is near it, and from which one is about exactly

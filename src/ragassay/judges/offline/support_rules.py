@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ragassay.judges.offline.language.hostile import is_hostile
-from ragassay.judges.offline.language.numbers import is_number
-from ragassay.judges.offline.language.support_of_text import Evidence, piece
-from ragassay.judges.offline.language.texts import plain
-from ragassay.judges.offline.language.word_weights import content
-from ragassay.judges.offline.near_copies.alignment import Kind, Nearness
-from ragassay.judges.offline.near_copies.contradictions import contradiction
+from ragassay.judges.offline.language import Evidence, content, is_hostile, is_number, piece, plain
+from ragassay.judges.offline.near_copies import Kind, Nearness, contradiction
 from ragassay.judges.offline.rules import rule_for
-from ragassay.judges.questions.support import CitationSupport, Support
+from ragassay.judges.questions import CitationSupport, Support
 
 FULL, PARTIAL = 0.75, 0.4
 """Smallest share of the statement's weight in one window for full and for partial support."""

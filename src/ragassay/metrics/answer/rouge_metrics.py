@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 from ragassay.errors import UsageError
 from ragassay.metrics.answer.references import ReferenceMetric, Tokens, coded, tokeniser
 from ragassay.metrics.answer.text import encode, ultrarag_normal
-from ragassay.metrics.core.metric import Window, harmonic, param, part, register
+from ragassay.metrics.core import Window, harmonic, param, part, register
 from ragassay.scores import Outcome, Reason, Score, Unscored
 
 Measure = Literal["rouge1", "rouge2", "rougeL"]

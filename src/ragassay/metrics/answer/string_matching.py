@@ -18,7 +18,7 @@ from typing import Any, Literal
 from ragassay.metrics.answer.references import Pair, ReferenceMetric, coded, normal, tokeniser
 from ragassay.metrics.answer.rouge_metrics import PARTS, PRF, best, overlap, prf
 from ragassay.metrics.answer.text import encode
-from ragassay.metrics.core.metric import Window, param, part, register
+from ragassay.metrics.core import Window, param, part, register
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 

@@ -13,10 +13,9 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ragassay.metrics.core.chunk_matching import vectors
-from ragassay.metrics.core.metric import Window
+from ragassay.metrics.core import Window, vectors
 from ragassay.models import Unavailable
-from ragassay.models.embedders.embedding import Embedded, Unembedded, is_blank
+from ragassay.models.embedders import Embedded, Unembedded, is_blank
 from ragassay.samples import Sample
 from ragassay.scores import Reason, Unscored
 

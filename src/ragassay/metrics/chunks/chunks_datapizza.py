@@ -22,9 +22,8 @@ from typing import Any, Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from ragassay.metrics.answer.rouge_metrics import MEASURES, PRF, rouge
-from ragassay.metrics.core.chunk_matching import cosine_matrix
-from ragassay.metrics.core.metric import harmonic
+from ragassay.metrics.answer import MEASURES, PRF, rouge
+from ragassay.metrics.core import cosine_matrix, harmonic
 
 Embeddings = Sequence[Sequence[float]] | Sequence[NDArray[np.floating]] | NDArray[np.floating]
 """One vector for each chunk."""

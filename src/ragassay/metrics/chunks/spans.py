@@ -18,8 +18,16 @@ from numpy.typing import NDArray
 
 from ragassay.errors import UsageError
 from ragassay.metrics.chunks.chunk_overlap import relevant_gold
-from ragassay.metrics.core.chunk_matching import credited
-from ragassay.metrics.core.metric import Metric, Window, cutoff, harmonic, missing, param, register
+from ragassay.metrics.core import (
+    Metric,
+    Window,
+    credited,
+    cutoff,
+    harmonic,
+    missing,
+    param,
+    register,
+)
 from ragassay.samples import GoldPassage, Passage, Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 

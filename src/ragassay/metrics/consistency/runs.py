@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
-from ragassay.metrics.answer.rouge_metrics import PARTS, PRF
-from ragassay.metrics.citation.citation_parser import text_for_models, without_citations
-from ragassay.metrics.core.metric import Metric, Window, not_applicable, param, part
+from ragassay.metrics.answer import PARTS, PRF
+from ragassay.metrics.citation import text_for_models, without_citations
+from ragassay.metrics.core import Metric, Window, not_applicable, param, part
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ragassay.metrics.consistency.runs import SCORES, UNSCORED, RunsMetric
-from ragassay.metrics.core.metric import Window, not_applicable, param, register
+from ragassay.metrics.core import Window, not_applicable, param, register
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored, Value
 from ragassay.stats import Spread, spread

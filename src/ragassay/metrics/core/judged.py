@@ -29,8 +29,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ragassay.errors import InputError, UsageError
-from ragassay.judges.asking import Ask, Asker, Scope, Unanswered
-from ragassay.judges.question import Question
+from ragassay.judges import Ask, Asker, Question, Scope, Unanswered
 from ragassay.metrics.core.metric import Metric, Window, failed
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Score, Unscored

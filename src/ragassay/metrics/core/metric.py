@@ -37,7 +37,7 @@ from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 
 if TYPE_CHECKING:
-    from ragassay.judges.asking import Asker
+    from ragassay.judges import Asker
     from ragassay.models import Models, Weights
 
 T = TypeVar("T")

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from ragassay.errors import Tally
-from ragassay.metrics.core.metric import Metric, Window, missing, register, scored
+from ragassay.metrics.core import Metric, Window, missing, register, scored
 from ragassay.metrics.mtrag.mtrag_bertscore import ByBertScore, PassageBertScore, ReferenceBertScore
 from ragassay.metrics.mtrag.mtrag_given import READ, impossible, in_range, read, values_of
 from ragassay.metrics.mtrag.mtrag_overlap import ReferenceRougeL, no_contexts
-from ragassay.models.weights.weight_files import BY_MODEL
+from ragassay.models.weights import BY_MODEL
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal
 
 from ragassay.errors import Tally
-from ragassay.metrics.answer.bertscore import (
+from ragassay.metrics.answer import (
     EMPTY,
     RESCALE,
     EncoderMetric,
@@ -25,7 +25,7 @@ from ragassay.metrics.answer.bertscore import (
     cut_note,
     grouped,
 )
-from ragassay.metrics.core.metric import (
+from ragassay.metrics.core import (
     Need,
     Window,
     missing,
@@ -36,7 +36,7 @@ from ragassay.metrics.core.metric import (
 from ragassay.metrics.mtrag.mtrag_given import GIVEN, impossible, in_range, read, values_of
 from ragassay.metrics.mtrag.mtrag_overlap import no_contexts, passage_texts
 from ragassay.models import Unavailable
-from ragassay.models.encoders.token_matching import Match
+from ragassay.models.encoders import Match
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 

@@ -11,16 +11,21 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ragassay.metrics.answer.references import Pair, ReferenceMetric, plain
-from ragassay.metrics.answer.rouge_metrics import Compared, compare, compared, overlap
-from ragassay.metrics.answer.text import (
+from ragassay.metrics.answer import (
+    Compared,
+    Pair,
+    ReferenceMetric,
     bare_words,
+    compare,
+    compared,
     encode,
+    overlap,
+    plain,
     rouge_tokens,
     squad_normal,
     unicode_tokens,
 )
-from ragassay.metrics.core.metric import (
+from ragassay.metrics.core import (
     SampleMetric,
     Window,
     missing,

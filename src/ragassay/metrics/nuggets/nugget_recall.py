@@ -11,20 +11,19 @@ from dataclasses import dataclass
 from typing import ClassVar, get_args
 
 from ragassay.errors import UsageError
-from ragassay.formats.nugget_bank_file import Importance, Nugget, QueryNuggets
-from ragassay.judges.asking import Ask
-from ragassay.judges.questions.nuggets import (
+from ragassay.formats import Importance, Nugget, QueryNuggets
+from ragassay.judges import Ask
+from ragassay.judges.questions import (
     Assignment,
     AssignNuggets,
     ExtractNuggets,
     NuggetImportance,
+    RelevanceGrade,
 )
-from ragassay.judges.questions.relevance import RelevanceGrade
-from ragassay.metrics.core.judged import JudgedMetric
-from ragassay.metrics.core.metric import missing, param, part, register
+from ragassay.metrics.core import JudgedMetric, missing, param, part, register
 from ragassay.metrics.nuggets.nugget_making import NuggetOptions, batched, make_nuggets
 from ragassay.metrics.nuggets.nugget_scores import NuggetScore, nugget_score, published_nugget_score
-from ragassay.metrics.relevance.umbrela import SHOTS_DOC, Shots, earlier_queries, textless, texts_of
+from ragassay.metrics.relevance import SHOTS_DOC, Shots, earlier_queries, textless, texts_of
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 

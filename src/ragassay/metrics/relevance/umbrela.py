@@ -9,11 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from ragassay.judges.asking import Ask
-from ragassay.judges.questions.relevance import RelevanceGrade
-from ragassay.metrics.citation.citable import passage_keys
-from ragassay.metrics.core.judged import JudgedMetric
-from ragassay.metrics.core.metric import param, register
+from ragassay.judges import Ask
+from ragassay.judges.questions import RelevanceGrade
+from ragassay.metrics.citation import passage_keys
+from ragassay.metrics.core import JudgedMetric, param, register
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 

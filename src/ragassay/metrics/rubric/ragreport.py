@@ -13,16 +13,14 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from ragassay.errors import Tally
-from ragassay.judges.asking import Ask
-from ragassay.judges.question import Question
-from ragassay.judges.questions.context_report import (
+from ragassay.judges import Ask, Question
+from ragassay.judges.questions import (
     ContextReport,
     Contradiction,
     ReportOnContext,
     Satisfaction,
 )
-from ragassay.metrics.core.judged import JudgedMetric
-from ragassay.metrics.core.metric import Window, param, register, scored
+from ragassay.metrics.core import JudgedMetric, Window, param, register, scored
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored, Value
 

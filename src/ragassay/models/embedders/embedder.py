@@ -15,10 +15,9 @@ import numpy as np
 from ragassay.models.device import Batches, device_of, dtype_of, loading, overflow, running
 from ragassay.models.embedders.embedding import Embedded, Embedder, Unembedded
 from ragassay.models.embedders.sentence_folder import Recipe, pool, read_recipe
-from ragassay.models.encoders.loading import tokenizer_of, whole_encoder
-from ragassay.models.encoders.token_rows import padded
+from ragassay.models.encoders import padded, tokenizer_of, whole_encoder
 from ragassay.models.model_options import ModelOptions, in_half
-from ragassay.models.weights.weight_files import (
+from ragassay.models.weights import (
     Weights,
     folder_of,
     identity,

@@ -18,19 +18,29 @@ import numpy as np
 
 from ragassay import strict
 from ragassay.errors import RagassayError, UsageError
-from ragassay.judges.asking import Usage
-from ragassay.judges.ledger.store import Ledger
-from ragassay.judges.ledger.vectors import KIND, Paid, VectorStore
+from ragassay.judges import Usage
+from ragassay.judges.ledger import KIND, Ledger, Paid, VectorStore
 from ragassay.judges.llm import tokens
 from ragassay.models.embedders.embedding import Embedded, Embedder, Unembedded, Vector
 from ragassay.scores import Reason
-from ragassay.transport.breaker import Breaker
-from ragassay.transport.budget import Budget
-from ragassay.transport.endpoints.endpoint import TIMEOUT_S, Completion, EndpointError
-from ragassay.transport.endpoints.openai_embeddings import OpenAIEmbeddings, VectorReply
-from ragassay.transport.limits import Limiter
-from ragassay.transport.prices import Price
-from ragassay.transport.sending import BACKOFF_S, INTERRUPTED, Sender, SendRequest, Tally
+from ragassay.transport import (
+    BACKOFF_S,
+    INTERRUPTED,
+    Breaker,
+    Budget,
+    Limiter,
+    Price,
+    Sender,
+    SendRequest,
+    Tally,
+)
+from ragassay.transport.endpoints import (
+    TIMEOUT_S,
+    Completion,
+    EndpointError,
+    OpenAIEmbeddings,
+    VectorReply,
+)
 
 TEXTS = 64
 """Texts in a request at most, unless a batch size is given."""

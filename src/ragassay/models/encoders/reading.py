@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 
 from ragassay.models.model_options import ModelOptions
-from ragassay.models.weights.weight_files import Weights, label_of
+from ragassay.models.weights import Weights, label_of
 
 
 class Reading:

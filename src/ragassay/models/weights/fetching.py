@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from ragassay.errors import UsageError
-from ragassay.models.encoders.tensors import INDEX, WHOLE
+from ragassay.models.encoders import INDEX, WHOLE
 from ragassay.models.weights.known import facts
 from ragassay.models.weights.weight_files import CONFIG, Unavailable, Weights, folder_of, place_of
 

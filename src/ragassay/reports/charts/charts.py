@@ -11,8 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragassay.engine.results.result import Result
-from ragassay.engine.results.summary import MetricSummary
+from ragassay.engine.results import MetricSummary, Result
 from ragassay.errors import UsageError
 from ragassay.reports.charts import distribution_chart
 from ragassay.reports.charts.drawing import (

@@ -8,9 +8,8 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from ragassay.engine.results.summary import Difference, MetricSummary
-from ragassay.reports.charts import distribution_chart
-from ragassay.reports.charts.distribution_chart import Values
+from ragassay.engine.results import Difference, MetricSummary
+from ragassay.reports.charts import Values, distribution_chart
 from ragassay.reports.text import wording
 
 if TYPE_CHECKING:

@@ -18,11 +18,9 @@ import numpy as np
 
 import ragassay
 from ragassay import files
-from ragassay.engine.comparison.metric_renaming import aligned
-from ragassay.engine.comparison.pairs import query_differences, query_matrix, rows_by_query
-from ragassay.engine.results.result import Result
-from ragassay.engine.results.summary import Comparison, Difference, MetricSummary, Slice
-from ragassay.reports.charts.distribution_chart import Values
+from ragassay.engine.comparison import aligned, query_differences, query_matrix, rows_by_query
+from ragassay.engine.results import Comparison, Difference, MetricSummary, Result, Slice
+from ragassay.reports.charts import Values
 from ragassay.reports.html import figures
 from ragassay.reports.html.browse import CHUNK, MAX_ROWS, TEXT_BUDGET, Details, script_json
 from ragassay.reports.tables import consistency_table

@@ -12,11 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ragassay.engine.comparison.standing import offline_reason
-from ragassay.reports.charts import distribution_chart
-from ragassay.reports.charts.charts import MAX_POINTS
-from ragassay.reports.charts.distribution_chart import Values
-from ragassay.reports.charts.drawing import GRID, INK, MUTED, Spec
+from ragassay.engine.comparison import offline_reason
+from ragassay.reports.charts import GRID, INK, MAX_POINTS, MUTED, Spec, Values, distribution_chart
 from ragassay.reports.plots import key, marks, sheet
 from ragassay.reports.plots.marks import Channel, mark
 from ragassay.reports.plots.panels import (

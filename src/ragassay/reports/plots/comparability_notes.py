@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ragassay.engine.comparison.comparability import OWN_NUGGETS
-from ragassay.engine.results.attribution import names_in
-from ragassay.engine.results.summary import MetricSummary
+from ragassay.engine.comparison import OWN_NUGGETS
+from ragassay.engine.results import MetricSummary, names_in
 from ragassay.reports.plots import consistency_plot, trec_plot
 from ragassay.reports.plots.series import Series
 from ragassay.reports.plots.tabled import BY_FILE, UNKNOWN

@@ -14,14 +14,10 @@ from functools import partial
 
 import numpy as np
 
-from ragassay.engine.comparison.metric_renaming import aligned
-from ragassay.engine.comparison.pairs import query_differences
-from ragassay.engine.results.result import Result
-from ragassay.engine.results.summary import Comparison, Difference, MetricSummary
+from ragassay.engine.comparison import aligned, query_differences
+from ragassay.engine.results import Comparison, Difference, MetricSummary, Result
 from ragassay.errors import UsageError
-from ragassay.reports.charts import distribution_chart
-from ragassay.reports.charts.distribution_chart import Values
-from ragassay.reports.charts.drawing import GRID, INK, MUTED, PALETTE, Spec
+from ragassay.reports.charts import GRID, INK, MUTED, PALETTE, Spec, Values, distribution_chart
 from ragassay.reports.plots import marks, sheet
 from ragassay.reports.plots.marks import DASHED
 from ragassay.reports.plots.panels import Panel

@@ -12,13 +12,12 @@ from math import inf
 from pathlib import Path
 from typing import Literal, get_args
 
-from ragassay.engine.results.result import Result
-from ragassay.engine.results.summary import MetricSummary
+from ragassay.engine.results import MetricSummary, Result
 from ragassay.errors import InputError
-from ragassay.formats.kinds import kind
+from ragassay.formats import kind
 from ragassay.reports.plots import trec_plot
 from ragassay.reports.plots.tabled import BY_FILE, LEVEL, ROUNDING, Cell, Collected, header, rows
-from ragassay.stats.dispersion import Spread, spread
+from ragassay.stats import Spread, spread
 
 PREFIX = "consistency_"
 

@@ -10,8 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ragassay import suites
-from ragassay.engine.results.result import Result
-from ragassay.engine.results.summarising import describe
+from ragassay.engine.results import Result, describe
 from ragassay.errors import InputError
 from ragassay.metrics.core import naming
 from ragassay.reports.plots.tabled import (

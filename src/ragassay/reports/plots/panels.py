@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ragassay.engine.results.summary import MetricSummary
+from ragassay.engine.results import MetricSummary
 from ragassay.reports.charts import distribution_chart
 from ragassay.reports.plots import key, sheet
 from ragassay.reports.plots.series import Series

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ragassay.engine.comparison.compare_runs import compare
-from ragassay.engine.comparison.standing import offline_reason
-from ragassay.engine.results.summary import Comparison
+from ragassay.engine.comparison import compare, offline_reason
+from ragassay.engine.results import Comparison
 from ragassay.errors import UsageError
-from ragassay.reports.charts.drawing import Spec
+from ragassay.reports.charts import Spec
 from ragassay.reports.plots import consistency_plot, golden_plot, trec_plot
 from ragassay.reports.plots.boxes import boxes
 from ragassay.reports.plots.comparability_notes import unlike
@@ -19,7 +18,7 @@ from ragassay.reports.plots.marks import DASHED
 from ragassay.reports.plots.panels import Panel
 from ragassay.reports.plots.series import Series
 from ragassay.reports.plots.sources import Evaluator, Sources, left_out, remarks
-from ragassay.reports.tables.rows_by_sample import run_numbers
+from ragassay.reports.tables import run_numbers
 from ragassay.reports.text import wording
 
 

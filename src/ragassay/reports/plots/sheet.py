@@ -12,8 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ragassay.errors import UsageError
-from ragassay.reports.charts import drawing
-from ragassay.reports.charts.drawing import INK, PALETTE, Spec
+from ragassay.reports.charts import INK, PALETTE, Spec, drawing
 from ragassay.reports.text import wording
 
 WIDTH, HEIGHT = 1280.0, 720.0

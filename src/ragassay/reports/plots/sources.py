@@ -7,10 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, get_args
 
-from ragassay.engine.comparison.split_systems import by_system
-from ragassay.engine.results.result import CONSISTENCY, Result
-from ragassay.engine.results.run_folder import holds_consistency, open_run
-from ragassay.engine.results.shown_names import shown
+from ragassay.engine.comparison import by_system
+from ragassay.engine.results import CONSISTENCY, Result, holds_consistency, open_run, shown
 from ragassay.errors import InputError, UsageError
 from ragassay.metrics.core import naming
 from ragassay.reports.plots import consistency_plot, file_labels, golden_plot, trec_plot
@@ -18,8 +16,7 @@ from ragassay.reports.plots.comparability_notes import unlike
 from ragassay.reports.plots.consistency_plot import Statistic
 from ragassay.reports.plots.series import Series
 from ragassay.reports.plots.tabled import header
-from ragassay.reports.tables import consistency_csv
-from ragassay.reports.tables.consistency_values import consistency_of
+from ragassay.reports.tables import consistency_csv, consistency_of
 from ragassay.reports.text import wording
 
 Evaluator = Literal["trec", "consistency", "golden_answer"]

@@ -9,13 +9,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ragassay.engine.results.result import Result, ScoreColumns
-from ragassay.engine.results.summarising import IntervalOptions, averaged_over, summarise
-from ragassay.engine.results.summary import MetricSummary, Summary
+from ragassay.engine.results import (
+    IntervalOptions,
+    MetricSummary,
+    Result,
+    ScoreColumns,
+    Summary,
+    averaged_over,
+    summarise,
+)
 from ragassay.errors import InputError
-from ragassay.formats import delimited, opening
-from ragassay.formats.delimited import Row
-from ragassay.formats.kinds import kind
+from ragassay.formats import Row, delimited, kind, opening
 from ragassay.samples import Identity
 from ragassay.scores import Reason, Score, Unscored
 

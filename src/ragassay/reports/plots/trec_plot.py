@@ -12,11 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from ragassay import suites
-from ragassay.engine.results.result import Result
-from ragassay.engine.results.summarising import describe
-from ragassay.engine.results.summary import MetricSummary
+from ragassay.engine.results import MetricSummary, Result, describe
 from ragassay.errors import InputError
-from ragassay.formats.kinds import kind
+from ragassay.formats import kind
 from ragassay.metrics.core import naming
 from ragassay.reports.plots.tabled import (
     BY_FILE,
@@ -29,7 +27,7 @@ from ragassay.reports.plots.tabled import (
     by_run,
     header,
 )
-from ragassay.reports.tables.ore_values import COLUMNS
+from ragassay.reports.tables import COLUMNS
 from ragassay.scores import Reason
 
 DEFAULT = ("umbrela", "nuggets.all", "nuggets.vital", "hhem", "citation.f1", "answered")

@@ -32,14 +32,10 @@ import numpy as np
 import orjson
 
 from ragassay import files, suites
-from ragassay.engine.results.result import Result
-from ragassay.engine.results.run_folder import ORE as FILES
+from ragassay.engine.results import ORE as FILES, Result
 from ragassay.errors import UsageError
-from ragassay.metrics.consistency.runs_bertscore import RunsBertScore
-from ragassay.metrics.consistency.runs_rouge_ore import RunsRougeOre
-from ragassay.metrics.consistency.runs_spread import OfMetric
-from ragassay.metrics.core import naming
-from ragassay.metrics.core.metric import Metric
+from ragassay.metrics.consistency import OfMetric, RunsBertScore, RunsRougeOre
+from ragassay.metrics.core import Metric, naming
 from ragassay.reports.tables.consistency_values import consistency_of
 from ragassay.reports.tables.ore_tokens import GENERATION, RETRIEVAL, TOTALS, tokens_of
 from ragassay.reports.tables.ore_values import COLUMNS, OreValues, demand, texts

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ragassay import suites
-from ragassay.engine.results.result import Result, ScoreRow
+from ragassay.engine.results import Result, ScoreRow
 from ragassay.errors import UsageError
 from ragassay.reports.tables import tables
 from ragassay.reports.tables.rows_by_sample import with_samples

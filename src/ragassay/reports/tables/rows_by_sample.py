@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 
-from ragassay.engine.results.result import Result, ScoreRow
+from ragassay.engine.results import Result, ScoreRow
 from ragassay.samples import Identity, Sample
 
 Rows = Mapping[str, ScoreRow]

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ragassay import files
-from ragassay.engine.results.result import ROW_FIELDS, Result, ScoreRow
+from ragassay.engine.results import ROW_FIELDS, Result, ScoreRow
 from ragassay.reports.tables.rows_by_sample import by_sample
 from ragassay.scores import AND, label_of
 from ragassay.strict import dumps

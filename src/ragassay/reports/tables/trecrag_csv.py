@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from ragassay.engine.results.result import Result
+from ragassay.engine.results import Result
 from ragassay.reports.tables import tables
 from ragassay.reports.tables.ore_values import COLUMNS, SpecValues, demand, judged_rows, texts
 from ragassay.reports.tables.rows_by_sample import Rows, run_numbers, with_samples

@@ -14,10 +14,8 @@ from rich.text import Text
 
 from ragassay import suites
 from ragassay.errors import UsageError
-from ragassay.judges.offline.agreement import agreement_of
-from ragassay.metrics.core import naming
-from ragassay.metrics.core.judged import kinds_of
-from ragassay.metrics.core.metric import Metric
+from ragassay.judges.offline import agreement_of
+from ragassay.metrics.core import Metric, kinds_of, naming
 from ragassay.reports.text import wording
 
 Entry = dict[str, Any]

@@ -12,10 +12,10 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from ragassay.engine.comparison.standing import OFFLINE
-from ragassay.engine.run.rescoring import Evidence, Explained
-from ragassay.judges.offline.agreement import agreement_of
-from ragassay.judges.offline.language.word_weights import LONGEST
+from ragassay.engine.comparison import OFFLINE
+from ragassay.engine.run import Evidence, Explained
+from ragassay.judges.offline import agreement_of
+from ragassay.judges.offline.language import LONGEST
 from ragassay.reports.text import verdict_text, wording
 from ragassay.reports.text.answer_spans import PIECES, Span, spans
 from ragassay.samples import Sample

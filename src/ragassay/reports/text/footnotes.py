@@ -6,10 +6,16 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 
-from ragassay.engine.comparison.standing import offline_agreement
-from ragassay.engine.results.attribution import names_in
-from ragassay.engine.results.run_aggregates import is_whole, plain
-from ragassay.engine.results.summary import Comparison, MetricSummary, Spending, Summary
+from ragassay.engine.comparison import offline_agreement
+from ragassay.engine.results import (
+    Comparison,
+    MetricSummary,
+    Spending,
+    Summary,
+    is_whole,
+    names_in,
+    plain,
+)
 from ragassay.errors import UsageError
 from ragassay.metrics.core import naming
 from ragassay.reports.text.wording import (
@@ -25,7 +31,7 @@ from ragassay.reports.text.wording import (
     reasons,
 )
 from ragassay.scores import Reason
-from ragassay.stats.sign_flip import EXACT_UP_TO
+from ragassay.stats import EXACT_UP_TO
 from ragassay.suites import Suite, known
 
 MOST_LABELS = 6

@@ -7,8 +7,8 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from ragassay.engine.models.embedding_plan import EmbeddingPlan
-from ragassay.engine.plan.data_preview import Preview
+from ragassay.engine.models import EmbeddingPlan
+from ragassay.engine.plan import Preview
 from ragassay.reports.text import wording
 from ragassay.reports.text.plan import plan_table
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from ragassay.engine.comparison.standing import offline_agreement
-from ragassay.engine.results.summary import (
+from ragassay.engine.comparison import offline_agreement
+from ragassay.engine.results import (
     Difference,
     MetricSummary,
     Spending,

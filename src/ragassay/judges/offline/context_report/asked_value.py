@@ -15,19 +15,23 @@ from typing import Literal, NamedTuple, get_args
 
 from ragassay.judges.offline.context_report.predicate import BEING, predicate
 from ragassay.judges.offline.context_report.quantities import measures, quantity_of
-from ragassay.judges.offline.language import lists
-from ragassay.judges.offline.language.numbers import MONTHS, is_number
-from ragassay.judges.offline.language.verbs import is_participle, root
-from ragassay.judges.offline.language.wanted import NAME_WORD, asks_place, kind_of
-from ragassay.judges.offline.language.word_weights import (
+from ragassay.judges.offline.language import (
+    MONTHS,
+    NAME_WORD,
     WHOLE,
+    asks_place,
     content,
+    is_number,
+    is_participle,
+    kind_of,
+    lists,
+    root,
     stem,
     tokens,
     visible,
     weight,
 )
-from ragassay.judges.offline.near_copies.opposites import opposed
+from ragassay.judges.offline.near_copies import opposed
 
 Tells = Literal["no", "other", "unclear", "yes"]
 """Whether a sentence tells what is asked for: it holds no value of the kind, the value of another

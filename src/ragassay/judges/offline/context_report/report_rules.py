@@ -24,22 +24,23 @@ from typing import Any, NamedTuple
 
 from ragassay.judges.offline.context_report.asked_value import STRENGTH, Tells, asked_value, tells
 from ragassay.judges.offline.context_report.predicate import predicate
-from ragassay.judges.offline.language import lists
-from ragassay.judges.offline.language.asked_for import asked_thing
-from ragassay.judges.offline.language.hostile import evidence_sentences
-from ragassay.judges.offline.language.support_of_text import share_of
-from ragassay.judges.offline.language.wanted import kind_of, subject
-from ragassay.judges.offline.language.word_weights import (
+from ragassay.judges.offline.language import (
     WHOLE,
+    asked_thing,
     content,
+    evidence_sentences,
+    kind_of,
+    lists,
+    share_of,
     stem,
+    subject,
     tokens,
     visible,
     weight,
 )
 from ragassay.judges.offline.relevance_rules import grade
 from ragassay.judges.offline.rules import rule_for
-from ragassay.judges.questions.context_report import ContextReport, ReportOnContext
+from ragassay.judges.questions import ContextReport, ReportOnContext
 from ragassay.judges.reply import Lost
 from ragassay.scores import Reason
 

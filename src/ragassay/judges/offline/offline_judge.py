@@ -1,0 +1,91 @@
+"""The embedded judge itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ragassay.judges.asking import Asker
+from ragassay.judges.judge import Judge
+from ragassay.judges.offline.language import LONGEST
+from ragassay.judges.offline.rules import answer_to
+from ragassay.judges.question import Question
+from ragassay.judges.reply import R_co
+from ragassay.judges.verdict import Failure, Provenance, Verdict
+from ragassay.scores import Reason
+
+VERSION = 2
+"""Raised when any of its answers changes."""
+
+LABEL = f"offline-lexical/{VERSION}"
+
+
+class OfflineJudge(Judge):
+    """Answers by rules about words. Of a text it reads the first `LONGEST` characters."""
+
+    def __init__(self) -> None:
+        self._too_long: set[int] = set()
+
+    @property
+    def label(self) -> str:
+        """``offline-lexical/VERSION``."""
+        return LABEL
+
+    def leaves(self) -> tuple[Judge, ...]:
+        """None: nothing is sent."""
+        return ()
+
+    def known(self, question: Question[Any], repeat: int = 0) -> Verdict[Any] | Failure:
+        """The answer itself: it takes no asking."""
+        return self._answer(question, repeat)
+
+    async def answer(self, question: Question[R_co], repeat: int = 0) -> Verdict[R_co] | Failure:
+        """The rules' answer, the same for every repeat; `UNSUPPORTED` where there are none."""
+        self._too_long.update(hash(text) for _, text in too_long(question.data))
+        return self._answer(question, repeat)
+
+    def remarks(self) -> tuple[str, ...]:
+        """How many of the texts that it was asked about it did not read to their end."""
+        n = len(self._too_long)
+        if not n:
+            return ()
+        was = "1 text was" if n == 1 else f"{n:,} texts were"
+        return (
+            f"{was} longer than {LONGEST:,} characters; the offline judge read no more of "
+            f"{'it' if n == 1 else 'each'}.",
+        )
+
+    def _answer(self, question: Question[R_co], repeat: int) -> Verdict[R_co] | Failure:
+        made = Provenance(LABEL, attempts=0)
+        found = answer_to(question)
+        if found is None:
+            detail = f"the offline judge has no answer to {question.kind}; name an LLM with --judge"
+            return Failure(question, Reason.UNSUPPORTED, detail, made, repeat)
+        return Verdict(question, question.check(found), made, repeat)
+
+
+def too_long(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The texts of a question's data that the offline judge does not read to their end.
+
+    Args:
+        data: of a question (`Question.data`).
+
+    Yields:
+        The field, for a text in a list with its number from 1 (``passages 2``); and the text.
+    """
+    for name, value in data.items():
+        if isinstance(value, str):
+            named = [(name, value)]
+        elif isinstance(value, list | tuple):
+            named = [(f"{name} {at}", one) for at, one in enumerate(value, 1)]
+        else:
+            continue
+        yield from (one for one in named if isinstance(one[1], str) and len(one[1]) > LONGEST)
+
+
+def offline_asker() -> Asker:
+    """An asker of the embedded judge."""
+    return Asker(OfflineJudge())
+
+
+__all__ = ["LABEL", "LONGEST", "OfflineJudge", "offline_asker", "too_long"]
