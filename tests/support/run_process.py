@@ -104,6 +104,7 @@ def main() -> None:
             os.dup2(log, 1)
             os.dup2(log, 2)
             code = 70
+            signal.signal(signal.SIGINT, signal.default_int_handler)  # some shells ignore it
             try:
                 folder, *words = json.loads(line)
                 os.chdir(folder)
