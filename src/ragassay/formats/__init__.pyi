@@ -15,7 +15,12 @@ from .field_values import timestamp as timestamp
 from .format import NO as NO, SURE as SURE, Format as Format, Head as Head
 from .kinds import kind as kind
 from .mtrag_records import Record as Record, Tasks as Tasks, extended as extended
-from .native import packed as packed, to_record as to_record
+from .native import (
+    packed as packed,
+    schema as schema,
+    to_record as to_record,
+    write as write,
+)
 from .nugget_bank_file import (
     Importance as Importance,
     Nugget as Nugget,
@@ -32,3 +37,4 @@ from .reading import (
 )
 from .sample_records import Mapper as Mapper
 from .trec_judgements import Scale as Scale, read_scales as read_scales
+from .trec_run import Qrels as Qrels
