@@ -12,7 +12,6 @@ import pytest
 
 from ragassay import Sample, examples, load
 from ragassay.cli import call
-from ragassay.judges import offline
 from ragassay.judges.asking import Asker
 from ragassay.judges.offline import OfflineJudge, rules
 from ragassay.judges.offline.agreement import Agreement, agreement_of, figures
@@ -25,7 +24,7 @@ from ragassay.reports.text import catalogue
 
 
 def answered_kinds() -> set[str]:
-    offline.answers._load()
+    rules._load()
     return {cls.kind for cls in rules._RULES}
 
 

@@ -272,7 +272,7 @@ def test_a_run_folder_gives_its_consistency(tmp_path: Path, capsys) -> None:
     assert call(["run", str(data), "-s", "trecrag", "-o", str(single)]) == 0
     capsys.readouterr()
     assert call(["plot", str(single), "-e", "consistency", "-o", str(target)]) == 2
-    assert "this run has no consistency_plot.csv" in " ".join(capsys.readouterr().err.split())
+    assert "this run has no consistency.csv" in " ".join(capsys.readouterr().err.split())
 
 
 # --- the files that are written

@@ -4,3 +4,4 @@ from .results.run_folder import open_run as open_run, save_run as save_run
 from .results.summary import Comparison as Comparison
 from .run.evaluation import evaluate as evaluate
 from .run.ranked_runs import evaluate_run as evaluate_run
+from .run.rescoring import explain as explain, rescore as rescore

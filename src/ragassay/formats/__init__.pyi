@@ -21,6 +21,7 @@ from .native import (
     to_record as to_record,
     write as write,
 )
+from .notes import Notes as Notes
 from .nugget_bank_file import (
     Importance as Importance,
     Nugget as Nugget,

@@ -14,5 +14,8 @@ from .chunks.chunks_datapizza import (
     recall_at_k_similarity as recall_at_k_similarity,
     rouge_score as rouge_score,
 )
+from .core.judged import JudgedMetric as JudgedMetric
+from .core.metric import SampleMetric as SampleMetric, param as param, scored as scored
 from .core.naming import parse as parse
+from .core.own import register as register
 from .mtrag.mtrag_idk_table import idk_condition as idk_condition

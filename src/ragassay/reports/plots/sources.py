@@ -242,7 +242,7 @@ def _other(path: Path, problem: str) -> InputError:
     else:
         some = ", ".join(heads[:8]) + (" ..." if len(heads) > 8 else "")
         hint = (
-            "Wanted: trecrag.csv or consistency_plot.csv of a run, or what Open RAG Eval writes "
+            "Wanted: trecrag.csv or consistency.csv of a run, or what Open RAG Eval writes "
             f"(run_1_retrieval_score_... or consistency_...). Found: {some}."
         )
     return InputError(problem, path=path, line=1, hint=hint)
