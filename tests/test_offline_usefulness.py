@@ -140,3 +140,18 @@ def test_the_word_that_says_what_is_asked_is_found_by_its_place(query: str, word
 )
 def test_a_clause_with_when_or_who_asks_for_nothing(query: str, kind: str) -> None:
     assert kind_of(query) == kind
+
+
+@pytest.mark.parametrize(
+    ("query", "chunks"),
+    [
+        ("How many ECTS has the programme?", ["The master has 180 ECTS."]),
+        ("How many ECTS has the programme?", ["Parking is free.", "The master has 180 ECTS."]),
+        ("How tall is the tower?", ["Parking is free.", "Rice grows.", "The tower is 30 m tall."]),
+    ],
+)
+def test_a_context_that_holds_the_answer_is_on_the_topic(query: str, chunks: list[str]) -> None:
+    rows = report(query, *chunks)
+    assert rows["usefulness"].value >= 4
+    assert rows["relevance"].value >= rows["usefulness"].value
+    assert f"Chunk {len(chunks)} holds what answers it" in rows["relevance"].explanation

@@ -157,17 +157,21 @@ def topic_of(query: str) -> frozenset[str]:
 @rule_for(ReportOnContext)
 def report(question: ReportOnContext) -> ContextReport:
     """Relevance is the mean share of the topic in the chunks, usefulness the best chunk's, both on
-    1 to 5; utilization is the share of the sentences that are near the query, in chunks of use."""
+    1 to 5; utilization is the share of the sentences that are near the query, in chunks of use.
+
+    What holds the answer is on the topic, in whatever words: relevance is no less than usefulness.
+    """
     found = [worth(question.query, chunk) for chunk in question.chunks]
     used = tuple(at for at, one in enumerate(found, 1) if one.stars >= USED)
     topic = sum(one.topic for one in found) / len(found) if found else 0.0
-    relevance: dict[str, Any] = {
-        "relevance_explanation": (
-            f"On average a chunk holds {topic:.0%} of the words that say what the query is about."
-        ),
-        "relevance": 1 + round(4 * topic),
-    }
     best = max(found, key=lambda one: (one.stars, one.topic), default=None)
+    stars = 1 + round(4 * topic)
+    why = f"On average a chunk holds {topic:.0%} of the words that say what the query is about."
+    if best is not None and stars < best.stars:
+        stars = best.stars
+        holds = "what answers it" if stars >= USED else "a little of what it asks"
+        why += f" Chunk {found.index(best) + 1} holds {holds}."
+    relevance: dict[str, Any] = {"relevance_explanation": why, "relevance": stars}
     untold = _untold(question.query, found)
     if untold:
         lost = Lost(reason=Reason.UNSUPPORTED, detail=untold)
