@@ -6,6 +6,9 @@ and a sentence beside the topic tells what is asked for (see `asked_value`): a s
 of the topic or with the thing itself, or one that continues such a sentence with a pronoun. Where
 nothing is asked for by kind, the chunk must hold the thing itself ("which side effects ...").
 
+A yes/no question is answered by a statement with all its words, or with the opposite of one of them
+("closed" for "open"), however little else it says.
+
 Usefulness, utilization and attribution have no value (unsupported) where words do not tell the
 answer:
 
@@ -23,8 +26,15 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from ragassay.judges.offline.answers import rule_for
-from ragassay.judges.offline.context_report.asked_value import ACCOUNTS, Tells, asked_value, tells
+from ragassay.judges.offline.context_report.asked_value import (
+    ACCOUNTS,
+    Tells,
+    asked_value,
+    names_agent,
+    tells,
+)
 from ragassay.judges.offline.context_report.predicate import predicate
+from ragassay.judges.offline.context_report.yes_no import settles
 from ragassay.judges.offline.language import lists
 from ragassay.judges.offline.language.asked_thing import asked_thing
 from ragassay.judges.offline.language.evidence import share_of
@@ -105,7 +115,9 @@ def worth(query: str, chunk: str) -> Worth:
     on_topic = share_of(topic, held)
     found: Tells = "no"
     untold = False
-    if kind_of(query) != "any":
+    if kind_of(query) == "any" and any(settles(query, part) for part, _ in parts):
+        stars = max(stars, USED)
+    elif kind_of(query) != "any":
         found = _told(query, parts, topic | thing)
         # What a pronoun at the beginning of a chunk stands for is not in the chunk.
         open_ended = bool(parts) and bool(_PRONOUN.match(parts[0][0]))
@@ -113,6 +125,12 @@ def worth(query: str, chunk: str) -> Worth:
         untold = (found == "untold" and near_enough) or (
             found in ("yes", "untold") and stars < USED and open_ended
         )
+        about = topic - frozenset(content(predicate(query)))
+        if any(
+            share_of(about, stems) >= _ON_TOPIC and names_agent(query, part)
+            for part, stems in parts
+        ):
+            stars = max(stars, USED)  # the grade knows names by their capitals only
         stars = stars if found == "yes" and stars >= USED else 1
     elif thing and not thing & held:
         stars = min(stars, _UNNAMED)
