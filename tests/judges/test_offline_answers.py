@@ -228,7 +228,7 @@ def test_satisfaction_rises_from_a_refusal_to_a_full_answer() -> None:
 def test_a_context_is_worth_what_its_chunks_are() -> None:
     good = ask(ReportOnContext(QUERY, (FAR, PASSAGE)))
     assert good.attribution == (2,)
-    assert good.usefulness == 5 and good.relevance == 3 and 0 < good.utilization < 100
+    assert good.usefulness == good.relevance == 5 and 0 < good.utilization < 100
     bad = ask(ReportOnContext(QUERY, (FAR,)))
     assert (bad.relevance, bad.usefulness, bad.utilization, bad.attribution) == (1, 1, 0, ())
 

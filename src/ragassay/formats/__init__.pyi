@@ -15,12 +15,7 @@ from .field_values import timestamp as timestamp
 from .format import NO as NO, SURE as SURE, Format as Format, Head as Head
 from .kinds import kind as kind
 from .mtrag_records import Record as Record, Tasks as Tasks, extended as extended
-from .native import (
-    packed as packed,
-    schema as schema,
-    to_record as to_record,
-    write as write,
-)
+from .native import packed as packed, schema as schema, to_record as to_record, write as write
 from .notes import Notes as Notes
 from .nugget_bank_file import (
     Importance as Importance,

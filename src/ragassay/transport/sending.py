@@ -165,6 +165,13 @@ class Sender:
         if self.breaker.tripped:
             self._wake()
 
+    def rejected_in_vain(self, failure: EndpointError) -> None:
+        """Counts a rejection of parameters as a failure of the endpoint, once the same request
+        failed without them: they were not the cause."""
+        self.breaker.failed(failure.reason, failure.detail, permanent=True)
+        if self.breaker.tripped:
+            self._wake()
+
     async def send(self, outgoing: SendRequest[T]) -> T | None:
         """What comes of the reply, or ``None`` where the request is not current any more (nothing
         was sent).

@@ -10,6 +10,7 @@ from .pairs import (
 from .split_systems import by_system as by_system
 from .standing import (
     OFFLINE as OFFLINE,
+    agreements as agreements,
     offline_agreement as offline_agreement,
     offline_reason as offline_reason,
 )

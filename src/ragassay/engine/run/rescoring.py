@@ -44,12 +44,14 @@ from ragassay.strict import dumps
 class Evidence:
     """One score and what stands behind it.
 
+    ``metric`` is its canonical name; ``row`` has the name that the run shows.
     ``verdicts`` are records as in ``verdicts.jsonl``; those of a judge that was sent no prompt have
     the question's ``data`` besides, where the metric that asked is known here. ``cut`` names the
     texts that the offline judge did not read to their end, where there are any.
     """
 
     row: ScoreRow
+    metric: str
     title: str
     signature: str
     verdicts: tuple[Record, ...]
@@ -145,7 +147,7 @@ def explain(
         verdicts = tuple(
             _with_data(record, data.get(record["id"])) for record in records if record is not None
         )
-        scores.append(Evidence(row, entry.title, entry.signature, verdicts))
+        scores.append(Evidence(row, entry.metric, entry.title, entry.signature, verdicts))
     return Explained(found, tuple(scores))
 
 

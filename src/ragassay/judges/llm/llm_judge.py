@@ -243,7 +243,9 @@ class _Asking:
         dialect, sender = self.judge._dialect, self.judge._sender
         try:
             try:
-                return await dialect.exchange(self._rebuilt, self._send, sender.end_head_start)
+                return await dialect.exchange(
+                    self._rebuilt, self._send, sender.end_head_start, sender.rejected_in_vain
+                )
             except Unreadable as first:
                 return await self._repaired(first)
         except Stopped as stop:

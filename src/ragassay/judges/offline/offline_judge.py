@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ragassay.judges.asking import Asker
 from ragassay.judges.judge import Judge
+from ragassay.judges.offline.cut_texts import as_far_as_read, too_long
 from ragassay.judges.offline.language import LONGEST
 from ragassay.judges.offline.rules import answer_to
 from ragassay.judges.question import Question
-from ragassay.judges.reply import R_co
+from ragassay.judges.reply import Lost, R_co
 from ragassay.judges.verdict import Failure, Provenance, Verdict
 from ragassay.scores import Reason
 
@@ -21,7 +21,11 @@ LABEL = f"offline-lexical/{VERSION}"
 
 
 class OfflineJudge(Judge):
-    """Answers by rules about words. Of a text it reads the first `LONGEST` characters."""
+    """Answers by rules about words.
+
+    Of a text it reads the first `LONGEST` characters, and does not say what is absent from a longer
+    one (`as_far_as_read`).
+    """
 
     def __init__(self) -> None:
         self._too_long: set[int] = set()
@@ -61,31 +65,12 @@ class OfflineJudge(Judge):
         if found is None:
             detail = f"the offline judge has no answer to {question.kind}; name an LLM with --judge"
             return Failure(question, Reason.UNSUPPORTED, detail, made, repeat)
-        return Verdict(question, question.check(found), made, repeat)
-
-
-def too_long(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """The texts of a question's data that the offline judge does not read to their end.
-
-    Args:
-        data: of a question (`Question.data`).
-
-    Yields:
-        The field, for a text in a list with its number from 1 (``passages 2``); and the text.
-    """
-    for name, value in data.items():
-        if isinstance(value, str):
-            named = [(name, value)]
-        elif isinstance(value, list | tuple):
-            named = [(f"{name} {at}", one) for at, one in enumerate(value, 1)]
-        else:
-            continue
-        yield from (one for one in named if isinstance(one[1], str) and len(one[1]) > LONGEST)
+        stands = as_far_as_read(question, question.check(found))
+        if isinstance(stands, Lost):
+            return Failure(question, stands.reason, stands.detail, made, repeat)
+        return Verdict(question, stands, made, repeat)
 
 
 def offline_asker() -> Asker:
     """An asker of the embedded judge."""
     return Asker(OfflineJudge())
-
-
-__all__ = ["LABEL", "LONGEST", "OfflineJudge", "offline_asker", "too_long"]

@@ -6,7 +6,7 @@ from .chunk_matching import (
     same_chunks as same_chunks,
     vectors as vectors,
 )
-from .judged import JudgedMetric as JudgedMetric, kinds_of as kinds_of
+from .judged import JudgedMetric as JudgedMetric, kinds_of as kinds_of, uses_of as uses_of
 from .metric import (
     Aggregate as Aggregate,
     Metric as Metric,

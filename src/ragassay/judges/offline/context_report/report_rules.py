@@ -6,6 +6,9 @@ and a sentence beside the topic tells what is asked for (see `asked_value`): a s
 of the topic or with the thing itself, or one that continues such a sentence with a pronoun. Where
 nothing is asked for by kind, the chunk must hold the thing itself ("which side effects ...").
 
+A yes/no question is answered by a statement with all its words, or with the opposite of one of them
+("closed" for "open"), however little else it says.
+
 Usefulness, utilization and attribution have no value (unsupported) where words do not tell the
 answer:
 
@@ -22,8 +25,15 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from ragassay.judges.offline.context_report.asked_value import STRENGTH, Tells, asked_value, tells
+from ragassay.judges.offline.context_report.asked_value import (
+    STRENGTH,
+    Tells,
+    asked_value,
+    names_agent,
+    tells,
+)
 from ragassay.judges.offline.context_report.predicate import predicate
+from ragassay.judges.offline.context_report.yes_no import settles
 from ragassay.judges.offline.language import (
     WHOLE,
     asked_thing,
@@ -113,7 +123,9 @@ def worth(query: str, chunk: str) -> Worth:
     on_topic = share_of(topic, held)
     found: Tells = "no"
     unclear = False
-    if kind_of(query) != "any":
+    if kind_of(query) == "any" and any(settles(query, part) for part, _ in parts):
+        stars = max(stars, USED)
+    elif kind_of(query) != "any":
         found = _told(query, parts, topic | thing)
         # What a pronoun at the beginning of a chunk stands for is not in the chunk.
         begins_open = bool(parts) and bool(_PRONOUN.match(parts[0][0]))
@@ -121,6 +133,12 @@ def worth(query: str, chunk: str) -> Worth:
         unclear = (found == "unclear" and near_enough) or (
             found in ("yes", "unclear") and stars < USED and begins_open
         )
+        about = topic - frozenset(content(predicate(query)))
+        if any(
+            share_of(about, stems) >= _ON_TOPIC and names_agent(query, part)
+            for part, stems in parts
+        ):
+            stars = max(stars, USED)  # the grade knows names by their capitals only
         stars = stars if found == "yes" and stars >= USED else 1
     elif thing and not thing & held:
         stars = min(stars, _UNNAMED)
@@ -165,17 +183,21 @@ def topic_of(query: str) -> frozenset[str]:
 @rule_for(ReportOnContext)
 def report(question: ReportOnContext) -> ContextReport:
     """Relevance is the mean share of the topic in the chunks, usefulness the best chunk's, both on
-    1 to 5; utilization is the share of the sentences that are near the query, in chunks of use."""
+    1 to 5; utilization is the share of the sentences that are near the query, in chunks of use.
+
+    What holds the answer is on the topic, in whatever words: relevance is no less than usefulness.
+    """
     found = [worth(question.query, chunk) for chunk in question.chunks]
     used = tuple(at for at, one in enumerate(found, 1) if one.stars >= USED)
     topic = sum(one.topic for one in found) / len(found) if found else 0.0
-    relevance: dict[str, Any] = {
-        "relevance_explanation": (
-            f"On average a chunk holds {topic:.0%} of the words that say what the query is about."
-        ),
-        "relevance": 1 + round(4 * topic),
-    }
     best = max(found, key=lambda one: (one.stars, one.topic), default=None)
+    stars = 1 + round(4 * topic)
+    why = f"On average a chunk holds {topic:.0%} of the words that say what the query is about."
+    if best is not None and stars < best.stars:
+        stars = best.stars
+        holds = "what answers it" if stars >= USED else "a little of what it asks"
+        why += f" Chunk {found.index(best) + 1} holds {holds}."
+    relevance: dict[str, Any] = {"relevance_explanation": why, "relevance": stars}
     unsupported = _unsupported(question.query, found)
     if unsupported:
         lost = Lost(reason=Reason.UNSUPPORTED, detail=unsupported)
