@@ -515,7 +515,8 @@ def test_conditioning_without_the_steps_before_it_says_first_what_is_lacking(
     nothing = stepped("idk_condition", source, tmp_path / "out.jsonl")
     assert told(nothing) == [
         "Nothing was scored: 3 of 3 records lack values of the steps idk, ragas and radbench, and "
-        "idk_condition asks no judge: run the steps idk, ragas and radbench first, or the step all.",
+        "idk_condition asks no judge: run the steps idk, ragas and radbench first, or the step "
+        "all.",
     ]
     stepped("idk", source, source)
     stepped("ragas", source, source)

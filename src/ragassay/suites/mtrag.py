@@ -75,8 +75,7 @@ SUITE = Suite(
         "answerability_accuracy says how often 'I don't know' is said exactly when it should be; "
         "ranking_score, by which MTRAGEval ranks, is the harmonic mean of the means of RL_F_idk, "
         "RB_llm_idk and RB_agg_idk.",
-        "ragassay mtrag idk FILE -o OUT.jsonl runs one published step over a "
-        "file that grows.",
+        "ragassay mtrag idk FILE -o OUT.jsonl runs one published step over a file that grows.",
         "extractive_coverage sees a sentence copied from a long passage, to which "
         "Extractiveness_RougeL gives next to nothing.",
     ),
