@@ -91,6 +91,12 @@ _HOME = {
     "save_run": "ragassay.engine",
 }
 
+_PACKAGES = frozenset(
+    {"compat", "engine", "errors", "examples", "formats", "judges", "metrics", "models"}
+    | {"reports", "samples", "scores", "stats", "suites", "transport"}
+)
+"""Packages and modules that are reached as attributes: ``ragassay.formats.schema()``."""
+
 if TYPE_CHECKING:
     from ragassay.compat.open_rag_eval import (
         AnthropicModel,
@@ -133,7 +139,10 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
-    """Public names are imported when first used, so that ``import ragassay`` stays cheap."""
+    """Public names and packages are imported when first used, so that ``import ragassay`` stays
+    cheap."""
+    if name in _PACKAGES:
+        return importlib.import_module(f"ragassay.{name}")
     if name not in _HOME:
         raise AttributeError(f"module 'ragassay' has no attribute {name!r}")
     value = getattr(importlib.import_module(_HOME[name]), name)
@@ -142,4 +151,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted({*__all__, *_PACKAGES})
