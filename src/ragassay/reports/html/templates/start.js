@@ -36,7 +36,7 @@ class Waterfall {
     const rest = `${rows.length.toLocaleString("en-US")} ${rows.length === 1 ? "query" : "queries"}, sorted by A − B. Line and band: mean difference ${number(metric.diff, true)} with its interval. Click to open a query.`;
     svg.addEventListener("pointermove", (event) => {
       const row = at(event);
-      this.readout.textContent = `${data.id[row]}: A ${number(data.values[browser.metric][row])}, B ${number(data.other[browser.metric][row])}, difference ${number(browser.difference(row), true)}`;
+      this.readout.textContent = `${visible(data.id[row])}: A ${number(data.values[browser.metric][row])}, B ${number(data.other[browser.metric][row])}, difference ${number(browser.difference(row), true)}`;
     });
     svg.addEventListener("pointerleave", () => { this.readout.textContent = rest; });
     svg.addEventListener("click", (event) => browser.visit(at(event)));
