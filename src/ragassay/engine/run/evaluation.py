@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +25,7 @@ from ragassay.engine.consistency.consistency_run import Compared, Repeats, keepi
 from ragassay.engine.models.embedding import address_for, embeds_here, models_for, spending_of
 from ragassay.engine.models.model_checks import check_models
 from ragassay.engine.models.modelling import here
-from ragassay.engine.results.result import Result
+from ragassay.engine.results.result import Result, no_consistency
 from ragassay.engine.results.result_sink import Outlet
 from ragassay.engine.results.run_folder import (
     NUGGETS,
@@ -213,6 +214,11 @@ def _tell_twice(plan: Plan) -> None:
         )
 
 
+def _found(repeats: Result) -> Result:
+    """The consistency that a run found: no closure, which could not be pickled."""
+    return repeats
+
+
 @dataclass(frozen=True)
 class Job:
     """A run that is ready to go. It can be run once.
@@ -335,7 +341,7 @@ class Job:
             gates=found,
             bank=bank,
             verdicts=verdicts,
-            _consistency=lambda: repeats,
+            _consistency=no_consistency if repeats is None else partial(_found, repeats),
         )
 
     def _asker(self, stack: ExitStack, keep: Callable[[Asked], None] | None) -> Asker | None:
