@@ -11,7 +11,7 @@ from ragassay.engine.results.summary import Difference, GateResult, MetricSummar
 from ragassay.errors import UsageError
 from ragassay.stats.intervals import Bounds
 
-_FORM = re.compile(r"^(?P<metric>.+?)\s*>\s*(?P<margin>[\d.]+(?:[eE][-+]?\d+)?)$")
+_FORM = re.compile(r"^(?P<metric>.*?[^\s=<>])\s*>\s*(?P<margin>[\d.]+(?:[eE][-+]?\d+)?)$")
 
 
 @dataclass(frozen=True)
