@@ -123,7 +123,7 @@ def judged_by(summary: Summary) -> str:
     """Who judged, for the head of a page: the run's judge, or whoever judged what is looked at."""
     spent = summary.judging
     if spent is not None:
-        return spent.judge if spent.questions else ""
+        return spent.judge if spent.questions and _judged(summary, spent) else ""
     behind: dict[str, None] = {}
     for metric in summary.metrics.values():
         if metric.n_scored and "of=" in metric.signature:
@@ -187,11 +187,7 @@ def _asked_notes(summary: Summary, judged_marked: bool) -> list[str]:
     spent = summary.judging
     if spent is None or not spent.questions:
         return []
-    judged = [
-        metric.name
-        for metric in summary.metrics.values()
-        if (spent.judge in names_in(metric.judges) if metric.judges else metric.judge)
-    ]
+    judged = _judged(summary, spent)
     if spent.judge.startswith("offline"):
         told = f"{spent.judge} (rules about words, not a model)"
     else:
@@ -199,14 +195,15 @@ def _asked_notes(summary: Summary, judged_marked: bool) -> list[str]:
     which = f"{len(judged)} of {plural(len(summary.metrics), 'metric')}"
     if not judged_marked:
         which = _which(judged, list(summary.metrics), which)
-    notes = [f"Judged by {told}: {which}."]
+    notes = [f"Judged by {told}: {which}."] if judged else []
     if spent.calls or spent.cached:
         pieces = [plural(spent.questions, "question"), plural(spent.calls, "call")]
         if spent.cached:
             pieces.append(f"{spent.cached:,} from the ledger")
         pieces.append(f"{spent.input_tokens:,} tokens in and {spent.output_tokens:,} out")
         pieces.append(cost(spent))
-        notes.append(f"Asked: {', '.join(pieces)}, {spent.seconds:,.1f} s.")
+        whom = "" if judged else f" of {told}"
+        notes.append(f"Asked{whom}: {', '.join(pieces)}, {spent.seconds:,.1f} s.")
     if spent.failures:
         notes.append(f"Questions without an answer: {reasons(spent.failures)}.{_again(spent)}")
     if spent.in_part:
@@ -217,6 +214,20 @@ def _asked_notes(summary: Summary, judged_marked: bool) -> list[str]:
     if spent.lost_votes:
         notes.append(f"Votes that the panel went without: {reasons(spent.lost_votes)}.")
     return notes
+
+
+def _judged(summary: Summary, spent: Spending) -> list[str]:
+    """The metrics with a value that rests on the run's judge. Runs of older versions do not say on
+    whom each value rests; theirs are those neither assumed nor given."""
+    return [
+        metric.name
+        for metric in summary.metrics.values()
+        if (
+            spent.judge in names_in(metric.judges)
+            if metric.judges
+            else metric.judge and metric.n_scored > metric.n_assumed + metric.n_given
+        )
+    ]
 
 
 def _which(judged: Sequence[str], metrics: Sequence[str], many: str) -> str:
