@@ -182,7 +182,7 @@ def test_a_gate_prints_the_bound_that_it_looks_at() -> None:
     assert "n is too small to tell" in decided("low(f1)>=0.99", [1.0] * 3).sentence
     assert "one sample has no interval" in decided("low(f1)>=0.5", [1.0]).sentence
     assert "nothing was scored" in decided("f1>=0.5", []).sentence
-    assert "1 samples that should have been" in decided("f1>=0.6", [0.65] * 10, 1).sentence
+    assert "1 sample that should have been" in decided("f1>=0.6", [0.65] * 10, 1).sentence
 
 
 def test_a_gates_bound_is_one_sided_at_the_runs_level() -> None:

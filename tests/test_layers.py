@@ -10,7 +10,17 @@ import ragassay
 
 ROOT = Path(ragassay.__file__).parent
 GROUND = {
-    *("errors", "samples", "scores", "files", "strict", "discovery", "yaml_files", "printable"),
+    *(
+        "errors",
+        "samples",
+        "scores",
+        "files",
+        "strict",
+        "discovery",
+        "yaml_files",
+        "printable",
+        "counts",
+    ),
     "yaml_positions",
 }
 LAYERS = [

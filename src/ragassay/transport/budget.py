@@ -13,6 +13,7 @@ import re
 from collections import deque
 from dataclasses import dataclass
 
+from ragassay.counts import plural
 from ragassay.errors import UsageError
 
 _AMOUNT = re.compile(
@@ -169,9 +170,9 @@ class Budget:
         if self.dollars is not None:
             parts.append(f"{_money(max(0.0, self.dollars - self.spent_dollars))} left")
         if self.calls is not None:
-            parts.append(f"{max(0, self.calls - self.spent_calls):,} calls left")
+            parts.append(f"{plural(max(0, self.calls - self.spent_calls), 'call')} left")
         if self.tokens is not None:
-            parts.append(f"{max(0, self.tokens - self.spent_tokens):,} tokens left")
+            parts.append(f"{plural(max(0, self.tokens - self.spent_tokens), 'token')} left")
         return ", ".join(parts)
 
     def _fits(

@@ -10,6 +10,7 @@ from typing import Literal
 
 import numpy as np
 
+from ragassay.counts import either, plural
 from ragassay.engine.comparison.standing import offline_reason
 from ragassay.engine.results.names import shown
 from ragassay.engine.results.result import ScoreColumns
@@ -207,7 +208,8 @@ def _decide(
     passed = verdicts.pop() if len(verdicts) == 1 else None
     why = ""
     if passed is None and n_owed and _verdict(gate, seen) is not None:
-        why = f"{n_owed:,} samples that should have been scored were not"
+        were = either(n_owed, "was", "were")
+        why = f"{plural(n_owed, 'sample')} that should have been scored {were} not"
     elif passed is None:
         why = "n is too small to tell"
     distrust = "" if trust_offline else offline_reason(metric)

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 
+from ragassay.counts import share
 from ragassay.engine.comparison.standing import offline_agreement
 from ragassay.engine.results.attribution import names_in
 from ragassay.engine.results.run_aggregates import is_whole, plain
@@ -69,7 +70,7 @@ def summary_notes(summary: Summary, *, judged_marked: bool = True) -> list[str]:
         if metric.n_assumed:
             without = "nothing" if metric.mean_measured is None else number(metric.mean_measured)
             notes.append(
-                f"{metric.name}: {metric.n_assumed:,} of {metric.n_scored:,} values for a missing "
+                f"{metric.name}: {share(metric.n_assumed, metric.n_scored, 'value')} for a missing "
                 f"part, as published; the mean without them is {without}."
             )
     return notes
@@ -200,7 +201,7 @@ def _asked_notes(summary: Summary, judged_marked: bool) -> list[str]:
         pieces = [plural(spent.questions, "question"), plural(spent.calls, "call")]
         if spent.cached:
             pieces.append(f"{spent.cached:,} from the ledger")
-        pieces.append(f"{spent.input_tokens:,} tokens in and {spent.output_tokens:,} out")
+        pieces.append(f"{plural(spent.input_tokens, 'token')} in and {spent.output_tokens:,} out")
         pieces.append(cost(spent))
         whom = "" if judged else f" of {told}"
         notes.append(f"Asked{whom}: {', '.join(pieces)}, {spent.seconds:,.1f} s.")
@@ -248,7 +249,7 @@ def _embedded_notes(summary: Summary) -> list[str]:
     if spent.cached:
         pieces.append(f"{spent.cached:,} from the ledger")
     if spent.calls:
-        pieces += [f"{spent.input_tokens:,} tokens", cost(spent)]
+        pieces += [plural(spent.input_tokens, "token"), cost(spent)]
     notes = [f"Embedded by {spent.judge}: {', '.join(pieces)}."]
     if spent.failures:
         notes.append(f"Texts without a vector: {reasons(spent.failures)}.{_again(spent)}")
@@ -327,9 +328,8 @@ def comparison_notes(comparison: Comparison) -> list[str]:
         f"seed {comparison.seed} (all patterns with at most {EXACT_UP_TO} queries or clusters in "
         "common). significant: whether that p is below 0.05, before any correction. t-test p: "
         "paired Student's t-test, which takes the differences for normal.",
-        f"p ({correction_name(comparison.correction)}) and the verdict: {_corrected(comparison)} "
-        f"the {plural(n_tested, 'metric')} tested between these two runs, at the "
-        f"{percent(1 - comparison.level)} level."
+        f"p ({correction_name(comparison.correction)}) and the verdict: "
+        f"{_corrected(comparison, n_tested)} at the {percent(1 - comparison.level)} level."
         if n_tested
         else "No metric is tested, so none has a corrected p.",
         f"Interval of the difference: {interval_name(comparison.interval)}, "
@@ -406,8 +406,12 @@ def interval_levels(comparison: Comparison) -> str:
     return f"at {told} (each metric's is what the correction leaves it)"
 
 
-def _corrected(comparison: Comparison) -> str:
-    return "not corrected for" if comparison.correction == "none" else "corrected across"
+def _corrected(comparison: Comparison, n_tested: int) -> str:
+    """What the p-values are corrected for; one alone needs no correction."""
+    if n_tested == 1:
+        return "of the one metric tested between these two runs,"
+    how = "not corrected for" if comparison.correction == "none" else "corrected across"
+    return f"{how} the {plural(n_tested, 'metric')} tested between these two runs,"
 
 
 def standing_notes(comparison: Comparison) -> list[str]:

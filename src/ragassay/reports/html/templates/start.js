@@ -27,7 +27,7 @@ class Waterfall {
       return element;
     };
     const svg = make("svg", { viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: "none", class: "figure waterfall", role: "img",
-      "aria-label": `Differences of ${rows.length} queries in ${metric.name}, sorted; the table below lists them` });
+      "aria-label": `Differences of ${rows.length} ${rows.length === 1 ? "query" : "queries"} in ${metric.name}, sorted; the table below lists them` });
     svg.append(make("path", { class: "area b", d: area((value) => value < 0) }), make("path", { class: "area a", d: area((value) => value > 0) }));
     if (metric.lowDiff !== null) svg.append(make("rect", { class: "band", x: 0, width, y: y(metric.highDiff), height: Math.max(1, y(metric.lowDiff) - y(metric.highDiff)) }));
     svg.append(make("line", { class: "zero", x1: 0, x2: width, y1: y(0), y2: y(0) }));
