@@ -251,7 +251,7 @@ def test_golden_answers_are_joined_by_query_id(tmp_path: Path) -> None:
         "2,What is light?,1,[1],Wool is light.,Wool [1].\n"
     )
     queries.write_text("query_id,query,expected_answer\n1,What is heavy?,Iron is heavy.\n")
-    with pytest.warns(UserWarning, match="1 of the samples have no expected answer"):
+    with pytest.warns(UserWarning, match="1 of the samples has no expected answer"):
         found = RAGResultsLoader(answers, queries).load()
     assert [one.references for one in found] == [("Iron is heavy.",), ()]
     assert [one.id for one in RAGResultsLoader(answers).load()] == ["1", "2"]

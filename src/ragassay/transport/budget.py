@@ -13,7 +13,7 @@ import re
 from collections import deque
 from dataclasses import dataclass
 
-from ragassay.counts import plural
+from ragassay.counts import plural, share
 from ragassay.errors import UsageError
 
 _AMOUNT = re.compile(
@@ -158,8 +158,8 @@ class Budget:
             parts.append(f"{about}{_money(self.spent_dollars)} of {_money(self.dollars)}")
         elif self.spent_dollars:
             parts.append(f"{about}{_money(self.spent_dollars)}")
-        of = "" if self.calls is None else f" of {self.calls:,}"
-        parts.append(f"{self.spent_calls:,}{of} calls")
+        n = self.spent_calls
+        parts.append(plural(n, "call") if self.calls is None else share(n, self.calls, "call"))
         of = "" if self.tokens is None else f" of {self.tokens:,}"
         parts.append(f"{about}{self.spent_tokens:,}{of} tokens")
         return ", ".join(parts)
