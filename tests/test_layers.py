@@ -23,6 +23,7 @@ GROUND = {
         "exports",
         "yaml_files",
         "printable",
+        "counts",
     ),
     "yaml_positions",
 }

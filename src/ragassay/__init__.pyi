@@ -1,10 +1,18 @@
 from . import (
+    compat as compat,
+    engine as engine,
+    errors as errors,
+    examples as examples,
     formats as formats,
     judges as judges,
     metrics as metrics,
     models as models,
+    reports as reports,
+    samples as samples,
+    scores as scores,
     stats as stats,
     suites as suites,
+    transport as transport,
 )
 from .compat.open_rag_eval import (
     AnthropicModel as AnthropicModel,

@@ -516,7 +516,7 @@ def test_conditioning_names_only_the_steps_that_are_really_missing(
     said = [text for text in told(found) if "idk_condition asks no" in text]
     assert len(said) == bool(missing)
     if said:
-        assert f"1 of 1 records lack values of the {missing}, and" in said[0]
+        assert f"1 of 1 record lacks values of the {missing}, and" in said[0]
 
 
 def test_a_step_names_a_field_with_the_parameters_that_change_its_value(tmp_path: Path) -> None:

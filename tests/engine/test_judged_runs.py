@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import orjson
@@ -24,7 +24,7 @@ from ragassay.judges.questions.answering import AnswerAttempted, Attempt
 from ragassay.judges.verdict import Failure, Provenance, Verdict
 from ragassay.metrics.core.judged import JudgedMetric
 from ragassay.metrics.core.metric import register, scored
-from ragassay.reports.text import wording
+from ragassay.reports.text import footnotes, wording
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason
 
@@ -361,3 +361,30 @@ def test_offline_verdicts_that_are_replayed_stay_labelled_offline(tmp_path: Path
     llm = ragassay.evaluate(records(4), ["test_tried"], judge=Rule())
     with pytest.raises(UsageError, match="of offline-lexical/2"):
         ragassay.compare(llm, again)
+
+
+def test_the_judge_is_named_only_for_metrics_with_a_value_of_its_own() -> None:
+    """Given values, and the lowest value for a missing part, are nobody's judgment here."""
+    given = {"RL_F": 0.4, "RB_llm": 0.4, "idk_eval": 0}
+    records = [
+        {"id": f"q{n}", "query": "q", "answer": "a b", "passages": ["a b"], "metrics": given}
+        for n in range(2)
+    ]
+    summary = ragassay.evaluate(records, ["RL_F", "RB_llm", "idk_eval"]).summary
+    assert summary.judging is not None
+    asked = replace(summary, judging=replace(summary.judging, questions=3, calls=3))
+    for one in (summary, asked):
+        assert not any("Judged by" in note for note in footnotes.summary_notes(one))
+        assert footnotes.judged_by(one) == ""
+    assert any("Asked of offline-lexical/" in note for note in footnotes.summary_notes(asked))
+
+    records = [
+        {"id": "1", "query": "When?", "answer": "At nine.", "passages": ["It opens at nine."]},
+        {"id": "2", "query": "When?", "passages": ["It opens at nine."]},
+    ]
+    names = ["ragreport_faithfulness", "ragreport_relevance"]
+    summary = ragassay.evaluate(records, names).summary
+    faithfulness = summary.metrics["ragreport_faithfulness"]
+    assert faithfulness.n_scored == faithfulness.n_assumed == 1, "nothing of it was judged"
+    (said,) = [note for note in footnotes.summary_notes(summary) if "Judged by" in note]
+    assert said.endswith(": 1 of 2 metrics.")

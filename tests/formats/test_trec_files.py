@@ -203,7 +203,7 @@ def test_samples_hold_every_judged_query_in_the_order_of_the_qrels(tmp_path: Pat
     qrels = write(tmp_path, "q2 0 b 1\nq9 0 x 1\nq1 0 a 1\nq1 0 c 0\n", "qrels")
     tied = "q1 Q0 b 1 2.5 tag\nq1 Q0 z 1 0.5 tag\nu Q0 b 1 1 tag\n"
     run = write(tmp_path, "q1 Q0 a 7 2.5 tag\nq2 Q0 a 1 1 tag\n" + tied, "run")
-    with pytest.warns(RagassayWarning, match="1 queries of the run have no judgements"):
+    with pytest.warns(RagassayWarning, match="1 query of the run has no judgements"):
         samples = list(trec_run.read_run_samples(run, qrels))
     assert [sample.id for sample in samples] == ["q2", "q9", "q1"]
     assert {sample.system for sample in samples} == {"tag"}

@@ -216,7 +216,7 @@ def test_the_number_of_labels_must_be_the_number_of_items() -> None:
     with pytest.raises(ValueError, match="must be 3 entries, one for each item, not 2"):
         question.check(question.reply(labels=("vital", "okay")))
     claims = ClaimSupport(("a",), ("p",))
-    with pytest.raises(ValueError, match="must be 1 entries"):
+    with pytest.raises(ValueError, match="must be 1 entry"):
         claims.check(ClaimVerdicts(supported=()))
 
 

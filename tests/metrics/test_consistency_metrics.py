@@ -112,7 +112,7 @@ def test_missing_scores_are_left_out_and_counted() -> None:
 def test_fewer_than_two_scores_are_unscored_for_the_reason_of_the_runs() -> None:
     found = said("runs_mean(of=m)", scores(1.0, None, None, m=[None, "refused", "refused"]))
     assert isinstance(found, Unscored) and found.reason is Reason.REFUSED
-    assert "1 of 3 runs have a score of m (2 refused)" in found.detail
+    assert "1 of 3 runs has a score of m (2 refused)" in found.detail
     theirs = said("runs_mean(of=m)", scores(1.0, None, m=[None, "lost"]))
     assert isinstance(theirs, Unscored) and theirs.reason is Reason.MISSING_INPUT
     missing = said("runs_mean(of=other)", scores(1.0, 1.0))

@@ -127,7 +127,7 @@ def test_what_is_longer_than_the_model_reads_is_said(minilm: Path) -> None:
     rows(made, TEXTS)
     assert made.max_tokens == 256
     (said,) = made.remarks()
-    assert said.startswith("1 of 6 texts are longer than the 256 tokens")
+    assert said.startswith("1 of 6 texts is longer than the 256 tokens")
     assert made.remarks() == (), "told once"
     short = embedder(minilm)
     rows(short, TEXTS[:5])

@@ -285,7 +285,7 @@ def test_no_warning_calls_assumed_values_unscored() -> None:
     assert not [w for w in result.summary.warnings if "unscored" in w]
     names = ["ragreport_satisfaction(missing=unscored)"]
     strict = ragassay.evaluate([SAMPLE, silent], names, judge=EVERYTHING)
-    assert [w for w in strict.summary.warnings if "1 of 2 samples have no answer" in w]
+    assert [w for w in strict.summary.warnings if "1 of 2 samples has no answer" in w]
 
 
 def test_the_specs_table_says_which_components_each_needs() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 from typing import Annotated, Literal
@@ -95,7 +96,8 @@ def fetch(
         done = "is here" if one.files else "was here"
         out.print(f"{one.weights} {done}: {one.folder}", soft_wrap=True, markup=False)
     if output is not None:
-        out.print(f"Use it with --model {weights.name}={output}", soft_wrap=True, markup=False)
+        named = shlex.quote(f"{weights.name}={output}")
+        out.print(f"Use it with --model {named}", soft_wrap=True, markup=False)
     return OK
 
 

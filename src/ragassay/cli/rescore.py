@@ -9,6 +9,7 @@ from cyclopts import Parameter
 
 from ragassay.cli import show
 from ragassay.cli.exits import INCOMPLETE, OK
+from ragassay.counts import either, plural
 
 SHOWN = 10
 
@@ -52,8 +53,13 @@ def rescore(
         show.json(found.to_json())
     else:
         out = show.console()
-        what = f"{found.n_scores:,} scores computed again from {found.n_verdicts:,} verdicts"
-        same = "all are equal" if not found.different else f"{len(found.different):,} differ"
+        what = f"{plural(found.n_scores, 'score')} computed again"
+        what += f" from {plural(found.n_verdicts, 'verdict')}"
+        same = (
+            either(found.n_scores, "it is equal", "all are equal")
+            if not found.different
+            else f"{len(found.different):,} {either(len(found.different), 'differs', 'differ')}"
+        )
         out.print(f"{what}: {same}.", markup=False)
         if found.unmeasured:
             out.print(

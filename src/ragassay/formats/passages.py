@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from ragassay.counts import either, plural
 from ragassay.errors import InputError
 from ragassay.formats.aliases import pick
 from ragassay.formats.field_values import (
@@ -77,7 +78,8 @@ def with_ids(found: tuple[Passage, ...] | None, ids: Any, field: str) -> tuple[P
         return found if ranked is None else ranked
     if len(found) != len(ranked):
         raise InputError(
-            f"there are {len(ranked)} ids for {len(found)} passages",
+            f"there {either(len(ranked), 'is', 'are')} {plural(len(ranked), 'id')} for "
+            f"{plural(len(found), 'passage')}",
             field=field,
             hint="Give one id for each passage.",
         )

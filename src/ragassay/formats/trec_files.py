@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ragassay.counts import share
 from ragassay.errors import InputError, RagassayWarning
 from ragassay.formats import unpacking
 from ragassay.formats.opening import not_utf8, opened, whole
@@ -92,7 +93,7 @@ def read_run(path: Path) -> TrecRun:
     if "_rank" in frame.columns:
         if n := _n_contradicted(frame):
             warnings.warn(
-                f"{path}: in {n:,} of {frame['query'].n_unique():,} queries the rank column "
+                f"{path}: in {share(n, frame['query'].n_unique(), 'query')} the rank column "
                 "contradicts the scores. Ranks follow from the scores, as in trec_eval.",
                 RagassayWarning,
                 stacklevel=2,

@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from ragassay.counts import either, plural
 from ragassay.errors import InputError, RagassayWarning
 from ragassay.formats.format import NO, SURE, Format, Head
 from ragassay.formats.sample_records import Mapper
@@ -88,7 +89,9 @@ def read_run_samples(run_path: Path, qrels_path: Path) -> Iterator[Sample]:
         raise trec_files.no_overlap(str(in_run[0]), next(iter(judged)), run_path)
     if unjudged := in_run.len() - int(common.sum()):
         warnings.warn(
-            f"{run_path}: {unjudged} queries of the run have no judgements and were left out.",
+            f"{run_path}: {plural(unjudged, 'query')} of the run "
+            f"{either(unjudged, 'has no judgements and was', 'have no judgements and were')} "
+            "left out.",
             RagassayWarning,
             stacklevel=2,
         )

@@ -41,6 +41,9 @@ class ConsistencyEvaluator:
     ) -> Result:
         """Compares the runs of each query, two by two.
 
+        The result's own summary has no metric: the numbers are in its ``consistency``, a result
+        of its own, and printing the result shows them.
+
         Args:
             data: samples that hold each query several times (``query_run`` or ``repeat``).
             save: a run folder to write.

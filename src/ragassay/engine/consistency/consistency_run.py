@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ragassay.counts import either, share
 from ragassay.engine.config import RunConfig
 from ragassay.engine.consistency.consistency_plan import RepeatsPlan
 from ragassay.engine.consistency.group_samples import InMemory, Kept, OnDisk, group_samples
@@ -226,12 +227,14 @@ class _Seen:
         """A sentence for what is worth one."""
         if 0 < self.singles < self.queries:
             yield (
-                f"{self.singles:,} of {self.queries:,} queries were run once only; they say "
+                f"{share(self.singles, self.queries, 'query')} "
+                f"{either(self.singles, 'was', 'were')} run once only; "
+                f"{either(self.singles, 'it says', 'they say')} "
                 "nothing about consistency."
             )
         if self.empty and any(isinstance(metric, AnswersMetric) for metric in metrics):
             yield (
-                f"The answer is empty in {self.empty:,} of {self.runs:,} runs. Beside one with "
+                f"The answer is empty in {share(self.empty, self.runs, 'run')}. Beside one with "
                 "words it is as unlike as can be: ROUGE 0, and a raw BERTScore of 0, which is far "
                 "below 0 once rescaled and pulls the mean down. Two empty answers are not compared."
             )

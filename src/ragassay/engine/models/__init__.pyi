@@ -1,3 +1,4 @@
+from .absence import AbsentModels as AbsentModels
 from .embedding_plan import EmbeddingPlan as EmbeddingPlan, EmbeddingPlanner as EmbeddingPlanner
 from .model_checks import (
     check_folders as check_folders,

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from ragassay.engine.config import OWN
-from ragassay.engine.models import EmbeddingPlan, EmbeddingPlanner
+from ragassay.engine.models import AbsentModels, EmbeddingPlan, EmbeddingPlanner
 from ragassay.engine.plan.cost_estimate import CallPlan
 from ragassay.engine.plan.planning import WINDOW, Planner
 from ragassay.engine.plan.throughput import is_fresh, pace_of
 from ragassay.engine.run import Job, Progress
 from ragassay.errors import RagassayWarning
+from ragassay.metrics.core import Whole
 from ragassay.samples import Sample
 from ragassay.transport import Price
 
@@ -29,7 +30,10 @@ class Preview:
         n_samples, n_queries: how many there are.
         systems: samples a system.
         parts: how many samples have each part (``answer``, ``references`` ...).
-        applicable: for each metric, how many samples have what it needs.
+        applicable: for each metric, how many samples can be scored here.
+        needs_extra: for each metric, how many more could be if its model (or the package that the
+            model needs) were on this machine; only metrics with any.
+        extras: what is not here for each of these metrics, and how to get it.
         failures: samples whose system failed, by what it said.
         warnings: what the reader noticed.
         repeated: queries (of a system) with two runs or more, where the run's consistency is asked
@@ -50,10 +54,12 @@ class Preview:
     calls: CallPlan | None = None
     repeated: int | None = None
     embedding: EmbeddingPlan | None = None
+    needs_extra: Mapping[str, int] = field(default_factory=dict)
+    extras: Mapping[str, str] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """A mapping of plain values."""
-        found = {field.name: getattr(self, field.name) for field in fields(self)}
+        found = {spec.name: getattr(self, spec.name) for spec in fields(self)}
         found["warnings"] = list(self.warnings)
         for plan in ("calls", "embedding"):
             found[plan] = None if found[plan] is None else found[plan].to_json()
@@ -87,7 +93,14 @@ def preview(job: Job, progress: Progress | None = None, *, walk: int | None = No
         embedding = None
         if job.embedding is not None:
             embedding = EmbeddingPlanner(job.config, job.embedding, job.plan.metrics.values())
+        absent = AbsentModels(
+            job.config,
+            job.plan.metrics,
+            remote=job.embedding is not None,
+            whole=Whole(job.rereads),
+        )
         window: list[Sample] = []
+        unmeasured: list[Sample] = []
         for sample in job.source.samples:
             n += 1
             queries.add(sample.id)
@@ -102,6 +115,11 @@ def preview(job: Job, progress: Progress | None = None, *, walk: int | None = No
                 embedding.add(sample)
             if sample.failure:
                 failures[sample.failure] += 1
+            if absent:
+                unmeasured.append(sample)
+                if len(unmeasured) == WINDOW:
+                    absent.add(unmeasured)
+                    unmeasured = []
             if planner is not None and (walk is None or n <= walk):
                 window.append(sample)
                 if len(window) == WINDOW:
@@ -109,6 +127,8 @@ def preview(job: Job, progress: Progress | None = None, *, walk: int | None = No
                     window = []
             if progress is not None and n % 1000 == 0:
                 progress(n)
+        absent.add(unmeasured)
+        applicable.subtract(absent.counts)
         calls = None
         if planner is not None:
             planner.add(window)
@@ -126,6 +146,8 @@ def preview(job: Job, progress: Progress | None = None, *, walk: int | None = No
         calls=calls,
         embedding=None if embedding is None else embedding.plan(),
         repeated=sum(n > 1 for n in runs.values()) if runs else None,
+        needs_extra=dict(absent.counts),
+        extras=absent.why,
     )
 
 

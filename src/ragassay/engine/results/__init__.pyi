@@ -12,6 +12,7 @@ from .result import (
     Result as Result,
     ScoreColumns as ScoreColumns,
     ScoreRow as ScoreRow,
+    no_consistency as no_consistency,
 )
 from .result_sink import ResultSink as ResultSink
 from .run_aggregates import is_whole as is_whole, plain as plain, totals as totals

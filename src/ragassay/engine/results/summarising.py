@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from ragassay.counts import plural
 from ragassay.engine.results.attribution import label_of
 from ragassay.engine.results.result import Mask, ScoreColumns
 from ragassay.engine.results.slicing import CONVERSATION_KEYS, labels_of
@@ -108,7 +109,7 @@ def averaged_over(
     ``from_ids``: no sample names its conversation, so the ids tell it.
     """
     n, n_queries = len(columns), len({identity[0] for identity in columns.identities})
-    queries = f"{n_queries:,} {'query' if n_queries == 1 else 'queries'}"
+    queries = plural(n_queries, "query")
     text = f"the scored among all {queries}" if n != 1 else "the one query, where it is scored"
     if n != n_queries:
         text = f"the scored among all {n:,} samples of {queries}"

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
+from ragassay.counts import either, share
 from ragassay.engine.config import RunConfig
 from ragassay.engine.results import (
     CONVERSATION_KEYS,
@@ -271,9 +272,11 @@ class Accumulator:
         needs = {need for metric in strict for need in metric.needs}
         if self._unanswered and "answer" in needs:
             said = ", ".join(f"{what} {count}" for what, count in self.failures.most_common())
+            lacking = self._unanswered
             yield (
-                f"{self._unanswered} of {n} samples have no answer{f' ({said})' if said else ''}: "
-                "they are unscored, so the means speak only of the others."
+                f"{share(lacking, n, 'sample')} {either(lacking, 'has', 'have')} no answer"
+                f"{f' ({said})' if said else ''}: {either(lacking, 'it is', 'they are')} unscored, "
+                "so the means speak only of the others."
             )
         if self._unlabelled and self._label_metrics:
             said = (
@@ -282,9 +285,11 @@ class Accumulator:
             )
             yield str(Tally(said, self._unlabelled))
         if self.config.cluster_by is not None and self._clustered < n:
+            alone = n - self._clustered
             yield (
-                f"{n - self._clustered} of {n} samples have no {self.config.cluster_by}; "
-                "each of them is a cluster of its own query."
+                f"{share(alone, n, 'sample')} {either(alone, 'has', 'have')} no "
+                f"{self.config.cluster_by}; {either(alone, 'it', 'each of them')} is a cluster of "
+                "its own query."
             )
         if len(self.systems) > 1:
             named = ", ".join(sorted(name or "(none)" for name in self.systems))

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +41,7 @@ from ragassay.engine.results import (
     ResultSink,
     VerdictFile,
     check_consistency,
+    no_consistency,
 )
 from ragassay.engine.run.accumulator import Accumulator, collect, noted
 from ragassay.engine.run.judge_session import (
@@ -217,6 +219,11 @@ def _tell_twice(plan: Plan) -> None:
         )
 
 
+def _found(repeats: Result) -> Result:
+    """The consistency that a run found: no closure, which could not be pickled."""
+    return repeats
+
+
 @dataclass(frozen=True)
 class Job:
     """A run that is ready to go. It can be run once.
@@ -338,7 +345,7 @@ class Job:
             gates=found,
             bank=bank,
             verdicts=verdicts,
-            _consistency=lambda: repeats,
+            _consistency=no_consistency if repeats is None else partial(_found, repeats),
         )
 
     def _asker(self, stack: ExitStack, keep: Callable[[Asked], None] | None) -> Asker | None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ragassay.counts import either, plural
 from ragassay.engine.config import RunConfig
 from ragassay.engine.models import identities
 from ragassay.engine.results import Given, Spending
@@ -60,8 +61,9 @@ class JudgeSession:
             return ""
         usage, waiting = self._asker.usage, self._asker.waiting
         if self._asker.ending:
-            return f"waiting for {waiting:,} answers in flight; Ctrl-C drops them"
-        pieces = [f"{usage.questions:,} questions answered", f"{waiting:,} waiting"]
+            them = either(waiting, "it", "them")
+            return f"waiting for {plural(waiting, 'answer')} in flight; Ctrl-C drops {them}"
+        pieces = [f"{plural(usage.questions, 'question')} answered", f"{waiting:,} waiting"]
         if usage.cached:
             pieces.append(f"{usage.cached:,} from the ledger")
         if usage.failures.total():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -335,7 +336,7 @@ def _find(result: Result, name: str, system: str | None, repeat: int | None) -> 
 
 def _spelled(identity: Identity) -> str:
     _, system, repeat = identity
-    return f"--system {system!r} --repeat {repeat}"
+    return f"--system {shlex.quote(system)} --repeat {repeat}"
 
 
 def _same(stored: ScoreRow, again: ScoreRow) -> bool:

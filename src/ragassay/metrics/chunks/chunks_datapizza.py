@@ -6,8 +6,8 @@ retrieved chunk that is near some gold chunk; a perfect hybrid score lies below 
 gold chunk and rises when irrelevant chunks are appended; with a threshold of 1 only some of the
 vectors that equal a gold one are counted, for the cosines of the others are below 1 by rounding.
 `ragassay.metrics.chunks.chunk_overlap` has the corrected family. What differs from the published
-code: a request that makes no sense (k below 1, gamma below 0, a rank outside the list) is a
-``ValueError`` rather than a number, gamma 0 gives the limit rather than a crash, embeddings may
+code: a request that makes no sense (k below 1, gamma below 0, a rank outside the list) is an
+`ArgumentError` rather than a number, gamma 0 gives the limit rather than a crash, embeddings may
 come as a two-dimensional array, ``rouge_score`` returns the three F1 values of the specification
 unless ``nested`` asks for what the code returns, an error inside BLEU is not turned into 0, and no
 value exceeds 1. Source: datapizza-ai, ``docs/metrics.md`` and ``datapizza-ai-eval/metrics.py``.
@@ -22,6 +22,7 @@ from typing import Any, Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from ragassay.errors import ArgumentError
 from ragassay.metrics.answer import MEASURES, PRF, rouge
 from ragassay.metrics.core import cosine_matrix, harmonic
 
@@ -38,7 +39,7 @@ def precision_at_k_exact(
     """Distinct gold chunks among the first ``k``, divided by ``k``. 0 when nothing was retrieved.
 
     Raises:
-        ValueError: ``k`` is below 1, or there are chunks but no gold.
+        ArgumentError: ``k`` is below 1, or there are chunks but no gold.
     """
     return _exact_hits(retrieved_chunks, ground_truth_chunks, k) / k
 
@@ -52,7 +53,7 @@ def precision_at_k_similarity(
     """Chunks among the first ``k`` with a cosine of at least the threshold to some gold, over k.
 
     Raises:
-        ValueError: ``k`` is below 1, there are chunks but no gold, or the vectors do not fit.
+        ArgumentError: ``k`` is below 1, there are chunks but no gold, or the vectors do not fit.
     """
     _check_k(k)
     if not len(retrieved_embeddings):
@@ -68,7 +69,7 @@ def recall_at_k_exact(
     """Share of the distinct gold chunks that stand among the first ``k``.
 
     Raises:
-        ValueError: ``k`` is below 1, or there are chunks but no gold.
+        ArgumentError: ``k`` is below 1, or there are chunks but no gold.
     """
     hits = _exact_hits(retrieved_chunks, ground_truth_chunks, k)
     return hits / len(set(ground_truth_chunks)) if hits else 0.0
@@ -83,7 +84,7 @@ def recall_at_k_similarity(
     """Share of the gold vectors, repeats included, that some vector among the first ``k`` is near.
 
     Raises:
-        ValueError: ``k`` is below 1, there is no gold, or the vectors do not fit.
+        ArgumentError: ``k`` is below 1, there is no gold, or the vectors do not fit.
     """
     _check_k(k)
     _check_gold(ground_truth_embeddings)
@@ -121,12 +122,12 @@ def log_rank_score(rank: int, n: int, gamma: float = 1.0) -> float:
     limit, a straight line.
 
     Raises:
-        ValueError: the rank is not between 1 and ``n``, or gamma is negative or too large.
+        ArgumentError: the rank is not between 1 and ``n``, or gamma is negative or too large.
     """
     if not 1 <= rank <= n:
-        raise ValueError(f"rank must be between 1 and n = {n}, not {rank}")
+        raise ArgumentError(f"rank must be between 1 and n = {n}, not {rank}")
     if not (gamma >= 0 and math.isfinite(gamma * n)):
-        raise ValueError(f"gamma must be a finite number of at least 0, not {gamma}")
+        raise ArgumentError(f"gamma must be a finite number of at least 0, not {gamma}")
     if n == 1:
         return 1.0
     if gamma == 0:
@@ -146,7 +147,7 @@ def hybrid_log_rank_score_exact(
     chunks, 0 when it is not there; the mean runs over the distinct gold chunks.
 
     Raises:
-        ValueError: there is no gold, or alpha or gamma is out of range.
+        ArgumentError: there is no gold, or alpha or gamma is out of range.
     """
     _check_list(retrieved_chunks, ground_truth_chunks)
     _check_gold(ground_truth_chunks)
@@ -168,7 +169,7 @@ def hybrid_log_rank_score_similarity(
     """`hybrid_log_rank_score_exact` over vectors: gold ranks where the first vector near it does.
 
     Raises:
-        ValueError: there is no gold, the vectors do not fit, or alpha or gamma is out of range.
+        ArgumentError: there is no gold, the vectors do not fit, or alpha or gamma is out of range.
     """
     _check_gold(ground_truth_embeddings)
     n_gold, n = len(ground_truth_embeddings), len(retrieved_embeddings)
@@ -200,7 +201,7 @@ def corpus_bleu_score(retrieved_chunks: Sequence[str], ground_truth_chunks: Sequ
     """Mean over the gold chunks of the best BLEU that any retrieved chunk reaches against it.
 
     Raises:
-        ValueError: there is no gold.
+        ArgumentError: there is no gold.
     """
     _check_list(retrieved_chunks, ground_truth_chunks)
     _check_gold(ground_truth_chunks)
@@ -247,7 +248,7 @@ def corpus_rouge_scores(
     equals). All are 0 when nothing was retrieved.
 
     Raises:
-        ValueError: there are chunks but no gold.
+        ArgumentError: there are chunks but no gold.
     """
     _check_list(retrieved_chunks, ground_truth_chunks)
     totals: dict[str, dict[str, float]] = {kind: dict.fromkeys(_FIGURES, 0.0) for kind in MEASURES}
@@ -275,13 +276,16 @@ def _rouge(retrieved_chunk: str, ground_truth_chunk: str) -> dict[str, PRF]:
 def _near(
     retrieved: Embeddings, gold: Embeddings, similarity_threshold: float
 ) -> NDArray[np.bool_]:
-    near: NDArray[np.bool_] = cosine_matrix(retrieved, gold) >= similarity_threshold
+    try:
+        near: NDArray[np.bool_] = cosine_matrix(retrieved, gold) >= similarity_threshold
+    except ValueError as error:
+        raise ArgumentError(str(error)) from error
     return near
 
 
 def _hybrid(ranks: Sequence[int], n_gold: int, n: int, gamma: float, alpha: float) -> float:
     if not 0 <= alpha <= 1:
-        raise ValueError(f"alpha must be between 0 and 1, not {alpha}")
+        raise ArgumentError(f"alpha must be between 0 and 1, not {alpha}")
     recall = len(ranks) / n_gold
     rank_quality = sum(log_rank_score(rank, n, gamma) for rank in ranks) / n_gold
     return alpha * recall + (1 - alpha) * rank_quality
@@ -298,15 +302,15 @@ def _exact_hits(retrieved: Sequence[str], gold: Sequence[str], k: int) -> int:
 
 def _check_k(k: int) -> None:
     if k < 1:
-        raise ValueError(f"k must be at least 1, not {k}")
+        raise ArgumentError(f"k must be at least 1, not {k}")
 
 
 def _check_list(*lists: Sequence[str]) -> None:
     """A text is a sequence of characters, each of which would pass for a chunk."""
     if any(isinstance(each, str) for each in lists):
-        raise ValueError("chunks come as a list of texts, not as one text")
+        raise ArgumentError("chunks come as a list of texts, not as one text")
 
 
 def _check_gold(gold: Sequence[Any] | NDArray[Any]) -> None:
     if not len(gold):
-        raise ValueError("there is no ground truth to compare with: the list is empty")
+        raise ArgumentError("there is no ground truth to compare with: the list is empty")

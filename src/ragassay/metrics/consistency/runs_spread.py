@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from ragassay.counts import either, share
 from ragassay.metrics.consistency.runs import SCORES, UNSCORED, RunsMetric
 from ragassay.metrics.core import Window, not_applicable, param, register
 from ragassay.samples import Sample
@@ -55,7 +56,11 @@ def scores_of(sample: Sample, of: str) -> _Scores | Unscored:
     reason = Reason(most) if most in set(Reason) else Reason.MISSING_INPUT
     n, all_of = len(found.known), len(values)
     why = f" ({said})" if said else ""
-    return Unscored(reason, f"{n} of {all_of} runs have a score of {of}{why}, and two are needed")
+    return Unscored(
+        reason,
+        f"{share(n, all_of, 'run')} {either(n, 'has', 'have')} a score of {of}{why}, "
+        "and two are needed",
+    )
 
 
 def spreads(window: Window, of: str) -> list[tuple[_Scores, Spread] | Unscored]:

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal
 
+from ragassay.counts import plural
 from ragassay.errors import Tally
 from ragassay.metrics.answer import (
     EMPTY,
@@ -88,7 +89,8 @@ class _BertScore(ByBertScore, EncoderMetric):
         if n is not None and len(values) not in (1, n):
             return Unscored(
                 Reason.UNDEFINED,
-                f"the given {self.names[0]} has {len(values)} values for {n} texts",
+                f"the given {self.names[0]} has {plural(len(values), 'value')} for "
+                f"{plural(n, 'text')}",
             )
         return in_range(self, self.names[0], values)
 

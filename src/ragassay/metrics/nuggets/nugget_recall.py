@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, get_args
 
+from ragassay.counts import plural
 from ragassay.errors import UsageError
 from ragassay.formats import Importance, Nugget, QueryNuggets
 from ragassay.judges import Ask
@@ -100,7 +101,7 @@ class _Nuggets(JudgedMetric):
         labels = [one.importance for one in nuggets]
         value = self.combine(labels, held)
         if value is None:
-            return Unscored(Reason.UNDEFINED, f"none of the {len(nuggets)} nuggets is vital")
+            return Unscored(Reason.UNDEFINED, f"none of {plural(len(nuggets), 'nugget')} is vital")
         return Score(
             value,
             {

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from ragassay.counts import either, share
 from ragassay.judges import Ask
 from ragassay.judges.questions import RelevanceGrade
 from ragassay.metrics.citation import passage_keys
@@ -42,7 +43,8 @@ def textless(sample: Sample) -> Unscored | None:
     key = passage_keys(sample.passages or ())[bare[0]]
     return Unscored(
         Reason.MISSING_INPUT,
-        f"{len(bare)} of {len(sample.passages or ())} passages have no text (the first: {key})",
+        f"{share(len(bare), len(sample.passages or ()), 'passage')} "
+        f"{either(len(bare), 'has', 'have')} no text (the first: {key})",
     )
 
 

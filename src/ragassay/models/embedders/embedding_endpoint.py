@@ -8,6 +8,7 @@ at fault stands alone: it costs no other its vector.
 from __future__ import annotations
 
 import asyncio
+import shlex
 import time
 from collections import deque
 from collections.abc import Callable, Coroutine, Mapping, Sequence
@@ -264,7 +265,7 @@ class EndpointEmbedder(Embedder):
             said = (
                 f"{self._label} gave a vector of {len(vector)} numbers where {self._width} are "
                 "expected. Where the model behind this name has changed, 'ragassay ledger prune "
-                f"--kind {KIND} --model {self._model}' forgets its old vectors."
+                f"--kind {KIND} --model {shlex.quote(self._model)}' forgets its old vectors."
             )
             return Unembedded(Reason.UNPARSABLE, said)
         if not np.isfinite(vector).all():

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+from ragassay.counts import plural
 from ragassay.errors import UsageError
 from ragassay.models.encoders import INDEX, WHOLE
 from ragassay.models.weights.known import facts
@@ -179,7 +180,7 @@ def _download(
             )
         taken = Weights(weights.name, info.sha or weights.revision)
         size = sum(sizes[name] for name in names)
-        told(f"{taken}: {len(names)} files, {readable(size)}")
+        told(f"{taken}: {plural(len(names), 'file')}, {readable(size)}")
         place = snapshot_download(
             weights.name,
             revision=taken.revision,

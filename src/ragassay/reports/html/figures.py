@@ -92,7 +92,7 @@ def distribution(metric: MetricSummary, values: Values) -> Markup:
         shapes.append(_diamond(x(metric.mean), strip, 4.2))
     said = (
         f"{metric.name}: quartiles {wording.number(found.q1)}, {wording.number(found.median)} "
-        f"and {wording.number(found.q3)} of {values.size} values"
+        f"and {wording.number(found.q3)} of {wording.plural(values.size, 'value')}"
     )
     return _svg(_CARD_W, _CARD_H, shapes, said)
 
@@ -156,7 +156,7 @@ def waterfall(name: str, differences: Values) -> Markup:
             shapes.append(_rect(at * step, top, max(step - 0.3, 0.4), tall, kind))
     shapes.append(_line(0, middle, width, middle, "track"))
     said = (
-        f"{name}: differences of {differences.size:,} queries, sorted, from "
+        f"{name}: differences of {wording.plural(differences.size, 'query')}, sorted, from "
         f"{wording.number(float(differences.min()), sign=True)} to "
         f"{wording.number(float(differences.max()), sign=True)}"
     )

@@ -37,6 +37,10 @@ from ragassay.reports.text import wording
 _UNDER = -8
 """Where the line below a panel's title ends."""
 
+_INSET, _PITCH = 6.0, 13.0
+"""Of the words in a row without a value: how far they begin within the panel, and from one line to
+the next."""
+
 _BINS = 40
 """Slices of an axis in which like values are counted."""
 
@@ -244,7 +248,7 @@ def _texts(
         metric = one.metric(panel.metric)
         if metric is None or metric.mean is None:
             words = "not in this file" if metric is None else f"no value: {one.why(panel.metric)}"
-            found.append({"at": at, "text": words, "kind": "nothing"})
+            found += [{**line, "at": at + line["at"]} for line in _in_place(words, shape)]
             continue
         found.append({"at": at, "text": spelled(panel, metric.mean), "kind": "mean"})
         if not panel.share:
@@ -267,7 +271,7 @@ def _texts(
         column("mean", places["mean"], fontWeight="bold", **numbers),
         column("median", places["median"], **numbers),
         column("n", places["n"], dy=lift, fontSize=SMALL, color=MUTED),
-        column("nothing", shape.width / 2, "center", fontSize=SMALL, fontStyle="italic",
+        column("nothing", _INSET, "left", dy=lift, fontSize=SMALL, fontStyle="italic",
                color=MUTED),
         *(
             marks.text(words, x, _UNDER, align="right", baseline="bottom", fontSize=SMALL,
@@ -281,6 +285,17 @@ def _texts(
         place = {"x": marks.here(-12), "y": y, "text": marks.WORDS}
         layers.append(mark("text", names, place, align="right", baseline="middle", **numbers))
     return layers
+
+
+def _in_place(words: str, shape: Geometry) -> list[Spec]:
+    """Words in place of a row's box and numbers, in as many lines as it has room for."""
+    room = shape.width + sum(shape.stats) - 2 * _INSET
+    lines = sheet.wrapped(words, room, SMALL, max(int(shape.row / (_PITCH + 2)), 1))
+    middle = (len(lines) - 1) / 2
+    return [
+        {"at": (line - middle) * _PITCH / shape.row, "text": text, "kind": "nothing"}
+        for line, text in enumerate(lines)
+    ]
 
 
 def _rows(series: Sequence[Series]) -> Callable[[str], Channel]:

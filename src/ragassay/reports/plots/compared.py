@@ -188,11 +188,12 @@ def _notes(comparison: Comparison, lines: Sequence[_Line]) -> list[str]:
 
 def _test(comparison: Comparison) -> str:
     """The test, correction and level that the verdicts rest on."""
-    if not any(d.p_adjusted is not None for d in comparison.differences):
+    n_tested = sum(d.p_adjusted is not None for d in comparison.differences)
+    if not n_tested:
         return "No metric is tested."
+    how = f"{wording.correction_name(comparison.correction)} across the metrics tested, "
     return (
-        "Verdicts: paired sign-flip test, "
-        f"{wording.correction_name(comparison.correction)} across the metrics tested, "
+        f"Verdicts: paired sign-flip test, {how if n_tested > 1 else ''}"
         f"{wording.percent(1 - comparison.level)} level."
     )
 

@@ -135,12 +135,18 @@ class Collected:
             averaged_over=averaged_over(columns, (), None),
             metrics=summarise(columns, metrics, options),
         )
-        return Result(summary, columns, {}, None, lambda: iter(()), lambda: iter(()))
+        return Result(summary, columns, {}, None, _none, _none)
 
 
 Columns = Mapping[int, Mapping[str, str]]
 """For each run of a query, counted from 1 (1 where a file does not tell runs apart): our name of
 each column, and the file's."""
+
+
+def _none() -> Iterator[Any]:
+    """The rows, or the samples, of a table: it has none."""
+    return iter(())
+
 
 _RUN = re.compile(r"(?:run_(\d+)_)?(.+)", re.S)
 _NOT_THERE = Unscored(Reason.MISSING_INPUT, "the file holds no value")

@@ -104,8 +104,8 @@ def plan_lines(plan: CallPlan, plain: bool = False) -> list[tuple[str, str]]:
     if plan.shared:
         found.append(
             (
-                f"What several metrics ask is asked once: {plan.shared:,} calls fewer than line by "
-                "line.",
+                "What several metrics ask is asked once: "
+                f"{wording.plural(plan.shared, 'call')} fewer than line by line.",
                 "dim",
             )
         )

@@ -37,9 +37,13 @@ def preview_table(found: Preview) -> RenderableType:
         grid = Table(box=None, pad_edge=False)
         grid.add_column("metric", overflow="fold")
         grid.add_column("can be scored", justify="right")
+        grid.add_column("")
         for name, count in found.applicable.items():
-            grid.add_row(escape(name), _share(count, n), style="dim" if not count else "")
+            extra = found.needs_extra.get(name, 0)
+            lacking = f"{extra:,} more: needs extra" if extra else ""
+            grid.add_row(escape(name), _share(count, n), lacking, style="dim" if not count else "")
         blocks += [Text(""), grid]
+        blocks += [Text(f"needs extra: {said}", style="yellow") for said in _extras(found)]
     if found.repeated is not None:
         run_twice = wording.plural(found.repeated, "query")
         blocks += [Text(""), Text(f"consistency: {run_twice} with two runs or more")]
@@ -48,6 +52,14 @@ def preview_table(found: Preview) -> RenderableType:
     if found.embedding is not None:
         blocks += [Text(""), Text(_embedding(found.embedding))]
     return Group(*blocks)
+
+
+def _extras(found: Preview) -> list[str]:
+    """What is not on this machine, each with the metrics that need it."""
+    metrics: dict[str, list[str]] = {}
+    for name, why in found.extras.items():
+        metrics.setdefault(why, []).append(name)
+    return [f"{why} ({', '.join(names)})." for why, names in metrics.items()]
 
 
 def _embedding(plan: EmbeddingPlan) -> str:
