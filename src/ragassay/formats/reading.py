@@ -25,7 +25,8 @@ def known() -> Mapping[str, Format]:
     """Every format by name."""
     ours = [getattr(module, "FORMAT", None) for module in discovery.modules("ragassay.formats")]
     every = [*ours, *extensions.added("formats").values()]
-    return {one.name: one for one in every if isinstance(one, Format)}
+    named = ((one.name, one) for one in every if isinstance(one, Format))
+    return extensions.by_name("format", named)
 
 
 def get(name: str) -> Format:

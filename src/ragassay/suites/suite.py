@@ -216,7 +216,8 @@ def known() -> Mapping[str, Suite]:
     """Every suite by name."""
     modules = discovery.modules("ragassay.suites")
     ours = [module.SUITE for module in modules if hasattr(module, "SUITE")]
-    return {suite.name: suite for suite in [*ours, *extensions.added("suites").values()]}
+    every = [*ours, *extensions.added("suites").values()]
+    return extensions.by_name("suite", ((suite.name, suite) for suite in every))
 
 
 @cache

@@ -346,8 +346,12 @@ M = TypeVar("M", bound=type[Metric])
 
 def register(cls: M) -> M:
     """Makes a metric class known by its name and aliases, and prints it by its name."""
-    if _CLASSES.get(cls.name, cls).__qualname__ != cls.__qualname__:
-        raise AssertionError(f"two metrics are called {cls.name}")
+    known = _CLASSES.get(cls.name, cls)
+    if (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
+        raise UsageError(
+            f"Two metrics are called {cls.name!r}: {known.__module__}.{known.__qualname__} and "
+            f"{cls.__module__}.{cls.__qualname__}. Give one of them another name."
+        )
     cls.__repr__ = Metric.__str__  # type: ignore[assignment, method-assign]
     _CLASSES[cls.name] = cls
     return cls
