@@ -23,7 +23,7 @@ from ragassay.engine.run.accumulator import Collector, noted
 from ragassay.engine.run.judge_session import signature
 from ragassay.engine.run.resolved_config import moved_config
 from ragassay.engine.run.scoring import MODELLED_WINDOW, score_stream
-from ragassay.metrics.consistency.runs import AnswersMetric, said
+from ragassay.metrics.consistency.runs import AnswersMetric, answer_text
 from ragassay.metrics.consistency.runs_spread import OfMetric, RunsMean, RunsMedian
 from ragassay.metrics.core.base import Metric
 from ragassay.models import Models
@@ -211,7 +211,7 @@ class _Seen:
                 self.singles += 1
                 continue
             self.runs += len(group.runs)
-            self.empty += sum(run.answer is not None and not said(run) for run in group.runs)
+            self.empty += sum(run.answer is not None and not answer_text(run) for run in group.runs)
 
     def notes(self, metrics: Iterable[Metric]) -> Iterator[str]:
         """A sentence for what is worth one."""

@@ -51,7 +51,7 @@ from ragassay.judges.judge import Judge
 from ragassay.metrics.answer.answer_match import AnswerMatches
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.base import Metric
-from ragassay.metrics.core.whole import Whole
+from ragassay.metrics.core.whole import AllSamples
 from ragassay.samples import Sample
 from ragassay.stats.intervals import check_one_sided
 from ragassay.suites import Suite
@@ -264,7 +264,7 @@ class Job:
             bank = None if asker is None else self.bank(asker)
             models = models_for(config, self.embedding, stack, asker, self.session)
             metrics = list(plan.metrics.values())
-            whole = Whole(self.rereads)
+            whole = AllSamples(self.rereads)
             again = None
             if plan.consistency is not None:
                 again = keeping(stack, config.output, outlet.in_memory)

@@ -32,7 +32,7 @@ from ragassay.judges.reply import R_co
 from ragassay.judges.verdict import Failure, Provenance, Verdict, evidence_id
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.base import Metric
-from ragassay.metrics.core.whole import Whole
+from ragassay.metrics.core.whole import AllSamples
 from ragassay.models.weights.weight_files import BY_MODEL
 from ragassay.samples import Identity, Sample
 from ragassay.scores import Reason
@@ -170,7 +170,7 @@ def rescore(result: Result, ledger: Ledger | None = None) -> Rescored:
     }
     with Asker(judge, context=context_of(result)) as asker:
         models = models_again(result.config, result.folder)
-        whole = Whole(lambda: result.samples)
+        whole = AllSamples(lambda: result.samples)
         for samples, outcomes in score_stream(
             result.samples, list(metrics.values()), asker, models=models, whole=whole
         ):

@@ -18,7 +18,7 @@ from typing import TypeVar
 from ragassay.judges.asking import Asker
 from ragassay.metrics.core.base import Metric, Window
 from ragassay.metrics.core.judged import JudgedMetric
-from ragassay.metrics.core.whole import Whole
+from ragassay.metrics.core.whole import AllSamples
 from ragassay.models import Models
 from ragassay.samples import Sample
 from ragassay.scores import Outcome
@@ -45,7 +45,7 @@ def score_stream(
     asker: Asker | None = None,
     size: int | None = None,
     models: Models | None = None,
-    whole: Whole | None = None,
+    whole: AllSamples | None = None,
 ) -> Iterator[tuple[Sequence[Sample], list[Sequence[Outcome]]]]:
     """Yields each window's samples with one list of outcomes a metric, in the metrics' order.
 
@@ -53,7 +53,7 @@ def score_stream(
     all of them are unscored.
     """
     judged = judged_among(metrics)
-    shared = models or Models(), whole or Whole(None)
+    shared = models or Models(), whole or AllSamples(None)
     batches = _batched(samples, size or (JUDGED_WINDOW if judged else WINDOW))
     if not judged or asker is None:
         for batch in batches:
@@ -96,7 +96,7 @@ def _joined(
     judged: Future[Judged],
     asker: Asker,
     models: Models,
-    whole: Whole,
+    whole: AllSamples,
 ) -> Window:
     window = Window(samples, asker, models, whole)
     for metric, outcomes in judged.result().items():

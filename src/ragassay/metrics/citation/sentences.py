@@ -46,17 +46,17 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
     for begin, end in _lines(text):
         start = begin
-        for found in _END.finditer(text, begin, end):
-            if found[2] or _ends(text, begin, found.start(), found.end(), end, found[1]):
-                _add(spans, text, start, found.end())
-                start = found.end()
+        for mark in _END.finditer(text, begin, end):
+            if mark[2] or _ends(text, begin, mark.start(), mark.end(), end, mark[1]):
+                _add(spans, text, start, mark.end())
+                start = mark.end()
         _add(spans, text, start, end)
     return spans
 
 
 def _lines(text: str) -> list[tuple[int, int]]:
-    """Stretches of text that line breaks part, each from its first character that is no space."""
-    found, start = [], len(text) - len(text.lstrip())
+    """Stretches of text between line breaks, each from its first character that is no space."""
+    stretches, start = [], len(text) - len(text.lstrip())
     for gap in _BREAK.finditer(text, start):
         before = text[max(start, gap.start() - _NEAR) : gap.start()].rstrip()[-1:]
         after = text[gap.end() : gap.end() + _NEAR]
@@ -67,9 +67,9 @@ def _lines(text: str) -> list[tuple[int, int]]:
             and not _ITEM.match(after)
         )
         if not wraps:
-            found.append((start, gap.start()))
+            stretches.append((start, gap.start()))
             start = gap.end()
-    return [*found, (start, len(text))]
+    return [*stretches, (start, len(text))]
 
 
 def _ends(text: str, line: int, mark: int, after: int, end: int, signs: str) -> bool:
@@ -97,9 +97,9 @@ def _ends(text: str, line: int, mark: int, after: int, end: int, signs: str) -> 
 
 
 def begins_sentence(text: str) -> bool:
-    """Whether a text begins with a word that begins sentences, with a capital."""
-    found = _NEXT.match(text)
-    word = (found[1] or "") if found else ""
+    """Whether a text begins with a capitalised word that often begins sentences."""
+    match = _NEXT.match(text)
+    word = (match[1] or "") if match else ""
     return word[:1].isupper() and word.casefold() in _STARTERS
 
 
