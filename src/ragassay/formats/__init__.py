@@ -1,6 +1,6 @@
 """Readers and writers: every file format becomes `Sample`s.
 
-`read` streams a file, `load` reads it whole, `from_records` takes what is in memory already. A
+`read` streams a file, `load` reads all of it into a list, `from_records` takes records in memory. A
 format is one file in this package that defines ``FORMAT``.
 """
 
@@ -28,8 +28,8 @@ from ragassay.samples import Sample
 def known() -> Mapping[str, Format]:
     """Every format by name."""
     ours = [getattr(module, "FORMAT", None) for module in discovery.modules(__name__)]
-    every = [*ours, *extensions.added("formats").values()]
-    return {one.name: one for one in every if isinstance(one, Format)}
+    formats = [*ours, *extensions.added("formats").values()]
+    return {one.name: one for one in formats if isinstance(one, Format)}
 
 
 def get(name: str) -> Format:
@@ -119,7 +119,24 @@ def load(
     gold: str | os.PathLike[str] | Qrels | None = None,
     notes: Notes | None = None,
 ) -> list[Sample]:
-    """All samples of a file. Takes and raises what `read` does."""
+    """All samples of a file.
+
+    Args:
+        path: the file; gzip is recognised by its content.
+        format: a name from `known`, where detection is not wanted.
+        columns: field -> column of the data, for names that are not known.
+        separator: what is between the passages of a single text.
+        single_chunk: such a text is one passage, whatever it holds.
+        system: names the system of records that do not name one.
+        limit: how many samples to read at most.
+        gold: relevance judgements that replace the gold passages of their queries.
+        notes: collects remarks about the data; without it they are warnings.
+
+    Raises:
+        InputError: the file, or a record in it, cannot be read.
+        UsageError: an unknown format or field, a limit below 1, or ``single_chunk`` beside a
+            separator.
+    """
     return list(
         read(
             path, format=format, columns=columns, separator=separator, single_chunk=single_chunk,
@@ -159,7 +176,7 @@ def from_records(
     return _mapped(records, mapper, own if notes is None else None)
 
 
-def _mapped(records: Any, mapper: Mapper, unheard: Notes | None) -> Iterator[Sample]:
+def _mapped(records: Any, mapper: Mapper, to_warn: Notes | None) -> Iterator[Sample]:
     for number, record in frames.rows(records):
         if isinstance(record, Sample):
             mapper.claim(record, number)
@@ -167,12 +184,12 @@ def _mapped(records: Any, mapper: Mapper, unheard: Notes | None) -> Iterator[Sam
         else:
             yield mapper.sample(record, number)
     mapper.joined.finish()
-    if unheard is not None:
-        unheard.warn("records")
+    if to_warn is not None:
+        to_warn.warn("records")
 
 
 def _stream(
-    samples: Iterator[Sample], mapper: Mapper, path: Path, unheard: Notes | None
+    samples: Iterator[Sample], mapper: Mapper, path: Path, to_warn: Notes | None
 ) -> Iterator[Sample]:
     first = next(samples, None)
     if first is None:
@@ -180,8 +197,8 @@ def _stream(
     yield first
     yield from samples
     mapper.joined.finish()
-    if unheard is not None:
-        unheard.warn(path)
+    if to_warn is not None:
+        to_warn.warn(path)
 
 
 __all__ = [

@@ -10,7 +10,7 @@ from ragassay.formats.notes import Notes
 
 
 def _runs(signs: str, least: int) -> str:
-    """The pattern of a sign so many times, or more often, in a row."""
+    """A pattern for one of these signs repeated ``least`` times or more."""
     return "|".join(f"{re.escape(sign)}{{{least},}}" for sign in signs)
 
 
@@ -53,7 +53,7 @@ class Joined:
         refused: a text that seems to hold several chunks and is not cut is an error, because
             metrics that count chunks would count wrongly. Else it is a note, and none where only
             blank lines speak for it.
-        notes: takes what is told.
+        notes: collects remarks about the contexts.
 
     Raises:
         UsageError: a separator, and ``single``.
@@ -79,7 +79,12 @@ class Joined:
         self._has_cut = False
 
     def cut(self, text: str, field: str, line: int) -> list[str]:
-        """The chunks of a context, empty ones included; none of an empty text.
+        """The chunks of a context, including empty ones; an empty text has none.
+
+        Args:
+            text: the context.
+            field: its name, for errors.
+            line: its line, for notes.
 
         Raises:
             InputError: it seems to hold several chunks that nothing cuts, where that is refused.
@@ -99,7 +104,7 @@ class Joined:
         return self._pattern.split(text) if self.separator else [text]
 
     def finish(self) -> None:
-        """Tells, after the last context, that none of them had the separator."""
+        """Notes, after the last context, that none of them had the separator."""
         if self.separator and self._uncut and not self._has_cut:
             self._notes.add(
                 f"contexts without the separator {self.separator!r}",
@@ -143,14 +148,15 @@ class Joined:
 
 
 def _between(pattern: re.Pattern[str], text: str) -> str | None:
-    """What the pattern finds between two pieces of text, as it stands there."""
+    """The text that the pattern matches between two pieces of text; ``None`` where there is
+    none."""
     pieces = [piece for piece in pattern.split(text) if piece.strip()]
-    found = pattern.search(text)
-    return found[0].strip() if found and len(pieces) > 1 else None
+    match = pattern.search(text)
+    return match[0].strip() if match and len(pieces) > 1 else None
 
 
 def _forms(separator: str) -> list[str]:
-    """A separator as it is written, and as it reads where it has escapes."""
+    """A separator as it is written, and with its escapes replaced."""
     read = separator
     for written, meant in _ESCAPES.items():
         read = read.replace(written, meant)
