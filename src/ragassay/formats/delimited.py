@@ -16,7 +16,7 @@ from ragassay.formats import files
 
 Row = dict[str, str | None]
 _EXCEL = re.compile(r"""(?i)"?sep=([^\w"'\r\n])"?\s*""")
-"""Excel's first line: it says what stands between cells, and is no part of the table."""
+"""Excel's first line: it names the delimiter and is not part of the table."""
 
 
 def rows(path: Path, delimiter: str | None = None) -> Iterator[tuple[int, Row]]:

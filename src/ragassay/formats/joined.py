@@ -16,9 +16,8 @@ def _runs(signs: str, least: int) -> str:
 
 _WORDS = "sep|separator|chunk|passage|break|split"
 _SIGNS = "|#@~;^$%&+/\\<>:"
-"""Signs of which two between sentences join nothing that belongs together. Not among them: what
-ends or quotes a sentence, and what Markdown and typesetting write (``**``, ``__``, ``==``, ``--``).
-"""
+"""Signs of which two in a row between sentences separate chunks. Not among them: signs that end or
+quote a sentence, and those of Markdown and typesetting (``**``, ``__``, ``==``, ``--``)."""
 
 _MARK = re.compile(
     rf"<<\s*/?\s*(?:{_WORDS})\s*>>|<\|?\s*/?\s*(?:{_WORDS})\s*/?\s*\|?>|\[\[?(?:{_WORDS})\]\]?"
@@ -31,14 +30,14 @@ _MARK = re.compile(
     r"|(?:(?:\\r)?\\n){2,}",
     re.IGNORECASE,
 )
-"""What stands between chunks and hardly ever inside one: a word for it in brackets; a run of one
-sign inside a line, the longer the commoner the sign is; written line ends."""
+"""Separators of chunks that hardly ever occur inside one: a word such as "chunk" in brackets; a run
+of one sign inside a line (the commoner the sign, the longer the run); escaped line ends."""
 
 _HEADING = re.compile(r"^[ \t]*#+[ \t].*$", re.MULTILINE)
-"""A line that begins as a Markdown heading: the ``#`` in it are headings, too."""
+"""A line that begins as a Markdown heading: every ``#`` in it belongs to the heading."""
 
 _BLANK_LINE = re.compile(r"\n[ \t\r]*(?:[-=*_#~+]{3,}[ \t\r]*)?\n")
-"""What stands between chunks, and between the paragraphs of one."""
+"""A separator of chunks that also separates the paragraphs of one."""
 
 _ESCAPES = {r"\n": "\n", r"\r": "\r", r"\t": "\t"}
 

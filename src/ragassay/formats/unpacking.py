@@ -14,7 +14,7 @@ from typing import IO, cast
 from ragassay.errors import InputError
 
 _STEP = 1 << 25
-"""Bytes that are read before anybody looks: what they unpack to fits any memory."""
+"""Bytes that are read before the first check; this much fits any memory."""
 
 _MOST_PACKED = 100
 """How many bytes one packed byte may stand for, in one piece: texts and JSON have 3 to 30."""

@@ -182,7 +182,7 @@ def one_sided(level: float) -> float:
 
 
 def check_one_sided(level: float) -> None:
-    """Refuses a level at which a one-sided bound says nothing.
+    """Refuses a level at which a one-sided bound has no meaning.
 
     Raises:
         UsageError: a level of 0.5 or below, or of 1.

@@ -1,6 +1,6 @@
-"""Where the sign-flip interval is too narrow, and the interval that it is widened to.
+"""Samples for which the sign-flip interval is too narrow, and how it is widened.
 
-Two kinds of samples show less spread than there is:
+Two kinds of samples show too little spread:
 
 - **Ties.** Fourteen equal differences, or twenty ties, show no spread, but clusters that differ may
   have been missed. How much these could change is bounded: the mean of what lies above the common
@@ -12,8 +12,8 @@ Two kinds of samples show less spread than there is:
   gains among small differences are not: its interval then ends too early on the side of the longer
   tail. Where the skewness of the sample exceeds 1, the interval is widened to hold that of a mean
   of scores without a range (`ragassay.stats.bounded.skewed_bounds`), with the skewness corrected
-  for what a small sample of a skewed distribution shows too little of it. Samples of symmetrical
-  differences are rarely that skewed (of 20 normal ones 4 in 100), so they lose next to nothing.
+  because a small sample of a skewed distribution shows too little of it. Samples of symmetrical
+  differences are rarely that skewed (of 20 normal ones 4 in 100), so they lose hardly any power.
 
 Source: G. Zou and A. Donner, "Construction of confidence limits about effect measures: a general
 approach", Statistics in Medicine 27 (2008).
@@ -36,9 +36,9 @@ _SKEWED = 1.0
 """Skewness of a sample beyond which the interval is widened for it."""
 
 _SHORTFALL = 20.0
-"""The skewness is taken larger by this over n. That of n exponential values is 1 / (1 + 10 / n)
-of the distribution's; mixtures of a few large gains and small differences need twice that
-(``benchmarks/coverage.py``)."""
+"""The skewness is enlarged by the share of this over n. The skewness of n exponential values is
+1 / (1 + 10 / n) of the distribution's; mixtures of a few large gains and small differences need
+twice that (``benchmarks/coverage.py``)."""
 
 _P_STEPS = 30
 _SLACK = 1.0 + 1e-6

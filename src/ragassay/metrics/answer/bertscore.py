@@ -26,7 +26,7 @@ MODEL = "encoder: a name on the hub (NAME@COMMIT pins it), or a folder"
 RESCALE = "stretch the values so that random sentences score 0, by bert-score's baseline"
 
 _NEAR = 0.8
-"""How alike a model's name must be to one that was perhaps meant, from 0 to 1."""
+"""Smallest similarity of a model's name to a suggested one, from 0 to 1."""
 
 NO_WEIGHT = "every token of the answer or of its references occurs in all references: no idf weight"
 ONCE = "idf weights need the data twice: give a file or a list, not an iterator"

@@ -26,7 +26,7 @@ from functools import cache, lru_cache
 from itertools import chain, count
 
 ARTICLES = frozenset({"a", "an", "the"})
-"""What the SQuAD convention, UltraRAG and MT-RAG drop."""
+"""Articles that the SQuAD convention, UltraRAG and MT-RAG leave out."""
 
 _ARTICLE = re.compile(r"\b(a|an|the)\b")
 _NEITHER_WORD_NOR_SPACE = re.compile(r"[^\w\s]")

@@ -81,10 +81,10 @@ class Hits(NamedTuple):
     """Which of a sample's retrieved chunks are hits.
 
     Attributes:
-        flags: in rank order.
+        flags: one for each retrieved chunk, in rank order.
         n_gold: how many gold chunks there are.
-        vectors: by which this was found, where chunks were compared by cosine.
-        best: then the cosine of each retrieved chunk with the gold chunk that is most like it.
+        vectors: the vectors, where chunks were compared by cosine.
+        best: then the highest cosine of each retrieved chunk with any gold chunk.
     """
 
     flags: NDArray[np.bool_]

@@ -12,7 +12,7 @@ PREFIX = (
     r"(?:documents?|docs?|passages?|sources?|src|references?|refs?|contexts?|chunks?|citations?"
     r"|cites?|snippets?|results?|ids?)"
 )
-"""Words that stand before the number of a citation: ``[doc 1]``, ``[source: 2]``."""
+"""Words before the number of a citation: ``[doc 1]``, ``[source: 2]``."""
 
 _NUMBERED = re.compile(rf"(?:{PREFIX}[\s:#_.\-]*|[dps]|[#^])?(\d+)", re.IGNORECASE)
 _LONGEST = 3

@@ -38,11 +38,11 @@ _NUMBER_WORDS = frozenset({
 _CLAUSE_ENDS = re.compile(r"\s*(?:[.,;:!?。]|$)", re.MULTILINE)
 _WORD_BEFORE = re.compile(r"([\w%]+)[\"'”’)]*\s*$")
 _NEAR = 80
-"""Characters before a mark that are looked at for the word before it."""
+"""Characters before a mark that are searched for the word before it."""
 
 
 class Mark(NamedTuple):
-    """Citations that stand together: characters ``[start, end)`` and the keys, each once."""
+    """Adjacent citations: characters ``[start, end)`` and the keys, each once."""
 
     start: int
     end: int

@@ -1,15 +1,15 @@
-"""From an answer's text to statements with what each cites.
+"""From an answer's text to statements, each with what it cites.
 
-Three ways to cut, because the published ones differ:
+Three ways to split a text, because the published ones differ:
 
 ===============  ==================================================================================
 `parts`          the text up to the next citation is one part, as Open RAG Eval's page says; every
                  form of citation is understood (`ragassay.metrics.citation.citation_marks`)
 `sentences`      one statement a sentence, as TREC's assessors see it
-`published_parts`  the parts as Open RAG Eval's loader really cuts them, to the letter
+`published_parts`  the parts exactly as Open RAG Eval's loader splits them
 ===============  ==================================================================================
 
-A citation belongs to the text before it, or to the text behind it where a line begins with it. A
+A citation belongs to the text before it, or to the text after it where a line begins with it. A
 list of sources at the end of an answer cites nothing.
 """
 
@@ -41,7 +41,7 @@ _ENTRY = re.compile(r"\s*(?:[-*•]|\(?\d{1,3}[.)\]]|\[|【|https?://|www\.)")
 _SIGNS = re.compile(r"[\s.,;:&-]*(?:and[\s]*)?")
 _WORDY = re.compile(r"[^\W_]")
 _NEAR = 80
-"""Characters behind a mark that are looked at for the word behind it."""
+"""Characters after a mark that are searched for the next word."""
 
 
 def parts(text: str, passages: Sequence[Passage] = ()) -> tuple[Statement, ...]:
@@ -139,7 +139,7 @@ def tidy(text: str) -> str:
     belongs to the statement before it."""
     above, newline, last = text.rstrip().rpartition("\n")
     if newline and _LONE_BULLET.fullmatch(last.lstrip()):
-        text = above  # the bullet of the statement behind this one
+        text = above  # the bullet of the next statement
     words = " ".join(text.split()).lstrip(_STRAY)
     return _BULLET.sub("", words, count=1).strip()
 

@@ -7,7 +7,7 @@ import re
 _END = re.compile(r"(?<![.!?…])([.!?…]+[\"'”’»)\]]*)(?=\s|$)|([。！？｡]+[”’」』）]*)")
 _BREAK = re.compile(r"\n\s*")
 _ITEM = re.compile(r"(?:[-*•–+]|\d{1,3}[.)]|[a-zA-Z][.)]|#+|>)\s")
-"""What a line of a list, or a heading, begins with."""
+"""The beginning of a list's line or of a heading."""
 
 _ABBREVIATIONS = frozenset({
     "approx", "ca", "cf", "ch", "col", "corp", "dept", "dr", "e.g", "ed", "eds", "eq", "etc",
@@ -22,7 +22,7 @@ _STARTERS = frozenset({
     "after", "before", "both", "each", "most", "many", "some", "such", "to", "with", "what",
     "who", "why", "how", "my",
 })  # fmt: skip
-"""Words that begin a sentence also after an acronym's last full stop."""
+"""Words that begin a sentence even after an acronym's last full stop."""
 
 _LABELS = frozenset({
     "appendix", "class", "figure", "grade", "group", "hepatitis", "option", "part", "phase",
@@ -31,7 +31,7 @@ _LABELS = frozenset({
 """Words whose letter is no initial: ``vitamin C. Oranges ...``."""
 
 _NEAR = 40
-"""How far to look for a word: longer ones are no abbreviations."""
+"""Most characters that are searched for a word: longer words are no abbreviations."""
 
 _WORD = re.compile(r"\S+$")
 _NEXT = re.compile(r"\s*[\"'“‘«(\[]*(\w[\w'’-]*)?")

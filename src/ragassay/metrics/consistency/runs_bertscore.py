@@ -23,7 +23,7 @@ from ragassay.samples import Sample
 from ragassay.scores import Outcome, Unscored
 
 DEFAULT = "xlm-roberta-large"
-"""What Open RAG Eval compares answers by: it reads a hundred languages."""
+"""Open RAG Eval's model for comparing answers: it reads a hundred languages."""
 
 _EMPTY = "both answers are empty"
 _RAW_0 = "a raw BERTScore of 0, as bert-score has it"

@@ -36,7 +36,7 @@ _NO_METRICS: Mapping[str, str] = {
     "log_rank_score": "it gives the worth of a single rank. hybrid_log_rank_score_exact(alpha=0) "
     "is its mean over the gold chunks; in Python it is ragassay.metrics.log_rank_score(rank, n)."
 }
-"""Published functions that score something else than a sample, and what to use instead."""
+"""Published functions that do not score a sample, and what to use instead."""
 
 _GRAMMAR = re.compile(
     r"^(?P<name>[A-Za-z0-9_\-]+)"

@@ -11,7 +11,7 @@ from ragassay.metrics.core import base, naming
 M = TypeVar("M", bound=base.Metric)
 
 _OWN: dict[str, str] = {}
-"""Names taken so far, with the (qualified) name of the class behind each."""
+"""Names taken so far, with the (qualified) name of the class that has each."""
 
 
 def register(cls: type[M]) -> type[M]:

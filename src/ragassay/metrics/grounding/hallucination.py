@@ -24,7 +24,7 @@ from ragassay.scores import Outcome, Reason, Score, Unscored
 _NAMES = ("hhem", "hhem_score", "hallucination_score")
 _THREADS = 2
 _PAIRS = 4096
-"""Pairs that are laid out at a time: enough to find some of like length, and little memory."""
+"""Pairs that are prepared at a time: enough to group pairs of similar length in little memory."""
 
 
 @dataclass(frozen=True)

@@ -146,19 +146,19 @@ class _Aggregate(ByBertScore):
             for sample, one, parts in zip(window.samples, all_shares, made_of, strict=True)
         ]
 
-    def _outcome(self, sample: Sample, three: Shares | Unscored, *parts: Outcome) -> Outcome:
+    def _outcome(self, sample: Sample, values: Shares | Unscored, *parts: Outcome) -> Outcome:
         given = any(isinstance(part, Score) and part.given for part in parts)
         brought = self.brought(sample)
         if brought is not None and not given:
             return brought  # whether there is a model here or not
-        if not isinstance(three, Unscored):
+        if not isinstance(values, Unscored):
             none = isinstance(parts[2], Unscored) and no_contexts(sample)
             told = (
                 f"{none.detail}: extractiveness counts as 0" if none else "",
                 _FROM if given else "",
             )
-            return replace(self.of(three), explanation="; ".join(filter(None, told)), given=given)
-        return brought if brought is not None and three.reason in BY_MODEL else three
+            return replace(self.of(values), explanation="; ".join(filter(None, told)), given=given)
+        return brought if brought is not None and values.reason in BY_MODEL else values
 
     def brought(self, sample: Sample) -> Outcome | None:
         """The record's own value, which counts where the record brings no BERTScores."""
@@ -166,7 +166,7 @@ class _Aggregate(ByBertScore):
         return None
 
     @abstractmethod
-    def of(self, three: Shares) -> Score:
+    def of(self, values: Shares) -> Score:
         """The score for three shares."""
 
 
@@ -208,9 +208,9 @@ class RBAgg(_Aggregate):
         taken = in_range(self, "RB_agg", values[:1])
         return taken if isinstance(taken, Unscored) else read(taken[0])
 
-    def of(self, three: Shares) -> Score:
+    def of(self, values: Shares) -> Score:
         """The aggregate, with its shares as parts."""
-        return scored(three.aggregate, **three._asdict())
+        return scored(values.aggregate, **values._asdict())
 
 
 @register
@@ -224,6 +224,6 @@ class RBAggZeroDenominator(_Aggregate):
     title = "RB_agg was set to 0, its denominator being 0 (MT-RAG RB_agg_zero_denominator)"
     higher_is_better = None
 
-    def of(self, three: Shares) -> Score:
+    def of(self, values: Shares) -> Score:
         """Whether the denominator is 0."""
-        return scored(three.denominator == 0)
+        return scored(values.denominator == 0)

@@ -21,13 +21,13 @@ from ragassay.samples import Sample
 from ragassay.scores import AND, RECORD, Reason, Score, Unscored
 
 GIVEN = "take the value that the record brings, where it has one"
-"""What the parameter ``given`` says."""
+"""Help of the parameter ``given``."""
 
 READ = "read from the record"
 """Explanation of a value that the record brings."""
 
 ROUNDING = 1e-6
-"""How far single precision may carry a value beyond its range."""
+"""Tolerance for values beyond their range, because of single precision."""
 
 
 def values_of(sample: Sample, *names: str) -> list[Any] | None:

@@ -13,7 +13,7 @@ NuggetScore = Literal["all", "all_strict", "vital", "vital_strict", "weighted", 
 LENIENT = {"support": 1.0, "partial_support": 0.5, "not_support": 0.0}
 STRICT = {"support": 1.0, "partial_support": 0.0, "not_support": 0.0}
 OKAY_WEIGHT = 0.5
-"""What a nugget that is not vital weighs in the weighted scores."""
+"""Weight of a nugget that is not vital in the weighted scores."""
 
 
 def nugget_score(

@@ -43,7 +43,7 @@ async def grades(
 
 
 def textless(sample: Sample) -> Unscored | None:
-    """`Unscored` where a passage came without its text, so that nobody can grade it."""
+    """`Unscored` where a passage has no text, so that it cannot be graded."""
     bare = [at for at, passage in enumerate(sample.passages or ()) if passage.text is None]
     if not bare:
         return None

@@ -17,7 +17,7 @@ from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Unscored
 
 _NEVER_CERTAIN = 1 - 2.0**-53
-"""Grades above 53 would satisfy for certain in floats, and nobody would go on."""
+"""Highest probability of stopping: with grades above 53 it would be rounded to 1."""
 
 
 @register

@@ -145,7 +145,7 @@ def _longest(recipe: Recipe, tokenizer: Any, model: Any) -> int | None:
     if places:
         table = getattr(getattr(model, "embeddings", None), "position_embeddings", None)
         padding = getattr(table, "padding_idx", None)
-        # RoBERTa counts its places from the one behind that of the padding.
+        # RoBERTa counts its positions from the one after that of the padding.
         limits.append(places if padding is None else places - padding - 1)
     least = min(limits)
     return int(least) if least < 1_000_000 else None

@@ -33,10 +33,10 @@ from ragassay.transport.prices import Price
 from ragassay.transport.sending import BACKOFF_S, INTERRUPTED, Sender, SendRequest, Tally
 
 TEXTS = 64
-"""Texts in a request at most, unless a batch size is given."""
+"""Most texts in a request, unless a batch size is given."""
 
 TOKENS = 16_000
-"""About how many tokens a request has at most."""
+"""Most tokens in a request, estimated."""
 
 ENCODING = "encoding_format"
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import torch
 
 _SHARE = 0.5
-"""How much of what is free where temporary files lie may be taken."""
+"""Share of the free space in the folder of temporary files that may be used."""
 
 
 class VectorFile:

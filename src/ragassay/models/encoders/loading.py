@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import torch
 
 _UNUSED = ("pooler.", "lm_head.", "cls.", "classifier.")
-"""Parts that stand above the last layer: whether they are in the file is all one."""
+"""Parts above the last layer, which are not used: the file may lack them."""
 
 _POINTER = b"version https://git-lfs"
 
