@@ -13,7 +13,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -30,17 +30,18 @@ from benchmarks.offline_judge import (
     read,
     value_of,
 )
-from ragassay.judges.offline.agreement import Agreement, figures
-from ragassay.judges.offline.answers import answer_to
-from ragassay.judges.offline.language.texts import plain, sentences
-from ragassay.judges.offline.relevance import look, relevance
-from ragassay.judges.question import Question
-from ragassay.judges.questions.answering import AnswerAttempted, SaysIdk
-from ragassay.judges.questions.relevance import RelevanceGrade
-from ragassay.judges.questions.report import ReportOnContext
-from ragassay.judges.questions.support import CitationSupport
-from ragassay.metrics.core.base import Metric
-from ragassay.metrics.rubric.ragreport import ReportSatisfaction
+from ragassay.judges import Question
+from ragassay.judges.offline import Agreement, answer_to, figures, look, relevance
+from ragassay.judges.offline.language import plain, sentences
+from ragassay.judges.questions import (
+    AnswerAttempted,
+    CitationSupport,
+    RelevanceGrade,
+    ReportOnContext,
+    SaysIdk,
+)
+from ragassay.metrics.core import Metric
+from ragassay.metrics.rubric import ReportSatisfaction
 
 TOLERANCE = 0.005
 """Largest difference between the file and what is computed: a figure has three decimals."""
@@ -185,12 +186,13 @@ def score_of(row: Mapping[str, Any]) -> float:
     return look(question.query, question.passage, question.earlier).score
 
 
-def useful() -> Found:
-    """AUC of the usefulness of a context of one passage, where it has one."""
+def reported(field: Literal["relevance", "usefulness"]) -> Found:
+    """AUC of a field of the report on a context of one passage, where it has a value."""
     told = [
         (float(stars), bool(row["relevant"]))
         for row in passages()
-        if (stars := reply(ReportOnContext(row["query"], (row["passage"],))).usefulness) is not None
+        if (stars := getattr(reply(ReportOnContext(row["query"], (row["passage"],))), field))
+        is not None
     ]
     return auc([stars for stars, _ in told], [label for _, label in told]), len(told)
 
@@ -233,7 +235,8 @@ COMPUTED: Mapping[str, Callable[[], Found]] = {
     "attempted": lambda: idk(attempts_none),
     "rb_llm_idk": lambda: by_value(conditioned("rb_llm"), "overall"),
     "fully_supported": lambda: spearman([fully_supported(one) for one in records()], ASPECTS[0]),
-    "usefulness": lambda: useful(),
+    "report_relevance": lambda: reported("relevance"),
+    "usefulness": lambda: reported("usefulness"),
     "ragreport_satisfaction": lambda: by_metric(ReportSatisfaction(), "overall"),
 }
 """How the figures are computed, by the name that the file calls it (``computed``)."""

@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ragassay.stats import compare_pairs, mean_interval
-from ragassay.stats.intervals import Span, one_sided
+from ragassay.stats import Span, compare_pairs, mean_interval, one_sided
 
 Floats = NDArray[np.floating[Any]]
 Draw = Callable[[np.random.Generator, int], Floats]

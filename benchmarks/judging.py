@@ -179,7 +179,7 @@ def rule(request: Any) -> Any:
 
 def ask(url: str, ledger: str, n: int) -> Report:
     """``n`` different questions through an asker, as an engine's windows ask them."""
-    from ragassay.judges.questions.relevance import RelevanceGrade
+    from ragassay.judges.questions import RelevanceGrade
 
     texts = passages_of(n)
     questions = [RelevanceGrade(f"What is {at}?", text) for at, text in enumerate(texts)]
@@ -234,10 +234,14 @@ async def evaluate(
 
     (Its 1.7: P + 1 + ceil(N / 10) + ceil(min(N, 20) / 10) + C + 1 calls, with N = 20 and C = P.)
     """
-    from ragassay.judges.questions.answering import AnswerAttempted
-    from ragassay.judges.questions.nuggets import AssignNuggets, ExtractNuggets, NuggetImportance
-    from ragassay.judges.questions.relevance import RelevanceGrade
-    from ragassay.judges.questions.support import CitationSupport
+    from ragassay.judges.questions import (
+        AnswerAttempted,
+        AssignNuggets,
+        CitationSupport,
+        ExtractNuggets,
+        NuggetImportance,
+        RelevanceGrade,
+    )
 
     query = f"What is known about number {at}?"
     texts = tuple(passages_of(passages, seed=at))
@@ -257,9 +261,8 @@ async def evaluate(
 
 def measured(url: str, ledger: str, work: Any) -> Report:
     """Wall and CPU seconds, calls and peak memory, from an open judge to a closed one."""
-    from ragassay.judges.asking import Asker
-    from ragassay.judges.judge_factory import JudgeOptions, make_judge
-    from ragassay.judges.ledger.store import Ledger
+    from ragassay.judges import Asker, JudgeOptions, make_judge
+    from ragassay.judges.ledger import Ledger
 
     options = JudgeOptions(concurrency=CONCURRENCY)
     with Ledger(ledger) as book:

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ragassay.judges.offline.refusals import is_small_talk, says_idk
+from ragassay.judges.offline import is_small_talk, says_idk
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "mtrag"
 VALUES = {"yes": 1.0, "partial": 0.5, "no": 0.0}
@@ -85,7 +85,7 @@ def looked_at(record: Mapping[str, Any]) -> bool:
 def judged_42() -> list[tuple[float, float]]:
     """Published and offline verdicts of the 42 records."""
     from ragassay import load
-    from ragassay.metrics.mtrag.mtrag_judged import conversation
+    from ragassay.metrics.mtrag import conversation
 
     found = []
     for sample in load(DATA / "judged_42.jsonl"):

@@ -34,14 +34,12 @@ from numpy.typing import NDArray
 from benchmarks import offline_idk, offline_report
 from benchmarks.perturbations import perturbed
 from ragassay import load
-from ragassay.judges.offline.answers import answer_to
-from ragassay.judges.offline.claims import extract, supported
-from ragassay.judges.offline.language.evidence import Lens
-from ragassay.judges.offline.near_copies.alignment import COPY, Nearness
-from ragassay.judges.questions.answering import SaysIdk
-from ragassay.judges.questions.support import ClaimSupport, ExtractClaims
-from ragassay.metrics.core.base import Metric
-from ragassay.metrics.mtrag.mtrag_judged import (
+from ragassay.judges.offline import answer_to, extract, supported
+from ragassay.judges.offline.language import Lens
+from ragassay.judges.offline.near_copies import COPY, Nearness
+from ragassay.judges.questions import ClaimSupport, ExtractClaims, SaysIdk
+from ragassay.metrics.core import Metric
+from ragassay.metrics.mtrag import (
     IdkEval,
     ReferenceJudge,
     ReferencelessFaithfulness,

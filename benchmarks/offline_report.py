@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragassay import load
-from ragassay.judges.offline.answers import answer_to
-from ragassay.judges.offline.language.wanted import kind_of
-from ragassay.judges.questions.report import ReportOnContext, Satisfaction
+from ragassay.judges.offline import answer_to
+from ragassay.judges.offline.language import kind_of
+from ragassay.judges.questions import ReportOnContext, Satisfaction
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "mtrag"
 Floats = NDArray[np.float64]

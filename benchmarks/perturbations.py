@@ -15,9 +15,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from ragassay.judges.offline.answers import answer_to
-from ragassay.judges.questions.nuggets import AssignNuggets
-from ragassay.judges.questions.support import CitationSupport, ClaimSupport, ExtractClaims
+from ragassay.judges.offline import answer_to
+from ragassay.judges.questions import AssignNuggets, CitationSupport, ClaimSupport, ExtractClaims
 from ragassay.samples import Sample
 
 PER_PASSAGE = 4

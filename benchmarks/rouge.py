@@ -17,8 +17,7 @@ from typing import Any
 
 from rouge_score.rouge_scorer import RougeScorer
 
-from ragassay.metrics.answer import text
-from ragassay.metrics.answer.rouge import PRF, rouge
+from ragassay.metrics.answer import PRF, rouge, text
 
 N_PAIRS, N_WORDS, N_VOCABULARY, TARGET = 600, 150, 5_000, 50
 

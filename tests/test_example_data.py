@@ -14,10 +14,10 @@ import pytest
 from ragassay.errors import UsageError
 from ragassay.examples import NAMES, documents, path_of
 from ragassay.formats import load, native
-from ragassay.metrics.core.base import Window
+from ragassay.metrics.core.metric import Window
 from ragassay.samples import Answerability, Sample
 from ragassay.scores import Score
-from ragassay.suites.chunks import SUITE
+from ragassay.suites.chunks_suite import SUITE
 
 SYSTEMS = ("keyword", "hybrid")
 BUILD = Path(__file__).resolve().parents[1] / "examples" / "town" / "build.py"

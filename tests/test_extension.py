@@ -9,11 +9,11 @@ import pytest
 
 import ragassay
 from ragassay import formats, metrics, suites
-from ragassay.metrics.core import base, naming
+from ragassay.metrics.core import metric, naming
 
 METRIC = '''
 from dataclasses import dataclass
-from ragassay.metrics.core.base import SampleMetric, param, register, scored
+from ragassay.metrics.core.metric import SampleMetric, param, register, scored
 
 @register
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ from ragassay.suites import Suite
 SUITE = Suite("loud", "Loudness", "a test", ("Noise", "em"), {"Noise": "shout"}, {"shout": "Noise"})
 """
 FORMAT = """
-from ragassay.formats.base import NO, SURE, Format
+from ragassay.formats.format import NO, SURE, Format
 def sniff(head):
     return SURE if head.suffix == ".shout" else NO
 def read(path, mapper):
@@ -52,13 +52,13 @@ def added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         folder.mkdir()
         (folder / "zz_added.py").write_text(source)
         monkeypatch.setattr(package, "__path__", [*package.__path__, str(folder)])
-    before = dict(base._CLASSES)
+    before = dict(metric._CLASSES)
     caches = (naming.known, naming.aliases, suites.known, formats.known)
     for cache in caches:
         cache.cache_clear()
     yield tmp_path
-    base._CLASSES.clear()
-    base._CLASSES.update(before)
+    metric._CLASSES.clear()
+    metric._CLASSES.update(before)
     for cache in caches:
         cache.cache_clear()
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+import ragassay
 
 HEAVY = {
     "altair", "jinja2", "nltk", "numpy", "orjson", "polars", "pydantic", "rapidfuzz", "sacrebleu",
@@ -46,3 +50,18 @@ def test_evaluating_answers_needs_no_frame_or_chart_library() -> None:
         "ragassay.evaluate([{'id': '1', 'answer': 'a b', 'references': ['b']}], ['f1', 'em'])"
     )
     assert not found & (NEVER | {"polars", "altair", "nltk", "sacrebleu", "vl_convert"})
+
+
+def test_what_docs_name_in_the_package_is_reached_without_a_further_import() -> None:
+    source = Path(ragassay.__file__).parent
+    inside = {one.stem for one in source.iterdir() if one.is_dir() or one.suffix == ".py"}
+    pages = [*(source.parents[1] / "docs").rglob("*.md"), source.parents[1] / "README.md"]
+    texts = [page.read_text(encoding="utf-8") for page in pages]
+    named = {name for text in texts for name in re.findall(r"\bragassay\.(\w+)", text)} & inside
+    assert {"formats", "judges", "metrics", "scores"} <= named
+    lines = ["import ragassay", "ragassay.formats.schema()"]
+    lines += [f"ragassay.{name}" for name in sorted(named | {"stats", "suites"} - {"cli"})]
+    modules_after("\n".join(lines))
+    assert not modules_after("import ragassay") & (HEAVY | NEVER)
+    with pytest.raises(AttributeError, match="no attribute 'format'"):
+        ragassay.format  # noqa: B018

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import importlib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import ragassay
@@ -18,8 +20,10 @@ GROUND = {
         "strict",
         "discovery",
         "extensions",
+        "exports",
         "yaml_files",
         "printable",
+        "counts",
     ),
     "yaml_positions",
 }
@@ -57,11 +61,68 @@ def imports() -> Iterator[tuple[str, str]]:
                 continue
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("ragassay"):
                 for alias in node.names:
-                    below = f"{node.module}.{alias.name}"
-                    is_module = (ROOT.parent / Path(*below.split("."))).with_suffix(".py").exists()
-                    yield name, below if is_module else str(node.module)
+                    yield name, home_of(str(node.module), alias.name)
             elif isinstance(node, ast.Import):
                 yield from ((name, a.name) for a in node.names if a.name.startswith("ragassay"))
+
+
+@cache
+def exported(package: str) -> dict[str, str]:
+    """The module of each name that a package exports, as its stub says."""
+    stub = ROOT.parent / Path(*package.split(".")) / "__init__.pyi"
+    if not stub.exists():
+        return {}
+    return {
+        alias.name: f"{package}.{node.module or alias.name}" if node.level else str(node.module)
+        for node in ast.parse(stub.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+
+
+def home_of(module: str, name: str) -> str:
+    """The module that an imported name comes from."""
+    below = f"{module}.{name}"
+    if (ROOT.parent / Path(*below.split("."))).with_suffix(".py").exists():
+        return below
+    home = exported(module).get(name, module)
+    return home if home == module else home_of(home, name)
+
+
+def test_nobody_imports_past_a_package() -> None:
+    """What a package exports is what others may use: they import it from the package, and not from
+    a module within."""
+    past = []
+    elsewhere = [
+        *ROOT.parents[1].glob("benchmarks/*.py"),
+        *ROOT.parents[1].glob("examples/**/*.py"),
+    ]
+    for path in [*ROOT.rglob("*.py"), *elsewhere]:
+        inside = path.is_relative_to(ROOT)
+        own = ".".join(["ragassay", *path.relative_to(ROOT).parts[:-1]]) if inside else ""
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.ImportFrom) or not node.module:
+                continue
+            place = ROOT.parent / Path(*node.module.split("."))
+            package = node.module.rpartition(".")[0]
+            is_within = f"{own}.".startswith(f"{package}.") or package in ("ragassay", "")
+            if not is_within and place.with_suffix(".py").exists():
+                past.append(f"{path.name}: {node.module}")
+    assert not past
+
+
+def test_every_package_says_what_it_holds_and_exports_what_there_is() -> None:
+    for init in ROOT.rglob("__init__.py"):
+        tree = ast.parse(init.read_text(encoding="utf-8"))
+        assert ast.get_docstring(tree), init
+        package = ".".join(["ragassay", *init.relative_to(ROOT).parts[:-1]])
+        found = importlib.import_module(package)
+        for name in exported(package):
+            assert getattr(found, name) is not None, f"{package}.{name}"
+        modules = {one.stem for one in init.parent.glob("*.py")}
+        for name, home in exported(package).items():
+            # Importing the module would put it in the place of what is exported.
+            assert home == f"{package}.{name}" or name not in modules, f"{package}.{name}"
 
 
 def test_every_import_goes_down_or_stays_in_its_layer() -> None:

@@ -14,9 +14,10 @@ import pytest
 from rich.table import Table
 from rich.text import Text
 
-from ragassay import printable
+from ragassay import open_run, printable
 from ragassay.cli import call
 from ragassay.cli.console import HarmlessConsole
+from ragassay.reports.folder import write_reports
 
 EVIL = "\x1b]0;owned\x07\x1b[31m\x9b2J\x7f\r\u202e\u2066"
 COMMANDS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -67,6 +68,36 @@ def test_no_command_lets_data_command_the_terminal(
         captured = capsys.readouterr()
         shown = captured.out + captured.err
         assert shown and COMMANDS.search(shown) is None, words
+
+
+def test_no_csv_and_no_page_that_is_written_holds_a_command(data: Path, tmp_path: Path) -> None:
+    records = [json.loads(line) for line in data.read_text().splitlines()]
+    again = [{**record, "repeat": 1} for record in records]
+    data.write_text("\n".join(map(json.dumps, [*records, *again])))
+    out = tmp_path / "run"
+    suites = "qa,trecrag,ragreport,consistency"
+    assert call(["run", str(data), "-s", suites, "--slice-by", f"key{EVIL}", "-o", str(out)]) in (
+        0,
+        3,
+    )
+    assert call(["compare", str(out), str(out), "-o", str(tmp_path / "compared.html")]) in (0, 3)
+    write_reports(open_run(out), formats=["long-csv", "ore"])
+    files = [path for path in tmp_path.rglob("*") if path.suffix in (".csv", ".html")]
+    assert {"scores.csv", "trecrag.csv", "consistency.csv", "report.html"} <= {
+        f.name for f in files
+    }
+    for path in files:
+        text = path.read_bytes().decode()
+        assert COMMANDS.search(text.replace("\r", "")) is None, path
+        assert "\\u001b]0;owned" in text, path
+
+
+def test_an_escaped_text_keeps_its_tabs_and_lines_and_stays_json() -> None:
+    assert printable.escaped("a\tb\r\nc\rd\x0b\x1b\x9b") == "a\tb\r\nc\rd\\u000b\\u001b\\u009b"
+    body = json.dumps({"a": EVIL}, ensure_ascii=False)
+    assert json.loads(printable.escaped(body)) == {"a": EVIL}
+    text = "\u200fשלום\u200e (1)"
+    assert printable.escaped(text) == text
 
 
 def test_a_terminal_gets_no_commands_but_those_of_styles() -> None:

@@ -88,6 +88,10 @@ class UsageError(RagassayError):
         super().__init__(_without_gaps(sentence))
 
 
+class ArgumentError(UsageError, ValueError):
+    """An argument that a plain function cannot take: a `ValueError`, too, as Python raises."""
+
+
 class OptionError(UsageError):
     """An option with a value that it cannot have.
 

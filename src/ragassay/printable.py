@@ -15,6 +15,7 @@ right to left needs, turn no other text and stay."""
 
 _CONTROL = re.compile(rf"[\x00-\x1f\x7f-\x9f\u2028\u2029{_TURNS}\ud800-\udfff]")
 _COMMAND = re.compile(rf"[\x00-\x08\x0b-\x1f\x7f-\x9f{_TURNS}\ud800-\udfff]")
+_COMMAND_BUT_RETURN = re.compile(rf"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f{_TURNS}]")
 _COMMAND_IN_JSON = re.compile(rb"\x7f|\xc2[\x80-\x9f]|\xe2(?:\x80[\xaa-\xae]|\x81[\xa6-\xa9])")
 
 
@@ -26,6 +27,12 @@ def one_line(text: str) -> str:
 def lines(text: str) -> str:
     """Text whose line breaks and tabs stay, and whose other control characters become marks."""
     return _COMMAND.sub("�", text)
+
+
+def escaped(text: str) -> str:
+    """Text of a file that is read as it stands (CSV, HTML): line ends and tabs stay, other control
+    characters are written as ``\\u001b``, which in JSON means the same."""
+    return _COMMAND_BUT_RETURN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def in_json(body: bytes) -> bytes:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import json
+import shlex
 import signal
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import ragassay
 from ragassay.cli import call
 
 ROWS = [
@@ -379,3 +381,28 @@ def test_the_bar_begins_anew_for_the_runs_that_are_compared(monkeypatch) -> None
 def test_the_title_names_the_suites_that_take_part(suite, metrics, title, data, capsys) -> None:
     run("run", data, "--suite", suite, "--metrics", metrics, "--json")
     assert json.loads(capsys.readouterr().out)["suite"] == title
+
+
+def test_commands_that_are_printed_can_be_copied_whatever_the_names(tmp_path: Path, capsys) -> None:
+    out = tmp_path / "out $dir's"
+    assert run("demo", "-o", out) == 0
+    (said,) = [line for line in capsys.readouterr().out.splitlines() if "by hand:" in line]
+    words = shlex.split(said.partition("ragassay ")[2])
+    assert words == ["compare", str(out / "hybrid"), str(out / "keyword")]
+
+    records = [{"id": "q", "answer": "a", "system": system} for system in ("it's $1", "b c")]
+    ragassay.evaluate(records, ["answer_words"], save=tmp_path / "run")
+    said = complaint(capsys, "explain", tmp_path / "run", "q")
+    flags = said.partition("id 'q': ")[2].partition(". Say")[0]
+    assert [shlex.split(one) for one in flags.split("; ")] == [
+        ["--system", "it's $1", "--repeat", "0"],
+        ["--system", "b c", "--repeat", "0"],
+    ]
+
+    data = tmp_path / "in.csv"
+    data.write_text("query,my answer,My Answer\nq,a,b\n")
+    said = complaint(capsys, "validate", data, "--columns", "answer=none")
+    data.write_text("query,Ground Truth,ground truth\nq,a,b\n")
+    said = complaint(capsys, "validate", data)
+    words = shlex.split(said.partition("command line ")[2].rstrip(".\n"))
+    assert words == ["--columns", "references=Ground Truth"]

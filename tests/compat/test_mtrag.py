@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from rouge_score.rouge_scorer import RougeScorer
 
 import ragassay
@@ -18,7 +17,7 @@ from ragassay import Answer, Passage, Reason, Sample, Score, Unscored, formats, 
 from ragassay.cli import call
 from ragassay.compat.mtrag.mtrag_steps import STEPS
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.base import Window
+from ragassay.metrics.core.metric import Window
 from ragassay.metrics.mtrag.mtrag_aggregate import Shares, ranking_score
 
 SUITE = suites.get("mtrag")

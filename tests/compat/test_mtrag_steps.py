@@ -17,11 +17,11 @@ from llm_server import LLMServer
 from mtrag_records import FIELDS, SAID, lines, record, task, written
 from ragassay import InputError, Reason, UsageError
 from ragassay.cli import call
-from ragassay.cli.mtrag import judge_words, mtrag
+from ragassay.cli.mtrag_command import judge_words, mtrag
 from ragassay.compat.mtrag.mtrag_steps import STEPS, StepOptions, run_steps
 from ragassay.engine.comparison.split_systems import by_system
 from ragassay.engine.results.summary import Summary
-from ragassay.engine.run.evidence import rescore
+from ragassay.engine.run.rescoring import rescore
 from ragassay.judges.asking import Asker
 from ragassay.judges.judge import Judge
 from ragassay.judges.offline import LABEL, OfflineJudge
@@ -516,7 +516,7 @@ def test_conditioning_names_only_the_steps_that_are_really_missing(
     said = [text for text in told(found) if "idk_condition asks no" in text]
     assert len(said) == bool(missing)
     if said:
-        assert f"1 of 1 records lack values of the {missing}, and" in said[0]
+        assert f"1 of 1 record lacks values of the {missing}, and" in said[0]
 
 
 def test_a_step_names_a_field_with_the_parameters_that_change_its_value(tmp_path: Path) -> None:

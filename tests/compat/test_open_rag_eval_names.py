@@ -30,7 +30,7 @@ from ragassay.compat.open_rag_eval.judge_models import PAGE_MODEL
 from ragassay.engine.config.config_file import read_config
 from ragassay.judges.question import Question
 from ragassay.reports.tables.ore_values import COLUMNS
-from ragassay.suites.trecrag import SUITE as TREC
+from ragassay.suites.trecrag_suite import SUITE as TREC
 from scripted_judge import Scripted
 
 CLASSES = (
@@ -195,6 +195,8 @@ def test_the_consistency_evaluator_compares_runs(tmp_path: Path) -> None:
     inner = found.consistency
     assert inner is not None
     assert inner.summary.metrics["runs_rouge1.f"].mean == pytest.approx((2 / 3 + 1 + 2 / 3) / 3)
+    assert "print(result.consistency)" in str(found.summary)
+    assert str(found) == str(inner.summary) and "consistency_rouge_score     0.7" in str(found)
     evaluator.to_csv(found, tmp_path / "out.csv")
     assert "consistency_rouge_score" in (tmp_path / "out.csv").read_text()
     with pytest.raises(UsageError, match="'rouge_score'"):
@@ -249,7 +251,7 @@ def test_golden_answers_are_joined_by_query_id(tmp_path: Path) -> None:
         "2,What is light?,1,[1],Wool is light.,Wool [1].\n"
     )
     queries.write_text("query_id,query,expected_answer\n1,What is heavy?,Iron is heavy.\n")
-    with pytest.warns(UserWarning, match="1 of the samples have no expected answer"):
+    with pytest.warns(UserWarning, match="1 of the samples has no expected answer"):
         found = RAGResultsLoader(answers, queries).load()
     assert [one.references for one in found] == [("Iron is heavy.",), ()]
     assert [one.id for one in RAGResultsLoader(answers).load()] == ["1", "2"]

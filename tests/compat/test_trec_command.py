@@ -46,7 +46,7 @@ def test_the_mean_runs_over_common_queries_and_the_missing_ones_are_told(
     captured = capsys.readouterr()
     assert "0.7500" in captured.out
     assert "2 queries in both files, of 3 judged" in captured.out
-    assert "1 of 3 judged queries are not in the run" in captured.err.replace("\n", " ")
+    assert "1 of 3 judged queries is not in the run" in captured.err.replace("\n", " ")
 
 
 def test_c_averages_over_all_judged_queries(
@@ -72,7 +72,7 @@ def test_queries_without_judgements_are_told(
 ) -> None:
     Path("new.run").write_text(NEW + "q9 Q0 a 1 1 new\n")
     assert call(["trec", "qrels", "new.run"]) == 0
-    assert "1 queries of the run have no judgements" in capsys.readouterr().err
+    assert "1 query of the run has no judgements" in capsys.readouterr().err
 
 
 def test_trec_eval_names_win_over_ours_and_both_work(
@@ -314,7 +314,7 @@ def test_values_become_deviations_from_a_mean(
         ["Zmap", "q3", "-1000000.0000"],
     ]
     assert ["Znum_q", "all", "3.0000"] in values
-    assert "for 1 values the z-score file has no mean" in captured.err.replace("\n", " ")
+    assert "for 1 value the z-score file has no mean" in captured.err.replace("\n", " ")
 
 
 def test_a_missing_query_keeps_what_a_ranking_without_documents_has(

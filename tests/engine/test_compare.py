@@ -142,7 +142,7 @@ def test_scores_that_only_one_run_has_are_left_out_and_said() -> None:
         ragassay.evaluate(without, ["em"]), ragassay.evaluate(records([True, False]), ["em"])
     )
     assert found.differences[0].n == 1
-    assert any("exist in one run only" in warning for warning in found.warnings)
+    assert any("exists in one run only" in warning for warning in found.warnings)
 
 
 def test_a_metric_of_another_version_or_meaning_is_said() -> None:

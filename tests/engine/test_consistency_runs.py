@@ -17,7 +17,7 @@ from ragassay.engine.config.config_file import read_config
 from ragassay.engine.config.metric_selection import make_plan
 from ragassay.engine.config.run_config import make_config
 from ragassay.engine.results.result import Result
-from ragassay.engine.run.evidence import explain, rescore
+from ragassay.engine.run.rescoring import explain, rescore
 from ragassay.errors import InputError, RagassayWarning, UsageError
 from ragassay.reports.folder import write_reports
 from ragassay.reports.tables import consistency_table
@@ -179,7 +179,7 @@ def test_queries_that_were_run_once_leave_nothing_to_say(
     some = written(tmp_path / "some.jsonl", records()[:3])  # b twice, a once
     found = inner(ragassay.evaluate(some, ["em", "consistency"]))
     assert found.summary.metrics["consistency_em.mean"].n_scored == 1
-    assert any("1 of 2 queries were run once only" in said for said in found.summary.warnings)
+    assert any("1 of 2 queries was run once only" in said for said in found.summary.warnings)
 
 
 def test_records_that_repeat_a_query_without_saying_so_are_refused(tmp_path: Path) -> None:

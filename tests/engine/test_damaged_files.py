@@ -15,7 +15,7 @@ import pytest
 from llm_server import LLMServer
 from ragassay import formats
 from ragassay.cli import call
-from ragassay.formats import files
+from ragassay.formats import opening
 
 SAMPLE = {
     "query": "How tall is the tower?",
@@ -236,7 +236,7 @@ def test_a_long_line_and_a_file_that_packs_well_are_read(tmp_path: Path) -> None
     assert sample.answer is not None and sample.answer.text == words
     line = json.dumps({"id": "q", **SAMPLE, "answer": "a " * 500}).encode() + b"\n"
     (tmp_path / "alike.jsonl.gz").write_bytes(gzip.compress(line * 40_000))
-    assert sum(1 for _ in files.lines(tmp_path / "alike.jsonl.gz")) == 40_000
+    assert sum(1 for _ in opening.lines(tmp_path / "alike.jsonl.gz")) == 40_000
 
 
 LAUGHS = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n" + "".join(

@@ -25,7 +25,7 @@ from ragassay.judges.ledger.vectors import TABLE
 from ragassay.judges.llm.tokens import estimate
 from ragassay.judges.offline import OfflineJudge
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.base import Window
+from ragassay.metrics.core.metric import Window
 from ragassay.models import Models, Unavailable
 from ragassay.models.embedders.embedding import Embedded, Embedder, Unembedded
 from ragassay.samples import Answer, GoldPassage, Passage, Sample
@@ -318,7 +318,7 @@ def test_without_a_model_only_what_needs_it_is_unscored(monkeypatch: pytest.Monk
     def absent(_: Models) -> Any:
         raise Unavailable("the model is not on this machine: do this and that")
 
-    monkeypatch.setattr("ragassay.models.models._default_embedder", absent)
+    monkeypatch.setattr("ragassay.models.run_models._default_embedder", absent)
     models = Models(embedding=absent)
     window = Window([sample(["a b"], ["a b"])], models=models)
     (lost,) = window.outcomes(naming.parse("ChunkP(by=cosine)@1"))
@@ -506,13 +506,13 @@ def test_vectors_in_the_record_come_first_and_are_marked() -> None:
                 gold=(GoldPassage(document="d", start=0, end=9), GoldPassage(text="a")),
             ),
             Reason.MISSING_INPUT,
-            "1 of 2 gold passages have no text.*Span",
+            "1 of 2 gold passages has no text.*Span",
         ),
         (sample(["a"], [" "]), Reason.MISSING_INPUT, "1 of 1 gold"),
         (
             Sample(id="q", passages=(Passage(id="1"),), gold=(GoldPassage(text="a"),)),
             Reason.MISSING_INPUT,
-            "1 of 1 passages have no text",
+            "1 of 1 passage has no text",
         ),
         (sample(["a"], []), Reason.NOT_APPLICABLE, "no relevant gold"),
     ],

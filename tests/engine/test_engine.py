@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import pickle
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,9 +12,10 @@ import pytest
 import yaml
 
 import ragassay
+from ragassay.engine.comparison.split_systems import by_system
 from ragassay.engine.results.run_folder import open_run
 from ragassay.errors import InputError, UsageError
-from ragassay.metrics.core.base import SampleMetric, scored
+from ragassay.metrics.core.metric import SampleMetric, scored
 from ragassay.samples import Sample
 from ragassay.scores import Outcome
 
@@ -433,3 +435,26 @@ def test_a_warning_that_every_window_gives_is_one_sentence_with_the_sum() -> Non
     records = [{"id": str(n), "passages": passages, "gold": [{"id": "a"}]} for n in range(2_500)]
     warnings = ragassay.evaluate(records, ["RR"]).summary.warnings
     assert [w for w in warnings if "order of their scores: 2500." in w] == list(warnings)
+
+
+@pytest.mark.parametrize("suite", [["qa"], ["trecrag"], ["consistency"], ["mtrag", "consistency"]])
+@pytest.mark.parametrize("saved", [False, True])
+def test_a_result_can_be_pickled(suite: list[str], saved: bool, tmp_path: Path) -> None:
+    records = [
+        {"id": f"q{n}", "query": "What?", "answer": f"a b {n}", "references": ["a"]}
+        | {"passages": ["a b"], "system": system, "repeat": repeat}
+        for n in range(2)
+        for system in "xy"
+        for repeat in range(2)
+    ]
+    result = ragassay.evaluate(records, suite, save=tmp_path / "run" if saved else None)
+    alone = by_system(result)[0] if result.summary.metrics else result
+    for one in (result, alone):
+        again = pickle.loads(pickle.dumps(one))
+        assert str(again) == str(one) and again.name == one.name
+        assert list(again.scores) == list(one.scores)
+        assert list(again.samples) == list(one.samples)
+        assert list(again.verdicts) == list(one.verdicts)
+        assert (again.consistency is None) == (one.consistency is None)
+        if one.consistency is not None:
+            assert list(again.consistency.scores) == list(one.consistency.scores)

@@ -19,14 +19,14 @@ from question_examples import EXAMPLES, PASSAGE
 from ragassay.cli import call
 from ragassay.engine.results.result import Result
 from ragassay.engine.results.run_folder import open_run
-from ragassay.engine.run import evidence
+from ragassay.engine.run import rescoring
 from ragassay.judges.asking import Ask
 from ragassay.judges.panel import Panel
 from ragassay.judges.questions.answering import AnswerAttempted
-from ragassay.judges.records import about_of, short
-from ragassay.metrics.core import base, naming
-from ragassay.metrics.core.base import Window, scored
+from ragassay.judges.verdict_records import about_of, short
+from ragassay.metrics.core import metric, naming
 from ragassay.metrics.core.judged import JudgedMetric
+from ragassay.metrics.core.metric import Window, scored
 from ragassay.metrics.grounding.hallucination import Hhem
 from ragassay.models import Unavailable
 from ragassay.reports.html.pages import write_report
@@ -96,14 +96,14 @@ def test_a_vote_that_differs_in_the_ledger_changes_the_score(voted: Path, tmp_pa
     from ragassay.judges.ledger.store import Ledger
 
     with Ledger(ledger) as store:
-        found = evidence.rescore(open_run(voted / "run"), store)
+        found = rescoring.rescore(open_run(voted / "run"), store)
     ((stored, again),) = found.different
     assert (stored.metric, stored.value, again.value) == ("rb_llm", 0.5, 0.75)
     with sqlite3.connect(ledger) as connection:
         connection.execute("DELETE FROM verdicts WHERE model IN ('first', 'second', 'third')")
     connection.close()
     with Ledger(ledger) as store:
-        found = evidence.rescore(open_run(voted / "run"), store)
+        found = rescoring.rescore(open_run(voted / "run"), store)
     assert {again.reason for _, again in found.different} == {"missing_input"}
 
 
@@ -140,7 +140,7 @@ def test_a_verdict_written_without_about_is_explained_by_asking_the_evidence(
     lines = [orjson.loads(line) for line in (run / "verdicts.jsonl").read_bytes().splitlines()]
     assert all(line.pop("about", None) for line in lines if line["question"] == "relevance_grade")
     (run / "verdicts.jsonl").write_bytes(b"\n".join(map(orjson.dumps, lines)) + b"\n")
-    found = evidence.explain(open_run(run), "q1", "umbrela")
+    found = rescoring.explain(open_run(run), "q1", "umbrela")
     assert [one["about"] for one in found.scores[0].verdicts] == [
         {"passage": "A museum."},
         {"passage": short(PASSAGE)},
@@ -215,12 +215,12 @@ def test_a_metric_that_is_not_known_here_is_explained_all_the_same(
             "relevance_grade": dict.fromkeys(("match", "trust", "grade"), 1),
         }
     )
-    base.register(Polite)
+    metric.register(Polite)
     naming.known.cache_clear()
     try:
         ragassay.evaluate(DATA, ["test_polite", "umbrela"], judge=judge, save=tmp_path / "run")
     finally:
-        base._CLASSES.pop("test_polite")
+        metric._CLASSES.pop("test_polite")
         naming.known.cache_clear()
     assert call(["explain", str(tmp_path / "run"), "q1"]) == 0
     shown = capsys.readouterr().out
@@ -235,7 +235,7 @@ def test_a_panels_verdict_that_was_decided_elsewhere_keeps_its_votes() -> None:
     high = Scripted({"reference_rating": {"explanation": "high", "rating": 8}})
     result = ragassay.evaluate(DATA, ["rb_llm"], judge=Panel([low, high]))
     assert scores(result) == {"rb_llm": 0.55}
-    assert evidence.rescore(result).different == ()
+    assert rescoring.rescore(result).different == ()
     assert result.summary.judging is not None and result.summary.judging.disagreed == 1
 
 
@@ -305,7 +305,7 @@ def test_a_verdict_that_was_damaged_is_a_failure_and_no_crash() -> None:
     result = ragassay.evaluate(DATA, ["umbrela"], judge=judge)
     first = next(iter(result.verdicts))
     first["answer"]["grade"] = 9  # type: ignore[index]
-    ((stored, again),) = evidence.rescore(replace(result)).different
+    ((stored, again),) = rescoring.rescore(replace(result)).different
     assert (stored.value, again.reason) == (3.0, "failed")
 
 
@@ -364,7 +364,7 @@ def test_a_score_of_a_model_that_is_not_here_is_left_as_it_is(
         result = ragassay.evaluate(DATA, ["hhem", "em"], save=tmp_path / "run")
     assert scores(result)["hhem"] == 0.5
     monkeypatch.setattr(Hhem, "measure", unavailable)
-    again = evidence.rescore(open_run(tmp_path / "run"))
+    again = rescoring.rescore(open_run(tmp_path / "run"))
     assert (again.unmeasured, again.n_scores, again.different) == (1, 1, ())
     assert call(["rescore", str(tmp_path / "run")]) == 0
     said = " ".join(capsys.readouterr().out.split())

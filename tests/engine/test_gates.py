@@ -1,13 +1,14 @@
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 
 from ragassay.cli.exits import exit_code
-from ragassay.engine.comparison import gates
+from ragassay.engine.comparison import drops, gates
 from ragassay.engine.results.result import ScoreColumns
-from ragassay.engine.results.summarise import IntervalOptions, summarise
+from ragassay.engine.results.summarising import IntervalOptions, summarise
 from ragassay.engine.results.summary import GateResult, MetricSummary, Summary
 from ragassay.errors import UsageError
 from ragassay.scores import Reason, Score, Unscored
@@ -34,6 +35,38 @@ def test_a_gate_reads_back(text: str, parsed: gates.Gate) -> None:
 def test_what_is_no_condition_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="--fail-under"):
         gates.parse(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "right"),
+    [
+        ("em=>0.2", "em>=0.2"),
+        ("em =< 0.2", "em<=0.2"),
+        ("low(em)=>0.2", "low(em)>=0.2"),
+        ("em>>0.2", "em>=0.2"),
+    ],
+)
+def test_a_misspelt_operator_is_told_as_it_is_spelt(text: str, right: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(f"write {right[-5:-3]}, as in '{right}'.")):
+        gates.parse(text)
+    with pytest.raises(UsageError, match="is no condition"):
+        gates.parse("=>0.2")
+    with pytest.raises(UsageError, match="Write METRIC>SIZE"):
+        drops.parse("em=>0.2")
+    assert drops.parse("P@5 > 0.2") == drops.Margin("P@5", 0.2)
+
+
+def test_an_undecided_gate_says_why_there_is_no_interval_and_the_way_out() -> None:
+    equal = [1.0] * 5
+    for method in ("t", "percentile", "bca"):
+        found = decided("low(f1)>=0.5", equal, method=method)
+        assert found.passed is None
+        assert "all scores are equal" in found.why and "--interval auto" in found.why
+    assert decided("low(f1)>=0.2", equal, method="auto").passed is True
+    summary, columns = scores([0.2, 0.4, 0.6])
+    columns.clusters = ["one"] * 3
+    (found,) = gates.decide([gates.parse("low(f1)>=0.5")], summary, columns, IntervalOptions())
+    assert found.why == "all samples belong to one cluster, which has no interval"
 
 
 def test_a_gate_on_a_metric_that_is_not_computed_is_refused_with_the_nearest() -> None:
@@ -149,7 +182,7 @@ def test_a_gate_prints_the_bound_that_it_looks_at() -> None:
     assert "n is too small to tell" in decided("low(f1)>=0.99", [1.0] * 3).sentence
     assert "one sample has no interval" in decided("low(f1)>=0.5", [1.0]).sentence
     assert "nothing was scored" in decided("f1>=0.5", []).sentence
-    assert "1 samples that should have been" in decided("f1>=0.6", [0.65] * 10, 1).sentence
+    assert "1 sample that should have been" in decided("f1>=0.6", [0.65] * 10, 1).sentence
 
 
 def test_a_gates_bound_is_one_sided_at_the_runs_level() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import orjson
@@ -14,7 +14,7 @@ import pytest
 import ragassay
 from ragassay.cli import call
 from ragassay.engine.results.run_folder import open_run
-from ragassay.engine.run import evidence
+from ragassay.engine.run import rescoring
 from ragassay.errors import UsageError
 from ragassay.judges.asking import Ask, Asker
 from ragassay.judges.judge import Judge
@@ -22,9 +22,9 @@ from ragassay.judges.offline import OfflineJudge
 from ragassay.judges.question import Question
 from ragassay.judges.questions.answering import AnswerAttempted, Attempt
 from ragassay.judges.verdict import Failure, Provenance, Verdict
-from ragassay.metrics.core.base import register, scored
 from ragassay.metrics.core.judged import JudgedMetric
-from ragassay.reports.text import wording
+from ragassay.metrics.core.metric import register, scored
+from ragassay.reports.text import footnotes, wording
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason
 
@@ -140,10 +140,10 @@ def test_the_run_folder_holds_each_verdict_once_and_scores_name_theirs(tmp_path:
 
 def test_every_score_is_computed_again_from_the_evidence(tmp_path: Path) -> None:
     result = ragassay.evaluate(records(300), BOTH, judge=Rule(), save=tmp_path / "run")
-    again = evidence.rescore(open_run(tmp_path / "run"))
+    again = rescoring.rescore(open_run(tmp_path / "run"))
     assert (again.n_scores, again.n_verdicts, again.different) == (600, 300, ())
     in_memory = ragassay.evaluate(records(8), BOTH, judge=Rule())
-    assert evidence.rescore(in_memory).different == ()
+    assert rescoring.rescore(in_memory).different == ()
     assert result.summary.metrics["test_tried"].n_scored == 225
     assert call(["rescore", str(tmp_path / "run")]) == 0
 
@@ -325,7 +325,7 @@ def test_a_question_that_failed_is_not_asked_again_in_the_same_run() -> None:
     result = ragassay.evaluate(data, ["test_tried"], judge=judge)
     assert set(judge.asked.values()) == {1}
     assert result.summary.metrics["test_tried"].unscored == {"timeout": 300}
-    assert evidence.rescore(result).different == ()
+    assert rescoring.rescore(result).different == ()
 
 
 def test_rubrics_of_one_file_name_do_not_overwrite_each_other(tmp_path: Path) -> None:
@@ -341,7 +341,7 @@ def test_rubrics_of_one_file_name_do_not_overwrite_each_other(tmp_path: Path) ->
         "kind.yaml",
         "brief.yaml",
     }
-    assert evidence.rescore(open_run(tmp_path / "run")).different == ()
+    assert rescoring.rescore(open_run(tmp_path / "run")).different == ()
 
 
 def test_offline_verdicts_that_are_replayed_stay_labelled_offline(tmp_path: Path) -> None:
@@ -361,3 +361,30 @@ def test_offline_verdicts_that_are_replayed_stay_labelled_offline(tmp_path: Path
     llm = ragassay.evaluate(records(4), ["test_tried"], judge=Rule())
     with pytest.raises(UsageError, match="of offline-lexical/2"):
         ragassay.compare(llm, again)
+
+
+def test_the_judge_is_named_only_for_metrics_with_a_value_of_its_own() -> None:
+    """Given values, and the lowest value for a missing part, are nobody's judgment here."""
+    given = {"RL_F": 0.4, "RB_llm": 0.4, "idk_eval": 0}
+    records = [
+        {"id": f"q{n}", "query": "q", "answer": "a b", "passages": ["a b"], "metrics": given}
+        for n in range(2)
+    ]
+    summary = ragassay.evaluate(records, ["RL_F", "RB_llm", "idk_eval"]).summary
+    assert summary.judging is not None
+    asked = replace(summary, judging=replace(summary.judging, questions=3, calls=3))
+    for one in (summary, asked):
+        assert not any("Judged by" in note for note in footnotes.summary_notes(one))
+        assert footnotes.judged_by(one) == ""
+    assert any("Asked of offline-lexical/" in note for note in footnotes.summary_notes(asked))
+
+    records = [
+        {"id": "1", "query": "When?", "answer": "At nine.", "passages": ["It opens at nine."]},
+        {"id": "2", "query": "When?", "passages": ["It opens at nine."]},
+    ]
+    names = ["ragreport_faithfulness", "ragreport_relevance"]
+    summary = ragassay.evaluate(records, names).summary
+    faithfulness = summary.metrics["ragreport_faithfulness"]
+    assert faithfulness.n_scored == faithfulness.n_assumed == 1, "nothing of it was judged"
+    (said,) = [note for note in footnotes.summary_notes(summary) if "Judged by" in note]
+    assert said.endswith(": 1 of 2 metrics.")

@@ -8,9 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from ragassay import evaluate
 from ragassay.cli import call
+from ragassay.engine.config.run_config import make_config
+from ragassay.engine.plan.data_preview import preview
+from ragassay.engine.run.evaluation import prepare
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.base import Window
+from ragassay.metrics.core.metric import Window
 from ragassay.models import ModelOptions, Models, Unusable, Weights
 from ragassay.models.classifiers.hhem import FOUNDATION, HHEM
 from ragassay.samples import Answer, Sample
@@ -207,3 +211,41 @@ def test_the_commands_that_look_after_models_know_a_slip_too(
     for words in (["models"], ["models", "check"]):
         assert call([*words, "--model", f"{HHEM.name}={tmp_path / 'none'}"]) == 2
         assert "there is no folder" in capsys.readouterr().err
+
+
+def test_validate_counts_as_run_does_what_no_model_is_here_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("ragassay.models.weights.weight_files.find_spec", lambda name: None)
+    plain = {"query": "q", "answer": "a b c", "references": ["a b"], "passages": ["a b d"]}
+    plain["answerability"] = "ANSWERABLE"
+    given = {"BertscoreP": 0.4, "BertscoreR": 0.4, "BertKPrec": [0.3]}
+    records = [{"id": "1", **plain}, {"id": "2", **plain, "metrics": given}]
+    records += [{"id": "3", **plain, "answer": None}]
+    data = tmp_path / "in.jsonl"
+    data.write_text("\n".join(map(json.dumps, records)))
+
+    config = make_config(data=str(data), suite=["mtrag"], metrics=[])
+    found = preview(prepare(config, dry=True))
+    metrics = evaluate(data, "mtrag").summary.metrics
+    assert found.applicable == {name: metric.n_scored for name, metric in metrics.items()}
+    lacking = {
+        name: metric.unscored["needs_extra"]
+        for name, metric in metrics.items()
+        if "needs_extra" in metric.unscored
+    }
+    assert found.needs_extra == lacking and {"BertscoreP", "RB_agg", "RB_agg_idk"} <= {*lacking}
+    assert all("pip install 'ragassay[models]'" in why for why in found.extras.values())
+
+    capsys.readouterr()
+    assert call(["validate", str(data), "-s", "mtrag"]) == 0
+    shown = capsys.readouterr().out
+    assert "1 of 3  1 more: needs extra" in shown
+    assert shown.count("needs extra: models need the package") == 1
+
+
+def test_validate_counts_nothing_as_lacking_where_no_metric_needs_a_model(tmp_path: Path) -> None:
+    data = tmp_path / "in.jsonl"
+    data.write_text(json.dumps({"id": "1", "answer": "a", "references": ["a"]}))
+    found = preview(prepare(make_config(data=str(data), metrics=["em"]), dry=True))
+    assert found.applicable == {"em": 1} and not found.needs_extra and not found.extras

@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import ragassay
 from ragassay import InputError, Passage, Reason, Sample, UsageError
 from ragassay.cli import call
-from ragassay.engine.run.nugget_bank import pooled
-from ragassay.formats.nugget_bank import Nugget, NuggetBank, QueryNuggets
+from ragassay.engine.run.pooled_nuggets import pooled
+from ragassay.formats.nugget_bank_file import Nugget, NuggetBank, QueryNuggets
 from ragassay.judges.asking import Asker
 from ragassay.judges.question import Question
 from ragassay.metrics.core import naming

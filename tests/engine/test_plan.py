@@ -12,8 +12,7 @@ from itertools import count
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from planned import plan_calls
 from ragassay.engine.plan.cost_estimate import CallPlan, Pace, Range, fit
@@ -29,8 +28,8 @@ from ragassay.judges.questions.nuggets import AssignNuggets, ExtractNuggets, Nug
 from ragassay.judges.questions.relevance import RelevanceGrade
 from ragassay.judges.questions.support import Claims, ClaimSupport, ExtractClaims
 from ragassay.judges.verdict import Failure, Provenance, Verdict
-from ragassay.metrics.core.base import Metric, scored
 from ragassay.metrics.core.judged import JudgedMetric
+from ragassay.metrics.core.metric import Metric, scored
 from ragassay.samples import Answer, Passage, Sample
 from ragassay.scores import Outcome, Reason
 from ragassay.strict import dumps

@@ -16,9 +16,9 @@ from llm_server import LLMServer
 from ragassay.cli import call
 from ragassay.engine.config.run_config import make_config
 from ragassay.engine.plan.cost_estimate import Range
-from ragassay.engine.plan.preview import Preview, preview
+from ragassay.engine.plan.data_preview import Preview, preview
 from ragassay.engine.run.evaluation import prepare
-from ragassay.reports.text.preview import preview_table
+from ragassay.reports.text.preview_text import preview_table
 from ragassay.strict import dumps
 
 TOWN = Path(ragassay.__file__).parent / "examples" / "town"

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from ragassay.engine.results.result import ScoreColumns
-from ragassay.engine.results.summarise import (
+from ragassay.engine.results.summarising import (
     IntervalOptions,
     averaged_over,
     sample_clusters,

@@ -6,8 +6,7 @@ import gzip
 from pathlib import Path
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from ragassay.errors import InputError
 from ragassay.formats import Notes, aliases, from_records, known, load, to_record

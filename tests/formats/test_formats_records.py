@@ -282,7 +282,7 @@ def test_texts_and_ids_in_two_columns_are_joined_by_rank() -> None:
     record = {"id": 1, "query": "q", "retrieved_contexts": ["a", "b"]}
     joined = one({**record, "retrieved_context_ids": ["x", 7]}).passages
     assert joined == (Passage("a", "x"), Passage("b", "7"))
-    with pytest.raises(InputError, match="1 ids for 2 passages"):
+    with pytest.raises(InputError, match="1 id for 2 passages"):
         one({**record, "retrieved_context_ids": ["x"]})
 
 

@@ -3,8 +3,7 @@ from __future__ import annotations
 import hashlib
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from question_examples import fences, outside
 from ragassay.judges.prompt_escaping import code_of, fenced, harmless, numbered

@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from injections import HOSTILE
 from question_examples import (
@@ -31,11 +30,11 @@ from ragassay.judges.offline import OfflineJudge
 from ragassay.judges.prompt_escaping import harmless
 from ragassay.judges.question import Question
 from ragassay.judges.questions.answering import AnswerAttempted, SaysIdk
+from ragassay.judges.questions.context_report import Contradiction, ReportOnContext, Satisfaction
 from ragassay.judges.questions.matching import AnswerMatch
 from ragassay.judges.questions.nuggets import AssignNuggets
 from ragassay.judges.questions.rating import ReferenceRating
 from ragassay.judges.questions.relevance import RelevanceGrade
-from ragassay.judges.questions.report import Contradiction, ReportOnContext, Satisfaction
 from ragassay.judges.questions.rubrics import RubricGrade
 from ragassay.judges.questions.support import CitationSupport, ClaimSupport
 from ragassay.judges.verdict import Failure

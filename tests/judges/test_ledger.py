@@ -16,8 +16,7 @@ from typing import Any
 
 import orjson
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from ragassay.cli import call
 from ragassay.errors import InputError, RagassayError, UsageError

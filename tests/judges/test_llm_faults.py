@@ -22,7 +22,7 @@ from ragassay.judges.verdict import Failure, Verdict
 from ragassay.scores import Reason
 from ragassay.transport.breaker import ALIKE_IN_A_ROW, UNUSABLE_IN_A_ROW, Breaker
 from ragassay.transport.budget import Budget
-from ragassay.transport.endpoints.base import (
+from ragassay.transport.endpoints.endpoint import (
     MOST_TOKENS,
     Completion,
     Endpoint,
@@ -30,7 +30,7 @@ from ragassay.transport.endpoints.base import (
     Prompt,
     counted,
 )
-from ragassay.transport.endpoints.errors import from_status, rejected, retry_after
+from ragassay.transport.endpoints.endpoint_errors import from_status, rejected, retry_after
 from ragassay.transport.endpoints.openai_chat import OpenAIChat
 from ragassay.transport.limits import Limiter
 from ragassay.transport.prices import Price
@@ -517,6 +517,36 @@ def test_a_rejection_that_stays_vague_ends_the_run_and_teaches_nothing(
     found = [failed(one) for one in ask(judge, grades(120))]
     assert {one.reason for one in found} == {Reason.SERVER_ERROR}
     assert server.stats()["requests"] <= 2 * (ALIKE_IN_A_ROW + 4)
+    assert "without" not in judge.signature
+
+
+@pytest.mark.parametrize("most", [None, 4, 1])
+def test_a_vague_rejection_of_everything_costs_no_more_than_pages(
+    most: int | None, server: LLMServer, bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    patient(monkeypatch)
+    server.settings.faults = lambda request: "bad_request"
+    options = {} if most is None else {"limiter": Limiter(most)}
+    found = [failed(one) for one in ask(bench.judge(**options), grades(150))]
+    assert {one.reason for one in found} == {Reason.SERVER_ERROR}
+    assert server.stats()["requests"] == ALIKE_IN_A_ROW, "two for each question, one by one"
+    assert f"{ALIKE_IN_A_ROW} requests in a row failed in the same way" in found[-1].detail
+
+
+def test_after_a_vague_rejection_of_a_few_questions_all_others_are_asked(
+    server: LLMServer, bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    patient(monkeypatch)
+
+    def odd(request: Request) -> str | None:
+        return "bad_request" if any(f"number {at}." in request.text for at in range(3)) else None
+
+    server.settings.faults = odd
+    questions = [RelevanceGrade(f"what is {at}?", f"passage number {at}.") for at in range(60)]
+    judge = bench.judge()
+    found = ask(judge, questions)
+    assert [isinstance(one, Failure) for one in found] == [True] * 3 + [False] * 57
+    assert server.stats()["requests"] == 2 * 3 + 57
     assert "without" not in judge.signature
 
 

@@ -19,9 +19,9 @@ from ragassay.judges.ledger.store import Entry
 from ragassay.judges.llm.llm_judge import _AT_WORK
 from ragassay.judges.panel import Panel
 from ragassay.judges.question import Question
+from ragassay.judges.questions.context_report import ReportOnContext
 from ragassay.judges.questions.matching import AnswerMatch
 from ragassay.judges.questions.relevance import RelevanceGrade
-from ragassay.judges.questions.report import ReportOnContext
 from ragassay.judges.questions.support import CitationSupport
 from ragassay.judges.verdict import Failure, Verdict
 from ragassay.scores import Reason

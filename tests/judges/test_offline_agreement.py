@@ -10,37 +10,89 @@ from typing import Any
 
 import pytest
 
+import ragassay
 from ragassay import Sample, examples, load
 from ragassay.cli import call
-from ragassay.judges import offline
+from ragassay.engine.comparison.standing import agreements
 from ragassay.judges.asking import Asker
-from ragassay.judges.offline import OfflineJudge, answers
+from ragassay.judges.offline import OfflineJudge, rules
 from ragassay.judges.offline.agreement import Agreement, agreement_of, figures
 from ragassay.judges.question import Question
 from ragassay.judges.verdict import Failure, Verdict
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.base import Metric, Window
 from ragassay.metrics.core.judged import JudgedMetric, kinds_of
+from ragassay.metrics.core.metric import Metric, Window
 from ragassay.reports.text import catalogue
 
 
 def answered_kinds() -> set[str]:
-    offline.answers._load()
-    return {cls.kind for cls in answers._RULES}
+    rules._load()
+    return {cls.kind for cls in rules._RULES}
 
 
 def test_every_kind_with_an_offline_rule_has_its_agreement() -> None:
     assert set(figures()) == answered_kinds()
-    for kind in answered_kinds():
-        found = agreement_of(kind)
-        assert found is not None and found.kind == kind
-        if found.measure is None:
-            assert found.value is None and str(found) == "agreement not measured"
-            assert not found.sufficient
-        else:
+    for kind, listed in figures().items():
+        for found in listed:
+            assert found.kind == kind and found.measure is not None
             assert found.source and found.against and found.of and found.n > 0
             assert found.value is not None and -1 <= found.value <= 1
-    assert agreement_of("rubric_grade") is None
+    assert agreement_of("rubric_grade", "coherence") is None
+
+
+def test_a_figure_counts_only_for_the_metrics_that_it_was_measured_on() -> None:
+    for kind, listed in figures().items():
+        for found in listed:
+            assert found.metrics
+            for name in found.metrics:
+                cls = naming.known()[name]
+                assert issubclass(cls, JudgedMetric)
+                assert kind in {question.kind for question in cls.asks}
+        other = agreement_of(kind, "somebody_s_own")
+        assert other is not None and other.measure is None and not other.sufficient
+        assert str(other) == "agreement not measured"
+
+
+def test_claims_beside_a_reference_were_never_measured() -> None:
+    for part in ("precision", "recall", "f1"):
+        found = agreements(f"factual_correctness.{part}")
+        assert set(found) == {"claim_support", "extract_claims"}
+        assert all(one is not None and one.value is None for one in found.values())
+    passages = agreements("rl_f")["claim_support"]
+    assert passages is not None and passages.sufficient
+    records = [
+        {"query_id": f"q{at}", "query": "Where?", "answer": said, "references": ["It is in Oslo."]}
+        for at, said in enumerate(["It is in Oslo.", "Oslo is the place."] * 10)
+    ]
+    worse = [{**one, "answer": "The place is the capital of Norway."} for one in records]
+    runs = [ragassay.evaluate(one, suite=["golden"]) for one in (records, worse)]
+    found = {one.name: one for one in ragassay.compare(*runs).differences}
+    assert found["factual_correctness.f1"].verdict == "indicative"
+    assert found["factual_correctness.f1"].why == "offline judge, agreement not measured"
+
+
+def test_each_part_of_the_context_report_has_its_own_figure() -> None:
+    said = {
+        name: agreements(f"ragreport_{name}")["report_on_context"]
+        for name in ("relevance", "usefulness", "utilization", "attribution", "attribution_share")
+    }
+    assert said["relevance"] and said["relevance"].n == 1674
+    assert said["usefulness"] and said["usefulness"].n == 1561
+    for name in ("utilization", "attribution", "attribution_share"):
+        assert str(said[name]) == "agreement not measured"
+
+
+def test_explain_tells_the_figure_of_each_metric(tmp_path: Path, capsys: Any) -> None:
+    path = tmp_path / "data.jsonl"
+    one = {"query_id": "q", "query": "How tall is the tower?", "answer": "It is 330 metres tall."}
+    path.write_text(json.dumps({**one, "passages": ["The tower is 330 metres tall."]}) + "\n")
+    assert call(["run", str(path), "--suite", "ragreport", "-o", f"{tmp_path}/run"]) == 0
+    capsys.readouterr()
+    assert call(["explain", f"{tmp_path}/run", "q"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    about = "offline judge, report on context: "
+    assert said.count(f"{about}AUC") == 2
+    assert said.count(f"{about}agreement not measured") == 2
 
 
 def test_held_out_labels_come_before_others() -> None:
@@ -48,7 +100,7 @@ def test_held_out_labels_come_before_others() -> None:
         assert [one.held_out for one in listed] == sorted(
             (one.held_out for one in listed), reverse=True
         )
-    found = agreement_of("claim_support")
+    found = agreement_of("claim_support", "rl_f")
     assert found is not None and found.held_out
 
 
@@ -140,7 +192,7 @@ def test_the_page_of_a_metric_tells_the_agreement(capsys: pytest.CaptureFixture[
     said = " ".join(capsys.readouterr().out.split())
     assert "rests on assign_nuggets, extract_nuggets, nugget_importance, relevance_grade" in said
     assert "assign_nuggets: agreement not measured" in said
-    found = agreement_of("relevance_grade")
+    found = agreement_of("relevance_grade", "umbrela")
     assert f"relevance_grade: {found}" in said
     assert found is not None and " ".join(found.source.split()) in said
     assert call(["metrics", "umbrela", "--json"]) == 0
@@ -162,9 +214,9 @@ def test_the_page_has_each_figure_of_the_file() -> None:
     page = (Path(__file__).resolve().parents[2] / "docs" / "offline-judge.md").read_text()
     for kind, listed in figures().items():
         for one in listed:
-            said = (
-                f"| `{kind}` | {one.measure} {one.value:.3f} | {one.n:,} {one.of} | {one.against} |"
-            )
+            users = ", ".join(f"`{name}`" for name in one.metrics)
+            figure = f"{one.measure} {one.value:.3f} | {one.n:,} {one.of} | {one.against}"
+            said = f"| `{kind}` | {users} | {figure} |"
             assert said in page
         if not listed:
-            assert f"| `{kind}` | not measured" in page
+            assert f"| `{kind}` | all | not measured" in page

@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 
 from injections import HOSTILE
-from ragassay.judges.offline.answers import answer_to
 from ragassay.judges.offline.claims import supported_share
+from ragassay.judges.offline.rules import answer_to
 from ragassay.judges.question import Question
 from ragassay.judges.questions.answering import AnswerAttempted, SaysIdk, SaysUnderspecified
+from ragassay.judges.questions.context_report import Contradiction, ReportOnContext, Satisfaction
 from ragassay.judges.questions.matching import AnswerMatch
 from ragassay.judges.questions.nuggets import AssignNuggets, ExtractNuggets, NuggetImportance
 from ragassay.judges.questions.rating import ReferenceRating
 from ragassay.judges.questions.relevance import RelevanceGrade
-from ragassay.judges.questions.report import Contradiction, ReportOnContext, Satisfaction
 from ragassay.judges.questions.rubrics import RubricGrade
 from ragassay.judges.questions.support import CitationSupport, ClaimSupport, ExtractClaims
 
@@ -228,7 +228,7 @@ def test_satisfaction_rises_from_a_refusal_to_a_full_answer() -> None:
 def test_a_context_is_worth_what_its_chunks_are() -> None:
     good = ask(ReportOnContext(QUERY, (FAR, PASSAGE)))
     assert good.attribution == (2,)
-    assert good.usefulness == 5 and good.relevance == 3 and 0 < good.utilization < 100
+    assert good.usefulness == good.relevance == 5 and 0 < good.utilization < 100
     bad = ask(ReportOnContext(QUERY, (FAR,)))
     assert (bad.relevance, bad.usefulness, bad.utilization, bad.attribution) == (1, 1, 0, ())
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from ragassay.judges.offline.answers import answer_to
 from ragassay.judges.offline.claims import supported_share
 from ragassay.judges.offline.near_copies.alignment import compared
 from ragassay.judges.offline.near_copies.contradictions import contradiction
 from ragassay.judges.offline.near_copies.opposites import class_of, opposed
 from ragassay.judges.offline.near_copies.places import parsed
+from ragassay.judges.offline.rules import answer_to
 from ragassay.judges.question import Question
 from ragassay.judges.questions.matching import AnswerMatch
 from ragassay.judges.questions.nuggets import AssignNuggets

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from ragassay.judges.offline.answers import answer_to
 from ragassay.judges.offline.refusals import says_idk
+from ragassay.judges.offline.rules import answer_to
 from ragassay.judges.question import source_of
 from ragassay.judges.questions.answering import AnswerAttempted, SaysIdk
 
@@ -294,3 +294,20 @@ def test_the_prompt_says_how_small_talk_negations_and_hedges_are_read() -> None:
     assert "small talk" in yes and "small talk" not in no.partition("Examples:")[0]
     assert "negation about the world" in no and "hedge" in no
     assert "small talk" in source_of("answer_attempted")
+
+
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        ("No information is available about a fee, as there is none: entry is free.", "no"),
+        ("There are no details on a fee because there is no such fee.", "no"),
+        ("The documents do not mention a fee since none is charged.", "no"),
+        ("There is no information on ghosts, as they do not exist.", "no"),
+        ("No information is available about a fee.", "yes"),
+        ("No information is available, as the documents only cover parking.", "yes"),
+        ("I cannot answer, as there is no such information in the documents.", "yes"),
+        ("I cannot answer, because there are none of these details in the text.", "yes"),
+    ],
+)
+def test_that_there_is_no_such_thing_is_an_answer(answer: str, says: str) -> None:
+    assert says_idk(answer, "user: Is there a fee for entry?") == says

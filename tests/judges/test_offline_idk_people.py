@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ragassay.judges.offline.answers import answer_to
-from ragassay.judges.questions.report import Satisfaction
+from ragassay.judges.offline.rules import answer_to
+from ragassay.judges.questions.context_report import Satisfaction
 
 sys.path.append(str(Path(__file__).resolve().parents[2]))
 

@@ -10,8 +10,7 @@ import pytest
 
 sys.path.append(str(Path(__file__).resolve().parents[2]))
 
-from benchmarks import agreement, perturbations
-from benchmarks import offline_judge as benchmark
+from benchmarks import agreement, offline_judge as benchmark, perturbations
 
 from ragassay.judges.offline.agreement import Agreement, figures
 

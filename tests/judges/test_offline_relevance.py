@@ -20,14 +20,14 @@ from ragassay import Sample, examples
 from ragassay.judges.asking import Asker
 from ragassay.judges.llm import tokens
 from ragassay.judges.offline import OfflineJudge
-from ragassay.judges.offline.context_report.report import worth
+from ragassay.judges.offline.context_report.report_rules import worth
 from ragassay.judges.offline.language.wanted import kind_of
-from ragassay.judges.offline.relevance import grade, look
+from ragassay.judges.offline.relevance_rules import grade, look
 from ragassay.judges.question import Question
 from ragassay.judges.questions.relevance import RelevanceGrade
 from ragassay.judges.verdict import Failure, Verdict
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.base import Window
+from ragassay.metrics.core.metric import Window
 from ragassay.samples import Answer, Passage, Turn
 
 OPENED = "The bridge of Aarwyk was opened by the old king of the country on a windy day."

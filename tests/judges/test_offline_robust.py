@@ -9,18 +9,17 @@ import sys
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from ragassay.judges.offline import LABEL, OfflineJudge
-from ragassay.judges.offline.answers import answer_to
+from ragassay.judges.offline.rules import answer_to
 from ragassay.judges.question import Question
 from ragassay.judges.questions.answering import AnswerAttempted, SaysIdk, SaysUnderspecified
+from ragassay.judges.questions.context_report import ReportOnContext, Satisfaction
 from ragassay.judges.questions.matching import AnswerMatch
 from ragassay.judges.questions.nuggets import AssignNuggets, ExtractNuggets, NuggetImportance
 from ragassay.judges.questions.rating import ReferenceRating
 from ragassay.judges.questions.relevance import RelevanceGrade
-from ragassay.judges.questions.report import ReportOnContext, Satisfaction
 from ragassay.judges.questions.rubrics import RubricGrade
 from ragassay.judges.questions.support import CitationSupport, ClaimSupport, ExtractClaims
 from ragassay.judges.verdict import Failure, Verdict
@@ -120,7 +119,7 @@ def test_a_long_answer_is_compared_with_a_long_passage(name: str) -> None:
 
 
 SCRIPT = """
-from ragassay.judges.offline.answers import answer_to
+from ragassay.judges.offline.rules import answer_to
 import os, sys
 sys.path[:0] = sys.argv[1].split(os.pathsep)
 from test_offline_robust import questions

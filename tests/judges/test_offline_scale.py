@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import sys
 import threading
@@ -14,12 +15,19 @@ import pytest
 
 import ragassay
 from ragassay.cli import call
+from ragassay.judges.offline import OfflineJudge
 from ragassay.judges.offline.claims import supported_share
-from ragassay.judges.offline.context_report.report import worth
+from ragassay.judges.offline.context_report.report_rules import worth
 from ragassay.judges.offline.language import lists
-from ragassay.judges.offline.language.words import LONGEST
-from ragassay.judges.offline.matching import match
+from ragassay.judges.offline.language.word_weights import LONGEST
+from ragassay.judges.offline.matching_rules import match
+from ragassay.judges.question import Question
+from ragassay.judges.questions.answering import AnswerAttempted, SaysIdk, SaysUnderspecified
+from ragassay.judges.questions.context_report import Satisfaction
 from ragassay.judges.questions.matching import AnswerMatch
+from ragassay.judges.questions.nuggets import AssignNuggets, ExtractNuggets
+from ragassay.judges.questions.rating import ReferenceRating
+from ragassay.judges.verdict import Failure, Verdict
 from ragassay.reports.folder import write_reports
 
 
@@ -33,7 +41,7 @@ def sample(n: int) -> dict[str, Any]:
     return {
         "id": "1",
         "query": "When was the Aarwyk bridge opened?",
-        "passages": [{"id": f"p{at}", "text": text} for at, text in enumerate(texts)],
+        "passages": [{"id": str(at), "text": text} for at, text in enumerate(texts, 1)],
         "answer": "Bridge 0 of Aarwyk was opened in 1800 [1]. The museum is older [2] [4].",
     }
 
@@ -74,7 +82,7 @@ def test_a_text_that_is_not_read_to_its_end_is_told_once_a_run(beyond: int) -> N
     said = sample(3)
     said["passages"][1]["text"] = "The bridge is open. ".ljust(LONGEST + beyond, "x")
     result = ragassay.evaluate([said], ["umbrela", "umbrela_MRR", "nuggets.all"])
-    told = [note for note in result.summary.warnings if "200,000 characters" in note]
+    told = [note for note in result.summary.warnings if "200,000 characters; " in note]
     assert told == beyond * [
         "1 text was longer than 200,000 characters; the offline judge read no more of it."
     ]
@@ -98,6 +106,69 @@ def test_explain_names_the_texts_that_are_not_read_to_their_end(
     told = "the offline judge read no more than 200,000 characters of: "
     assert said.count(told) == 2 * beyond
     assert (f"{told}passages 2" in said) is bool(beyond)
+
+
+ANSWER = "The bridge in Aarwyk was opened in 1968 by Lena Brandt."
+FILLED = " ".join(f"Rice grew in field {at}." for at in range(LONGEST // 20))
+
+
+def about_a_long_text(*texts: str) -> dict[str, Any]:
+    """The scores of the metrics that examine texts, by name."""
+    passages = [{"id": str(at), "text": text} for at, text in enumerate(texts, 1)]
+    said = {"id": "1", "query": "When was the bridge in Aarwyk opened?", "answer": f"{ANSWER} [1]"}
+    names = ["umbrela", "rl_f", "citation.recall", "nuggets.all"]
+    names += [f"ragreport_{name}" for name in REPORTED]
+    result = ragassay.evaluate([{**said, "passages": passages}], names)
+    return {row.metric: row for row in result.scores}
+
+
+REPORTED = ("relevance", "usefulness", "utilization", "attribution")
+
+
+def test_what_stands_behind_the_part_that_is_read_is_not_said_to_be_absent() -> None:
+    for row in about_a_long_text(FILLED + ANSWER).values():
+        assert row.value is None and row.reason == "context_too_long", row
+        assert "200,000 characters" in row.explanation
+
+
+def test_what_stands_in_the_part_that_is_read_is_said_to_be_there() -> None:
+    rows = about_a_long_text(f"{ANSWER} {FILLED}")
+    assert rows["umbrela"].value >= 2 and rows["rl_f"].value == 1.0
+    assert rows["citation.recall"].value == 1.0 and rows["nuggets.all"].value == 1.0
+    assert rows["ragreport_usefulness"].value >= 4 and rows["ragreport_relevance"].value >= 4
+    assert rows["ragreport_attribution"].value == [1]
+    assert rows["ragreport_utilization"].reason == "context_too_long", "a share of what was read"
+
+
+def test_a_long_text_beside_one_that_holds_it_all_costs_nothing_but_what_rests_on_it() -> None:
+    rows = about_a_long_text(ANSWER, FILLED)
+    assert rows["rl_f"].value == 1.0 and rows["citation.recall"].value == 1.0
+    assert rows["ragreport_usefulness"].value >= 4
+    assert rows["ragreport_attribution"].reason == "context_too_long"
+
+
+CUT: list[Question[Any]] = [
+    ExtractNuggets("When was the bridge opened?", (FILLED,)),
+    AssignNuggets("When was the bridge opened?", FILLED, ("bridge opened in 1968",)),
+    AnswerMatch("Where is the bridge?", FILLED, ("In Aarwyk.",)),
+    ReferenceRating("", "When was it opened?", "In 1968.", "By Lena Brandt.", (FILLED,)),
+    Satisfaction("Is the bridge in Aarwyk closed?", FILLED),
+    AnswerAttempted("When was it opened?", "I do not know. ".ljust(LONGEST + 1)),
+    SaysIdk("user: When was it opened?", "I do not know. ".ljust(LONGEST + 1)),
+    SaysUnderspecified("user: When?", FILLED),
+]
+
+
+@pytest.mark.parametrize("question", CUT, ids=lambda q: q.kind)
+def test_no_answer_says_what_a_text_lacks_that_was_cut(question: Question[Any]) -> None:
+    found = OfflineJudge().known(question)
+    assert isinstance(found, Failure) and found.reason == "context_too_long"
+    short = {
+        name: tuple(one[:LONGEST] for one in value) if isinstance(value, tuple) else value[:LONGEST]
+        for name in ("passages", "answer")
+        if isinstance(value := getattr(question, name, None), str | tuple)
+    }
+    assert isinstance(OfflineJudge().known(dataclasses.replace(question, **short)), Verdict)
 
 
 LONG: dict[str, Callable[[int], tuple[Any, ...]]] = {

@@ -152,3 +152,68 @@ def test_the_word_that_says_what_is_asked_is_found_by_its_place(query: str, word
 )
 def test_a_clause_with_when_or_who_asks_for_nothing(query: str, kind: str) -> None:
     assert kind_of(query) == kind
+
+
+@pytest.mark.parametrize(
+    ("query", "chunks"),
+    [
+        ("How many ECTS has the programme?", ["The master has 180 ECTS."]),
+        ("How many ECTS has the programme?", ["Parking is free.", "The master has 180 ECTS."]),
+        ("How tall is the tower?", ["Parking is free.", "Rice grows.", "The tower is 30 m tall."]),
+    ],
+)
+def test_a_context_that_holds_the_answer_is_on_the_topic(query: str, chunks: list[str]) -> None:
+    rows = report(query, *chunks)
+    assert rows["usefulness"].value >= 4
+    assert rows["relevance"].value >= rows["usefulness"].value
+    assert f"Chunk {len(chunks)} holds what answers it" in rows["relevance"].explanation
+
+
+@pytest.mark.parametrize(
+    ("query", "chunk"),
+    [
+        ("Is the pool open on Sunday?", "The pool is closed on Sundays."),
+        ("Is the pool open on Sunday?", "The pool is open on Sundays."),
+        ("Is the pool open on Sunday?", "The pool is not open on Sundays."),
+        ("Are dogs allowed in the park?", "Dogs are prohibited in the park."),
+        ("We go on foot. Is smoking permitted in the hut?", "Smoking in the hut is forbidden."),
+    ],
+)
+def test_a_yes_or_no_question_is_answered_by_its_words_or_their_opposite(
+    query: str, chunk: str
+) -> None:
+    assert report(query, chunk)["usefulness"].value >= 4
+
+
+@pytest.mark.parametrize(
+    ("query", "chunk"),
+    [
+        ("Is the pool open on Sunday?", "The sauna is closed on Sundays."),
+        ("Is the pool open on Sunday?", "The pool is closed in winter."),
+        ("Is the pool open on Sunday?", "Is the pool closed on Sunday?"),
+        ("Is the pool open on Sunday?", "Pool open Sunday. Pool open Sunday."),
+        ("When is the pool open on Sunday?", "The pool is closed on Sundays."),
+    ],
+)
+def test_what_does_not_settle_a_yes_or_no_question(query: str, chunk: str) -> None:
+    value = report(query, chunk)["usefulness"].value
+    assert value is None or value <= 2
+
+
+AGENTS = [
+    ("Who runs the canteen?", "The canteen is run by the faculty of law.", True),
+    ("Who runs the canteen?", "The canteen is run by volunteers.", True),
+    ("Who wrote the report?", "The report was written by a committee of experts.", True),
+    ("Who runs the canteen?", "The canteen is run by selling lunches.", False),
+    ("Who runs the canteen?", "The canteen has run for years by the river.", False),
+    ("Who runs the canteen?", "The library is run by the faculty of law.", False),
+    ("Who built the canteen?", "The canteen was built by the end of May.", False),
+    ("Who built the canteen?", "The canteen was built by hand.", False),
+    ("Who built the canteen?", "The canteen was cleaned by the staff.", False),
+]
+
+
+@pytest.mark.parametrize(("query", "chunk", "told"), AGENTS)
+def test_an_agent_needs_no_capitals(query: str, chunk: str, told: bool) -> None:
+    value = report(query, chunk)["usefulness"].value
+    assert (value is not None and value >= 4) is told

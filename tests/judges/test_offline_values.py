@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
-from ragassay.judges.offline.answers import answer_to
-from ragassay.judges.offline.language.evidence import Evidence, piece
-from ragassay.judges.offline.language.words import tokens
+from ragassay.judges.offline.language.support_of_text import Evidence, piece
+from ragassay.judges.offline.language.word_weights import tokens
+from ragassay.judges.offline.rules import answer_to
 from ragassay.judges.question import Question
 from ragassay.judges.questions.matching import AnswerMatch
 from ragassay.judges.questions.nuggets import AssignNuggets

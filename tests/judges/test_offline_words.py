@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from ragassay.judges.offline.language import lists
-from ragassay.judges.offline.language.evidence import Evidence, Lens, negated, piece
 from ragassay.judges.offline.language.hostile import evidence_sentences, is_hostile
+from ragassay.judges.offline.language.support_of_text import Evidence, Lens, negated, piece
 from ragassay.judges.offline.language.texts import phrases, plain, sentences
-from ragassay.judges.offline.language.words import WHOLE, content, stem, tokens, weight
+from ragassay.judges.offline.language.word_weights import WHOLE, content, stem, tokens, weight
 
 
 @pytest.mark.parametrize(

@@ -15,9 +15,9 @@ from ragassay.judges.judge import Judge
 from ragassay.judges.offline import OfflineJudge
 from ragassay.judges.panel import Panel, disagreed, rule_of
 from ragassay.judges.question import Question
+from ragassay.judges.questions.context_report import ContextReport, ReportOnContext
 from ragassay.judges.questions.rating import Rating, ReferenceRating
 from ragassay.judges.questions.relevance import Relevance, RelevanceGrade
-from ragassay.judges.questions.report import ContextReport, ReportOnContext
 from ragassay.judges.questions.support import Claims, ClaimSupport, ClaimVerdicts, ExtractClaims
 from ragassay.judges.reply import Lost, R_co, Reply
 from ragassay.judges.verdict import Failure, Provenance, Verdict

@@ -6,8 +6,7 @@ import re
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from pydantic import ValidationError
 
 from question_examples import ANSWER, EXAMPLES, MODELS, OTHER, PASSAGE, QUERY, fences, name_of
@@ -17,6 +16,7 @@ from ragassay.judges.prompt_escaping import RULE
 from ragassay.judges.question import Question
 from ragassay.judges.questions import kinds
 from ragassay.judges.questions.answering import Idk, SaysIdk
+from ragassay.judges.questions.context_report import ContextReport, ReportOnContext, Stars
 from ragassay.judges.questions.matching import AnswerMatch, Match
 from ragassay.judges.questions.nuggets import (
     AssignNuggets,
@@ -26,7 +26,6 @@ from ragassay.judges.questions.nuggets import (
 )
 from ragassay.judges.questions.rating import Rating, ReferenceRating
 from ragassay.judges.questions.relevance import Relevance, RelevanceGrade
-from ragassay.judges.questions.report import ContextReport, ReportOnContext, Stars
 from ragassay.judges.questions.rubrics import Graded, RubricGrade
 from ragassay.judges.questions.support import Claims, ClaimSupport, ClaimVerdicts, Support
 
@@ -217,7 +216,7 @@ def test_the_number_of_labels_must_be_the_number_of_items() -> None:
     with pytest.raises(ValueError, match="must be 3 entries, one for each item, not 2"):
         question.check(question.reply(labels=("vital", "okay")))
     claims = ClaimSupport(("a",), ("p",))
-    with pytest.raises(ValueError, match="must be 1 entries"):
+    with pytest.raises(ValueError, match="must be 1 entry"):
         claims.check(ClaimVerdicts(supported=()))
 
 

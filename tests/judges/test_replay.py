@@ -14,13 +14,13 @@ from ragassay.judges.ledger.ledger_admin import record_of
 from ragassay.judges.ledger.store import Entry
 from ragassay.judges.panel import Panel
 from ragassay.judges.question import Question
+from ragassay.judges.questions.context_report import ReportOnContext, Satisfaction
 from ragassay.judges.questions.nuggets import NuggetImportance
 from ragassay.judges.questions.relevance import Relevance, RelevanceGrade
-from ragassay.judges.questions.report import ReportOnContext, Satisfaction
 from ragassay.judges.questions.support import ClaimSupport, ExtractClaims
-from ragassay.judges.records import to_record
 from ragassay.judges.replay import Replay
 from ragassay.judges.verdict import Failure, Provenance, Verdict
+from ragassay.judges.verdict_records import to_record
 from ragassay.scores import Reason
 
 QUESTION = RelevanceGrade(QUERY, PASSAGE)

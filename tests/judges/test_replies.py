@@ -7,16 +7,15 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from question_examples import EXAMPLES, as_sent, name_of
 from ragassay.judges.llm.replies import Unreadable, declines, read
 from ragassay.judges.question import Question
+from ragassay.judges.questions.context_report import ReportOnContext
 from ragassay.judges.questions.nuggets import AssignNuggets
 from ragassay.judges.questions.rating import ReferenceRating
 from ragassay.judges.questions.relevance import Relevance, RelevanceGrade
-from ragassay.judges.questions.report import ReportOnContext
 from ragassay.judges.questions.support import CitationSupport, ClaimSupport
 from ragassay.scores import Reason
 

@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import ragassay
-from ragassay.engine.config.own_metrics import load_rubric
+from ragassay.engine.config.user_metrics import load_rubric
 from ragassay.errors import InputError, UsageError
 from ragassay.judges.asking import Asker
 from ragassay.judges.judge import Judge
@@ -19,8 +18,8 @@ from ragassay.judges.questions.rubrics import Graded, RubricGrade
 from ragassay.judges.rubrics.rubric import Rubric
 from ragassay.judges.rubrics.rubric_files import STEPS, bundled, parse_rubric
 from ragassay.judges.verdict import Provenance, Verdict
-from ragassay.metrics.core import base, naming, own
-from ragassay.metrics.core.base import Metric, Window
+from ragassay.metrics.core import metric, naming, own
+from ragassay.metrics.core.metric import Metric, Window
 from ragassay.metrics.rubric.rubric_grade import rubric_metric
 from ragassay.samples import Answer, Passage, Sample, Turn
 from ragassay.scores import Outcome, Reason, Score, Unscored
@@ -79,9 +78,9 @@ def outcome(metric: Metric, judge: Judge, sample: Sample = SAMPLE) -> Outcome:
 def names() -> Iterator[None]:
     """Leaves no user's metric behind."""
     naming.known()
-    before, mine = dict(base._CLASSES), dict(own._OWN)
+    before, mine = dict(metric._CLASSES), dict(own._OWN)
     yield
-    for table, kept in ((base._CLASSES, before), (own._OWN, mine)):
+    for table, kept in ((metric._CLASSES, before), (own._OWN, mine)):
         table.clear()
         table.update(kept)
     naming.known.cache_clear()
@@ -230,8 +229,8 @@ def test_five_rubrics_are_ready_made() -> None:
 
 def test_the_offline_judge_does_not_pretend_to_grade_rubrics() -> None:
     result = ragassay.evaluate([SAMPLE], sorted(READY_MADE))
-    for metric in result.summary.metrics.values():
-        assert metric.unscored == {"unsupported": 1}
+    for entry in result.summary.metrics.values():
+        assert entry.unscored == {"unsupported": 1}
     assert result.summary.incomplete == 0
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import ragassay
-from ragassay.engine.config.own_metrics import load_judge_prompt
+from ragassay.engine.config.user_metrics import load_judge_prompt
 from ragassay.errors import InputError, UsageError
 from ragassay.judges.asking import Asker
 from ragassay.judges.judge import Judge
@@ -20,8 +20,8 @@ from ragassay.judges.questions.matching import AnswerMatch, Match
 from ragassay.judges.rubrics.rubric import JudgePrompt
 from ragassay.judges.verdict import Failure, Provenance, Verdict
 from ragassay.metrics.answer.answer_match import AnswerMatches, accepted, with_prompt
-from ragassay.metrics.core import base, naming, own
-from ragassay.metrics.core.base import Window
+from ragassay.metrics.core import metric, naming, own
+from ragassay.metrics.core.metric import Window
 from ragassay.samples import Answer, Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 
@@ -63,9 +63,9 @@ def outcome(sample: Sample, judge: Judge, metric: AnswerMatches | None = None) -
 @pytest.fixture
 def names() -> Iterator[None]:
     """Leaves no user's metric behind."""
-    before, mine = dict(base._CLASSES), dict(own._OWN)
+    before, mine = dict(metric._CLASSES), dict(own._OWN)
     yield
-    for table, kept in ((base._CLASSES, before), (own._OWN, mine)):
+    for table, kept in ((metric._CLASSES, before), (own._OWN, mine)):
         table.clear()
         table.update(kept)
     naming.known.cache_clear()

@@ -17,11 +17,11 @@ from ragassay import Answer, Passage, Sample, Score, Unscored, UsageError, suite
 from ragassay.cli import call  # noqa: E402
 from ragassay.engine.run.scoring import score_stream  # noqa: E402
 from ragassay.metrics.core import naming  # noqa: E402
-from ragassay.metrics.core.base import Window  # noqa: E402
+from ragassay.metrics.core.metric import Window  # noqa: E402
 from ragassay.metrics.core.whole import AllSamples  # noqa: E402
 from ragassay.models import ModelOptions, Models, Weights  # noqa: E402
-from ragassay.models.encoders.bertscore import compare  # noqa: E402
 from ragassay.models.encoders.encoder import Encoder  # noqa: E402
+from ragassay.models.encoders.token_matching import compare  # noqa: E402
 from ragassay.scores import Reason  # noqa: E402
 from scripted_judge import Scripted  # noqa: E402
 from tiny_models import SENTENCES, tiny_encoder  # noqa: E402
@@ -443,9 +443,9 @@ def test_a_run_says_once_for_each_model_how_many_texts_were_cut(
     run = tmp_path / "run"
     assert call(["run", str(data), "-m", names, "-o", str(run)]) == 0
     (said,) = ragassay.open_run(run).summary.warnings
-    assert said.startswith("1 of 42 texts are longer than the 64 tokens that bert#"), said
+    assert said.startswith("1 of 42 texts is longer than the 64 tokens that bert#"), said
     shown = " ".join(capsys.readouterr().out.replace("│", " ").split())
-    assert "1 of 42 texts are longer than the 64 tokens" in shown
+    assert "1 of 42 texts is longer than the 64 tokens" in shown
     whole = ragassay.evaluate([{**rows[0], "answer": "a"}], names.split(",b")[0])
     assert not whole.summary.warnings
 
@@ -457,7 +457,7 @@ def test_a_published_step_says_how_many_texts_were_cut(
     words = ["run", str(data), "--step", "algorithmic", "-o", str(tmp_path / "out.jsonl")]
     assert call([*words, "--model", f"{MNLI}={mnli}", "--json"]) == 0
     (said,) = json.loads(capsys.readouterr().out)["warnings"]
-    assert "texts are longer than the 64 tokens that microsoft/deberta-xlarge-mnli@" in said
+    assert "longer than the 64 tokens that microsoft/deberta-xlarge-mnli@" in said
 
 
 def test_what_only_rescaling_uses_is_refused_without_it() -> None:

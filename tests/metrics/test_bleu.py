@@ -2,12 +2,11 @@ from __future__ import annotations
 
 import pytest
 import sacrebleu
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from ragassay import Answer, Reason, Sample, Score, Unscored, UsageError
 from ragassay.metrics.answer.bleu import corpus_bleu, sentence_bleu
-from ragassay.metrics.answer.rouge import rouge
+from ragassay.metrics.answer.rouge_metrics import rouge
 from ragassay.metrics.core import naming
 
 texts = st.lists(st.sampled_from(["The", "cat", "sat", "on", "mat", ".", "1,000", "北京"])).map(

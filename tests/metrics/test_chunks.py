@@ -7,19 +7,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 from hypothesis.extra import numpy as hnp
 
 from ragassay.errors import UsageError
 from ragassay.metrics.chunks.chunk_overlap import hybrid_score, log_rank_scores
 from ragassay.metrics.chunks.chunks_datapizza import hybrid_log_rank_score_exact, log_rank_score
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.base import Window
 from ragassay.metrics.core.chunk_matching import cosine_matrix, credited, likeness, same_chunks
+from ragassay.metrics.core.metric import Window
 from ragassay.samples import GoldPassage, Passage, Sample
 from ragassay.scores import Reason, Score, Unscored
-from ragassay.suites.chunks import SUITE
+from ragassay.suites.chunks_suite import SUITE
 
 matrices = hnp.arrays(np.bool_, st.tuples(st.integers(0, 8), st.integers(1, 6)))
 names = st.lists(st.sampled_from("ABCDEFGH"), max_size=12)

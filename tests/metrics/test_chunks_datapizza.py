@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import ragassay
+from ragassay.errors import UsageError
 from ragassay.metrics.chunks import chunks_datapizza
 from ragassay.metrics.chunks.chunks_datapizza import (
     bleu_score,
@@ -307,3 +309,21 @@ def test_a_text_is_never_taken_for_a_list_of_its_characters() -> None:
     ):
         with pytest.raises(ValueError, match="not as one text"):
             call()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: bleu_score("a", "b"),  # type: ignore[arg-type]
+        lambda: recall_at_k_exact(["a"], [], 3),
+        lambda: precision_at_k_exact(["a"], ["a"], 0),
+        lambda: recall_at_k_similarity([[1.0]], [[1.0, 2.0]], 1),
+        lambda: log_rank_score(3, 2),
+    ],
+)
+def test_what_a_plain_function_cannot_take_is_a_usage_error_and_a_value_error(
+    call: Callable[[], float],
+) -> None:
+    with pytest.raises(UsageError) as caught:
+        call()
+    assert isinstance(caught.value, ValueError)

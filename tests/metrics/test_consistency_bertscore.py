@@ -11,12 +11,12 @@ import pytest
 pytest.importorskip("torch", reason="models are not installed")
 
 import ragassay
-from ragassay.engine.run.evidence import rescore
+from ragassay.engine.run.rescoring import rescore
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.base import Window
+from ragassay.metrics.core.metric import Window
 from ragassay.models import ModelOptions, Models, Weights
-from ragassay.models.encoders.bertscore import compare
 from ragassay.models.encoders.encoder import Encoder
+from ragassay.models.encoders.token_matching import compare
 from ragassay.samples import Sample
 from ragassay.scores import Score, Unscored
 from tiny_models import SENTENCES, tiny_encoder

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from ragassay.errors import UsageError
-from ragassay.metrics.answer.rouge import rouge
+from ragassay.metrics.answer.rouge_metrics import rouge
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.base import Window
+from ragassay.metrics.core.metric import Window
 from ragassay.samples import Answer, Passage, Sample, Statement
 from ragassay.scores import Outcome, Reason, Score, Unscored
 
@@ -113,7 +112,7 @@ def test_missing_scores_are_left_out_and_counted() -> None:
 def test_fewer_than_two_scores_are_unscored_for_the_reason_of_the_runs() -> None:
     found = said("runs_mean(of=m)", scores(1.0, None, None, m=[None, "refused", "refused"]))
     assert isinstance(found, Unscored) and found.reason is Reason.REFUSED
-    assert "1 of 3 runs have a score of m (2 refused)" in found.detail
+    assert "1 of 3 runs has a score of m (2 refused)" in found.detail
     theirs = said("runs_mean(of=m)", scores(1.0, None, m=[None, "lost"]))
     assert isinstance(theirs, Unscored) and theirs.reason is Reason.MISSING_INPUT
     missing = said("runs_mean(of=other)", scores(1.0, 1.0))

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import ragassay
 from ragassay import Answer, Passage, Reason, Sample, Score, Unscored, suites
@@ -25,7 +24,7 @@ from ragassay.judges.questions.answering import SaysIdk
 from ragassay.judges.questions.rating import ReferenceRating
 from ragassay.judges.questions.support import ClaimSupport, ExtractClaims
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.base import Window
+from ragassay.metrics.core.metric import Window
 from ragassay.reports.text import footnotes
 from ragassay.samples import GoldPassage, Turn
 from ragassay.scores import RECORD

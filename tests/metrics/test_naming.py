@@ -3,12 +3,11 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from ragassay.errors import UsageError
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.base import Metric, Need, Window, harmonic, missing
+from ragassay.metrics.core.metric import Metric, Need, Window, harmonic, missing
 from ragassay.models import ModelOptions, Models
 from ragassay.samples import Answer, Answerability, GoldPassage, Passage, Sample, Turn
 from ragassay.scores import Reason, Score, Unscored

@@ -7,18 +7,17 @@ from functools import cache
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from ragassay import GoldPassage, InputError, Passage, Reason, Sample, Score, Unscored, UsageError
 from ragassay.engine.run.ranked_runs import evaluate_run
 from ragassay.errors import RagassayWarning
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.base import Metric, Window
+from ragassay.metrics.core.metric import Metric, Window
 from ragassay.metrics.core.whole import AllSamples
 from ragassay.metrics.retrieval import ranking_sources
 from ragassay.metrics.retrieval.ranking_metric import RankingMetric
-from ragassay.suites import retrieval
+from ragassay.suites import retrieval_suite
 
 NUMERIC = [
     "P@3", "Recall@3", "F1@3", "AP", "AP@2", "RR", "RR@2", "nDCG", "nDCG@3", "nDCG(gain=exp)@3",
@@ -350,8 +349,8 @@ def test_parameters_out_of_range_are_refused(name: str, said: str) -> None:
 
 
 def test_the_suite_computes_what_it_lists() -> None:
-    metrics = retrieval.SUITE.resolve()
-    assert [str(metric) for metric in metrics] == list(retrieval.SUITE.metrics)
+    metrics = retrieval_suite.SUITE.resolve()
+    assert [str(metric) for metric in metrics] == list(retrieval_suite.SUITE.metrics)
     assert all(isinstance(metric, RankingMetric) for metric in metrics)
 
 

@@ -1,16 +1,15 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from rouge_score.rouge_scorer import RougeScorer
 
 from ragassay import Answer, Reason, Sample, Score, Unscored, UsageError
 from ragassay.errors import RagassayWarning
-from ragassay.metrics.answer.rouge import MEASURES, PRF, rouge
+from ragassay.metrics.answer.rouge_metrics import MEASURES, PRF, rouge
 from ragassay.metrics.answer.text import ultrarag_normal
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.base import Window
+from ragassay.metrics.core.metric import Window
 
 WORDS = ["the", "cats", "cat", "running", "runs", "Ran", "easily", "a2", "北京", "é", "-", "."]
 texts = st.lists(st.sampled_from(WORDS), max_size=30).map(" ".join) | st.text(max_size=40)

@@ -6,8 +6,7 @@ import math
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from ragassay import Passage, Reason, Sample, Score, Unscored, UsageError
 from ragassay.engine.run.scoring import score_stream

@@ -9,17 +9,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 torch = pytest.importorskip("torch", reason="models need torch: pip install 'ragassay[models]'")
 
 from ragassay.models import ModelOptions, Models, Unavailable, Unusable, Weights  # noqa: E402
 from ragassay.models.embedders.vector_file import VectorFile  # noqa: E402
 from ragassay.models.encoders.baselines import baseline  # noqa: E402
-from ragassay.models.encoders.bertscore import Idf, Match, compare  # noqa: E402
 from ragassay.models.encoders.encoder import Encoder  # noqa: E402
 from ragassay.models.encoders.memory import ByteCache  # noqa: E402
+from ragassay.models.encoders.token_matching import Idf, Match, compare  # noqa: E402
 from tiny_models import SENTENCES, tiny_encoder  # noqa: E402
 
 CLOSE = 1e-5

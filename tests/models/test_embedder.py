@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 torch = pytest.importorskip("torch", reason="needs the extra 'models'")
 transformers = pytest.importorskip("transformers", reason="needs the extra 'models'")
@@ -128,7 +127,7 @@ def test_what_is_longer_than_the_model_reads_is_said(minilm: Path) -> None:
     rows(made, TEXTS)
     assert made.max_tokens == 256
     (said,) = made.remarks()
-    assert said.startswith("1 of 6 texts are longer than the 256 tokens")
+    assert said.startswith("1 of 6 texts is longer than the 256 tokens")
     assert made.remarks() == (), "told once"
     short = embedder(minilm)
     rows(short, TEXTS[:5])

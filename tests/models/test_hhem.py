@@ -11,14 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given as drawn
-from hypothesis import strategies as st
+from hypothesis import given as drawn, strategies as st
 
 import ragassay
 import tiny_hhem
 from ragassay import HallucinationMetric, Reason, TRECEvaluator, UsageError
 from ragassay.cli import call
-from ragassay.metrics.core.base import Window
+from ragassay.metrics.core.metric import Window
 from ragassay.metrics.grounding.hallucination import Hhem, HhemWindows
 from ragassay.models import ModelOptions, Models, Unavailable
 from ragassay.models.classifiers.hhem import HHEM, PROMPT, SHAPE, HhemModel

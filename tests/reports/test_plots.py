@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import plot_files
 import ragassay
@@ -19,9 +18,9 @@ from plot_reading import TREC, drawn, rows, walk, words
 from ragassay.cli import call
 from ragassay.engine.comparison.standing import offline_reason
 from ragassay.reports.charts import charts
-from ragassay.reports.plots import consistency, names, picture, sheet, sources, trec
+from ragassay.reports.plots import consistency_plot, file_labels, picture, sheet, sources, trec_plot
 from ragassay.stats import mean_interval
-from ragassay.stats.spread import spread
+from ragassay.stats.dispersion import spread
 from reports_examples import example
 from scripted_judge import Scripted
 
@@ -204,10 +203,10 @@ def test_points_stay_in_their_row_and_are_always_the_same(tmp_path: Path) -> Non
 # --- consistency
 
 
-@pytest.mark.parametrize("statistic", consistency.STATISTICS)
+@pytest.mark.parametrize("statistic", consistency_plot.STATISTICS)
 @pytest.mark.parametrize("ours", [True, False], ids=["ours", "Open RAG Eval's"])
 def test_each_statistic_is_that_of_the_values_of_each_query(
-    tmp_path: Path, statistic: consistency.Statistic, ours: bool
+    tmp_path: Path, statistic: consistency_plot.Statistic, ours: bool
 ) -> None:
     path = plot_files.consistent(tmp_path / "c.csv", ours=ours)
     (one,) = sources.opened([path], "consistency", statistic).series
@@ -314,7 +313,7 @@ def test_eight_files_with_long_names_stay_apart_and_fit(tmp_path: Path) -> None:
     ]
     found = sources.opened(paths, "trec")
     shown = [one.name for one in found.series]
-    assert len(set(shown)) == 8 and max(map(len, shown)) <= names.MOST
+    assert len(set(shown)) == 8 and max(map(len, shown)) <= file_labels.MOST
     assert len({sheet.color(at) for at in range(8)}) == 8
     spec = picture.draw(found, TREC, "trec")
     assert set(shown) <= set(words(spec))
@@ -322,18 +321,18 @@ def test_eight_files_with_long_names_stay_apart_and_fit(tmp_path: Path) -> None:
 
 @given(st.lists(st.text("ab-_ ", min_size=1, max_size=60), min_size=1, max_size=8))
 def test_short_names_are_short_and_different(given_names: list[str]) -> None:
-    full = names.numbered(given_names)
-    found = names.shortened(full)
+    full = file_labels.numbered(given_names)
+    found = file_labels.shortened(full)
     assert len(set(found)) == len(full)
-    assert all(len(name) <= names.MOST for name in found)
+    assert all(len(name) <= file_labels.MOST for name in found)
 
 
 def test_files_of_one_name_are_told_apart_by_their_folders(tmp_path: Path) -> None:
     (tmp_path / "run-a").mkdir()
     paths = [Path("/x/a/results.csv"), Path("/x/b/results.csv"), Path("/x/b/results.csv")]
-    assert names.labels(paths) == ["a/results", "b/results", "b/results (2)"]
+    assert file_labels.labels(paths) == ["a/results", "b/results", "b/results (2)"]
     generic = [tmp_path / "run-a", tmp_path / "run-b" / "trecrag.csv"]
-    assert names.labels(generic) == ["run-a", "run-b"]
+    assert file_labels.labels(generic) == ["run-a", "run-b"]
 
 
 def test_text_from_the_files_is_only_text(tmp_path: Path) -> None:
@@ -396,6 +395,6 @@ def test_panels_stand_in_the_order_asked_for_on_one_scale(tmp_path: Path) -> Non
     paths = [plot_files.ore(tmp_path / f"{at}.csv", plot_files.many(8, at)) for at in range(3)]
     for order in (wanted, wanted[::-1]):
         spec = drawn(*paths, metrics=order)
-        titles = [trec.TITLES.get(name, name) for name in sources.chosen(
+        titles = [trec_plot.TITLES.get(name, name) for name in sources.chosen(
             sources.opened(paths, "trec"), order, "trec")]  # fmt: skip
         assert [text for text in words(spec) if text in titles] == titles

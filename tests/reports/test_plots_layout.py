@@ -6,18 +6,26 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 import plot_files
 from plot_reading import drawn, labels, overlaps, walk
 from ragassay.reports.charts import drawing
-from ragassay.reports.plots import consistency, sheet
+from ragassay.reports.plots import boxes, consistency_plot, sheet
+from ragassay.reports.plots.panels import Panel
+from ragassay.reports.plots.series import Series
+from ragassay.scores import Outcome, Reason, Unscored
+from reports_examples import Kind, result, samples
 
 
 def test_no_heading_runs_into_the_next_panel(tmp_path: Path) -> None:
     cells = {
         f"q{at}": {
             name: plot_files.stats([0.1 * at, 0.2, 0.4])
-            for name in (*consistency.TITLES, *(f"another-one-with-a-name-{n}" for n in range(6)))
+            for name in (
+                *consistency_plot.TITLES,
+                *(f"another-one-with-a-name-{n}" for n in range(6)),
+            )
         }
         for at in range(5)
     }
@@ -80,3 +88,34 @@ def test_eight_colours_stay_apart_for_every_kind_of_colour_vision() -> None:
         )
         distances = np.linalg.norm(lab[:, None] - lab[None], axis=2) + 100 * np.eye(8)
         assert distances.min() > 15, f"{name}: {distances.min():.1f}"
+
+
+@pytest.mark.parametrize("n_metrics", [2, 5, 12])
+def test_why_there_is_no_value_stands_within_its_panel(tmp_path: Path, n_metrics: int) -> None:
+    reasons = [Reason.NEEDS_EXTRA] * 15 + [Reason.MISSING_INPUT, Reason.CONTEXT_TOO_LONG]
+    outcomes: list[Outcome] = [Unscored(reason, "") for reason in reasons]
+    names = [f"metric-{at}" for at in range(n_metrics)]
+    kinds = tuple(Kind(name, "", "answer") for name in names)
+    series = []
+    for name in ("new", "a-system-with-a-longer-name", *(f"system-{at}" for at in range(6))):
+        run = result(samples(len(reasons)), dict.fromkeys(names, outcomes), kinds)
+        series.append(Series(name, name, run))
+    panels = [Panel(name, name, "↑") for name in names]
+    target = tmp_path / "p.svg"
+    drawing.save(boxes.boxes(series, panels, "title", []), target)
+    found = labels(target)
+    told = [text for text in found if text[0].startswith("no value: needs extra")]
+    assert len(told) == n_metrics * len(series)
+    assert overlaps(found) == []
+    lefts = {round(left) for text, left, *_ in found if text in names}
+    assert {round(left - boxes._INSET) for _, left, *_ in told} == lefts
+
+
+def test_a_text_is_wrapped_to_its_room_or_cut_with_an_ellipsis() -> None:
+    text = "no value: needs extra (15), missing input (1), undefined (1)"
+    chars = sheet.CHAR * 10
+    assert sheet.wrapped(text, 100 * chars, 10, 1) == [text]
+    two = sheet.wrapped(text, 32 * chars, 10, 2)
+    assert " ".join(two) == text and max(map(len, two)) <= 32
+    assert sheet.wrapped(text, 32 * chars, 10, 1) == ["no value: needs extra (15) …"]
+    assert sheet.wrapped("x" * 40, 10 * chars, 10, 3) == ["x" * 9 + "…"]

@@ -14,7 +14,7 @@ from plot_reading import drawn, words
 from ragassay.cli import call
 from ragassay.errors import UsageError
 from ragassay.reports.folder import write_reports
-from ragassay.reports.plots import consistency, picture, sources
+from ragassay.reports.plots import consistency_plot, picture, sources
 from ragassay.reports.plots.comparability_notes import unlike
 
 
@@ -125,7 +125,7 @@ def test_a_judge_that_is_not_named_is_called_unknown(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("statistic", ["cai", "cv"])
 def test_a_comparison_says_which_statistic_it_compares(
-    tmp_path: Path, statistic: consistency.Statistic
+    tmp_path: Path, statistic: consistency_plot.Statistic
 ) -> None:
     paths = [plot_files.consistent(tmp_path / f"{name}.csv") for name in "ab"]
     new, old = sources.opened(paths, "consistency", statistic).series
@@ -133,6 +133,6 @@ def test_a_comparison_says_which_statistic_it_compares(
     _, spec = picture.compared(new, old, metrics, "consistency", statistic)
     assert spec["title"]["text"] == "A = a against B = b"
     first = spec["title"]["subtitle"][0]
-    assert first.startswith(f"Consistency: {consistency.TOLD[statistic].title}.")
+    assert first.startswith(f"Consistency: {consistency_plot.TOLD[statistic].title}.")
     assert ("Lower is more consistent" in first) == (statistic == "cv")
     assert ("mean_umbrela_score of grade / 3 ↑" in words(spec)) == (statistic == "cai")

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from ragassay import evaluate
 from ragassay.reports.html import pages
 from reports_examples import HOSTILE, comparison, example, hostile, pair
 
@@ -45,6 +46,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pages.write_report(bad, base / "hostile.html")
     pages.write_comparison(comparison(bad, bad), bad, bad, base / "hostile-comparison.html")
     pages.write_report(example(12), base / "small.html")
+    said = "a\x1b[2Jb\x9bc\x7fd\u202ee"
+    records = [
+        {"id": f"{n}{said}", "query": f"q{said}", "answer": said, "metadata": {said: f"{n}{said}"}}
+        for n in range(2)
+    ]
+    told = evaluate(records, ["answer_words"], slice_by=[said])
+    pages.write_report(told, base / "escapes.html")
     return base
 
 
@@ -244,3 +252,15 @@ def test_without_scripts_the_numbers_still_show(browser: Any, folder: Path) -> N
     assert "nDCG@10" in page.locator("table.summary").inner_text()
     assert "scripts are off" in page.locator("#browse ~ noscript").inner_text()
     page.close()
+
+
+def test_control_characters_of_the_data_are_seen_as_escapes(visit: Any) -> None:
+    page = visit("escapes.html")
+    said = r"a\u001b[2Jb\u009bc\u007fd\u202ee"
+    assert first_column(page) == [f"{n}{said}" for n in range(2)]
+    page.select_option("select[data-slice]", label=f"1{said}")
+    assert page.locator("#count").inner_text() == "1 of 2 samples"
+    page.locator("#queries .expand").first.click()
+    assert page.locator(".opened-row p.text", has_text=said).count() >= 1
+    shown = page.locator("body").inner_text()
+    assert not re.search("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f\u202a-\u202e]", shown)

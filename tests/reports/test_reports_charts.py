@@ -11,12 +11,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from ragassay.engine.results.result import Result
 from ragassay.errors import UsageError
-from ragassay.reports.charts import charts, distributions
+from ragassay.reports.charts import charts, distribution_chart
 from ragassay.reports.plots.compared import MAX_BARS, overview
 from ragassay.scores import Score
 from reports_examples import (
@@ -64,7 +63,7 @@ def large(n: int) -> Result:
 @given(VALUES)
 def test_box_statistics_are_tukeys(numbers: list[float]) -> None:
     values = np.array(numbers)
-    box = distributions.box(values)
+    box = distribution_chart.box(values)
     assert box is not None
     assert [box.q1, box.median, box.q3] == np.quantile(values, [0.25, 0.5, 0.75]).tolist()
     assert values.min() <= box.low <= box.q1 <= box.median <= box.q3 <= box.high <= values.max()
@@ -75,17 +74,17 @@ def test_box_statistics_are_tukeys(numbers: list[float]) -> None:
 @given(VALUES)
 def test_a_histogram_counts_every_value_once(numbers: list[float]) -> None:
     values = np.array(numbers)
-    found = distributions.histogram(values, float(values.min()), float(values.max()))
+    found = distribution_chart.histogram(values, float(values.min()), float(values.max()))
     assert sum(found.counts) == values.size
 
 
 @given(VALUES, st.integers(min_value=2, max_value=20))
 def test_thinning_keeps_the_ends_and_is_deterministic(numbers: list[float], limit: int) -> None:
     values = np.array(numbers)
-    found = distributions.thinned(values, limit)
+    found = distribution_chart.thinned(values, limit)
     assert found.size == min(limit, values.size)
     assert (found[0], found[-1]) == (values.min(), values.max())
-    assert found.tolist() == distributions.thinned(values[::-1], limit).tolist()
+    assert found.tolist() == distribution_chart.thinned(values[::-1], limit).tolist()
     assert set(found.tolist()) <= set(numbers)
 
 
@@ -94,7 +93,7 @@ def test_box_and_interval_marks_hold_our_numbers() -> None:
     boxes = rows(charts.boxplots(found), "whisker_low", "mean")
     for name, metric in found.summary.metrics.items():
         values = found.columns.values(name)[found.columns.scored(name)]
-        box = distributions.box(values)
+        box = distribution_chart.box(values)
         row = next(row for row in boxes if row["row"].startswith(name))
         assert box is not None
         assert (row["mean"], row["low"], row["high"]) == (metric.mean, metric.low, metric.high)

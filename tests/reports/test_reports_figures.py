@@ -7,7 +7,7 @@ import re
 import numpy as np
 
 from ragassay.engine.results.summary import MetricSummary
-from ragassay.reports.charts import distributions
+from ragassay.reports.charts import distribution_chart
 from ragassay.reports.html import figures
 
 VALUES = np.array([0.964, 0.97, 0.98, 0.99, 1.0])
@@ -36,11 +36,11 @@ def test_points_median_and_mean_lie_above_the_box() -> None:
 
 
 def test_a_range_without_a_lower_end_is_drawn_from_zero() -> None:
-    assert distributions.scale(metric(None, 1.0)) == (0.0, 1.0)
-    assert distributions.scale(metric(None, None)) == (0.964, 1.0)
+    assert distribution_chart.scale(metric(None, 1.0)) == (0.0, 1.0)
+    assert distribution_chart.scale(metric(None, None)) == (0.964, 1.0)
     below = MetricSummary("m", "", "f", 0.1, None, None, 0.95, "t", 2, 2,
                           bounds=(None, 1.0), minimum=-0.4, maximum=0.6)  # fmt: skip
-    assert distributions.scale(below) == (-0.4, 1.0)
+    assert distribution_chart.scale(below) == (-0.4, 1.0)
 
 
 def test_every_scale_says_where_it_ends() -> None:

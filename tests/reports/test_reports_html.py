@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from ragassay.engine.results.result import Result
 from ragassay.engine.results.summary import Spending
@@ -23,7 +22,7 @@ from ragassay.reports.html import browse, pages
 from ragassay.reports.html.browse import script_json
 from ragassay.reports.text import footnotes, wording
 from ragassay.samples import GoldPassage, Passage
-from ragassay.scores import Score
+from ragassay.scores import Outcome, Reason, Score, Unscored
 from reports_examples import (
     HOSTILE,
     Kind,
@@ -397,3 +396,19 @@ def test_the_head_says_what_was_spent_on_whom() -> None:
     paid = replace(asked, judge="openai:m", cost=1.5)
     both = replace(summary, judging=paid, embedding=embedded)
     assert said(both) == "$1.5000, $0.2500 for embedding"
+
+
+def test_how_often_a_label_occurred_stands_with_the_values_and_not_with_what_is_unscored(
+    tmp_path: Path,
+) -> None:
+    lacking = Unscored(Reason.MISSING_INPUT, "the sample has no answer")
+    values: list[Outcome] = [Score([1]), Score([1]), Score([]), lacking]
+    found = result(samples(4), {"lists": values}, (Kind("lists", "A list", "answer"),))
+    pages.write_report(found, tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    table = page[page.index('<table class="summary">') :]
+    heads = re.findall(r'<th scope="col".*?>(.*?)</th>', table.partition("</thead>")[0])
+    cells = re.findall(r"<td.*?</td>", table.partition("</table>")[0], re.S)
+    shown = dict(zip(heads[1:], (re.sub(r"<[^>]*>", "", cell) for cell in cells), strict=True))
+    assert shown["Spread"].split() == ["[1]:", "2", "[]:", "1"]
+    assert shown["Unscored"].strip() == "1 missing input"

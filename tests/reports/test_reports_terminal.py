@@ -12,12 +12,12 @@ from rich.cells import cell_len
 
 import ragassay
 from ragassay.engine.comparison.compare_runs import compare_arrays
-from ragassay.engine.plan.preview import Preview
+from ragassay.engine.plan.data_preview import Preview
 from ragassay.engine.results.summary import Comparison, Slice
 from ragassay.reports.html import pages
 from ragassay.reports.plots.compared import overview
 from ragassay.reports.text import footnotes, grouping, markdown, terminal, wording
-from ragassay.reports.text.preview import preview_table
+from ragassay.reports.text.preview_text import preview_table
 from ragassay.scores import Reason, Score, Unscored
 from reports_examples import HOSTILE, Kind, example, hostile, pair, result, samples
 from terminal_text import shown

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import ragassay
 from ragassay import examples, suites
@@ -20,10 +19,10 @@ from ragassay.judges.question import Question
 from ragassay.judges.replay import Replay
 from ragassay.judges.verdict import Failure, Provenance, Verdict
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.base import Window
+from ragassay.metrics.core.metric import Window
 from ragassay.metrics.rubric.ragreport import ON_TOPIC_ONLY
 from ragassay.reports.folder import write_reports
-from ragassay.reports.tables import ragreport
+from ragassay.reports.tables import ragreport_csv
 from ragassay.samples import Answer, Passage, Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 
@@ -286,7 +285,7 @@ def test_no_warning_calls_assumed_values_unscored() -> None:
     assert not [w for w in result.summary.warnings if "unscored" in w]
     names = ["ragreport_satisfaction(missing=unscored)"]
     strict = ragassay.evaluate([SAMPLE, silent], names, judge=EVERYTHING)
-    assert [w for w in strict.summary.warnings if "1 of 2 samples have no answer" in w]
+    assert [w for w in strict.summary.warnings if "1 of 2 samples has no answer" in w]
 
 
 def test_the_specs_table_says_which_components_each_needs() -> None:
@@ -330,7 +329,7 @@ def test_the_context_reaches_the_judge_chunk_by_chunk(tmp_path: Path) -> None:
     chunks = [question.data.get("chunks") for question in judge.asked]
     assert chunks.count(("first", "second")) == 2 and chunks.count(None) == 1
     out = tmp_path / "ragreport.csv"
-    ragreport.write_csv(result, out)
+    ragreport_csv.write_csv(result, out)
     (row,) = csv.DictReader(out.open())
     assert row["timestamp"] == "1700000000.5" and row["system"] == "gpt@v1"
 
@@ -343,7 +342,7 @@ def test_the_suite_publishes_the_names_and_the_three_relationships() -> None:
     for name, group in suite.steps.items():
         groups.setdefault(group, []).append(name)
     assert list(groups.values()) == [list(SIX[:4]), ["faithfulness"], ["satisfaction"]]
-    from ragassay.suites.ragreport import GROUPS
+    from ragassay.suites.ragreport_suite import GROUPS
 
     assert set(groups) == set(GROUPS)
 
@@ -355,7 +354,7 @@ def test_ranges_are_those_of_the_specification() -> None:
 
 
 def table(result: Result, path: Path) -> list[dict[str, str]]:
-    ragreport.write_csv(result, path)
+    ragreport_csv.write_csv(result, path)
     with path.open(encoding="utf-8", newline="") as stream:
         return list(csv.DictReader(stream))
 
@@ -405,14 +404,14 @@ def test_one_option_leaves_all_missing_components_unscored_and_shows_in_the_name
     assert list(result.summary.metrics) == [f"{name}(missing=unscored)" for name in SIX]
     changed = result.summary.metrics["satisfaction(missing=unscored)"]
     assert changed.unscored == {"missing_input": 1}
-    assert list(ragreport.metrics_of(result)) == list(SIX)
+    assert list(ragreport_csv.metrics_of(result)) == list(SIX)
 
 
 def test_a_run_without_the_report_says_so(tmp_path: Path) -> None:
     result = ragassay.evaluate([SAMPLE], ["answer_words"])
-    assert not ragreport.metrics_of(result)
+    assert not ragreport_csv.metrics_of(result)
     with pytest.raises(ragassay.UsageError, match="--suite ragreport"):
-        ragreport.write_csv(result, tmp_path / "report.csv")
+        ragreport_csv.write_csv(result, tmp_path / "report.csv")
 
 
 def test_the_offline_judge_reports_on_the_bundled_example() -> None:

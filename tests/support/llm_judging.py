@@ -15,7 +15,7 @@ from ragassay.judges.llm.llm_judge import LLMJudge
 from ragassay.judges.question import Question
 from ragassay.judges.questions.relevance import RelevanceGrade
 from ragassay.judges.verdict import Failure, Verdict
-from ragassay.transport.endpoints.base import Endpoint
+from ragassay.transport.endpoints.endpoint import Endpoint
 from ragassay.transport.endpoints.openai_chat import OpenAIChat
 from ragassay.transport.secrets import Secret
 

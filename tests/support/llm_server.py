@@ -442,8 +442,7 @@ def stats_of(url: str) -> dict[str, Any]:
 
 def set_at(url: str, **settings: Any) -> None:
     """Changes the settings of a server elsewhere."""
-    from urllib.request import Request as Sent
-    from urllib.request import urlopen
+    from urllib.request import Request as Sent, urlopen
 
     body = json.dumps(settings).encode()
     urlopen(Sent(url.removesuffix("/v1") + "/set", body, method="POST"), timeout=10).close()

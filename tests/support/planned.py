@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from ragassay.engine.plan.cost_estimate import CallPlan, Pace
 from ragassay.engine.plan.planning import Planner
 from ragassay.judges.judge import Judge
-from ragassay.metrics.core.base import Metric
+from ragassay.metrics.core.metric import Metric
 from ragassay.samples import Sample
 from ragassay.transport.prices import Price
 

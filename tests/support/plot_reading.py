@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
 
-from ragassay.reports.plots import consistency, picture, sources
+from ragassay.reports.plots import consistency_plot, picture, sources
 
 TREC = ["umbrela", "nuggets.all", "nuggets.vital", "hhem", "citation.f1", "answered"]
 
@@ -42,7 +42,7 @@ def drawn(
     *files: Path,
     evaluator: sources.Evaluator = "trec",
     metrics: list[str] | None = None,
-    statistic: consistency.Statistic = "cai",
+    statistic: consistency_plot.Statistic = "cai",
 ) -> Any:
     found = sources.opened(files, evaluator, statistic)
     chosen = sources.chosen(found, metrics, evaluator)

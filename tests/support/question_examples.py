@@ -9,11 +9,11 @@ from typing import Any
 
 from ragassay.judges.question import Question
 from ragassay.judges.questions.answering import AnswerAttempted, SaysIdk, SaysUnderspecified
+from ragassay.judges.questions.context_report import Contradiction, ReportOnContext, Satisfaction
 from ragassay.judges.questions.matching import AnswerMatch
 from ragassay.judges.questions.nuggets import AssignNuggets, ExtractNuggets, NuggetImportance
 from ragassay.judges.questions.rating import ReferenceRating
 from ragassay.judges.questions.relevance import RelevanceGrade
-from ragassay.judges.questions.report import Contradiction, ReportOnContext, Satisfaction
 from ragassay.judges.questions.rubrics import RubricGrade
 from ragassay.judges.questions.support import CitationSupport, ClaimSupport, ExtractClaims
 from ragassay.judges.reply import Reply

@@ -19,7 +19,7 @@ from types import TracebackType
 WARM = (
     "openai.resources.chat",
     "ragassay.engine.run.evaluation",
-    "ragassay.engine.plan.preview",
+    "ragassay.engine.plan.data_preview",
     "ragassay.judges.judge_factory",
     "ragassay.transport.endpoints.pools",
     "ragassay.reports.folder",
@@ -104,6 +104,7 @@ def main() -> None:
             os.dup2(log, 1)
             os.dup2(log, 2)
             code = 70
+            signal.signal(signal.SIGINT, signal.default_int_handler)  # some shells ignore it
             try:
                 folder, *words = json.loads(line)
                 os.chdir(folder)

@@ -19,7 +19,7 @@ from ragassay.judges.ledger.store import Ledger
 from ragassay.judges.questions.relevance import RelevanceGrade
 from ragassay.scores import Reason
 from ragassay.transport.endpoints.anthropic_messages import AnthropicMessages
-from ragassay.transport.endpoints.base import Endpoint, Prompt
+from ragassay.transport.endpoints.endpoint import Endpoint, Prompt
 from ragassay.transport.endpoints.google_genai import GoogleGenAI
 from ragassay.transport.limits import Limiter
 from ragassay.transport.secrets import Secret

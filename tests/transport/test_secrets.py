@@ -25,9 +25,9 @@ from ragassay.errors import InputError, RagassayError
 from ragassay.judges.judge_factory import JudgeOptions, address_of, make_judge
 from ragassay.judges.ledger.store import Ledger
 from ragassay.judges.llm.llm_judge import LLMJudge
-from ragassay.judges.records import to_record
+from ragassay.judges.verdict_records import to_record
 from ragassay.transport import secrets
-from ragassay.transport.endpoints.base import EndpointError
+from ragassay.transport.endpoints.endpoint import EndpointError
 from ragassay.transport.endpoints.openai_chat import OpenAIChat
 from ragassay.transport.secrets import HIDDEN, Secret
 
@@ -107,8 +107,11 @@ def test_even_a_bug_of_ours_prints_no_key(
         raise ZeroDivisionError("a bug")
 
     monkeypatch.setattr(OpenAIChat, "_completion", broken)
-    with Bench(server, tmp_path) as bench, pytest.raises(ZeroDivisionError) as caught:
-        ask_one(bench.judge(), grades(1)[0])
+    with Bench(server, tmp_path) as bench:
+        found = failed(ask_one(bench.judge(), grades(1)[0]))
+        assert found.detail.endswith("ZeroDivisionError: a bug") and KEY not in repr(found)
+        with pytest.raises(EndpointError) as caught:
+            asyncio.run(bench.judge()._sender._once(b"{}", 60.0))
     shown = io.StringIO()
     traceback.TracebackException.from_exception(caught.value, capture_locals=True).print(file=shown)
     assert "a bug" in shown.getvalue() and KEY not in shown.getvalue()

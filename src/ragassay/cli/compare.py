@@ -13,8 +13,7 @@ from ragassay.cli.exits import GATE_FAILED, INCOMPLETE, OK
 from ragassay.errors import UsageError
 
 if TYPE_CHECKING:
-    from ragassay.engine.results.result import Result
-    from ragassay.engine.results.summary import Difference, GateResult
+    from ragassay.engine.results import Difference, GateResult, Result
 
 Flag = Parameter(negative=())
 
@@ -84,8 +83,8 @@ def compare(
             the queries differ in what they ask or expect; what differs is told as a note.
         json: Print the comparison as JSON.
     """
-    from ragassay.engine.comparison.compare_runs import compare as carry_out
-    from ragassay.reports.folder import write_comparison
+    from ragassay.engine.comparison import compare as carry_out
+    from ragassay.reports import write_comparison
     from ragassay.reports.text import terminal
 
     pairs = _pairs(runs, baseline)
@@ -137,7 +136,7 @@ def compare(
 def _not_worse(differences: list[Difference]) -> GateResult:
     """What --fail-if-worse found: passed where no tested metric is shown to be worse, undecided
     where that could not have been shown."""
-    from ragassay.engine.results.summary import GateResult
+    from ragassay.engine.results import GateResult
 
     def result(passed: bool | None, why: str = "") -> GateResult:
         return GateResult("--fail-if-worse", None, passed, why=why)
@@ -160,8 +159,8 @@ def _not_worse(differences: list[Difference]) -> GateResult:
 
 
 def _pairs(runs: list[Path], baseline: str | None) -> list[tuple[Result, Result]]:
-    from ragassay.engine.comparison.split_systems import by_system
-    from ragassay.engine.results.run_folder import open_run
+    from ragassay.engine.comparison import by_system
+    from ragassay.engine.results import open_run
 
     results = [open_run(folder) for folder in runs]
     if len(results) == 1:

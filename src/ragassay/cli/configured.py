@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragassay.cli.words import is_config
+from ragassay.cli.flag_words import is_config
 from ragassay.errors import UsageError
 
 if TYPE_CHECKING:
-    from ragassay.engine.config.run_config import RunConfig
+    from ragassay.engine.config import RunConfig
 
 
 def configured(data: Path | None, config: Path | None, flags: Mapping[str, Any]) -> RunConfig:
@@ -25,8 +25,7 @@ def configured(data: Path | None, config: Path | None, flags: Mapping[str, Any])
         UsageError: nothing is named, or two configurations are, or an impossible flag.
         InputError: the file cannot be read, or something in it is wrong.
     """
-    from ragassay.engine.config.config_file import read_config
-    from ragassay.engine.config.run_config import make_config
+    from ragassay.engine.config import make_config, read_config
 
     if data is not None and is_config(data):
         if config is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -56,5 +57,6 @@ def demo(
     out.print("Look at them:", style="bold")
     for path in (page, *(output / name / "report.html" for name in (NEW, OLD))):
         out.print(f"  {path.resolve()}", soft_wrap=True, markup=False)
-    out.print(f"The same by hand:  ragassay compare {output / NEW} {output / OLD}", markup=False)
+    runs = shlex.join(str(output / name) for name in (NEW, OLD))
+    out.print(f"The same by hand:  ragassay compare {runs}", soft_wrap=True, markup=False)
     return OK

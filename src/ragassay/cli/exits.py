@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ragassay.engine.results.summary import GateResult, Summary
+    from ragassay.engine.results import GateResult, Summary
 
 OK = 0
 GATE_FAILED = 1

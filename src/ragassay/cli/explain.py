@@ -38,11 +38,11 @@ def explain(
         full: Show prompts, all texts in full, and each metric over repeated runs with its parts.
         json: Print everything as JSON.
     """
-    from ragassay.engine.results.run_folder import open_run
-    from ragassay.engine.run import evidence
-    from ragassay.reports.text.evidence_text import explained, labels_to_give
+    from ragassay.engine.results import open_run
+    from ragassay.engine.run import rescoring
+    from ragassay.reports.text import explained, labels_to_give
 
-    found = evidence.explain(open_run(folder), sample, metric, system=system, repeat=repeat)
+    found = rescoring.explain(open_run(folder), sample, metric, system=system, repeat=repeat)
     if json:
         show.json(found.to_json())
     else:

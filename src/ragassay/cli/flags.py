@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
 from cyclopts import Group, Parameter
 
-from ragassay.cli.words import listed, numbers, pairs
+from ragassay.cli.flag_words import listed, numbers, pairs
 
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
 
-    from ragassay.engine.config.option import Option
+    from ragassay.engine.config import Option
 
 NONE = type(None)
 
@@ -43,8 +43,7 @@ class OptionsCommand:
 
     def declare(self) -> None:
         """Makes the flags of the options."""
-        from ragassay.engine.config.option import option_of
-        from ragassay.engine.config.run_config import RunConfig
+        from ragassay.engine.config import RunConfig, option_of
 
         self._fields = {
             name: field
@@ -93,7 +92,7 @@ def takes_options(
 
 def flag(name: str, field: FieldInfo) -> inspect.Parameter:
     """The parameter of a command line for an option."""
-    from ragassay.engine.config.option import GROUPS, default_of, option_of
+    from ragassay.engine.config import GROUPS, default_of, option_of
 
     option, kind = option_of(field), _kind(field)
     word: Any = Path if option.path else str
@@ -129,7 +128,7 @@ def value_of(name: str, field: FieldInfo, given: Any) -> Any:
     Raises:
         UsageError: the words are not of the option's form.
     """
-    from ragassay.engine.config.option import option_of
+    from ragassay.engine.config import option_of
 
     option, kind = option_of(field), _kind(field)
     written = option.flags_of(name)[0]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from ragassay.judges.ledger.ledger_admin import Row, Stats
+    from ragassay.judges.ledger import Row, Stats
 
 LEDGER = Path(".ragassay") / "ledger.sqlite"
 
@@ -58,8 +58,7 @@ def stats(path: Place = LEDGER, *, json: Annotated[bool, Flag] = False) -> int:
         path: The ledger's file.
         json: Print as JSON.
     """
-    from ragassay.judges.ledger import ledger_admin
-    from ragassay.judges.ledger.store import Ledger
+    from ragassay.judges.ledger import Ledger, ledger_admin
 
     with Ledger(path, create=False) as book:
         found = ledger_admin.stats(book)
@@ -108,8 +107,7 @@ def export(
         messages: With each answer, everything that was sent.
     """
     from ragassay.files import atomic
-    from ragassay.judges.ledger import ledger_admin
-    from ragassay.judges.ledger.store import Ledger
+    from ragassay.judges.ledger import Ledger, ledger_admin
 
     selection = ledger_admin.Selection(model=model, kind=kind, failed=failed)
     with Ledger(path, create=False) as book:
@@ -197,8 +195,7 @@ def prune(
         dry_run: Only say what would go.
         json: Print as JSON.
     """
-    from ragassay.judges.ledger import ledger_admin
-    from ragassay.judges.ledger.store import Ledger
+    from ragassay.judges.ledger import Ledger, ledger_admin
 
     before = None if older_than is None else _moment(older_than, datetime.now(UTC))
     selection = ledger_admin.Selection(model=model, kind=kind, before=before, failed=failed)
@@ -236,8 +233,7 @@ def prune(
 
 def _forget(path: Path, model: str | None, *, dry_run: bool, json: bool) -> int:
     """Forgets rejected parameters, and says which these were."""
-    from ragassay.judges.ledger import ledger_admin
-    from ragassay.judges.ledger.store import Ledger
+    from ragassay.judges.ledger import Ledger, ledger_admin
 
     with Ledger(path, create=False) as book:
         found = ledger_admin.rejections(book, model)

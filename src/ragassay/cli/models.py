@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 from typing import Annotated, Literal
@@ -10,7 +11,7 @@ from cyclopts import App, Parameter
 
 from ragassay.cli import show
 from ragassay.cli.exits import INCOMPLETE, OK
-from ragassay.cli.words import pairs
+from ragassay.cli.flag_words import pairs
 from ragassay.errors import UsageError
 
 Flag = Parameter(negative=())
@@ -40,9 +41,8 @@ def listing(*, model: Folders = None, json: Annotated[bool, Flag] = False) -> in
         model: NAME=FOLDER: a local folder for a model. Repeatable.
         json: Print as JSON.
     """
-    from ragassay.engine.models.model_checks import check_folders
-    from ragassay.engine.models.model_survey import survey
-    from ragassay.models.weights.weight_files import Unavailable, needs_packages
+    from ragassay.engine.models import check_folders, survey
+    from ragassay.models.weights import Unavailable, needs_packages
     from ragassay.reports.text import model_table as report
 
     named = pairs("--model", model, "NAME=FOLDER", "xlm-roberta-large=models")
@@ -78,7 +78,7 @@ def fetch(
         output: Folder to put it in, instead of the cache.
     """
     from ragassay.models import Weights
-    from ragassay.models.weights.fetching import fetch as download
+    from ragassay.models.weights import fetch as download
 
     weights = Weights.parse(name)
     if revision is not None:
@@ -96,7 +96,8 @@ def fetch(
         done = "is here" if one.files else "was here"
         out.print(f"{one.weights} {done}: {one.folder}", soft_wrap=True, markup=False)
     if output is not None:
-        out.print(f"Use it with --model {weights.name}={output}", soft_wrap=True, markup=False)
+        named = shlex.quote(f"{weights.name}={output}")
+        out.print(f"Use it with --model {named}", soft_wrap=True, markup=False)
     return OK
 
 
@@ -118,9 +119,7 @@ def check(
             is one).
         dtype: Precision (default: float32).
     """
-    from ragassay.engine.models.model_checks import check_folders
-    from ragassay.engine.models.model_survey import check as tried
-    from ragassay.engine.models.model_survey import survey
+    from ragassay.engine.models import check as tried, check_folders, survey
     from ragassay.models import ModelOptions
 
     named = pairs("--model", model, "NAME=FOLDER", "xlm-roberta-large=models")

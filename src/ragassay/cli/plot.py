@@ -9,15 +9,14 @@ from cyclopts import Parameter
 
 from ragassay.cli import show
 from ragassay.cli.exits import OK
-from ragassay.cli.words import listed
+from ragassay.cli.flag_words import listed
 from ragassay.errors import UsageError, did_you_mean
 from ragassay.extensions import added
 
 if TYPE_CHECKING:
-    from ragassay.engine.results.summary import Comparison
-    from ragassay.reports.charts.drawing import Spec
-    from ragassay.reports.plots.consistency import Statistic
-    from ragassay.reports.plots.sources import Evaluator, Sources
+    from ragassay.engine.results import Comparison
+    from ragassay.reports.charts import Spec
+    from ragassay.reports.plots import Evaluator, Sources, Statistic
 
 Flag = Parameter(negative=())
 

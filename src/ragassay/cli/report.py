@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from ragassay.cli import show
 from ragassay.cli.exits import OK
-from ragassay.cli.words import listed
+from ragassay.cli.flag_words import listed
 
 
 def report(
@@ -37,7 +37,7 @@ def report(
         output: Folder to write to (default: the run folder itself).
         json: Print the summary as JSON.
     """
-    from ragassay.engine.results.run_folder import open_run
+    from ragassay.engine.results import open_run
     from ragassay.reports import folder as reports
 
     result = open_run(folder)

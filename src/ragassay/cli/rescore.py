@@ -9,6 +9,7 @@ from cyclopts import Parameter
 
 from ragassay.cli import show
 from ragassay.cli.exits import INCOMPLETE, OK
+from ragassay.counts import either, plural
 
 SHOWN = 10
 
@@ -34,17 +35,17 @@ def rescore(
         ledger: Take the answers from this ledger instead of the run's own copies.
         json: Print the outcome as JSON.
     """
-    from ragassay.engine.results.run_folder import open_run
-    from ragassay.engine.run import evidence
+    from ragassay.engine.results import open_run
+    from ragassay.engine.run import rescoring
     from ragassay.errors import InputError
-    from ragassay.judges.ledger.store import Ledger
+    from ragassay.judges.ledger import Ledger
 
     if ledger is not None and not ledger.is_file():
         raise InputError("is not there", path=ledger, hint="Name the --ledger of the run.")
     store = None if ledger is None else Ledger(ledger)
     try:
         with show.status("computing every score again"):
-            found = evidence.rescore(open_run(folder), store)
+            found = rescoring.rescore(open_run(folder), store)
     finally:
         if store is not None:
             store.close()
@@ -52,8 +53,13 @@ def rescore(
         show.json(found.to_json())
     else:
         out = show.console()
-        what = f"{found.n_scores:,} scores computed again from {found.n_verdicts:,} verdicts"
-        same = "all are equal" if not found.different else f"{len(found.different):,} differ"
+        what = f"{plural(found.n_scores, 'score')} computed again"
+        what += f" from {plural(found.n_verdicts, 'verdict')}"
+        same = (
+            either(found.n_scores, "it is equal", "all are equal")
+            if not found.different
+            else f"{len(found.different):,} {either(len(found.different), 'differs', 'differ')}"
+        )
         out.print(f"{what}: {same}.", markup=False)
         if found.unmeasured:
             out.print(
@@ -61,7 +67,7 @@ def rescore(
                 f"models'), or on vectors of an endpoint: {found.unmeasured:,}.",
                 markup=False,
             )
-        for at, sentence in enumerate(evidence.differing(found.different)):
+        for at, sentence in enumerate(rescoring.differing(found.different)):
             if at == SHOWN:
                 out.print(f"... and {len(found.different) - SHOWN:,} more (--json lists them).")
                 break

@@ -52,11 +52,10 @@ def run(
         json: Print the summary as JSON.
     """
     from ragassay import formats
-    from ragassay.engine.plan.preview import preview
-    from ragassay.engine.run.evaluation import prepare
+    from ragassay.engine.plan import preview
+    from ragassay.engine.run import prepare
     from ragassay.reports import folder
-    from ragassay.reports.text import terminal
-    from ragassay.reports.text.preview import preview_table
+    from ragassay.reports.text import preview_table, terminal
 
     kind = given.get("format")
     if kind in folder.known() and kind not in formats.known():

@@ -15,8 +15,7 @@ from ragassay.cli import interrupt
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from ragassay.engine.results.result import Result
-    from ragassay.engine.results.summary import GateResult
+    from ragassay.engine.results import GateResult, Result
 
 PATIENCE_S = 2.0
 """Work that takes longer than this shows how far it is."""
@@ -109,13 +108,13 @@ def progress(
     """
     from rich.progress import (
         BarColumn,
+        Progress as Bar,
         ProgressColumn,
         SpinnerColumn,
         TextColumn,
         TimeElapsedColumn,
         TimeRemainingColumn,
     )
-    from rich.progress import Progress as Bar
     from rich.table import Column
     from rich.text import Text
 

@@ -12,15 +12,15 @@ from cyclopts import Parameter
 from ragassay import printable
 from ragassay.cli import show
 from ragassay.cli.exits import OK
+from ragassay.cli.flag_words import numbers
 from ragassay.cli.piped import NAME, STANDARD_INPUT, seekable
-from ragassay.cli.words import numbers
 from ragassay.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ragassay.compat.trec_eval.trec_evaluation import TrecScores
-    from ragassay.metrics.retrieval.trec_names import TrecMeasure
+    from ragassay.compat.trec_eval import TrecScores
+    from ragassay.metrics.retrieval import TrecMeasure
 
 _Flag = Parameter(negative=())
 _Run = Annotated[Path, Parameter(allow_leading_hyphen=True)]
@@ -150,14 +150,16 @@ def trec(
             ultrarag=ultrarag,
         )
     else:
-        from ragassay.suites.retrieval import SUITE
+        from ragassay import suites
 
-        chosen = trec_names.ours(list(map(str, SUITE.resolve(ks=cutoffs))), rel=level)
+        chosen = trec_names.ours(
+            list(map(str, suites.get("retrieval").resolve(ks=cutoffs))), rel=level
+        )
 
     def scored(run: Path, measures: Sequence[TrecMeasure], *, complete: bool) -> TrecScores:
         from ragassay.compat.trec_eval import trec_evaluation
         from ragassay.engine.run import ranked_runs
-        from ragassay.formats.trec_judgements import read_scales
+        from ragassay.formats import read_scales
 
         with show.console(stderr=True).status(f"evaluating {run.name}"), ExitStack() as stack:
             file = stack.enter_context(seekable(run))
@@ -232,9 +234,9 @@ def _compare(
     import numpy as np
 
     from ragassay.compat.trec_eval import trec_printing as shown
-    from ragassay.engine.comparison.compare_runs import compare_arrays
-    from ragassay.engine.results.slicing import CONVERSATION_KEYS, conversations_of_ids
-    from ragassay.reports.text.terminal import comparison_table
+    from ragassay.engine.comparison import compare_arrays
+    from ragassay.engine.results import CONVERSATION_KEYS, conversations_of_ids
+    from ragassay.reports.text import comparison_table
 
     measures = [
         m for m in found if m.metric is not None and m.summary and m.metric.aggregate == "mean"

@@ -44,9 +44,9 @@ def validate(
         config: YAML configuration, beside DATA.
         json: Print what was found as JSON.
     """
-    from ragassay.engine.plan.preview import preview
-    from ragassay.engine.run.evaluation import prepare
-    from ragassay.reports.text.preview import preview_table
+    from ragassay.engine.plan import preview
+    from ragassay.engine.run import prepare
+    from ragassay.reports.text import preview_table
 
     job = prepare(configured(data, config, given), dry=True)
     with show.progress("reading", job.source.count) as progress:

@@ -1,11 +1,5 @@
 """Arranges the work: from samples and metrics to a result."""
 
-from ragassay.engine.comparison.compare_runs import compare
-from ragassay.engine.results.result import Result
-from ragassay.engine.results.run_folder import open_run
-from ragassay.engine.results.run_folder import save as save_run
-from ragassay.engine.results.summary import Comparison
-from ragassay.engine.run.evaluation import evaluate
-from ragassay.engine.run.ranked_runs import evaluate_run
+from ragassay.exports import exports
 
-__all__ = ["Comparison", "Result", "compare", "evaluate", "evaluate_run", "open_run", "save_run"]
+__getattr__, __dir__, __all__ = exports(__name__)

@@ -6,6 +6,7 @@ and ``User Input`` need no entry of their own.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -268,6 +269,6 @@ def _ambiguous(field: str, keys: list[str]) -> InputError:
     return InputError(
         f"{' and '.join(repr(key) for key in keys)} could each be {field}",
         field=keys[-1],
-        hint=f"Say which one is: columns={{'{field}': '{keys[0]}'}}, on the command line "
-        f"--columns {field}='{keys[0]}'.",
+        hint=f"Say which one is: columns={{{field!r}: {keys[0]!r}}}, on the command line "
+        f"--columns {shlex.quote(f'{field}={keys[0]}')}.",
     )

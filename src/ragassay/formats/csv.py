@@ -7,8 +7,8 @@ from pathlib import Path
 
 from ragassay.formats import delimited
 from ragassay.formats.aliases import FIELD_OF, folded
-from ragassay.formats.base import CONTAINER, NO, Format, Head
-from ragassay.formats.records import Mapper
+from ragassay.formats.format import CONTAINER, NO, Format, Head
+from ragassay.formats.sample_records import Mapper
 from ragassay.samples import Sample
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from ragassay.errors import InputError
-from ragassay.formats import files
+from ragassay.formats import opening
 
 Row = dict[str, str | None]
 _EXCEL = re.compile(r"""(?i)"?sep=([^\w"'\r\n])"?\s*""")
@@ -34,7 +34,7 @@ def rows(path: Path, delimiter: str | None = None) -> Iterator[tuple[int, Row]]:
             match.
     """
     csv.field_size_limit(2**31 - 1)
-    lines = files.text_lines(path)
+    lines = opening.text_lines(path)
     first, declared = _opening(lines)
     above = int(declared is not None)
     between = declared or delimiter or _delimiter(first)
@@ -94,7 +94,7 @@ def demand(row: Row, columns: Iterable[str], path: Path, wanted: str) -> None:
 
 def header(path: Path) -> tuple[str, ...]:
     """The names in a table's header; empty where the first line is no header."""
-    lines = files.text_lines(path)
+    lines = opening.text_lines(path)
     try:
         first, declared = _opening(lines)
         return tuple(next(csv.reader([first], delimiter=declared or _delimiter(first)), []))

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ragassay.errors import InputError
-from ragassay.formats import delimited, files
-from ragassay.formats.base import Format, Head
+from ragassay.formats import delimited, opening
+from ragassay.formats.format import Format, Head
 
 
 def detect(path: Path, formats: Mapping[str, Format]) -> Format:
@@ -44,8 +44,8 @@ def _demand_json(start: Head) -> None:
         InputError: with the line.
     """
     if start.suffix in (".jsonl", ".ndjson"):
-        for line, raw in files.lines(start.path):
-            files.parse_json(raw, start.path, line)
+        for line, raw in opening.lines(start.path):
+            opening.parse_json(raw, start.path, line)
             return
 
 
@@ -53,12 +53,12 @@ def head(path: Path) -> Head:
     """The beginning of a file, which detection looks at."""
     suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() != ".gz"]
     suffix = suffixes[-1] if suffixes else ""
-    with files.opened(path) as stream:
+    with opening.opened(path) as stream:
         start = stream.read(1 << 16)
     if start[:4] == b"PAR1":
         return Head(path, suffix, "parquet", start=start)
     if start.lstrip()[:1] in (b"{", b"["):
-        record = files.first_record(path)
+        record = opening.first_record(path)
         return Head(path, suffix, "json", tuple(record), record, start)
     columns = delimited.header(path)
     return Head(path, suffix, "table" if columns else "other", columns, start=start)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from ragassay.counts import either
 from ragassay.errors import InputError, RagassayWarning
 from ragassay.formats import delimited
 from ragassay.samples import Sample
@@ -39,7 +40,8 @@ def joined(samples: Iterable[Sample], path: str | Path) -> Iterator[Sample]:
         )
     if lacking:
         warnings.warn(
-            f"{path}: {lacking:,} of the samples have no expected answer in it.",
+            f"{path}: {lacking:,} of the samples {either(lacking, 'has', 'have')} no expected "
+            "answer in it.",
             RagassayWarning,
             stacklevel=2,
         )

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from ragassay.errors import InputError
-from ragassay.formats import files
-from ragassay.formats.base import NO, SURE, Format, Head
-from ragassay.formats.records import Mapper
+from ragassay.formats import opening
+from ragassay.formats.format import NO, SURE, Format, Head
+from ragassay.formats.sample_records import Mapper
 from ragassay.samples import Sample
 
 _COMPUTED = ("system", "composite")
@@ -33,7 +33,7 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
     Raises:
         InputError: the file cannot be read, or an evaluation refers to a missing task or document.
     """
-    content = files.parse_json(files.read_all(path), path)
+    content = opening.parse_json(opening.read_all(path), path)
     if not isinstance(content, dict):
         raise InputError("the file holds no object", path=path)
     documents = _by(content, "documents", "document_id", path)

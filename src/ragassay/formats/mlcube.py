@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from ragassay.errors import InputError
-from ragassay.formats import delimited, files
+from ragassay.formats import delimited, opening
 from ragassay.formats.aliases import FIELD_OF, folded
-from ragassay.formats.base import NO, SURE, Format, Head
-from ragassay.formats.records import Mapper
+from ragassay.formats.format import NO, SURE, Format, Head
+from ragassay.formats.sample_records import Mapper
 from ragassay.samples import Sample
 
 _WORDS = ({"user_input"}, {"context", "retrieved_context"}, {"response"})
@@ -33,10 +33,10 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
         InputError: the file or a row cannot be read, or a row names the answer or the system twice.
     """
     mapper.cells = True
-    with files.opened(path) as stream:
+    with opening.opened(path) as stream:
         is_json = stream.read(64).lstrip()[:1] in (b"{", b"[")
     rows: Iterator[tuple[int, Any]] = (
-        files.json_records(path, mapper.note) if is_json else delimited.rows(path)
+        opening.json_records(path, mapper.note) if is_json else delimited.rows(path)
     )
     for line, row in rows:
         models = [key for key in row if _is_model(key)]

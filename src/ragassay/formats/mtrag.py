@@ -8,7 +8,7 @@ spellings, at the top or inside ``input[-1].enrichments``.
 from __future__ import annotations
 
 from ragassay.formats import native
-from ragassay.formats.base import NO, SURE, Format, Head
+from ragassay.formats.format import NO, SURE, Format, Head
 
 
 def _sniff(head: Head) -> int:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ragassay.errors import InputError
-from ragassay.formats import files
+from ragassay.formats import opening
 from ragassay.scores import Outcome, Unscored
 
 Record = dict[str, Any]
@@ -82,7 +82,7 @@ class Tasks:
         self._tasks: dict[str, Record] = {}
         self._used: set[str] = set()
         lines: dict[str, int] = {}
-        for line, record in files.json_records(path, _ignored):
+        for line, record in opening.json_records(path, _ignored):
             name = task_id(record, path, line)
             if name in lines:
                 raise InputError(

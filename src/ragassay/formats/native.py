@@ -17,9 +17,9 @@ import orjson
 
 from ragassay.errors import InputError
 from ragassay.files import atomic
-from ragassay.formats import files
-from ragassay.formats.base import CONTAINER, NO, Format, Head
-from ragassay.formats.records import Mapper
+from ragassay.formats import opening
+from ragassay.formats.format import CONTAINER, NO, Format, Head
+from ragassay.formats.sample_records import Mapper
 from ragassay.samples import GoldPassage, Passage, Sample
 
 
@@ -34,7 +34,7 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
         InputError: the file or a record cannot be read.
     """
     sample = mapper.sample
-    for line, record in files.json_records(path, mapper.note):
+    for line, record in opening.json_records(path, mapper.note):
         yield sample(record, line)
 
 

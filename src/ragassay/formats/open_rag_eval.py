@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from ragassay.errors import InputError
-from ragassay.formats import delimited, values
-from ragassay.formats.base import NO, SURE, Format, Head
+from ragassay.formats import delimited, field_values
 from ragassay.formats.delimited import Row
-from ragassay.formats.records import Mapper
+from ragassay.formats.format import NO, SURE, Format, Head
+from ragassay.formats.sample_records import Mapper
 from ragassay.samples import Answer, Passage, Sample
 
 _COLUMNS = ("query", "passage_id", "passage", "generated_answer")
@@ -70,7 +70,7 @@ def _sample(rows: list[Numbered], mapper: Mapper) -> Sample:
                 raise InputError(
                     f"the query differs from the one in line {line}", line=other, field="query"
                 )
-        run = values.whole_number(first.get("query_run"), "query_run")
+        run = field_values.whole_number(first.get("query_run"), "query_run")
         if run is not None and run < 1:
             raise InputError(f"the run is {run}", field="query_run", hint="Runs count from 1.")
         answer, failure = _answer_and_failure(rows)

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import cast
 
 from ragassay.errors import InputError
-from ragassay.formats import files, frames
-from ragassay.formats.base import NO, SURE, Format, Head
-from ragassay.formats.records import Mapper, Record
+from ragassay.formats import frames, opening
+from ragassay.formats.format import NO, SURE, Format, Head
+from ragassay.formats.sample_records import Mapper, Record
 from ragassay.samples import Sample
 
 _SLICE = 4096
@@ -28,7 +28,7 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
     import polars as pl
 
     mapper.cells = True
-    with files.opened(path):
+    with opening.opened(path):
         pass  # says at once what is wrong with the file as such
     try:
         scanned = pl.scan_parquet(path, glob=False)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from ragassay.counts import either, plural
 from ragassay.errors import InputError
 from ragassay.formats.aliases import pick
-from ragassay.formats.kinds import kind
-from ragassay.formats.values import (
+from ragassay.formats.field_values import (
     identifier,
     is_number,
     needed_identifier,
@@ -17,6 +17,7 @@ from ragassay.formats.values import (
     text,
     whole_number,
 )
+from ragassay.formats.kinds import kind
 from ragassay.samples import GoldPassage, Passage
 
 _TEXT = (
@@ -107,7 +108,8 @@ def with_ids(
         return listed if ranked is None else ranked
     if len(listed) != len(ranked):
         raise InputError(
-            f"there are {len(ranked)} ids for {len(listed)} passages",
+            f"there {either(len(ranked), 'is', 'are')} {plural(len(ranked), 'id')} for "
+            f"{plural(len(listed), 'passage')}",
             field=field,
             hint="Give one id for each passage.",
         )

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ragassay.errors import InputError
-from ragassay.formats.files import lines
-from ragassay.formats.trec import Layout, fields_of, read_table
+from ragassay.formats.opening import lines
+from ragassay.formats.trec_files import Layout, fields_of, read_table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -30,7 +30,7 @@ def read_grouped_qrels(path: Path) -> pl.DataFrame:
     """Qrels of several groups: a frame of ``query``, ``group``, ``document`` and ``grade``.
 
     Raises:
-        InputError: see `ragassay.formats.trec.read_table`; also a document that a group judged
+        InputError: see `ragassay.formats.trec_files.read_table`; or a document that a group judged
             twice for one query.
     """
     return _distinct(path, _GROUPED)
@@ -44,7 +44,7 @@ def read_preferences(path: Path, *, qrels: bool = False) -> pl.DataFrame:
         qrels: it is a qrels file; each group then has one sub-group.
 
     Raises:
-        InputError: see `ragassay.formats.trec.read_table`; also a document to which a sub-group
+        InputError: see `ragassay.formats.trec_files.read_table`; or a document to which a sub-group
             gives two levels.
     """
     import polars as pl

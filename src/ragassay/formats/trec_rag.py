@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from ragassay.errors import InputError
-from ragassay.formats import files, values
-from ragassay.formats.base import NO, SURE, Format, Head
-from ragassay.formats.records import Mapper
+from ragassay.formats import field_values, opening
+from ragassay.formats.format import NO, SURE, Format, Head
+from ragassay.formats.sample_records import Mapper
 from ragassay.samples import Answer, Passage, Sample, Statement
 
 _TOPIC_ID = ("topic_id", "narrative_id")
@@ -33,7 +33,7 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
         UsageError: columns were chosen.
     """
     mapper.refuse_columns("trec_rag")
-    for line, record in files.json_records(path, mapper.note):
+    for line, record in opening.json_records(path, mapper.note):
         try:
             sample = _sample(record, mapper, line)
         except InputError as error:
@@ -50,14 +50,14 @@ def _sample(record: dict[str, Any], mapper: Mapper, line: int) -> Sample:
         about = {**inner, **about}
     listed = about.pop("references", None)
     if not isinstance(listed, list):
-        raise values.not_a_list(listed, "references", "passage ids")
+        raise field_values.not_a_list(listed, "references", "passage ids")
     cited = [_reference(item) for item in listed]
-    query = values.text(_first(about, _TOPIC), "topic")
+    query = field_values.text(_first(about, _TOPIC), "topic")
     return Sample(
-        id=values.identifier(_first(about, _TOPIC_ID), "topic_id")
+        id=field_values.identifier(_first(about, _TOPIC_ID), "topic_id")
         or mapper.made_id(query, (), line),
         query=query,
-        system=values.identifier(about.pop("run_id", None), "run_id") or mapper.system,
+        system=field_values.identifier(about.pop("run_id", None), "run_id") or mapper.system,
         passages=tuple(cited),
         answer=_answer(about.pop("answer", None), [passage.id or "" for passage in cited]),
         metadata=_metadata(about, mapper, line),
@@ -67,13 +67,13 @@ def _sample(record: dict[str, Any], mapper: Mapper, line: int) -> Sample:
 def _metadata(about: dict[str, Any], mapper: Mapper, line: int) -> dict[str, Any]:
     """The rest of the record; large and nested values are left out with a note."""
     for key, value in about.items():
-        if not values.is_small(value):
+        if not field_values.is_small(value):
             mapper.note(
                 f"values of the unknown field {key!r} that are large or nested",
                 "They were left out of the metadata.",
                 line,
             )
-    return {key: value for key, value in about.items() if values.is_small(value)}
+    return {key: value for key, value in about.items() if field_values.is_small(value)}
 
 
 def _first(about: dict[str, Any], names: Sequence[str]) -> Any:
@@ -84,31 +84,31 @@ def _first(about: dict[str, Any], names: Sequence[str]) -> Any:
 def _reference(item: Any) -> Passage:
     if isinstance(item, dict):
         return Passage(
-            values.text(item.get("text"), "references.text"),
-            values.needed_identifier(item.get("id", item.get("docid")), "references.id"),
+            field_values.text(item.get("text"), "references.text"),
+            field_values.needed_identifier(item.get("id", item.get("docid")), "references.id"),
         )
-    return Passage(id=values.needed_identifier(item, "references"))
+    return Passage(id=field_values.needed_identifier(item, "references"))
 
 
 def _answer(value: Any, references: Sequence[str]) -> Answer | None:
     if value is None:
         return None
     if not isinstance(value, list):
-        raise values.not_a_list(value, "answer", "{'text': ..., 'citations': [...]}")
+        raise field_values.not_a_list(value, "answer", "{'text': ..., 'citations': [...]}")
     sentences = []
     for item in value:
         if not isinstance(item, dict):
-            raise values.not_a_list(item, "answer", "{'text': ..., 'citations': [...]}")
+            raise field_values.not_a_list(item, "answer", "{'text': ..., 'citations': [...]}")
         if "text" not in item:
             raise InputError(
                 f"a sentence has no 'text' among {', '.join(map(repr, item)) or 'no keys'}",
                 field="answer",
                 hint="Sentences are {'text': ..., 'citations': [...]}.",
             )
-        words = values.text(item.get("text"), "answer.text") or ""
+        words = field_values.text(item.get("text"), "answer.text") or ""
         cited = item.get("citations") or []
         if not isinstance(cited, list):
-            raise values.not_a_list(cited, "answer.citations", "indices")
+            raise field_values.not_a_list(cited, "answer.citations", "indices")
         ids = (_citation(one, references) for one in cited)
         sentences.append(Statement(words, tuple(dict.fromkeys(ids))))
     return Answer(" ".join(sentence.text for sentence in sentences), tuple(sentences))
@@ -119,7 +119,7 @@ def _citation(value: Any, references: Sequence[str]) -> str:
     retrieved."""
     if isinstance(value, str):
         return value
-    index = values.whole_number(value, "answer.citations")
+    index = field_values.whole_number(value, "answer.citations")
     if index is None or not 0 <= index < len(references):
         raise InputError(
             f"the citation {value} points outside the {len(references)} references",

@@ -9,9 +9,10 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from ragassay.counts import either, plural
 from ragassay.errors import InputError, RagassayWarning
-from ragassay.formats.base import NO, SURE, Format, Head
-from ragassay.formats.records import Mapper
+from ragassay.formats.format import NO, SURE, Format, Head
+from ragassay.formats.sample_records import Mapper
 from ragassay.samples import GoldPassage, Passage, Sample
 
 Qrels = Mapping[str, Mapping[str, int]]
@@ -32,11 +33,11 @@ def with_gold(
         mapper: makes its samples.
         gold: a qrels file, a BEIR folder, or query id -> document id -> grade.
     """
-    from ragassay.formats import trec
+    from ragassay.formats import trec_files
 
     if one is FORMAT and not isinstance(gold, Mapping):
         return _run(path, Path(gold), mapper)
-    qrels = gold if isinstance(gold, Mapping) else trec.read_qrels_by_query(Path(gold))
+    qrels = gold if isinstance(gold, Mapping) else trec_files.read_qrels_by_query(Path(gold))
     return _judged(one.read(path, mapper), qrels, mapper)
 
 
@@ -79,20 +80,22 @@ def read_run_samples(run_path: Path, qrels_path: Path) -> Iterator[Sample]:
         qrels_path: its qrels.
 
     Raises:
-        InputError: see `ragassay.formats.trec`; also a document that occurs twice for one
+        InputError: see `ragassay.formats.trec_files`; also a document that occurs twice for one
             query, or no query in common.
     """
-    from ragassay.formats import trec
+    from ragassay.formats import trec_files
 
-    judged = trec.read_qrels_by_query(qrels_path)
-    run = trec.read_run(run_path)
+    judged = trec_files.read_qrels_by_query(qrels_path)
+    run = trec_files.read_run(run_path)
     in_run = run.frame["query"].unique()
     common = in_run.is_in(list(judged))
     if not common.any():
-        raise trec.no_overlap(str(in_run[0]), next(iter(judged)), run_path)
+        raise trec_files.no_overlap(str(in_run[0]), next(iter(judged)), run_path)
     if unjudged := in_run.len() - int(common.sum()):
         warnings.warn(
-            f"{run_path}: {unjudged} queries of the run have no judgements and were left out.",
+            f"{run_path}: {plural(unjudged, 'query')} of the run "
+            f"{either(unjudged, 'has no judgements and was', 'have no judgements and were')} "
+            "left out.",
             RagassayWarning,
             stacklevel=2,
         )
@@ -110,7 +113,7 @@ def read_run_samples(run_path: Path, qrels_path: Path) -> Iterator[Sample]:
         rows = where.get(query, slice(0, 0))
         names = documents[rows].to_list()
         if len(set(names)) < len(names):
-            raise trec.repeated(run_path, query, _first_repeat(names), run=True)
+            raise trec_files.repeated(run_path, query, _first_repeat(names), run=True)
         passages = zip(names, scores[rows].to_list(), strict=True)
         yield Sample(
             id=query,

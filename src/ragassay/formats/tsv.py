@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ragassay.formats import csv, delimited
-from ragassay.formats.base import Format, Head
-from ragassay.formats.records import Mapper
+from ragassay.formats.format import Format, Head
+from ragassay.formats.sample_records import Mapper
 from ragassay.samples import Sample
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ragassay.formats import native
-from ragassay.formats.base import NO, SURE, Format, Head
+from ragassay.formats.format import NO, SURE, Format, Head
 
 
 def _sniff(head: Head) -> int:

@@ -12,11 +12,11 @@ import asyncio
 import threading
 from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Hashable, Mapping, Sequence
-from concurrent.futures import Future
-from concurrent.futures import TimeoutError as FutureTimeout
+from concurrent.futures import Future, TimeoutError as FutureTimeout
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
 
+from ragassay.counts import either, share
 from ragassay.judges.judge import Judge
 from ragassay.judges.panel import disagreed
 from ragassay.judges.question import Question
@@ -345,7 +345,9 @@ class Ask:
         found = await self.verdicts(questions)
         failed = [one for one in found if isinstance(one, Failure)]
         if failed:
-            detail = f"{len(failed)} of {len(found)} questions have no answer: {failed[0].detail}"
+            have = either(len(failed), "has", "have")
+            detail = f"{share(len(failed), len(found), 'question')} {have} no answer"
+            detail += f": {failed[0].detail}"
             raise Unanswered(failed[0], detail if len(found) > 1 else "")
         return [cast("Verdict[R]", one).answer for one in found]
 

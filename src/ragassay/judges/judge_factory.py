@@ -3,7 +3,7 @@
 =================================== ============================================================
 ``offline``                         the embedded judge
 ``openai``                          the suite's published default model
-``openai:gpt-5-mini``               a model of a provider; see `ragassay.transport.providers`
+``openai:gpt-5-mini``               a model of a provider; see `ragassay.transport.provider_table`
 ``http://localhost:8000/v1#model``  any OpenAI-compatible endpoint
 ``replay:FILE``                     recorded verdicts, or the labels of people
 =================================== ============================================================
@@ -24,20 +24,26 @@ from urllib.parse import urlsplit, urlunsplit
 from ragassay import extensions
 from ragassay.errors import UsageError, did_you_mean
 from ragassay.judges.judge import Judge
-from ragassay.judges.ledger.store import Ledger
-from ragassay.judges.llm.ledger_lookup import Reuse
-from ragassay.judges.llm.llm_judge import LLMJudge
+from ragassay.judges.ledger import Ledger
+from ragassay.judges.llm import LLMJudge, Reuse
 from ragassay.judges.offline import OfflineJudge
 from ragassay.judges.panel import Panel
 from ragassay.judges.replay import Replay
-from ragassay.transport import secrets
-from ragassay.transport.budget import Budget
-from ragassay.transport.endpoints.base import TIMEOUT_S, Endpoint
-from ragassay.transport.limits import MOST, Limiter
-from ragassay.transport.prices import Price, price_of
-from ragassay.transport.protocols import aliases, protocols, providers
-from ragassay.transport.providers import OWN_KEY, Provider
-from ragassay.transport.secrets import Secret
+from ragassay.transport import (
+    MOST,
+    OWN_KEY,
+    Budget,
+    Limiter,
+    Price,
+    Provider,
+    Secret,
+    aliases,
+    price_of,
+    protocols,
+    providers,
+    secrets,
+)
+from ragassay.transport.endpoints import TIMEOUT_S, Endpoint
 
 
 @dataclass(frozen=True, slots=True)

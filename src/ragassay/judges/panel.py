@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Coroutine, Iterable, Sequence
 from typing import Any
 
+from ragassay.counts import plural
 from ragassay.errors import UsageError
 from ragassay.judges.combining import RULES, combinable, differ
 from ragassay.judges.judge import Judge
@@ -51,7 +52,7 @@ class Panel(Judge):
         self.quorum = len(members) // 2 + 1 if quorum is None else quorum
         if not 1 <= self.quorum <= len(members):
             raise UsageError(
-                f"A quorum of {quorum} cannot be: the panel has {len(members)} members."
+                f"A quorum of {quorum} cannot be: the panel has {plural(len(members), 'member')}."
             )
         self._seats = _seats(self.members)
 

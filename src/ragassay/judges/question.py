@@ -44,7 +44,7 @@ from ragassay.judges.combining import combine
 from ragassay.judges.prompt_escaping import RULE, fenced, numbered
 from ragassay.judges.reply import R_co, Reply, ReplyInParts, about
 from ragassay.judges.schema_bounds import extreme
-from ragassay.transport.endpoints.base import Message
+from ragassay.transport.endpoints import Message
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,6 @@ first used. Nothing is downloaded while scoring; a model that is not on this mac
 `Unavailable`, and what needs it is unscored with that sentence.
 """
 
-from ragassay.models.model_options import ModelOptions
-from ragassay.models.models import Models
-from ragassay.models.weights.weight_files import Unavailable, Unusable, Weights
+from ragassay.exports import exports
 
-__all__ = ["ModelOptions", "Models", "Unavailable", "Unusable", "Weights"]
+__getattr__, __dir__, __all__ = exports(__name__)

@@ -6,21 +6,19 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ragassay import files
-from ragassay.engine.results.result import CONSISTENCY, Result
-from ragassay.engine.results.run_folder import SCORES, report_files
-from ragassay.engine.results.summary import Comparison
+from ragassay.engine.results import CONSISTENCY, SCORES, Comparison, Result, report_files
 from ragassay.errors import UsageError, did_you_mean
 from ragassay.extensions import added
 from ragassay.reports.charts import charts, drawing
 from ragassay.reports.html import pages
-from ragassay.reports.plots.compared import overview
+from ragassay.reports.plots import overview
 from ragassay.reports.tables import (
     consistency_csv,
     consistency_table,
-    open_rag_eval,
     ore_files,
-    ragreport,
+    ragreport_csv,
     tables,
+    trecrag_csv,
 )
 from ragassay.reports.text import markdown
 from ragassay.strict import dumps
@@ -45,8 +43,8 @@ WRITERS: dict[str, Callable[[Result, Path], None]] = {
     "png": charts.write_boxplots,
     "svg": charts.write_boxplots,
     "distributions": charts.write_distributions,
-    "ragreport": ragreport.write_csv,
-    "trecrag": open_rag_eval.write_trecrag,
+    "ragreport": ragreport_csv.write_csv,
+    "trecrag": trecrag_csv.write_trecrag,
     "consistency": consistency_csv.write_csv,
 }
 """The writer of each of our report formats that is one file; `file_name` says what it writes."""
@@ -102,8 +100,8 @@ def write_reports(
     if target is None:
         raise UsageError("The result has no folder yet: give one, or save it first.")
     ran = result.config.get("suite") or ()
-    published = ["ragreport"] if "ragreport" in ran and ragreport.metrics_of(result) else []
-    published += ["trecrag"] if "trecrag" in ran and open_rag_eval.has_metrics(result) else []
+    published = ["ragreport"] if "ragreport" in ran and ragreport_csv.metrics_of(result) else []
+    published += ["trecrag"] if "trecrag" in ran and trecrag_csv.has_metrics(result) else []
     published += ["consistency"] if result.consistency is not None else []
     wanted = list(formats or (*DEFAULT, *published))
     for name in wanted:

@@ -13,6 +13,7 @@ import re
 from collections import deque
 from dataclasses import dataclass
 
+from ragassay.counts import plural, share
 from ragassay.errors import UsageError
 
 _AMOUNT = re.compile(
@@ -157,8 +158,8 @@ class Budget:
             parts.append(f"{about}{_money(self.spent_dollars)} of {_money(self.dollars)}")
         elif self.spent_dollars:
             parts.append(f"{about}{_money(self.spent_dollars)}")
-        of = "" if self.calls is None else f" of {self.calls:,}"
-        parts.append(f"{self.spent_calls:,}{of} calls")
+        n = self.spent_calls
+        parts.append(plural(n, "call") if self.calls is None else share(n, self.calls, "call"))
         of = "" if self.tokens is None else f" of {self.tokens:,}"
         parts.append(f"{about}{self.spent_tokens:,}{of} tokens")
         return ", ".join(parts)
@@ -169,9 +170,9 @@ class Budget:
         if self.dollars is not None:
             parts.append(f"{_money(max(0.0, self.dollars - self.spent_dollars))} left")
         if self.calls is not None:
-            parts.append(f"{max(0, self.calls - self.spent_calls):,} calls left")
+            parts.append(f"{plural(max(0, self.calls - self.spent_calls), 'call')} left")
         if self.tokens is not None:
-            parts.append(f"{max(0, self.tokens - self.spent_tokens):,} tokens left")
+            parts.append(f"{plural(max(0, self.tokens - self.spent_tokens), 'token')} left")
         return ", ".join(parts)
 
     def _fits(

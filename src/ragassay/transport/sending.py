@@ -16,7 +16,7 @@ from typing import Generic, TypeVar
 from ragassay.scores import Reason
 from ragassay.transport.breaker import Breaker
 from ragassay.transport.budget import Budget, Reservation
-from ragassay.transport.endpoints.base import TIMEOUT_S, Completion, Endpoint, EndpointError
+from ragassay.transport.endpoints import TIMEOUT_S, Completion, Endpoint, EndpointError
 from ragassay.transport.limits import Limiter
 from ragassay.transport.prices import Price
 
@@ -162,6 +162,13 @@ class Sender:
     def unusable(self, detail: str) -> None:
         """Counts a question to which no reply held an answer; see `Breaker.unusable`."""
         self.breaker.unusable(detail)
+        if self.breaker.tripped:
+            self._wake()
+
+    def rejected_in_vain(self, failure: EndpointError) -> None:
+        """Counts a rejection of parameters as a failure of the endpoint, once the same request
+        failed without them: they were not the cause."""
+        self.breaker.failed(failure.reason, failure.detail, permanent=True)
         if self.breaker.tripped:
             self._wake()
 

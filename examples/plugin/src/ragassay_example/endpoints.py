@@ -9,15 +9,15 @@ import urllib.request
 from typing import Any, ClassVar
 
 from ragassay.scores import Reason
-from ragassay.transport.endpoints.base import (
+from ragassay.transport import Provider
+from ragassay.transport.endpoints import (
     ApiProtocol,
     Completion,
     Endpoint,
     EndpointError,
     Prompt,
+    from_status,
 )
-from ragassay.transport.endpoints.errors import from_status
-from ragassay.transport.providers import Provider
 
 
 class Generate(Endpoint):

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ragassay.errors import InputError
-from ragassay.formats.base import NO, SURE, Format, Head
-from ragassay.formats.records import Mapper
+from ragassay.formats import NO, SURE, Format, Head, Mapper
 from ragassay.samples import Sample
 
 

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ragassay.judges.judge import Judge
-from ragassay.judges.judge_factory import JudgeOptions
-from ragassay.judges.question import Question
-from ragassay.judges.verdict import Provenance, Verdict
+from ragassay.judges import Judge, JudgeOptions, Provenance, Question, Verdict
 
 
 class Baseline(Judge):

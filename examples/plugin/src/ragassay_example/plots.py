@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ragassay.engine.results.run_folder import open_run
+from ragassay.engine.results import open_run
 
 
 def means(files: Sequence[Path], metrics: Sequence[str] | None) -> dict[str, Any]:

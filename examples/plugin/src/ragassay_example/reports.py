@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ragassay.engine.results.result import Result
-from ragassay.engine.results.run_folder import ReportFormat
+from ragassay.engine.results import ReportFormat, Result
 
 
 def _write(result: Result, path: Path) -> None:

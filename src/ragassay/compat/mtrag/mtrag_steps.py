@@ -18,22 +18,16 @@ from ragassay import strict, suites
 from ragassay.compat.mtrag.given_values import Kept, Known, judge_of_field
 from ragassay.compat.mtrag.mtrag_evaluators import read_evaluators
 from ragassay.compat.mtrag.unavailable_judge import Nobody
-from ragassay.engine.config.metric_selection import with_options
-from ragassay.engine.config.run_config import make_config
-from ragassay.engine.results.summary import Summary
-from ragassay.engine.run.accumulator import Collector, noted
-from ragassay.engine.run.judge_session import signature, spending
-from ragassay.engine.run.scoring import judged_among, score_stream
+from ragassay.engine.config import make_config, with_options
+from ragassay.engine.results import Summary
+from ragassay.engine.run import Accumulator, judged_among, noted, score_stream, signature, spending
 from ragassay.errors import InputError, UsageError, did_you_mean
 from ragassay.files import atomic
-from ragassay.formats import files
-from ragassay.formats.mtrag_records import Record, Tasks, extended
-from ragassay.formats.native import packed
-from ragassay.formats.records import Mapper
-from ragassay.judges.asking import Asker
+from ragassay.formats import Mapper, Record, Tasks, extended, opening, packed
+from ragassay.judges import Asker
 from ragassay.judges.offline import offline_asker
-from ragassay.metrics.core.base import Metric
-from ragassay.metrics.mtrag.mtrag_judged import UnderspecifiedEval
+from ragassay.metrics.core import Metric
+from ragassay.metrics.mtrag import UnderspecifiedEval
 from ragassay.models import ModelOptions, Models
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Unscored
@@ -208,7 +202,7 @@ def run_steps(
     begun = time.monotonic()
     fields = options.fields()
     shown = {name: metric for name, metric in fields.items() if name != _BESIDE}
-    collected = Collector(make_config(), shown)
+    collected = Accumulator(make_config(), shown)
     tasks = _tasks(options)
     mine = Asker(Nobody(CONDITION)) if options.steps == (CONDITION,) else None
     if asker is None and mine is None:
@@ -264,7 +258,7 @@ def _tasks(options: StepOptions) -> Tasks | None:
 
 
 def _records(path: Path, tasks: Tasks | None) -> Iterator[tuple[int, Record]]:
-    for line, record in files.json_records(path, lambda what, then: None):
+    for line, record in opening.json_records(path, lambda what, then: None):
         yield line, record if tasks is None else tasks.join(record, path, line)
 
 

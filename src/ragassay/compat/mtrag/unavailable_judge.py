@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ragassay.judges.judge import Judge
-from ragassay.judges.question import Question
-from ragassay.judges.questions.answering import SaysIdk, SaysUnderspecified
-from ragassay.judges.questions.rating import ReferenceRating
-from ragassay.judges.questions.support import ExtractClaims
-from ragassay.judges.reply import R_co
-from ragassay.judges.verdict import Failure, Provenance, Verdict, evidence_id
+from ragassay.counts import either, share
+from ragassay.judges import Failure, Judge, Provenance, Question, R_co, Verdict, evidence_id
+from ragassay.judges.questions import ExtractClaims, ReferenceRating, SaysIdk, SaysUnderspecified
 from ragassay.scores import Outcome, Reason, Unscored
 
 _STEP_OF = {
@@ -64,7 +60,8 @@ class Nobody(Judge):
         named = " and ".join(filter(None, (", ".join(steps[:-1]), steps[-1])))
         what = f"step{'s' if len(steps) > 1 else ''} {named}"
         return (
-            f"{self._n_lacking:,} of {total:,} records lack values of the {what}, and {self._step} "
+            f"{share(self._n_lacking, total, 'record')} "
+            f"{either(self._n_lacking, 'lacks', 'lack')} values of the {what}, and {self._step} "
             f"asks no judge: run the {what} first, or the step all."
         )
 

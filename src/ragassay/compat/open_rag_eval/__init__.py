@@ -16,41 +16,6 @@ answer may be a text)::
      "answer": [{"text": "Frank Herbert.", "citations": ["[1]"]}]}
 """
 
-from __future__ import annotations
+from ragassay.exports import exports
 
-from ragassay.compat.open_rag_eval.evaluator import TRECEvaluator
-from ragassay.compat.open_rag_eval.judge_models import (
-    AnthropicModel,
-    GeminiModel,
-    LLMJudgeModel,
-    OpenAIModel,
-    TogetherModel,
-)
-from ragassay.compat.open_rag_eval.others import ConsistencyEvaluator, GoldenAnswerEvaluator
-from ragassay.compat.open_rag_eval.parts import (
-    AutoNuggetizer,
-    AutoNuggetMetric,
-    CitationMetric,
-    HallucinationMetric,
-    NoAnswerMetric,
-    UMBRELAMetric,
-)
-from ragassay.compat.open_rag_eval.records import RAGResultsLoader
-
-__all__ = [
-    "AnthropicModel",
-    "AutoNuggetMetric",
-    "AutoNuggetizer",
-    "CitationMetric",
-    "ConsistencyEvaluator",
-    "GeminiModel",
-    "GoldenAnswerEvaluator",
-    "HallucinationMetric",
-    "LLMJudgeModel",
-    "NoAnswerMetric",
-    "OpenAIModel",
-    "RAGResultsLoader",
-    "TRECEvaluator",
-    "TogetherModel",
-    "UMBRELAMetric",
-]
+__getattr__, __dir__, __all__ = exports(__name__)

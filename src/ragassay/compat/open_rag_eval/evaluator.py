@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ragassay import suites
 from ragassay.compat.open_rag_eval.judge_models import LLMJudgeModel, asked, sampling
 from ragassay.compat.open_rag_eval.options import (
     K_VALUES,
@@ -25,14 +26,14 @@ from ragassay.compat.open_rag_eval.parts import (
     Part,
     UMBRELAMetric,
 )
-from ragassay.compat.open_rag_eval.records import samples_of
+from ragassay.compat.open_rag_eval.query_data import samples_of
 from ragassay.errors import RagassayWarning
 from ragassay.samples import Sample
 
 if TYPE_CHECKING:
-    from ragassay.engine.results.result import Result
-    from ragassay.engine.run.source import Data
-    from ragassay.judges.judge import Judge
+    from ragassay.engine.results import Result
+    from ragassay.engine.run import Data
+    from ragassay.judges import Judge
 
 
 class TRECEvaluator:
@@ -56,7 +57,6 @@ class TRECEvaluator:
         options: Mapping[str, Any] | None = None,
     ) -> None:
         from ragassay.metrics.core import naming
-        from ragassay.suites.trecrag import SUITE
 
         given = dict(options or {})
         self.model = model
@@ -67,7 +67,7 @@ class TRECEvaluator:
         self.k_values = self._ks or K_VALUES
         own = trec_options({name: given.pop(name) for name in TREC_KEYS if name in given})
         looked_at = own.metrics_to_run_consistency
-        named = tuple(SUITE.resolve(looked_at) if looked_at else ())
+        named = tuple(suites.get("trecrag").resolve(looked_at) if looked_at else ())
         self._repeats = named if own.run_consistency else None
         if named and not own.run_consistency:
             warnings.warn(
@@ -78,7 +78,7 @@ class TRECEvaluator:
         hhem = own.hallucination_metric
         if hhem is not None and hhem.max_chars is not None:
             given["max_chars"] = hhem.max_chars
-        metrics = SUITE.resolve(ks=self._ks)
+        metrics = suites.get("trecrag").resolve(ks=self._ks)
         check(given, "TRECEvaluator", naming.parameters(*metrics), "k_values", *TREC_KEYS)
         self.options = given
         self.retrieval_metric = UMBRELAMetric(model, kwargs, **_of(UMBRELAMetric, given))
@@ -110,14 +110,16 @@ class TRECEvaluator:
             UsageError: an option that there is not, or a judge that cannot be had.
         """
         from ragassay.engine import evaluate
-        from ragassay.suites.trecrag import SUITE
 
         found = {
-            metric: with_options(metric, self.options) for metric in SUITE.resolve(ks=self._ks)
+            metric: with_options(metric, self.options)
+            for metric in suites.get("trecrag").resolve(ks=self._ks)
         }
-        columns = {str(new): SUITE.columns.get(str(old)) for old, new in found.items()}
+        columns = {
+            str(new): suites.get("trecrag").columns.get(str(old)) for old, new in found.items()
+        }
         suite = dataclasses.replace(
-            SUITE,
+            suites.get("trecrag"),
             metrics=tuple(map(str, found.values())),
             columns={name: column for name, column in columns.items() if column is not None},
         )
@@ -151,7 +153,7 @@ class TRECEvaluator:
         Raises:
             UsageError: the file cannot be written.
         """
-        from ragassay.reports.tables.open_rag_eval import write_trecrag
+        from ragassay.reports.tables import write_trecrag
 
         write_trecrag(result, path)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from ragassay.errors import UsageError
 
 if TYPE_CHECKING:
-    from ragassay.judges.judge import Judge
+    from ragassay.judges import Judge
 
 
 PAGE_MODEL = "gpt-4o"
@@ -78,7 +78,7 @@ def sampling(model_kwargs: Mapping[str, Any] | None) -> dict[str, Any]:
     Raises:
         UsageError: an unknown parameter, or an impossible value.
     """
-    from ragassay.engine.config.run_config import model_kwargs as keys
+    from ragassay.engine.config import model_kwargs as keys
 
     return keys(model_kwargs or {})
 
@@ -92,9 +92,7 @@ def asked(model: LLMJudgeModel | Judge | str) -> dict[str, Any]:
     """
     if not isinstance(model, LLMJudgeModel):
         return {"judge": model}
-    from ragassay.transport.protocols import providers
-    from ragassay.transport.providers import OWN_KEY
-    from ragassay.transport.secrets import Secret, from_environment
+    from ragassay.transport import OWN_KEY, Secret, from_environment, providers
 
     if model.api_key is None:
         provider = providers()[model.provider]

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from ragassay.errors import UsageError, did_you_mean
 
 if TYPE_CHECKING:
-    from ragassay.engine.published.published_options import TrecOptions
-    from ragassay.metrics.core.base import Metric
+    from ragassay.engine.published import TrecOptions
+    from ragassay.metrics.core import Metric
 
 K_VALUES = (1, 3, 5)
 TREC_KEYS = ("run_consistency", "metrics_to_run_consistency", "hallucination_metric")
@@ -23,8 +23,8 @@ def trec_options(given: Mapping[str, Any]) -> TrecOptions:
     """
     from pydantic import ValidationError
 
-    from ragassay.engine.config.run_config import said
-    from ragassay.engine.published.published_options import Hallucination, TrecOptions
+    from ragassay.engine.config import said
+    from ragassay.engine.published import Hallucination, TrecOptions
 
     hhem = given.get("hallucination_metric")
     if isinstance(hhem, Mapping):
@@ -51,8 +51,8 @@ def similarities(options: Mapping[str, Any]) -> tuple[str, ...]:
     """
     from pydantic import ValidationError
 
-    from ragassay.engine.config.run_config import said
-    from ragassay.engine.published.published_options import SIMILARITIES, ConsistencyOptions
+    from ragassay.engine.config import said
+    from ragassay.engine.published import SIMILARITIES, ConsistencyOptions
     from ragassay.metrics.core import naming
 
     check(options, "ConsistencyEvaluator", ConsistencyOptions.model_fields)

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from ragassay.compat.open_rag_eval.judge_models import LLMJudgeModel, asked
 from ragassay.compat.open_rag_eval.options import similarities
-from ragassay.compat.open_rag_eval.records import samples_of
+from ragassay.compat.open_rag_eval.query_data import samples_of
 from ragassay.samples import Sample
 
 if TYPE_CHECKING:
-    from ragassay.engine.results.result import Result
-    from ragassay.engine.run.source import Data
-    from ragassay.judges.judge import Judge
+    from ragassay.engine.results import Result
+    from ragassay.engine.run import Data
+    from ragassay.judges import Judge
 
 
 class ConsistencyEvaluator:
@@ -41,6 +41,9 @@ class ConsistencyEvaluator:
     ) -> Result:
         """Compares the runs of each query, two by two.
 
+        The result's own summary has no metric: the numbers are in its ``consistency``, a result
+        of its own, and printing the result shows them.
+
         Args:
             data: samples that hold each query several times (``query_run`` or ``repeat``).
             save: a run folder to write.
@@ -62,7 +65,7 @@ class ConsistencyEvaluator:
         Raises:
             UsageError: the file cannot be written.
         """
-        from ragassay.reports.tables.consistency_csv import write_csv
+        from ragassay.reports.tables import write_csv
 
         write_csv(result, path)
 

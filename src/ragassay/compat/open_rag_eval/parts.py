@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ragassay.compat.open_rag_eval.judge_models import LLMJudgeModel, asked, sampling
 from ragassay.compat.open_rag_eval.options import K_VALUES, check, cutoffs, with_options
-from ragassay.compat.open_rag_eval.records import samples_of
+from ragassay.compat.open_rag_eval.query_data import samples_of
 from ragassay.errors import UsageError
 from ragassay.samples import Sample
 
 if TYPE_CHECKING:
-    from ragassay.engine.run.source import Data
-    from ragassay.judges.judge import Judge
+    from ragassay.engine.run import Data
+    from ragassay.judges import Judge
 
 _RUNNING = ("models", "device", "dtype", "batch_size")
 
@@ -68,8 +68,7 @@ class Part(ABC):
     def _compute(self, data: Any, names: Sequence[str]) -> Any:
         from ragassay.engine import evaluate
         from ragassay.metrics.core import naming
-        from ragassay.reports.tables.ore_values import SpecValues
-        from ragassay.reports.tables.rows import by_sample
+        from ragassay.reports.tables import SpecValues, by_sample
 
         single = isinstance(data, Mapping | Sample)
         metrics = [with_options(naming.parse(name), self.parameters) for name in names]
@@ -193,7 +192,7 @@ class NoAnswerMetric(Part):
 
 def _with_folder(running: Mapping[str, Any], name: str | Path | None) -> dict[str, Any]:
     """The options with the folder of HHEM's checkpoint, where one is named."""
-    from ragassay.models.classifiers.hhem import HHEM
+    from ragassay.models.classifiers import HHEM
 
     if name is None or str(name) == HHEM.name:
         return dict(running)

@@ -8,16 +8,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ragassay.engine.run.ranked_runs import Judged, aggregate
+from ragassay.engine.run import JudgedRun, aggregate
 from ragassay.errors import UsageError
-from ragassay.formats.trec_judgements import Scale
-from ragassay.metrics.retrieval.judgement_groups import GroupedRankings
-from ragassay.metrics.retrieval.preferences import PreferenceMeasure, Preferences
-from ragassay.metrics.retrieval.rankings import Floats, Mask, Rankings
-from ragassay.metrics.retrieval.retrieval_gains import RankBiasedResidual
-from ragassay.metrics.retrieval.retrieval_levels import RelevanceString
-from ragassay.metrics.retrieval.retrieval_sets import NumQueries, Utility
-from ragassay.metrics.retrieval.trec_names import TrecMeasure
+from ragassay.formats import Scale
+from ragassay.metrics.retrieval import (
+    Floats,
+    GroupedRankings,
+    Mask,
+    NumQueries,
+    PreferenceMeasure,
+    Preferences,
+    RankBiasedResidual,
+    Rankings,
+    RelevanceString,
+    TrecMeasure,
+    Utility,
+)
 
 Value = float | int | str
 NO_Z_SCORE = -1_000_000.0
@@ -91,7 +97,7 @@ class TrecScores:
 
 
 def score(
-    judged: Judged,
+    judged: JudgedRun,
     tag: str,
     measures: Sequence[TrecMeasure],
     *,
@@ -144,7 +150,7 @@ def score(
     return found if scales is None else _standardised(found, scales)
 
 
-def _column(measure: TrecMeasure, judged: Judged, missing: Mask) -> Sequence[Value]:
+def _column(measure: TrecMeasure, judged: JudgedRun, missing: Mask) -> Sequence[Value]:
     metric = measure.metric
     if metric is None:
         return [""] * len(judged)
@@ -157,7 +163,7 @@ def _column(measure: TrecMeasure, judged: Judged, missing: Mask) -> Sequence[Val
     return [int(value) for value in found] if metric.aggregate == "sum" else found
 
 
-def _values(measure: TrecMeasure, judged: Judged) -> Floats:
+def _values(measure: TrecMeasure, judged: JudgedRun) -> Floats:
     metric = measure.metric
     if isinstance(metric, NumQueries):
         return np.ones(len(judged))

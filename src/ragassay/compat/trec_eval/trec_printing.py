@@ -9,10 +9,11 @@ from rich.table import Table
 from rich.text import Text
 
 from ragassay.compat.trec_eval.trec_evaluation import NO_Z_SCORE, TrecScores, Value
-from ragassay.metrics.retrieval.trec_names import TrecMeasure
+from ragassay.counts import either, plural, share
+from ragassay.metrics.retrieval import TrecMeasure
 
 if TYPE_CHECKING:
-    from ragassay.engine.results.summary import Comparison
+    from ragassay.engine.results import Comparison
 
 
 def table(scores: TrecScores, *, per_query: bool, summary: bool = True) -> Table:
@@ -42,27 +43,34 @@ def averaged_over(scores: TrecScores) -> str:
     """Which queries the means run over."""
     n = len(scores.queries)
     if scores.complete:
-        return f"mean over all {n:,} judged queries ({scores.n_missing:,} not in the run count 0)"
-    return f"mean over the {n:,} queries in both files, of {scores.n_judged:,} judged"
+        count = either(scores.n_missing, "counts", "count")
+        over = "the one judged query" if n == 1 else f"all {n:,} judged queries"
+        return f"mean over {over} ({scores.n_missing:,} not in the run {count} 0)"
+    over = "one query" if n == 1 else f"{n:,} queries"
+    return f"mean over the {over} in both files, of {scores.n_judged:,} judged"
 
 
 def warnings(scores: TrecScores, run: str) -> list[str]:
     """What a reader of the scores must know: queries left out, values without a z-score."""
     found = []
     if scores.n_missing:
-        what = "count 0" if scores.complete else "are left out; with -c they count 0"
-        found.append(
-            f"{run}: {scores.n_missing:,} of {scores.n_judged:,} judged queries are not in the "
-            f"run and {what}."
-        )
+        one = scores.n_missing == 1
+        what = "is left out; with -c it counts 0" if one else "are left out; with -c they count 0"
+        if scores.complete:
+            what = "counts 0" if one else "count 0"
+        missing = share(scores.n_missing, scores.n_judged, "judged query")
+        found.append(f"{run}: {missing} {'is' if one else 'are'} not in the run and {what}.")
     if scores.n_unjudged:
         found.append(
-            f"{run}: {scores.n_unjudged:,} queries of the run have no judgements and are left out."
+            f"{run}: {plural(scores.n_unjudged, 'query')} of the run "
+            f"{either(scores.n_unjudged, 'has no judgements and is', 'have no judgements and are')}"
+            " left out."
         )
     if scores.n_without_scale:
         found.append(
-            f"{run}: for {scores.n_without_scale:,} values the z-score file has no mean and "
-            f"deviation that fit; they count as {NO_Z_SCORE:.0f}, as in trec_eval."
+            f"{run}: for {plural(scores.n_without_scale, 'value')} the z-score file has no mean "
+            f"and deviation that fit; {either(scores.n_without_scale, 'it counts', 'they count')} "
+            f"as {NO_Z_SCORE:.0f}, as in trec_eval."
         )
     return found
 

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ragassay.counts import either, plural
 from ragassay.engine.comparison.pairs import Mask, rows_by_query
-from ragassay.engine.results import fingerprint
-from ragassay.engine.results.attribution import names_in
-from ragassay.engine.results.result import Result
+from ragassay.engine.results import Result, fingerprint, names_in
 
 SAME_NUGGETS = (
     "To measure both systems by the same nuggets, put them into one file and run that with "
@@ -117,14 +116,19 @@ def warnings_of(
     if one_sided:
         worst = int(np.argmax((mask_a != mask_b).sum(axis=1)))
         found.append(
-            f"{one_sided} scores exist in one run only and were left out "
+            f"{plural(one_sided, 'score')} {either(one_sided, 'exists', 'exist')} in one run only "
+            f"and {either(one_sided, 'was', 'were')} left out "
             f"(most of them: {names[worst]}). Unscored answers can make a run look better."
         )
     for run, other in ((a, b), (b, a)):
         lacking = len(rows_by_query(run)) - len(common)
         if lacking:
-            found.append(f"{lacking} queries are in {run.name} only; {other.name} lacks them.")
+            found.append(
+                f"{plural(lacking, 'query')} {either(lacking, 'is', 'are')} in {run.name} only; "
+                f"{other.name} lacks {either(lacking, 'it', 'them')}."
+            )
     for result in (a, b):
         if result.summary.incomplete:
-            found.append(f"{result.name} is incomplete: {result.summary.incomplete} scores failed.")
+            failed = plural(result.summary.incomplete, "score")
+            found.append(f"{result.name} is incomplete: {failed} failed.")
     return found

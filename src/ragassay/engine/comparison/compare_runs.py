@@ -23,14 +23,18 @@ from ragassay.engine.comparison.metric_renaming import aligned
 from ragassay.engine.comparison.pairs import Mask, MatchedRuns, Matrix
 from ragassay.engine.comparison.split_systems import systems_of
 from ragassay.engine.comparison.standing import offline_figure, offline_reason, unmeasured_judge
-from ragassay.engine.results.names import shown
-from ragassay.engine.results.result import Result
-from ragassay.engine.results.run_folder import open_run
-from ragassay.engine.results.summary import Comparison, Difference, GateResult, Standing
+from ragassay.engine.results import (
+    Comparison,
+    Difference,
+    GateResult,
+    Result,
+    Standing,
+    open_run,
+    shown,
+)
 from ragassay.errors import UsageError
-from ragassay.judges.offline.agreement import NOT_MEASURED
-from ragassay.stats import compare_pairs
-from ragassay.stats.intervals import Bounds, Span, alpha_of, check_one_sided
+from ragassay.judges.offline import NOT_MEASURED
+from ragassay.stats import Bounds, Span, alpha_of, check_one_sided, compare_pairs
 
 RAW_ALPHA = 0.05
 """Level of ``significant``, which UltraRAG fixes."""

@@ -7,11 +7,12 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ragassay.engine.results.summary import Difference, GateResult, MetricSummary
+from ragassay.counts import either, plural
+from ragassay.engine.results import Difference, GateResult, MetricSummary
 from ragassay.errors import UsageError
-from ragassay.stats.intervals import Bounds
+from ragassay.stats import Bounds
 
-_FORM = re.compile(r"^(?P<metric>.+?)\s*>\s*(?P<margin>[\d.]+(?:[eE][-+]?\d+)?)$")
+_FORM = re.compile(r"^(?P<metric>.*?[^\s=<>])\s*>\s*(?P<margin>[\d.]+(?:[eE][-+]?\d+)?)$")
 
 
 @dataclass(frozen=True)
@@ -132,12 +133,16 @@ def decide(
     if n_owed:
         low, high = metric.bounds
         if low is None or high is None:
-            return result(None, f"{n_owed:,} scores are missing, and may be anything")
+            missing = f"{plural(n_owed, 'score')} {either(n_owed, 'is', 'are')} missing"
+            return result(None, f"{missing}, and may be anything")
         possible = [bounds_with(low, high), bounds_with(high, low)]
     verdicts = {verdict(bounds) for bounds in possible}
     passed = verdicts.pop() if len(verdicts) == 1 else None
     if passed is None and n_owed and verdict(seen) is not None:
-        return result(None, f"{n_owed:,} scores that should be there are missing")
+        return result(
+            None,
+            f"{plural(n_owed, 'score')} that should be there {either(n_owed, 'is', 'are')} missing",
+        )
     return result(passed, "" if passed is not None else "n is too small to tell")
 
 

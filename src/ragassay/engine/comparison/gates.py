@@ -10,14 +10,21 @@ from typing import Literal
 
 import numpy as np
 
+from ragassay.counts import either, plural
 from ragassay.engine.comparison.standing import offline_reason
-from ragassay.engine.results.names import shown
-from ragassay.engine.results.result import ScoreColumns
-from ragassay.engine.results.summarise import IntervalOptions, interval_of, sample_clusters
-from ragassay.engine.results.summary import GateResult, MetricSummary, Summary
+from ragassay.engine.results import (
+    GateResult,
+    IntervalOptions,
+    MetricSummary,
+    ScoreColumns,
+    Summary,
+    interval_of,
+    sample_clusters,
+    shown,
+)
 from ragassay.errors import UsageError
 from ragassay.scores import Reason
-from ragassay.stats.intervals import Bounds, Span, one_sided
+from ragassay.stats import Bounds, Span, one_sided
 
 _OPERATORS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
 _FORM = re.compile(
@@ -67,11 +74,17 @@ def parse(text: str) -> Gate:
         UsageError: it is not of the form METRIC>=VALUE, low(METRIC)>=VALUE or high(METRIC)<=VALUE.
     """
     found = _FORM.match(text.strip())
-    if found is None:
+    left = "" if found is None else found["left"].rstrip("=<>!≥≤ ")
+    if found is None or not left:
         raise UsageError(
             f"--fail-under {text!r} is no condition. Write METRIC>=VALUE, low(METRIC)>=VALUE for "
             "the lower bound of the true mean, or high(METRIC)<=VALUE for the upper one, as in "
             "'f1>=0.6'."
+        )
+    if left != found["left"].rstrip():
+        op = f"{found['op'][0]}="
+        raise UsageError(
+            f"--fail-under {text!r}: write {op}, as in '{left}{op}{found['threshold']}'."
         )
     bounded = _BOUND.match(found["left"])
     which, name = (bounded["which"], bounded["name"]) if bounded else ("mean", found["left"])
@@ -189,8 +202,7 @@ def _decide(
         return undecided("nothing was scored")
     value = seen.mean if gate.which == "mean" else seen.low if gate.at_least else seen.high
     if value is None:
-        alone = columns.scored(metric.name).sum() == 1
-        return undecided("one sample has no interval" if alone else "there is no interval")
+        return undecided(_no_interval(metric, columns, options))
     # With scores owed: what would have been found had they all been the lowest, and the highest.
     possible = [seen]
     if n_owed:
@@ -202,7 +214,8 @@ def _decide(
     passed = verdicts.pop() if len(verdicts) == 1 else None
     why = ""
     if passed is None and n_owed and _verdict(gate, seen) is not None:
-        why = f"{n_owed:,} samples that should have been scored were not"
+        were = either(n_owed, "was", "were")
+        why = f"{plural(n_owed, 'sample')} that should have been scored {were} not"
     elif passed is None:
         why = "n is too small to tell"
     distrust = "" if trust_offline else offline_reason(metric)
@@ -210,6 +223,22 @@ def _decide(
         passed, why = None, f"{distrust}; --trust-offline lets it decide"
     low, high = _outermost(gate, possible) if gate.which != "mean" or n_owed else (None, None)
     return GateResult(str(gate), value, passed, n_owed, why, gate.which, options.level, low, high)
+
+
+def _no_interval(metric: MetricSummary, columns: ScoreColumns, options: IntervalOptions) -> str:
+    """Why a metric with scores has no interval, and the way out where there is one."""
+    if metric.aggregate == "sum":
+        return "a sum has no interval"
+    chosen = columns.scored(metric.name)
+    if chosen.sum() == 1:
+        return "one sample has no interval"
+    clusters = sample_clusters(columns)
+    if clusters is not None and len(set(clusters[chosen].tolist())) == 1:
+        return "all samples belong to one cluster, which has no interval"
+    why = "all scores are equal, which shows no spread to make an interval of"
+    if options.method != "auto" and None not in metric.bounds:
+        return f"{why}; --interval auto makes one of the metric's range"
+    return why
 
 
 def _estimate(

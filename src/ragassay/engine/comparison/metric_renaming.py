@@ -10,8 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from ragassay.engine.results.result import Result, ScoreRow
-from ragassay.engine.results.summary import MetricSummary
+from ragassay.engine.results import MetricSummary, Result, ScoreRow
 
 
 def aligned(run: Result, like: Result) -> Result:

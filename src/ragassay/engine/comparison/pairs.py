@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragassay.engine.comparison.gates import OWED
-from ragassay.engine.results.result import Result
-from ragassay.stats.paired import rounded_differences
+from ragassay.engine.results import Result
+from ragassay.stats import rounded_differences
 
 Matrix = NDArray[np.float64]
 Mask = NDArray[np.bool_]

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
-from ragassay.engine.results import fingerprint
-from ragassay.engine.results.result import Result, ScoreRow
-from ragassay.engine.results.summarise import (
+from ragassay.engine.results import (
     IntervalOptions,
+    Result,
+    ScoreRow,
     averaged_over,
     count_incomplete,
+    fingerprint,
     summarise,
 )
 from ragassay.samples import Sample
@@ -44,12 +46,7 @@ def _only(result: Result, system: str) -> Result:
         config.get("seed", 0),
     )
 
-    def rows() -> Iterator[ScoreRow]:
-        return (row for row in result.scores if row.system == system)
-
-    def samples() -> Iterator[Sample]:
-        return (sample for sample in result.samples if sample.system == system)
-
+    samples = partial(_samples, result, system)
     summary = replace(
         result.summary,
         system=system,
@@ -66,4 +63,13 @@ def _only(result: Result, system: str) -> Result:
         warnings=(),
         fingerprint=fingerprint.of_run(columns.asked) if columns.asked else "",
     )
+    rows = partial(_rows, result, system)
     return Result(summary, columns, config, None, rows, samples, verdicts=result.verdicts)
+
+
+def _rows(result: Result, system: str) -> Iterator[ScoreRow]:
+    return (row for row in result.scores if row.system == system)
+
+
+def _samples(result: Result, system: str) -> Iterator[Sample]:
+    return (sample for sample in result.samples if sample.system == system)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from functools import cache
 
 from ragassay import suites
-from ragassay.engine.results.summary import MetricSummary
+from ragassay.engine.results import MetricSummary
 from ragassay.errors import UsageError
-from ragassay.judges.offline import LABEL
-from ragassay.judges.offline.agreement import Agreement, agreement_of
-from ragassay.metrics.core import naming
-from ragassay.metrics.core.judged import kinds_of
+from ragassay.judges.offline import LABEL, Agreement, agreement_of
+from ragassay.metrics.core import naming, uses_of
 from ragassay.scores import RECORD
 
 OFFLINE = "offline-lexical/"
@@ -54,9 +53,36 @@ def offline_agreement(metric: MetricSummary) -> Agreement | None:
     labels = (metric.judge, *metric.judges)
     if any({*_OFFLINE_LABEL.findall(label)} - {LABEL} for label in labels):
         return Agreement("")  # another version of the rules: its figures are not ours
-    known = [agreement_of(kind) or Agreement(kind) for kind in sorted(_kinds(metric.metric))]
-    if not known:
-        return Agreement("")
+    known = [found or Agreement(kind) for kind, found in agreements(metric.metric).items()]
+    return _weakest(known) if known else Agreement("")
+
+
+@cache
+def agreements(metric: str) -> Mapping[str, Agreement | None]:
+    """How far the offline judge agrees with labels, for each kind of question that a metric rests
+    on, as the metrics that ask it use its answers; of several uses the weakest.
+
+    Args:
+        metric: a canonical name; a metric that is not known here rests on nothing.
+
+    Returns:
+        By kind, in alphabetical order; ``None`` for one that the offline judge does not answer.
+    """
+    local = suites.every_alias()
+    try:
+        uses = sorted(uses_of(naming.parse(metric, local), local))
+    except UsageError:
+        return {}
+    found: dict[str, list[Agreement | None]] = {}
+    for use in uses:
+        found.setdefault(use.kind, []).append(agreement_of(use.kind, use.metric))
+    return {
+        kind: _weakest([one for one in listed if one is not None]) if all(listed) else None
+        for kind, listed in found.items()
+    }
+
+
+def _weakest(known: Sequence[Agreement]) -> Agreement:
     return min(known, key=lambda one: (one.sufficient, one.value is not None, one.value or 0.0))
 
 
@@ -72,13 +98,3 @@ def unmeasured_judge(metric: MetricSummary) -> bool:
     """
     asked = bool(metric.judge) and not metric.judge.startswith((RECORD, "replay:"))
     return asked and not judged_offline(metric)
-
-
-@cache
-def _kinds(metric: str) -> frozenset[str]:
-    """Kinds of question that a metric rests on, by its canonical name; none for a user's own."""
-    local = suites.every_alias()
-    try:
-        return kinds_of(naming.parse(metric, local), local)
-    except UsageError:
-        return frozenset()

@@ -13,13 +13,13 @@ from typing import Any
 from ragassay import formats, suites
 from ragassay.engine.comparison import gates
 from ragassay.engine.config.metric_selection import Plan, make_plan, published_names, with_options
-from ragassay.engine.config.own_metrics import own_metrics
 from ragassay.engine.config.run_config import OWN, POOLED, RunConfig
-from ragassay.engine.consistency.consistency_plan import templates
-from ragassay.engine.models.model_checks import check_folders, check_names, models_used
+from ragassay.engine.config.user_metrics import own_metrics
+from ragassay.engine.consistency import templates
+from ragassay.engine.models import check_folders, check_names, models_used
 from ragassay.errors import OptionError, UsageError
 from ragassay.formats import aliases
-from ragassay.metrics.core.base import Metric
+from ragassay.metrics.core import Metric
 from ragassay.yaml_files import Place, Wrong
 
 
@@ -89,8 +89,8 @@ def _cutoff(config: RunConfig, k: int) -> None:
 
 
 def _judge(config: RunConfig, word: str) -> None:
-    from ragassay.judges.judge_factory import address_of, kinds
-    from ragassay.transport.secrets import NO_KEY
+    from ragassay.judges import address_of, kinds
+    from ragassay.transport import NO_KEY
 
     if word.strip().partition(":")[0].casefold() not in kinds():
         address_of(word.strip(), "model", os.environ, NO_KEY)

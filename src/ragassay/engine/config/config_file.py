@@ -25,8 +25,7 @@ from ragassay.engine.config.run_config import (
     model_kwargs,
     said,
 )
-from ragassay.engine.published.published_config import is_published, translate
-from ragassay.engine.published.published_ultrarag import command_for
+from ragassay.engine.published import command_for, is_published, translate
 from ragassay.errors import InputError, OptionError, RagassayWarning, did_you_mean
 from ragassay.yaml_files import Marked, Place, text_of
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from ragassay import suites
 from ragassay.engine.config.run_config import RunConfig
-from ragassay.engine.consistency.consistency_plan import (
+from ragassay.engine.consistency import (
     RepeatsPlan,
     is_over_runs,
     is_wanted,
@@ -17,8 +17,7 @@ from ragassay.engine.consistency.consistency_plan import (
     templates,
 )
 from ragassay.errors import OptionError, UsageError, did_you_mean
-from ragassay.metrics.core import naming
-from ragassay.metrics.core.base import Metric, choices_of
+from ragassay.metrics.core import Metric, choices_of, naming
 from ragassay.suites import Suite
 
 DEFAULT_SUITES = {

@@ -19,8 +19,8 @@ from pydantic import (
 
 from ragassay.engine.config.option import JUDGING, MODELS, Option
 from ragassay.errors import InputError, OptionError, UsageError, did_you_mean
-from ragassay.formats.values import timestamp
-from ragassay.models.device import check_device
+from ragassay.formats import timestamp
+from ragassay.models import check_device
 from ragassay.yaml_positions import shown
 
 OWN, POOLED = "own", "pooled"
@@ -432,8 +432,7 @@ class RunConfig(BaseModel):
     @field_validator("budget", "price")
     @classmethod
     def _readable(cls, value: str | None, info: ValidationInfo) -> str | None:
-        from ragassay.transport.budget import Budget
-        from ragassay.transport.prices import Price
+        from ragassay.transport import Budget, Price
 
         if value is not None:
             try:

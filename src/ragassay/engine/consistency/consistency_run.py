@@ -10,22 +10,39 @@ from typing import Any
 
 import numpy as np
 
-from ragassay.engine.config.run_config import RunConfig
+from ragassay.counts import either, share
+from ragassay.engine.config import RunConfig
 from ragassay.engine.consistency.consistency_plan import RepeatsPlan
 from ragassay.engine.consistency.group_samples import InMemory, Kept, OnDisk, group_samples
-from ragassay.engine.models.modelling import here
-from ragassay.engine.results.attribution import Given
-from ragassay.engine.results.result import CONSISTENCY, Result, ScoreColumns
-from ragassay.engine.results.result_sink import Outlet
-from ragassay.engine.results.run_folder import IN_CLUSTER, FolderWriter
-from ragassay.engine.results.summary import MetricSummary, Summary
-from ragassay.engine.run.accumulator import Collector, noted
-from ragassay.engine.run.judge_session import signature
-from ragassay.engine.run.resolved_config import moved_config
-from ragassay.engine.run.scoring import MODELLED_WINDOW, score_stream
-from ragassay.metrics.consistency.runs import AnswersMetric, answer_text
-from ragassay.metrics.consistency.runs_spread import OfMetric, RunsMean, RunsMedian
-from ragassay.metrics.core.base import Metric
+from ragassay.engine.models import here
+from ragassay.engine.results import (
+    CONSISTENCY,
+    IN_CLUSTER,
+    FolderWriter,
+    Given,
+    MetricSummary,
+    Result,
+    ResultSink,
+    ScoreColumns,
+    Summary,
+)
+from ragassay.engine.run import (
+    MODELLED_WINDOW,
+    Accumulator,
+    collect,
+    moved_config,
+    noted,
+    score_stream,
+    signature,
+)
+from ragassay.metrics.consistency import (
+    AnswersMetric,
+    OfMetric,
+    RunsMean,
+    RunsMedian,
+    answer_text,
+)
+from ragassay.metrics.core import Metric
 from ragassay.models import Models
 from ragassay.samples import Sample
 from ragassay.stats import Components, variance_components
@@ -82,20 +99,19 @@ class Repeats:
         folder = None if self.config.output is None else Path(self.config.output) / CONSISTENCY
         config = self._config(folder)
         metrics, names = list(self.plan.metrics.values()), list(self.plan.metrics)
-        collected = Collector(config, self.plan.metrics)
+        collected = Accumulator(config, self.plan.metrics)
         seen = _Seen()
         with ExitStack() as stack:
             warned = stack.enter_context(noted())
             writer = None if folder is None else stack.enter_context(FolderWriter(folder))
-            outlet = Outlet(names, writer, keep=keep)
+            sink = ResultSink(names, writer, keep=keep)
             groups = group_samples(self.columns, self.kept, self.plan.of)
             size = MODELLED_WINDOW if here(metrics, self.models) else _AT_ONCE
-            for samples, outcomes in score_stream(groups, metrics, size=size, models=self.models):
-                collected.add(samples, outcomes)
-                seen.add(samples)
-                if progress is not None:
-                    progress(len(collected.columns), n_groups)
-                outlet.add(samples, outcomes)
+            takers: list[Callable[[Sequence[Sample]], None]] = [seen.add]
+            if progress is not None:
+                takers.append(lambda _: progress(len(collected.columns), n_groups))
+            stream = score_stream(groups, metrics, size=size, models=self.models)
+            collect(stream, collected, sink, takers)
             notes = [*warned(), *self.models.remarks(), *seen.notes(metrics)]
             suite = self.plan.suite
             found = collected.summary(
@@ -113,7 +129,7 @@ class Repeats:
             if writer is not None:
                 writer.finish(resolved, summary)
         columns = collected.columns
-        return Result(summary, columns, resolved, folder, outlet.rows, outlet.samples)
+        return Result(summary, columns, resolved, folder, sink.rows, sink.samples)
 
     def _config(self, folder: Path | None) -> RunConfig:
         """The run's configuration, without the columns that tell the runs of a query apart: a query
@@ -217,12 +233,14 @@ class _Seen:
         """A sentence for what is worth one."""
         if 0 < self.singles < self.queries:
             yield (
-                f"{self.singles:,} of {self.queries:,} queries were run once only; they say "
+                f"{share(self.singles, self.queries, 'query')} "
+                f"{either(self.singles, 'was', 'were')} run once only; "
+                f"{either(self.singles, 'it says', 'they say')} "
                 "nothing about consistency."
             )
         if self.empty and any(isinstance(metric, AnswersMetric) for metric in metrics):
             yield (
-                f"The answer is empty in {self.empty:,} of {self.runs:,} runs. Beside one with "
+                f"The answer is empty in {share(self.empty, self.runs, 'run')}. Beside one with "
                 "words it is as unlike as can be: ROUGE 0, and a raw BERTScore of 0, which is far "
                 "below 0 once rescaled and pulls the mean down. Two empty answers are not compared."
             )

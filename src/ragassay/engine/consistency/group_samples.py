@@ -13,13 +13,11 @@ from typing import Any, BinaryIO, Protocol, cast
 
 import orjson
 
-from ragassay.engine.results import fingerprint
-from ragassay.engine.results.result import ScoreColumns
+from ragassay.engine.results import ScoreColumns, fingerprint
 from ragassay.errors import RagassayWarning
 from ragassay.files import cannot_write
-from ragassay.formats import to_record
-from ragassay.formats.records import Mapper
-from ragassay.metrics.consistency.runs import SCORES, UNSCORED
+from ragassay.formats import Mapper, to_record
+from ragassay.metrics.consistency import SCORES, UNSCORED
 from ragassay.samples import Sample
 from ragassay.strict import dumps
 

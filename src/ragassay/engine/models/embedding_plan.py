@@ -8,15 +8,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from ragassay.engine.config.run_config import RunConfig
-from ragassay.judges.judge_factory import Address
-from ragassay.judges.ledger.store import DEFAULT, Ledger
-from ragassay.judges.ledger.vectors import VectorStore, exists
+from ragassay.engine.config import RunConfig
+from ragassay.judges import Address
+from ragassay.judges.ledger import DEFAULT, Ledger, VectorStore, exists
 from ragassay.judges.llm import tokens
-from ragassay.metrics.core.base import Metric
-from ragassay.models.embedders.embedding import is_blank
+from ragassay.metrics.core import Metric
+from ragassay.models.embedders import is_blank
 from ragassay.samples import Sample
-from ragassay.transport.prices import price_of
+from ragassay.transport import price_of
 
 
 @dataclass(frozen=True, slots=True)

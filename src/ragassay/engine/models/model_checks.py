@@ -8,16 +8,14 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 
-from ragassay.engine.config.run_config import RunConfig
-from ragassay.engine.models.embedding import is_endpoint
+from ragassay.engine.config import RunConfig
 from ragassay.engine.models.modelling import embedding_among, model_options, weights_among
+from ragassay.engine.models.run_embedder import is_endpoint
 from ragassay.errors import OptionError, RagassayWarning, UsageError, did_you_mean
-from ragassay.metrics.core.base import Metric
-from ragassay.metrics.core.modelled import ModelMetric
+from ragassay.metrics.core import Metric, ModelMetric
 from ragassay.models import Unavailable, Weights
-from ragassay.models.embedders.embedder import DEFAULT
-from ragassay.models.weights.known import KNOWN
-from ragassay.models.weights.weight_files import is_path, no_folder
+from ragassay.models.embedders import DEFAULT
+from ragassay.models.weights import KNOWN, is_path, no_folder
 
 
 def check_models(config: RunConfig, metrics: Iterable[Metric]) -> None:
@@ -46,7 +44,7 @@ def check_models(config: RunConfig, metrics: Iterable[Metric]) -> None:
             stacklevel=3,
         )
     if used and config.device not in (None, "auto", "cpu") and find_spec("torch") is not None:
-        from ragassay.models.device import device_of
+        from ragassay.models import device_of
 
         device_of(model_options(config))
     for metric in _modelled(metrics):

@@ -11,12 +11,10 @@ from pathlib import Path
 from ragassay import suites
 from ragassay.engine.models.modelling import by_cosine, embedding_among, weights_among
 from ragassay.errors import UsageError, did_you_mean
-from ragassay.metrics.core import naming
-from ragassay.metrics.core.base import Metric, Window
+from ragassay.metrics.core import Metric, Window, naming
 from ragassay.models import ModelOptions, Models, Unavailable, Weights
-from ragassay.models.embedders.embedder import DEFAULT
-from ragassay.models.weights.known import KNOWN, Known, facts
-from ragassay.models.weights.weight_files import folder_of, place_of
+from ragassay.models.embedders import DEFAULT
+from ragassay.models.weights import KNOWN, Known, facts, folder_of, place_of
 from ragassay.samples import Answer, Passage, Sample
 from ragassay.scores import Score, Unscored
 
@@ -180,7 +178,7 @@ def _compared(name: str, metric: Metric, found: Score, models: Models) -> Checke
 
 def _tokenizer(name: str, options: ModelOptions) -> Checked:
     """A model of which only the tokenizer is needed."""
-    from ragassay.models.classifiers.hhem import tokenizer_of
+    from ragassay.models.classifiers import tokenizer_of
 
     try:
         found = tokenizer_of(options)

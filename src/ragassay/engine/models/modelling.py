@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from contextlib import suppress
 
-from ragassay.engine.config.run_config import RunConfig
-from ragassay.metrics.core import naming
-from ragassay.metrics.core.base import Metric, choices_of
-from ragassay.models import ModelOptions, Models, Unavailable, Weights
-from ragassay.models.model_options import in_half
-from ragassay.models.weights.known import facts
-from ragassay.models.weights.weight_files import folder_of, identity
+from ragassay.engine.config import RunConfig
+from ragassay.metrics.core import Metric, choices_of, naming
+from ragassay.models import ModelOptions, Models, Unavailable, Weights, in_half
+from ragassay.models.weights import facts, folder_of, identity
 
 
 def model_options(config: RunConfig) -> ModelOptions:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from ragassay.transport.budget import Budget
+from ragassay.transport import Budget
 
 SECONDS_A_CALL = 2.0
 """Assumed where no answer of the judge was timed yet."""

@@ -15,16 +15,21 @@ from dataclasses import replace
 
 from ragassay.engine.plan.cost_estimate import Amount, CallPlan, Pace, fit
 from ragassay.engine.plan.request_counter import TOTAL, Book, ends
-from ragassay.engine.run.scoring import Judged, judged_among
-from ragassay.judges.asking import Asker, Scope
-from ragassay.judges.judge import Judge
-from ragassay.judges.planning import End, Estimator, PlanningAsker, PlanningJudge
-from ragassay.judges.question import Question
-from ragassay.metrics.core.base import Metric
-from ragassay.metrics.core.judged import JudgedMetric
+from ragassay.engine.run import Judged, judged_among
+from ragassay.judges import (
+    Asker,
+    End,
+    Estimator,
+    Judge,
+    PlanningAsker,
+    PlanningJudge,
+    Question,
+    Scope,
+)
+from ragassay.metrics.core import JudgedMetric, Metric
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Unscored
-from ragassay.transport.prices import Price
+from ragassay.transport import Price
 
 Names = tuple[str, ...]
 """Ids of verdicts."""

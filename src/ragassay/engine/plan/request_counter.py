@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from ragassay.engine.plan.cost_estimate import Amount, Range
-from ragassay.judges.planning import Demand
+from ragassay.judges import Demand
 
 TOTAL = 0b11
 """The line of the whole run in a `Book`."""

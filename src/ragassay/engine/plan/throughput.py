@@ -5,13 +5,13 @@ from __future__ import annotations
 from statistics import median
 from typing import TYPE_CHECKING
 
-from ragassay.engine.config.run_config import RunConfig
+from ragassay.engine.config import RunConfig
 from ragassay.engine.plan.cost_estimate import SECONDS_A_CALL, Pace
-from ragassay.judges.judge import Judge
-from ragassay.transport.limits import MOST
+from ragassay.judges import Judge
+from ragassay.transport import MOST
 
 if TYPE_CHECKING:
-    from ragassay.judges.ledger.store import Ledger
+    from ragassay.judges.ledger import Ledger
 
 _RECENT = 200
 """Answers of a model that are looked at: its pace of last time, not of last year."""

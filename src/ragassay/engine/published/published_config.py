@@ -12,29 +12,25 @@ from pathlib import Path
 from typing import Any
 
 from ragassay import suites
-from ragassay.engine.config.config_paths import found_from
-from ragassay.engine.config.run_config import RunConfig
+from ragassay.engine.config import RunConfig, found_from
 from ragassay.engine.published.published_consistency import add_spread, translate_consistency
 from ragassay.engine.published.published_draft import Draft
 from ragassay.engine.published.published_golden import translate_golden
 from ragassay.engine.published.published_options import Evaluator, top_notes
 from ragassay.engine.published.published_trec import translate_trec
 from ragassay.errors import did_you_mean
-from ragassay.suites.consistency import SUITE as CONSISTENCY
-from ragassay.suites.golden import SUITE as GOLDEN
-from ragassay.suites.trecrag import SUITE as TREC
 from ragassay.yaml_files import Marked, Place
 
 EVALUATOR = "evaluator"
 
 _EVALUATORS = {
-    "trecrag": TREC.name,
-    "trec": TREC.name,
-    "trecevaluator": TREC.name,
-    "consistency": CONSISTENCY.name,
-    "consistencyevaluator": CONSISTENCY.name,
-    "goldenanswerevaluator": GOLDEN.name,
-    "golden_answer": GOLDEN.name,
+    "trecrag": "trecrag",
+    "trec": "trecrag",
+    "trecevaluator": "trecrag",
+    "consistency": "consistency",
+    "consistencyevaluator": "consistency",
+    "goldenanswerevaluator": "golden",
+    "golden_answer": "golden",
 }
 _SHOWN = (
     "trecrag",
@@ -71,7 +67,7 @@ def translate(found: Marked, path: Path, given: Collection[str] = ()) -> Draft:
     seen: dict[str, tuple[Place, Any]] = {}
     for body, place in _listed(draft):
         _evaluator(draft, body, place, seen)
-    _queries(draft, GOLDEN.name in seen)
+    _queries(draft, "golden" in seen)
     add_spread(draft)
     _check_once(draft)
     return draft
@@ -177,15 +173,15 @@ def _evaluator(draft: Draft, body: Any, place: Place, seen: dict[str, tuple[Plac
             f"stands here again with other options than in line {draft.found.line(first)}",
             "One run has each evaluator once: keep one, or make two files.",
         )
-    if one.embedding_model is not None and kind != GOLDEN.name:
+    if one.embedding_model is not None and kind != "golden":
         draft.note(
             (*place, "embedding_model"),
             "is not used: no metric of this evaluator asks an embedding model.",
         )
     draft.add_suite(kind, place)
-    if kind == TREC.name:
+    if kind == "trecrag":
         translate_trec(draft, one, place)
-    elif kind == GOLDEN.name:
+    elif kind == "golden":
         translate_golden(draft, one, place)
     else:
         translate_consistency(draft, one, place)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ragassay.engine.config.config_paths import found_from
+from ragassay.engine.config import found_from
 from ragassay.engine.published.published_draft import Draft
 from ragassay.engine.published.published_options import (
     SIMILARITIES,
@@ -14,8 +14,8 @@ from ragassay.engine.published.published_options import (
 )
 from ragassay.errors import did_you_mean
 from ragassay.metrics.core import naming
-from ragassay.models.weights.weight_files import is_path, no_folder
-from ragassay.suites.consistency import SPREAD
+from ragassay.models.weights import is_path, no_folder
+from ragassay.suites import SPREAD
 from ragassay.yaml_files import Place
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from ragassay import suites
 from ragassay.engine.published.published_draft import Draft
 from ragassay.engine.published.published_judge import embedder_word, translate_judge
 from ragassay.engine.published.published_options import Evaluator, JudgeModel
-from ragassay.suites.golden import SUITE as GOLDEN
 from ragassay.yaml_files import Place
 
 
@@ -15,7 +15,7 @@ def translate_golden(draft: Draft, one: Evaluator, place: Place) -> None:
     Raises:
         InputError: an option (it has none), or an impossible model.
     """
-    translate_judge(draft, one.model, GOLDEN.default_model, (*place, "model"))
+    translate_judge(draft, one.model, suites.get("golden").default_model, (*place, "model"))
     for key in one.options or {}:
         raise draft.wrong((*place, "options", key), "is not a key that is known", "It has none.")
     where = (*place, "embedding_model")

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ragassay.engine.config.config_keys import variable_of
-from ragassay.engine.config.run_config import model_kwargs
+from ragassay.engine.config import model_kwargs, variable_of
 from ragassay.engine.published.published_draft import Draft
 from ragassay.engine.published.published_options import JudgeModel
 from ragassay.errors import OptionError, did_you_mean
-from ragassay.transport.protocols import aliases, providers
-from ragassay.transport.providers import OWN_KEY
+from ragassay.transport import OWN_KEY, aliases, providers
 from ragassay.yaml_files import Place
 
 MODELS = ("OpenAIModel", "GeminiModel", "AnthropicModel", "TogetherModel")

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ragassay.models.encoders.baselines import has_baseline
+from ragassay.models.encoders import has_baseline
 
 Cutoff = Annotated[int, Field(ge=1)]
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from ragassay.engine.config.config_paths import found_from
+from ragassay import suites
+from ragassay.engine.config import found_from
 from ragassay.engine.published.published_draft import Draft
 from ragassay.engine.published.published_judge import translate_judge, translate_kwargs
 from ragassay.engine.published.published_options import Evaluator, Hallucination, TrecOptions
 from ragassay.errors import did_you_mean
 from ragassay.metrics.core import naming
-from ragassay.models.classifiers.hhem import HHEM
-from ragassay.suites.consistency import SUITE as CONSISTENCY
-from ragassay.suites.trecrag import SUITE as TREC
+from ragassay.models.classifiers import HHEM
 from ragassay.yaml_files import Place
 
 
@@ -21,9 +20,9 @@ def translate_trec(draft: Draft, one: Evaluator, place: Place) -> None:
     Raises:
         InputError: an unknown key, an impossible value, or what ragassay cannot do.
     """
-    translate_judge(draft, one.model, TREC.default_model, (*place, "model"))
+    translate_judge(draft, one.model, suites.get("trecrag").default_model, (*place, "model"))
     body, place = one.options or {}, (*place, "options")
-    parameters = naming.parameters(*TREC.resolve())
+    parameters = naming.parameters(*suites.get("trecrag").resolve())
     rest = {key: value for key, value in body.items() if key not in parameters}
     for key in rest:
         if key not in TrecOptions.model_fields:
@@ -78,12 +77,16 @@ def _repeats(draft: Draft, options: TrecOptions, place: Place) -> None:
     names, items = [], []
     for at, name in enumerate(options.metrics_to_run_consistency or []):
         items.append((*where, str(at)))
-        names.append(draft.checked(lambda text: str(TREC.resolve([text])[0]), name, items[-1]))
+        names.append(
+            draft.checked(
+                lambda text: str(suites.get("trecrag").resolve([text])[0]), name, items[-1]
+            )
+        )
     if not options.run_consistency:
         if names:
             draft.note(where, "is not looked at, because run_consistency is not true.")
         return
     draft.over_runs = True
-    draft.add_suite(CONSISTENCY.name, (*place, "run_consistency"))
+    draft.add_suite("consistency", (*place, "run_consistency"))
     if names:
         draft.put("consistency_of", names, where, *items)

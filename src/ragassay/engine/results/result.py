@@ -111,7 +111,7 @@ if TYPE_CHECKING:
     import pandas
     import polars
 
-    from ragassay.engine.run.nugget_bank import NuggetBank
+    from ragassay.engine.run import NuggetBank
 
 CONSISTENCY = "consistency"
 """The suite of repeated runs, and the folder within a run's that holds what it found: a run folder
@@ -291,9 +291,13 @@ class ScoreColumns:
         return np.frombuffer(self._codes[metric], dtype=np.uint8)
 
 
+def no_consistency() -> None:
+    """What a result says of the consistency of runs that nobody asked for."""
+
+
 @dataclass
 class Result:
-    """One evaluation.
+    """One evaluation. It can be pickled; the rows of one with a folder stay in the folder.
 
     Attributes:
         summary: means, intervals, counts and slices.
@@ -317,7 +321,7 @@ class Result:
     gates: tuple[GateResult, ...] = ()
     bank: NuggetBank | None = None
     verdicts: Verdicts = field(default_factory=KeptVerdicts)
-    _consistency: Callable[[], Result | None] = lambda: None
+    _consistency: Callable[[], Result | None] = no_consistency
 
     @cached_property
     def consistency(self) -> Result | None:
@@ -381,7 +385,11 @@ class Result:
         return ragassay.save_run(self, folder)
 
     def __str__(self) -> str:
-        return str(self.summary)
+        """The table of the summary, and that of the consistency of the runs."""
+        told = [self, *([] if self.consistency is None else [self.consistency])]
+        return "\n\n".join(
+            str(one.summary) for one in told if one.summary.metrics or one is told[-1]
+        )
 
     def __repr__(self) -> str:
         n_metrics, n = len(self.summary.metrics), self.summary.n_samples

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from ragassay.engine.results.result import ScoreRow
 from ragassay.engine.results.run_folder import FolderWriter, read_rows, read_samples
@@ -14,7 +15,7 @@ Scored = tuple[Sequence[Sample], Sequence[Sequence[Outcome]]]
 """A window's samples and, metric by metric, their outcomes."""
 
 
-class Outlet:
+class ResultSink:
     """Takes windows as they are scored, and gives them back row by row.
 
     Args:
@@ -28,7 +29,12 @@ class Outlet:
         self, names: Sequence[str], writer: FolderWriter | None, *, keep: bool, judge: str = ""
     ) -> None:
         self._names, self._writer, self._judge = list(names), writer, judge
+        self._folder = None if writer is None else writer.folder
         self._windows: list[Scored] | None = [] if keep and writer is None else None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What it gives back; what it writes with stays here."""
+        return {**vars(self), "_writer": None}
 
     @property
     def in_memory(self) -> bool:
@@ -48,8 +54,8 @@ class Outlet:
         Raises:
             UsageError: nothing was kept.
         """
-        if self._writer is not None:
-            yield from read_rows(self._writer.folder)
+        if self._folder is not None:
+            yield from read_rows(self._folder)
             return
         for samples, outcomes in self._kept():
             for at, sample in enumerate(samples):
@@ -58,8 +64,8 @@ class Outlet:
 
     def samples(self) -> Iterator[Sample]:
         """The samples, in order. Raises as `rows` does."""
-        if self._writer is not None:
-            yield from read_samples(self._writer.folder)
+        if self._folder is not None:
+            yield from read_samples(self._folder)
             return
         for samples, _ in self._kept():
             yield from samples

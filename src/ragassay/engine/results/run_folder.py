@@ -22,9 +22,8 @@ from ragassay.engine.results.summary import SCHEMA_VERSION, Summary
 from ragassay.engine.results.verdicts import VerdictFile
 from ragassay.errors import InputError, UsageError
 from ragassay.extensions import added
-from ragassay.formats.native import to_record
-from ragassay.judges.asking import Asked
-from ragassay.judges.records import to_record as verdict_record
+from ragassay.formats import to_record
+from ragassay.judges import Asked, to_record as verdict_record
 from ragassay.samples import Sample
 from ragassay.scores import Outcome
 from ragassay.strict import dumps
@@ -183,7 +182,7 @@ def check_target(folder: Path) -> None:
         )
 
 
-def save(result: Result, folder: str | Path) -> Path:
+def save_run(result: Result, folder: str | Path) -> Path:
     """Writes a result as a run folder, and returns the folder.
 
     Raises:
@@ -202,7 +201,7 @@ def save(result: Result, folder: str | Path) -> Path:
         if result.bank is not None:
             result.bank.write(writer.folder / NUGGETS)
         if result.consistency is not None:
-            save(result.consistency, writer.folder / CONSISTENCY)
+            save_run(result.consistency, writer.folder / CONSISTENCY)
         writer.finish(result.config, result.summary)
     return Path(folder)
 

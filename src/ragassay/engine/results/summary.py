@@ -133,6 +133,11 @@ class Summary:
     def __str__(self) -> str:
         """A plain table: metric, mean, interval, how many were scored."""
         lines = [f"{self.suite} on {self.title}: mean over {self.averaged_over}"]
+        if not self.metrics and self.suite == "consistency":
+            lines.append(
+                "No metric of single samples: print(result.consistency) shows what was found of "
+                "the runs of each query."
+            )
         width = max((len(name) for name in self.metrics), default=0)
         for name, m in self.metrics.items():
             mean = "-" if m.mean is None else f"{m.mean:.4f}"

@@ -10,11 +10,10 @@ from typing import Any, Protocol
 import orjson
 
 from ragassay.errors import InputError
-from ragassay.judges.asking import Asked
-from ragassay.judges.records import to_record
+from ragassay.judges import Asked, to_record
 
 Record = Mapping[str, Any]
-"""A verdict as `ragassay.judges.records.to_record` makes it."""
+"""A verdict as `ragassay.judges.verdict_records.to_record` makes it."""
 
 
 class Verdicts(Protocol):

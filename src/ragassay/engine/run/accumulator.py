@@ -7,37 +7,42 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from ragassay.engine.config.run_config import RunConfig
-from ragassay.engine.results import fingerprint
-from ragassay.engine.results.attribution import Given, given_of, mixed
-from ragassay.engine.results.result import ScoreColumns
-from ragassay.engine.results.run_aggregates import totals
-from ragassay.engine.results.run_folder import IN_CLUSTER, cluster_of
-from ragassay.engine.results.slicing import (
+from ragassay.counts import either, share
+from ragassay.engine.config import RunConfig
+from ragassay.engine.results import (
     CONVERSATION_KEYS,
-    Slicer,
-    conversations_of_ids,
-    named_conversation,
-)
-from ragassay.engine.results.summarise import (
+    IN_CLUSTER,
+    Given,
     IntervalOptions,
+    MetricSummary,
+    ResultSink,
+    ScoreColumns,
+    Slicer,
+    Spending,
+    Summary,
     averaged_over,
+    cluster_of,
+    conversations_of_ids,
     count_incomplete,
     describe,
+    fingerprint,
+    given_of,
+    mixed,
+    named_conversation,
     slice_summaries,
     summarise,
+    totals,
 )
-from ragassay.engine.results.summary import MetricSummary, Spending, Summary
 from ragassay.errors import RagassayWarning, Tally, UsageError
-from ragassay.judges.asking import IN_PART
-from ragassay.metrics.core.base import Metric
-from ragassay.models.weights.weight_files import BY_MODEL, Unavailable
+from ragassay.judges import IN_PART
+from ragassay.metrics.core import Metric
+from ragassay.models.weights import BY_MODEL, Unavailable
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Unscored
 from ragassay.suites import Suite
 
 
-class Collector:
+class Accumulator:
     """What stays in memory while samples stream past: numbers, ids and counts, no texts.
 
     Attributes:
@@ -267,9 +272,11 @@ class Collector:
         needs = {need for metric in strict for need in metric.needs}
         if self._unanswered and "answer" in needs:
             said = ", ".join(f"{what} {count}" for what, count in self.failures.most_common())
+            lacking = self._unanswered
             yield (
-                f"{self._unanswered} of {n} samples have no answer{f' ({said})' if said else ''}: "
-                "they are unscored, so the means speak only of the others."
+                f"{share(lacking, n, 'sample')} {either(lacking, 'has', 'have')} no answer"
+                f"{f' ({said})' if said else ''}: {either(lacking, 'it is', 'they are')} unscored, "
+                "so the means speak only of the others."
             )
         if self._unlabelled and self._label_metrics:
             said = (
@@ -278,9 +285,11 @@ class Collector:
             )
             yield str(Tally(said, self._unlabelled))
         if self.config.cluster_by is not None and self._clustered < n:
+            alone = n - self._clustered
             yield (
-                f"{n - self._clustered} of {n} samples have no {self.config.cluster_by}; "
-                "each of them is a cluster of its own query."
+                f"{share(alone, n, 'sample')} {either(alone, 'has', 'have')} no "
+                f"{self.config.cluster_by}; {either(alone, 'it', 'each of them')} is a cluster of "
+                "its own query."
             )
         if len(self.systems) > 1:
             named = ", ".join(sorted(name or "(none)" for name in self.systems))
@@ -332,3 +341,24 @@ def _summed(told: Iterable[Warning | str]) -> list[str]:
         else:
             counts.setdefault(str(one))
     return [said if n is None else str(Tally(said, n)) for said, n in counts.items()]
+
+
+def collect(
+    windows: Iterable[tuple[Sequence[Sample], Sequence[Sequence[Outcome]]]],
+    accumulator: Accumulator,
+    sink: ResultSink,
+    takers: Iterable[Callable[[Sequence[Sample]], None]] = (),
+) -> None:
+    """Takes in what is scored: the one loop for samples and for the repeated runs of queries.
+
+    Args:
+        windows: samples, with a list of outcomes for each metric.
+        accumulator: adds it up.
+        sink: keeps it.
+        takers: called with the samples of each window, after both.
+    """
+    for samples, outcomes in windows:
+        accumulator.add(samples, outcomes)
+        sink.add(samples, outcomes)
+        for take in takers:
+            take(samples)

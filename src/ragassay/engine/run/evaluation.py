@@ -7,34 +7,43 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragassay import suites
 from ragassay.engine.comparison import gates
-from ragassay.engine.config.metric_selection import Plan, make_plan
-from ragassay.engine.config.own_metrics import own_metrics
-from ragassay.engine.config.run_config import (
+from ragassay.engine.config import (
     OWN,
     POOLED,
+    Plan,
     RunConfig,
     make_config,
+    make_plan,
+    own_metrics,
 )
-from ragassay.engine.consistency.consistency_run import Compared, Repeats, keeping
-from ragassay.engine.models.embedding import address_for, embeds_here, models_for, spending_of
-from ragassay.engine.models.model_checks import check_models
-from ragassay.engine.models.modelling import here
-from ragassay.engine.results.result import Result
-from ragassay.engine.results.result_sink import Outlet
-from ragassay.engine.results.run_folder import (
+from ragassay.engine.consistency import Compared, Repeats, keeping
+from ragassay.engine.models import (
+    address_for,
+    check_models,
+    embeds_here,
+    here,
+    models_for,
+    spending_of,
+)
+from ragassay.engine.results import (
     NUGGETS,
     VERDICTS,
     FolderWriter,
+    IntervalOptions,
+    KeptVerdicts,
+    Result,
+    ResultSink,
+    VerdictFile,
     check_consistency,
+    no_consistency,
 )
-from ragassay.engine.results.summarise import IntervalOptions
-from ragassay.engine.results.verdicts import KeptVerdicts, VerdictFile
-from ragassay.engine.run.accumulator import Collector, noted
+from ragassay.engine.run.accumulator import Accumulator, collect, noted
 from ragassay.engine.run.judge_session import (
     OFFLINE,
     JudgeSession,
@@ -46,19 +55,16 @@ from ragassay.engine.run.resolved_config import resolved_config
 from ragassay.engine.run.scoring import MODELLED_WINDOW, judged_among, score_stream
 from ragassay.engine.run.source import Data, Source, format_of, open_source
 from ragassay.errors import InputError, RagassayWarning, UsageError, did_you_mean
-from ragassay.judges.asking import Asked, Asker
-from ragassay.judges.judge import Judge
-from ragassay.metrics.answer.answer_match import AnswerMatches
-from ragassay.metrics.core import naming
-from ragassay.metrics.core.base import Metric
-from ragassay.metrics.core.whole import AllSamples
+from ragassay.judges import Asked, Asker, Judge
+from ragassay.metrics.answer import AnswerMatches
+from ragassay.metrics.core import AllSamples, Metric, naming
 from ragassay.samples import Sample
-from ragassay.stats.intervals import check_one_sided
+from ragassay.stats import check_one_sided
 from ragassay.suites import Suite
 
 if TYPE_CHECKING:
-    from ragassay.engine.run.nugget_bank import NuggetBank
-    from ragassay.judges.judge_factory import Address
+    from ragassay.engine.run.pooled_nuggets import NuggetBank
+    from ragassay.judges import Address
 
 Progress = Callable[[int], None]
 """Called with the number of samples done so far."""
@@ -178,7 +184,7 @@ def prepare(
     asks = bool(judged_among(plan.metrics.values())) or config.nuggets == POOLED
     session = None
     if asks and config.nuggets not in (OWN, POOLED):
-        from ragassay.engine.run.nugget_bank import NuggetBank, checked
+        from ragassay.engine.run.pooled_nuggets import NuggetBank, checked
 
         source.samples = checked(source.samples, NuggetBank.read(config.nuggets))
     check_models(config, plan.every.values())
@@ -211,6 +217,11 @@ def _tell_twice(plan: Plan) -> None:
             RagassayWarning,
             stacklevel=3,
         )
+
+
+def _found(repeats: Result) -> Result:
+    """The consistency that a run found: no closure, which could not be pickled."""
+    return repeats
 
 
 @dataclass(frozen=True)
@@ -246,7 +257,7 @@ class Job:
         then the result has its summary and columns only.
         """
         config, plan, source = self.config, self.plan, self.source
-        collected = Collector(config, plan.metrics)
+        collected = Accumulator(config, plan.metrics)
         begun = time.monotonic()
         with ExitStack() as stack:
             warned = stack.enter_context(noted())
@@ -260,27 +271,26 @@ class Job:
             collected.judge = judge
             if writer is not None:
                 writer.judge = judge
-            outlet = Outlet(list(plan.metrics), writer, keep=keep, judge=judge)
+            sink = ResultSink(list(plan.metrics), writer, keep=keep, judge=judge)
             bank = None if asker is None else self.bank(asker)
             models = models_for(config, self.embedding, stack, asker, self.session)
             metrics = list(plan.metrics.values())
             whole = AllSamples(self.rereads)
             again = None
             if plan.consistency is not None:
-                again = keeping(stack, config.output, outlet.in_memory)
+                again = keeping(stack, config.output, sink.in_memory)
             slow = here(metrics, models) or embeds_here(config, self.embedding, metrics)
             size = MODELLED_WINDOW if slow else None
             stream = score_stream(source.samples, metrics, asker, size, models=models, whole=whole)
             by_asking = asker is not None and size is None
             if asker is not None and by_asking:
                 asker.told = progress
-            for samples, outcomes in stream:
-                collected.add(samples, outcomes)
-                outlet.add(samples, outcomes)
-                if again is not None:
-                    again.add(samples)
-                if progress is not None and not by_asking:
-                    progress(len(collected.columns))
+            takers: list[Callable[[Sequence[Sample]], None]] = []
+            if again is not None:
+                takers.append(again.add)
+            if progress is not None and not by_asking:
+                takers.append(lambda _: progress(len(collected.columns)))
+            collect(stream, collected, sink, takers)
             if not collected.columns.identities:
                 raise InputError("holds no samples", path=source.path or source.title)
             notes = warned()
@@ -330,12 +340,12 @@ class Job:
             collected.columns,
             resolved,
             folder,
-            outlet.rows,
-            outlet.samples,
+            sink.rows,
+            sink.samples,
             gates=found,
             bank=bank,
             verdicts=verdicts,
-            _consistency=lambda: repeats,
+            _consistency=no_consistency if repeats is None else partial(_found, repeats),
         )
 
     def _asker(self, stack: ExitStack, keep: Callable[[Asked], None] | None) -> Asker | None:
@@ -350,7 +360,7 @@ class Job:
         by asking (see `nugget_bank.pooled`)."""
         if self.config.nuggets == OWN:
             return None
-        from ragassay.engine.run.nugget_bank import NuggetBank, pooled
+        from ragassay.engine.run.pooled_nuggets import NuggetBank, pooled
 
         if self.config.nuggets != POOLED:
             bank = NuggetBank.read(self.config.nuggets)

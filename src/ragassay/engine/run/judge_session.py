@@ -9,25 +9,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragassay.engine.config.run_config import RunConfig
-from ragassay.engine.models.modelling import identities
-from ragassay.engine.results.attribution import Given
-from ragassay.engine.results.summary import Spending
+from ragassay.counts import either, plural
+from ragassay.engine.config import RunConfig
+from ragassay.engine.models import identities
+from ragassay.engine.results import Given, Spending
 from ragassay.engine.run.scoring import judged_among
 from ragassay.errors import UsageError
-from ragassay.judges.asking import Asked, Asker
-from ragassay.judges.judge import Judge
+from ragassay.judges import Asked, Asker, Judge, Question
 from ragassay.judges.offline import OfflineJudge
-from ragassay.judges.question import Question
-from ragassay.judges.questions.nuggets import AssignNuggets
-from ragassay.metrics.core.base import Metric
+from ragassay.judges.questions import AssignNuggets
+from ragassay.metrics.core import Metric
 from ragassay.models import Models
 from ragassay.suites import Suite
 
 if TYPE_CHECKING:
-    from ragassay.engine.run.nugget_bank import NuggetBank
-    from ragassay.judges.ledger.store import Ledger
-    from ragassay.transport.budget import Budget
+    from ragassay.engine.run.pooled_nuggets import NuggetBank
+    from ragassay.judges.ledger import Ledger
+    from ragassay.transport import Budget
 
 OFFLINE = "offline"
 
@@ -63,8 +61,9 @@ class JudgeSession:
             return ""
         usage, waiting = self._asker.usage, self._asker.waiting
         if self._asker.ending:
-            return f"waiting for {waiting:,} answers in flight; Ctrl-C drops them"
-        pieces = [f"{usage.questions:,} questions answered", f"{waiting:,} waiting"]
+            them = either(waiting, "it", "them")
+            return f"waiting for {plural(waiting, 'answer')} in flight; Ctrl-C drops {them}"
+        pieces = [f"{plural(usage.questions, 'question')} answered", f"{waiting:,} waiting"]
         if usage.cached:
             pieces.append(f"{usage.cached:,} from the ledger")
         if usage.failures.total():
@@ -125,10 +124,9 @@ def open_session(
     words = config.judge or [OFFLINE]
     if words == [OFFLINE]:
         return JudgeSession(OfflineJudge())
-    from ragassay.judges.judge_factory import JudgeOptions, make_judge
-    from ragassay.judges.ledger.ledger_file import MEMORY
-    from ragassay.judges.ledger.store import DEFAULT, Ledger
-    from ragassay.transport.budget import Budget
+    from ragassay.judges import JudgeOptions, make_judge
+    from ragassay.judges.ledger import DEFAULT, MEMORY, Ledger
+    from ragassay.transport import Budget
 
     models = list(dict.fromkeys(suite.default_model for suite in suites if suite.default_model))
     model = models[0] if models else "gpt-4o-mini"

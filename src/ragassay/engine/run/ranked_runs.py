@@ -10,17 +10,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ragassay.engine.results.summarise import GEOMETRIC_FLOOR
+from ragassay.engine.results import GEOMETRIC_FLOOR
 from ragassay.errors import InputError, UsageError
-from ragassay.formats import trec, trec_judgements
-from ragassay.metrics.core import naming
-from ragassay.metrics.core.base import Metric
-from ragassay.metrics.retrieval import judgement_groups, preferences, ranking_sources
-from ragassay.metrics.retrieval.judgement_groups import GroupedRankings
-from ragassay.metrics.retrieval.preferences import PreferenceMeasure, Preferences
-from ragassay.metrics.retrieval.ranking_metric import RankingMetric
-from ragassay.metrics.retrieval.rankings import Floats, Rankings
-from ragassay.metrics.retrieval.trec_names import Judgements
+from ragassay.formats import trec_files, trec_judgements
+from ragassay.metrics.core import Metric, naming
+from ragassay.metrics.retrieval import (
+    Floats,
+    GroupedRankings,
+    Judgements,
+    PreferenceMeasure,
+    Preferences,
+    RankingMetric,
+    Rankings,
+    judgement_groups,
+    preferences,
+    ranking_sources,
+)
 
 if TYPE_CHECKING:
     import polars as pl
@@ -30,7 +35,7 @@ DEFAULT_METRICS = ("AP", "RR", "nDCG@10", "P@10", "Recall@100")
 Qrels = Mapping[str, Mapping[str, int]] | tuple[Sequence[Any], ...] | str | Path
 Run = Mapping[str, Mapping[str, float]] | tuple[Sequence[Any], ...] | str | Path
 
-Judged = Rankings | GroupedRankings | Preferences
+JudgedRun = Rankings | GroupedRankings | Preferences
 """A run with its judgements, of whichever kind."""
 
 
@@ -89,15 +94,15 @@ def read_rankings(qrels: Path, run: Path) -> tuple[Rankings, str]:
     """The rankings of a TREC run by qrels files, and the run's tag.
 
     Raises:
-        InputError: see `ragassay.formats.trec`; also a document that occurs twice for one query
+        InputError: see `ragassay.formats.trec_files`; or a document that occurs twice for one query
             (with its line), or a run none of whose queries is judged.
     """
-    found = trec.read_run(run)
+    found = trec_files.read_run(run)
     with _told(qrels, run):
-        return ranking_sources.from_frames(trec.read_qrels(qrels), found.frame), found.tag
+        return ranking_sources.from_frames(trec_files.read_qrels(qrels), found.frame), found.tag
 
 
-def read_judged(path: Path, run: Path, judgements: Judgements = "qrels") -> tuple[Judged, str]:
+def read_judged(path: Path, run: Path, judgements: Judgements = "qrels") -> tuple[JudgedRun, str]:
     """A TREC run with its judgements, of whichever kind, and the run's tag.
 
     Raises:
@@ -105,7 +110,7 @@ def read_judged(path: Path, run: Path, judgements: Judgements = "qrels") -> tupl
     """
     if judgements == "qrels":
         return read_rankings(path, run)
-    found = trec.read_run(run)
+    found = trec_files.read_run(run)
     with _told(path, run):
         if judgements == "qrels_jg":
             grouped = trec_judgements.read_grouped_qrels(path)
@@ -122,7 +127,7 @@ def _told(qrels: Path, run: Path) -> Iterator[None]:
     except ranking_sources.RepeatedDocumentError as error:
         in_run = error.where == "run"
         path = run if in_run else qrels
-        raise trec.repeated(path, error.query, error.document, run=in_run) from None
+        raise trec_files.repeated(path, error.query, error.document, run=in_run) from None
     except InputError as error:
         raise error.at(path=run) from None
 

@@ -15,10 +15,8 @@ from functools import partial
 from itertools import islice
 from typing import TypeVar
 
-from ragassay.judges.asking import Asker
-from ragassay.metrics.core.base import Metric, Window
-from ragassay.metrics.core.judged import JudgedMetric
-from ragassay.metrics.core.whole import AllSamples
+from ragassay.judges import Asker
+from ragassay.metrics.core import AllSamples, JudgedMetric, Metric, Window
 from ragassay.models import Models
 from ragassay.samples import Sample
 from ragassay.scores import Outcome

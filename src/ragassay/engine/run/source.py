@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ragassay import formats
-from ragassay.engine.config.run_config import RunConfig
+from ragassay.engine.config import RunConfig
 from ragassay.errors import InputError, RagassayWarning, UsageError
 from ragassay.formats import expected_answers, mlcube
 from ragassay.samples import Sample

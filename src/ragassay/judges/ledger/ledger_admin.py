@@ -20,7 +20,7 @@ from ragassay.errors import UsageError, did_you_mean
 from ragassay.judges.ledger import vectors
 from ragassay.judges.ledger.ledger_file import MEMORY, damaged
 from ragassay.judges.ledger.store import END_OF_TIME, Entry, Ledger
-from ragassay.transport.protocols import providers
+from ragassay.transport import providers
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,9 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import TypeVar
 
-from ragassay.judges.ledger.store import Ledger
+from ragassay.judges.ledger import Ledger
 from ragassay.judges.llm.requests import Request
-from ragassay.transport.endpoints.base import Endpoint, EndpointError
+from ragassay.transport.endpoints import Endpoint, EndpointError
 
 _LOOKED_BACK = 4
 """Earlier forms of a request under which its answer is looked for."""
@@ -50,55 +50,105 @@ class Dialect:
     def reopen(self) -> None:
         """Makes it usable on another event loop."""
         self._settling = asyncio.Lock()
+        self._turned_away = 0
+        self._answered = self._doubtful = False
 
-    async def exchange(self, build: Build, send: Send[T], settling: Callable[[], None]) -> T:
+    async def exchange(
+        self,
+        build: Build,
+        send: Send[T],
+        settling: Callable[[], None],
+        in_vain: Callable[[EndpointError], None],
+    ) -> T:
         """What came of a request, in the form in which the endpoint takes it.
 
         The first who is turned away for a parameter finds out alone what the endpoint takes, and
-        all others wait for that: many first requests settle with few further ones.
+        all others wait for that: many first requests settle with few further ones. Where it finds
+        out that no parameter was the cause, and nobody had an answer yet, the others follow one by
+        one until somebody has.
 
         Args:
             build: makes the request.
             send: sends it.
             settling: called when the finding out begins.
+            in_vain: called with a rejection that the request without what was rejected met as well.
 
         Raises:
             EndpointError: there is no reply, for another reason than what was rejected.
         """
         while True:
-            if self._settling.locked():
+            if not self._settled:
                 async with self._settling:
                     pass
+                continue
             known = self.dropped
-            request = build(known)
+            met: EndpointError | None = None
+            if not self._doubtful:
+                request = build(known)
+                try:
+                    found = await send(request, partial(self._still, known), None)
+                except EndpointError as error:
+                    if not error.rejected - known:
+                        raise
+                    met = error
+                else:
+                    if found is not None:
+                        self._answered = True
+                        return found
+                    continue
+            self._turned_away += 1
             try:
-                found = await send(request, partial(self._still, known), None)
-            except EndpointError as error:
-                if not error.rejected - known:
-                    raise
                 async with self._settling:
                     settling()
                     if self.dropped is not known:
                         continue  # somebody else has found out in the meantime
-                    return await self._settle(build, send, known | error.rejected)
-            if found is not None:
-                return found
+                    return await self._settle(build, send, known, met, in_vain)
+            finally:
+                self._turned_away -= 1
 
     def _still(self, dropped: frozenset[str]) -> bool:
         """Whether a request without these may go out: nothing else is known, or is being found
         out."""
-        return self.dropped is dropped and not self._settling.locked()
+        return self.dropped is dropped and self._settled
 
-    async def _settle(self, build: Build, send: Send[T], dropped: frozenset[str]) -> T:
+    @property
+    def _settled(self) -> bool:
+        """Whether nobody who was turned away is finding out, or waits to do so."""
+        return not self._turned_away
+
+    async def _settle(
+        self,
+        build: Build,
+        send: Send[T],
+        dropped: frozenset[str],
+        met: EndpointError | None,
+        in_vain: Callable[[EndpointError], None],
+    ) -> T:
+        """What came of a request without what is rejected on the way.
+
+        Args:
+            build: see `exchange`.
+            send: see `exchange`.
+            dropped: what is known to be rejected.
+            met: the rejection that the request met so far.
+            in_vain: see `exchange`.
+        """
         while True:
+            if met is not None:
+                dropped |= met.rejected
             try:
                 found = await send(build(dropped), None, partial(self._learn, dropped))
             except EndpointError as error:
-                if not error.rejected - dropped:
-                    raise
-                dropped |= error.rejected
-                continue
+                if error.rejected - dropped:
+                    met = error
+                    continue
+                alike = met is not None and error.reason is met.reason
+                self._doubtful = alike and not self._answered
+                if met is not None and alike:
+                    in_vain(met)
+                raise
             assert found is not None
+            self._answered, self._doubtful = True, False
             return found
 
     async def _learn(self, dropped: frozenset[str]) -> None:

@@ -21,7 +21,7 @@ from typing import Any
 from ragassay import strict
 from ragassay.errors import RagassayError, UsageError
 from ragassay.judges.judge import Judge
-from ragassay.judges.ledger.store import Entry, Ledger
+from ragassay.judges.ledger import Entry, Ledger
 from ragassay.judges.llm import requests
 from ragassay.judges.llm.endpoint_capabilities import Current, Dialect, Learnt
 from ragassay.judges.llm.ledger_lookup import Recall, Reuse
@@ -31,18 +31,25 @@ from ragassay.judges.question import Question
 from ragassay.judges.reply import R_co, Reply
 from ragassay.judges.verdict import Failure, Provenance, Verdict
 from ragassay.scores import Reason
-from ragassay.transport.breaker import Breaker
-from ragassay.transport.budget import Budget
-from ragassay.transport.endpoints.base import (
+from ragassay.transport import (
+    BACKOFF_S,
+    INTERRUPTED,
+    Breaker,
+    Budget,
+    Limiter,
+    Price,
+    Sender,
+    SendRequest,
+    Stopped,
+    Tally,
+)
+from ragassay.transport.endpoints import (
     TIMEOUT_S,
     Completion,
     Endpoint,
     EndpointError,
     Message,
 )
-from ragassay.transport.limits import Limiter
-from ragassay.transport.prices import Price
-from ragassay.transport.sending import BACKOFF_S, INTERRUPTED, Sender, SendRequest, Stopped, Tally
 
 DEFAULTS: Mapping[str, Any] = {"temperature": 0.0, "seed": 42}
 """Sampling unless a question or the user says otherwise."""
@@ -236,7 +243,9 @@ class _Asking:
         dialect, sender = self.judge._dialect, self.judge._sender
         try:
             try:
-                return await dialect.exchange(self._rebuilt, self._send, sender.end_head_start)
+                return await dialect.exchange(
+                    self._rebuilt, self._send, sender.end_head_start, sender.rejected_in_vain
+                )
             except Unreadable as first:
                 return await self._repaired(first)
         except Stopped as stop:

@@ -14,7 +14,7 @@ import orjson
 from ragassay import strict
 from ragassay.judges.llm import tokens
 from ragassay.judges.question import Question
-from ragassay.transport.endpoints.base import Endpoint, Message, Mode, Prompt
+from ragassay.transport.endpoints import Endpoint, Message, Mode, Prompt
 
 MODES: tuple[Mode, ...] = ("json_schema", "json_object", "text")
 

@@ -1,7 +1,9 @@
 """How far the offline judge agrees with labels, by kind of question: ``data/agreement.yaml``.
 
-A figure says how much the answers to one kind of question are worth, and so do those of every
-metric that rests on that kind. Without a figure no decision rests on them.
+A figure says how much the answers to one kind of question are worth to the metrics that it names:
+those that take the same part of the answer, to the same question about the same things. Claims
+that are compared with passages say nothing about claims that are compared with a reference. No
+decision rests on a metric without a figure.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ class Agreement:
 
     Attributes:
         kind: of the question (`Question.kind`).
+        metrics: names of the metrics (`Metric.name`) whose use of the answers was measured.
         measure: what the value is; ``None`` where nothing was measured.
         value: AUC and balanced accuracy from 0 to 1 (0.5 by chance), Spearman's rho from -1 to 1
             (0 by chance); ``None`` where nothing was measured.
@@ -49,6 +52,7 @@ class Agreement:
     held_out: bool = False
     people: bool = True
     computed: str = ""
+    metrics: tuple[str, ...] = ()
 
     @property
     def sufficient(self) -> bool:
@@ -84,20 +88,22 @@ class Agreement:
         return f"{self.figure} against {self.against} (n = {self.n:,} {self.of})"
 
 
-def agreement_of(kind: str) -> Agreement | None:
-    """The agreement on a kind of question, on held-out labels where there are any.
+def agreement_of(kind: str, metric: str) -> Agreement | None:
+    """The agreement on a kind of question as a metric uses it, on held-out labels where there are
+    any.
 
     Args:
         kind: of a question (`Question.kind`).
+        metric: the name (`Metric.name`) of a metric that asks it.
 
     Returns:
-        The figure; one without a value where nobody measured it; ``None`` for a kind that the
-        offline judge does not answer.
+        The figure; one without a value where nobody measured this use; ``None`` for a kind that
+        the offline judge does not answer.
     """
-    found = figures().get(kind)
-    if found is None:
+    listed = figures().get(kind)
+    if listed is None:
         return None
-    return found[0] if found else Agreement(kind)
+    return next((one for one in listed if metric in one.metrics), Agreement(kind))
 
 
 @cache
@@ -109,7 +115,10 @@ def figures() -> Mapping[str, tuple[Agreement, ...]]:
     read: dict[str, list[dict[str, Any]]] = yaml.safe_load(source.read_text(encoding="utf-8"))
     return {
         kind: tuple(
-            sorted((Agreement(kind, **one) for one in listed), key=lambda one: not one.held_out)
+            sorted(
+                (Agreement(kind, **{**one, "metrics": tuple(one["metrics"])}) for one in listed),
+                key=lambda one: not one.held_out,
+            )
         )
         for kind, listed in read.items()
     }

@@ -12,16 +12,22 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from ragassay.judges.offline.answers import rule_for
-from ragassay.judges.offline.language import lists
-from ragassay.judges.offline.language.evidence import LENS, Evidence, Lens, piece
-from ragassay.judges.offline.language.hostile import is_hostile
-from ragassay.judges.offline.language.texts import phrases, plain, sentences
-from ragassay.judges.offline.language.words import content
-from ragassay.judges.offline.near_copies.alignment import COPY, Nearness
-from ragassay.judges.offline.near_copies.contradictions import contradiction
+from ragassay.judges.offline.language import (
+    LENS,
+    Evidence,
+    Lens,
+    content,
+    is_hostile,
+    lists,
+    phrases,
+    piece,
+    plain,
+    sentences,
+)
+from ragassay.judges.offline.near_copies import COPY, Nearness, contradiction
 from ragassay.judges.offline.refusals import claims_nothing
-from ragassay.judges.questions.support import Claims, ClaimSupport, ClaimVerdicts, ExtractClaims
+from ragassay.judges.offline.rules import rule_for
+from ragassay.judges.questions import Claims, ClaimSupport, ClaimVerdicts, ExtractClaims
 
 _TALK = lists.patterns("talk")
 """What an answer says about its documents and about itself."""

@@ -15,15 +15,22 @@ import re
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from ragassay.judges.offline.language import lists
-from ragassay.judges.offline.language.evidence import names
-from ragassay.judges.offline.language.hostile import is_hostile
-from ragassay.judges.offline.language.texts import plain, sentences
-from ragassay.judges.offline.language.words import WHOLE, content, tokens, weight
+from ragassay.judges.offline.language import (
+    WHOLE,
+    content,
+    is_hostile,
+    lists,
+    names,
+    plain,
+    sentences,
+    tokens,
+    weight,
+)
 
 _REFUSAL = lists.patterns("refusals")
 _OF_TEXTS = lists.patterns("refusals_of_texts")
 _AT_HAND = lists.patterns("texts_at_hand")
+_ABSENT_THING = lists.patterns("absent_things")
 _CONDITION = lists.patterns("conditions")
 _FILLER = lists.patterns("fillers")
 _SMALL_TALK = lists.patterns("small_talk")
@@ -185,6 +192,8 @@ def _refusal(part: str) -> re.Match[str] | None:
     part = _unquoted(part)
     rest = _INTERJECTION.sub("", part)
     # Spaces keep the places, for patterns that begin where the part does.
+    if _ABSENT_THING.search(part):
+        return None  # "no information on a fee, as there is none": that is the answer
     return _first_refusal(part) or (
         _first_refusal(" " * (len(part) - len(rest)) + rest) if rest != part else None
     )

@@ -1,22 +1,5 @@
 """What one can ask: a file a family of questions."""
 
-from __future__ import annotations
+from ragassay.exports import exports
 
-from typing import Any
-
-from ragassay import discovery
-from ragassay.judges.question import Question
-
-
-def kinds() -> dict[str, type[Question[Any]]]:
-    """All types of question by their kind, those of extensions that are imported included."""
-    for _ in discovery.modules("ragassay.judges.questions"):
-        pass
-    found: dict[str, type[Question[Any]]] = {}
-    waiting: list[type[Question[Any]]] = list(Question.__subclasses__())
-    while waiting:
-        cls = waiting.pop()
-        waiting += cls.__subclasses__()
-        if "kind" in vars(cls):
-            found[cls.kind] = cls
-    return dict(sorted(found.items()))
+__getattr__, __dir__, __all__ = exports(__name__)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, TypeVar
 
+from ragassay.counts import plural
 from ragassay.judges.question import Question
 from ragassay.judges.questions.keyed import Entry, Form, bounded, in_order
 from ragassay.judges.reply import WORD, Reply
@@ -175,5 +176,5 @@ def as_many(labels: Sequence[T], items: Sequence[object]) -> None:
     """Raises `ValueError` unless there is one label for each item."""
     if len(labels) != len(items):
         raise ValueError(
-            f"there must be {len(items)} entries, one for each item, not {len(labels)}"
+            f"there must be {plural(len(items), 'entry')}, one for each item, not {len(labels)}"
         )

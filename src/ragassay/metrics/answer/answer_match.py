@@ -6,13 +6,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, ClassVar
 
-from ragassay.judges.asking import Ask
-from ragassay.judges.question import Question
-from ragassay.judges.questions.matching import AnswerMatch
-from ragassay.judges.rubrics.rubric import JudgePrompt
-from ragassay.metrics.core import own
-from ragassay.metrics.core.base import not_applicable, param, register
-from ragassay.metrics.core.judged import JudgedMetric
+from ragassay.judges import Ask, Question
+from ragassay.judges.questions import AnswerMatch
+from ragassay.judges.rubrics import JudgePrompt
+from ragassay.metrics.core import JudgedMetric, not_applicable, own, param, register
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Score, Unscored
 

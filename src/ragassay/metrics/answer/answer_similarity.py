@@ -8,10 +8,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from ragassay.metrics.core.base import Window, register
-from ragassay.metrics.core.chunk_matching import cosine_matrix
-from ragassay.metrics.core.modelled import ModelMetric
-from ragassay.models.embedders.embedding import Embedded, Unembedded, is_blank
+from ragassay.metrics.core import ModelMetric, Window, cosine_matrix, register
+from ragassay.models.embedders import Embedded, Unembedded, is_blank
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 

@@ -7,15 +7,21 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 from ragassay.errors import UsageError, did_you_mean
-from ragassay.metrics.core.base import Metric, Window, param, part, register
-from ragassay.metrics.core.modelled import ModelMetric
+from ragassay.metrics.core import Metric, ModelMetric, Window, param, part, register
 from ragassay.models import Weights
-from ragassay.models.encoders.baselines import Baseline, baseline
-from ragassay.models.encoders.bertscore import Idf, Match, Pair, compare
-from ragassay.models.encoders.encoder import Encoder
-from ragassay.models.encoders.layers import RECOMMENDED, layer_for
-from ragassay.models.encoders.reading import Reading
-from ragassay.models.weights.weight_files import missing_folder
+from ragassay.models.encoders import (
+    RECOMMENDED,
+    Baseline,
+    Encoder,
+    Idf,
+    Match,
+    Pair,
+    Reading,
+    baseline,
+    compare,
+    layer_for,
+)
+from ragassay.models.weights import missing_folder
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 

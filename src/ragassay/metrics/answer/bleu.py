@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 
 from ragassay.errors import UsageError
 from ragassay.metrics.answer.references import Pair, ReferenceMetric, plain
-from ragassay.metrics.core.base import Window, param, register
+from ragassay.metrics.core import Window, param, register
 from ragassay.scores import Outcome, Reason, Score, Unscored
 
 Tokenize = Literal["13a", "intl", "zh", "char", "none"]

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from ragassay.judges.asking import Ask
-from ragassay.judges.questions.answering import AnswerAttempted
-from ragassay.metrics.core.base import register
-from ragassay.metrics.core.judged import JudgedMetric
+from ragassay.judges import Ask
+from ragassay.judges.questions import AnswerAttempted
+from ragassay.metrics.core import JudgedMetric, register
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Score
 

@@ -17,7 +17,7 @@ from ragassay.metrics.answer.text import (
     unicode_tokens,
     without_articles,
 )
-from ragassay.metrics.core.base import Metric, Window, missing
+from ragassay.metrics.core import Metric, Window, missing
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Unscored
 

@@ -22,8 +22,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from ragassay.errors import UsageError
 from ragassay.metrics.chunks.chunk_vectors import ChunkVectors, Pair, lacks_vectors, texts_of
-from ragassay.metrics.core.base import Metric, Window, cutoff, missing, param, register
-from ragassay.metrics.core.chunk_matching import credited, likeness, same_chunks
+from ragassay.metrics.core import (
+    Metric,
+    Window,
+    credited,
+    cutoff,
+    likeness,
+    missing,
+    param,
+    register,
+    same_chunks,
+)
 from ragassay.samples import GoldPassage, Passage, Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 

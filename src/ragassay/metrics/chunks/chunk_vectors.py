@@ -13,10 +13,10 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ragassay.metrics.core.base import Window
-from ragassay.metrics.core.chunk_matching import vectors
+from ragassay.counts import either, share
+from ragassay.metrics.core import Window, vectors
 from ragassay.models import Unavailable
-from ragassay.models.embedders.embedding import Embedded, Unembedded, is_blank
+from ragassay.models.embedders import Embedded, Unembedded, is_blank
 from ragassay.samples import Sample
 from ragassay.scores import Reason, Unscored
 
@@ -71,10 +71,12 @@ def lacks_vectors(sample: Sample) -> Unscored | None:
     mute = sum(p.text is None for p in sample.passages)
     if not silent and not mute:
         return None
-    which = f"{silent} of {len(gold)} gold" if silent else f"{mute} of {len(sample.passages)}"
+    which = share(mute, len(sample.passages), "passage")
+    if silent:
+        which = share(silent, len(gold), "gold passage")
     return Unscored(
         Reason.MISSING_INPUT,
-        f"{which} passages have no text to embed"
+        f"{which} {either(silent or mute, 'has', 'have')} no text to embed"
         + ("; gold with spans is for the Span and Char metrics" if silent else ""),
     )
 

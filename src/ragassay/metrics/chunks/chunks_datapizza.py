@@ -8,7 +8,7 @@ vectors that equal a gold one are counted: the cosines of the others are below 1
 `ragassay.metrics.chunks.chunk_overlap` has the corrected family.
 
 Differences from the published code: a meaningless request (k below 1, gamma below 0, a rank outside
-the list) raises ``ValueError`` instead of giving a number; gamma 0 gives the limit instead of a
+the list) raises ``ArgumentError`` instead of giving a number; gamma 0 gives the limit instead of a
 crash; embeddings may come as a two-dimensional array; ``rouge_score`` returns the three F1 values
 of the specification unless ``nested`` asks for what the code returns; an error inside BLEU is not
 turned into 0; no value exceeds 1.
@@ -25,9 +25,9 @@ from typing import Any, Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from ragassay.metrics.answer.rouge import MEASURES, PRF, rouge
-from ragassay.metrics.core.base import harmonic
-from ragassay.metrics.core.chunk_matching import cosine_matrix
+from ragassay.errors import ArgumentError
+from ragassay.metrics.answer import MEASURES, PRF, rouge
+from ragassay.metrics.core import cosine_matrix, harmonic
 
 Embeddings = Sequence[Sequence[float]] | Sequence[NDArray[np.floating]] | NDArray[np.floating]
 """One vector for each chunk."""
@@ -50,7 +50,7 @@ def precision_at_k_exact(
         0 to 1; 0 when nothing was retrieved.
 
     Raises:
-        ValueError: ``k`` is below 1, or there are chunks but no gold.
+        ArgumentError: ``k`` is below 1, or there are chunks but no gold.
     """
     return _exact_hits(retrieved_chunks, ground_truth_chunks, k) / k
 
@@ -73,7 +73,7 @@ def precision_at_k_similarity(
         0 to 1; 0 when nothing was retrieved.
 
     Raises:
-        ValueError: ``k`` is below 1, there are chunks but no gold, or the vectors do not fit.
+        ArgumentError: ``k`` is below 1, there are chunks but no gold, or the vectors do not fit.
     """
     _check_k(k)
     if not len(retrieved_embeddings):
@@ -97,7 +97,7 @@ def recall_at_k_exact(
         0 to 1; 0 when nothing was retrieved.
 
     Raises:
-        ValueError: ``k`` is below 1, or there are chunks but no gold.
+        ArgumentError: ``k`` is below 1, or there are chunks but no gold.
     """
     hits = _exact_hits(retrieved_chunks, ground_truth_chunks, k)
     return hits / len(set(ground_truth_chunks)) if hits else 0.0
@@ -122,7 +122,7 @@ def recall_at_k_similarity(
         0 to 1; 0 when nothing was retrieved.
 
     Raises:
-        ValueError: ``k`` is below 1, there is no gold, or the vectors do not fit.
+        ArgumentError: ``k`` is below 1, there is no gold, or the vectors do not fit.
     """
     _check_k(k)
     _check_gold(ground_truth_embeddings)
@@ -146,7 +146,7 @@ def f1_at_k_exact(
         0 to 1; 0 where both are 0.
 
     Raises:
-        ValueError: ``k`` is below 1, or there are chunks but no gold.
+        ArgumentError: ``k`` is below 1, or there are chunks but no gold.
     """
     return harmonic(
         precision_at_k_exact(retrieved_chunks, ground_truth_chunks, k),
@@ -172,7 +172,7 @@ def f1_at_k_similarity(
         0 to 1; 0 where both are 0.
 
     Raises:
-        ValueError: ``k`` is below 1, there is no gold, or the vectors do not fit.
+        ArgumentError: ``k`` is below 1, there is no gold, or the vectors do not fit.
     """
     inputs = (retrieved_embeddings, ground_truth_embeddings, k, similarity_threshold)
     return harmonic(precision_at_k_similarity(*inputs), recall_at_k_similarity(*inputs))
@@ -190,12 +190,12 @@ def log_rank_score(rank: int, n: int, gamma: float = 1.0) -> float:
         gamma: steepness, at least 0.
 
     Raises:
-        ValueError: the rank is not between 1 and ``n``, or gamma is negative or too large.
+        ArgumentError: the rank is not between 1 and ``n``, or gamma is negative or too large.
     """
     if not 1 <= rank <= n:
-        raise ValueError(f"rank must be between 1 and n = {n}, not {rank}")
+        raise ArgumentError(f"rank must be between 1 and n = {n}, not {rank}")
     if not (gamma >= 0 and math.isfinite(gamma * n)):
-        raise ValueError(f"gamma must be a finite number of at least 0, not {gamma}")
+        raise ArgumentError(f"gamma must be a finite number of at least 0, not {gamma}")
     if n == 1:
         return 1.0
     if gamma == 0:
@@ -221,7 +221,7 @@ def hybrid_log_rank_score_exact(
         alpha: weight of recall, 0 to 1.
 
     Raises:
-        ValueError: there is no gold, or alpha or gamma is out of range.
+        ArgumentError: there is no gold, or alpha or gamma is out of range.
     """
     _check_list(retrieved_chunks, ground_truth_chunks)
     _check_gold(ground_truth_chunks)
@@ -252,7 +252,7 @@ def hybrid_log_rank_score_similarity(
         alpha: weight of recall, 0 to 1.
 
     Raises:
-        ValueError: there is no gold, the vectors do not fit, or alpha or gamma is out of range.
+        ArgumentError: there is no gold, the vectors do not fit, or alpha or gamma is out of range.
     """
     _check_gold(ground_truth_embeddings)
     n_gold, n = len(ground_truth_embeddings), len(retrieved_embeddings)
@@ -274,7 +274,7 @@ def bleu_score(retrieved_chunk: str, ground_truth_chunks: Sequence[str]) -> floa
         ground_truth_chunks: the references.
 
     Raises:
-        ValueError: the references came as one text.
+        ArgumentError: the references came as one text.
     """
     _check_list(ground_truth_chunks)
     if not ground_truth_chunks:
@@ -295,7 +295,7 @@ def corpus_bleu_score(retrieved_chunks: Sequence[str], ground_truth_chunks: Sequ
         ground_truth_chunks: gold texts.
 
     Raises:
-        ValueError: there is no gold, or chunks came as one text.
+        ArgumentError: there is no gold, or chunks came as one text.
     """
     _check_list(retrieved_chunks, ground_truth_chunks)
     _check_gold(ground_truth_chunks)
@@ -353,7 +353,7 @@ def corpus_rouge_scores(
         ground_truth_chunks: gold texts.
 
     Raises:
-        ValueError: there are chunks but no gold, or chunks came as one text.
+        ArgumentError: there are chunks but no gold, or chunks came as one text.
     """
     _check_list(retrieved_chunks, ground_truth_chunks)
     totals: dict[str, dict[str, float]] = {kind: dict.fromkeys(_FIGURES, 0.0) for kind in MEASURES}
@@ -381,13 +381,16 @@ def _rouge(retrieved_chunk: str, ground_truth_chunk: str) -> dict[str, PRF]:
 def _near(
     retrieved: Embeddings, gold: Embeddings, similarity_threshold: float
 ) -> NDArray[np.bool_]:
-    near: NDArray[np.bool_] = cosine_matrix(retrieved, gold) >= similarity_threshold
+    try:
+        near: NDArray[np.bool_] = cosine_matrix(retrieved, gold) >= similarity_threshold
+    except ValueError as error:
+        raise ArgumentError(str(error)) from error
     return near
 
 
 def _hybrid(ranks: Sequence[int], n_gold: int, n: int, gamma: float, alpha: float) -> float:
     if not 0 <= alpha <= 1:
-        raise ValueError(f"alpha must be between 0 and 1, not {alpha}")
+        raise ArgumentError(f"alpha must be between 0 and 1, not {alpha}")
     recall = len(ranks) / n_gold
     rank_quality = sum(log_rank_score(rank, n, gamma) for rank in ranks) / n_gold
     return alpha * recall + (1 - alpha) * rank_quality
@@ -404,15 +407,15 @@ def _exact_hits(retrieved: Sequence[str], gold: Sequence[str], k: int) -> int:
 
 def _check_k(k: int) -> None:
     if k < 1:
-        raise ValueError(f"k must be at least 1, not {k}")
+        raise ArgumentError(f"k must be at least 1, not {k}")
 
 
 def _check_list(*lists: Sequence[str]) -> None:
     """A text is a sequence of characters, each of which would pass for a chunk."""
     if any(isinstance(each, str) for each in lists):
-        raise ValueError("chunks come as a list of texts, not as one text")
+        raise ArgumentError("chunks come as a list of texts, not as one text")
 
 
 def _check_gold(gold: Sequence[Any] | NDArray[Any]) -> None:
     if not len(gold):
-        raise ValueError("there is no ground truth to compare with: the list is empty")
+        raise ArgumentError("there is no ground truth to compare with: the list is empty")

@@ -18,8 +18,16 @@ from ragassay.errors import RagassayWarning, UsageError
 from ragassay.metrics.chunks import chunks_datapizza as published
 from ragassay.metrics.chunks.chunk_overlap import comparable, relevant_gold
 from ragassay.metrics.chunks.chunk_vectors import ChunkVectors, Pair, lacks_vectors, texts_of
-from ragassay.metrics.core.base import Metric, SampleMetric, Window, cutoff, param, register
-from ragassay.metrics.core.chunk_matching import likeness, same_chunks
+from ragassay.metrics.core import (
+    Metric,
+    SampleMetric,
+    Window,
+    cutoff,
+    likeness,
+    param,
+    register,
+    same_chunks,
+)
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 

@@ -16,10 +16,19 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ragassay.counts import either, share
 from ragassay.errors import UsageError
 from ragassay.metrics.chunks.chunk_overlap import relevant_gold
-from ragassay.metrics.core.base import Metric, Window, cutoff, harmonic, missing, param, register
-from ragassay.metrics.core.chunk_matching import credited
+from ragassay.metrics.core import (
+    Metric,
+    Window,
+    credited,
+    cutoff,
+    harmonic,
+    missing,
+    param,
+    register,
+)
 from ragassay.samples import GoldPassage, Passage, Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 
@@ -123,7 +132,8 @@ def _spans(sample: Sample, rel: int) -> Spans | Unscored:
     if blind:
         return Unscored(
             Reason.MISSING_INPUT,
-            f"{blind} of {len(sample.passages or ())} passages lack document, start or end",
+            f"{share(blind, len(sample.passages or ()), 'passage')} "
+            f"{either(blind, 'lacks', 'lack')} document, start or end",
         )
     return Spans(retrieved, tuple(dict.fromkeys(wanted)))
 

@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 from ragassay.metrics.citation.citable import Citable
 from ragassay.metrics.citation.citation_marks import Mark, marks
-from ragassay.metrics.citation.sentences import begins_sentence, sentence_spans
+from ragassay.metrics.citation.sentence_ends import begins_sentence, sentence_spans
 from ragassay.samples import Answer, Passage, Statement
 
 _BULLET = re.compile(r"\s*(?:[-*•–+>]\s+|#+\s+|\d{1,3}[.)]\s+)?")

@@ -23,8 +23,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from ragassay.errors import UsageError
-from ragassay.judges.asking import Ask
-from ragassay.judges.questions.support import CitationSupport
+from ragassay.judges import Ask
+from ragassay.judges.questions import CitationSupport
 from ragassay.metrics.citation import citation_parser
 from ragassay.metrics.citation.citable import Citable, passage_keys
 from ragassay.metrics.citation.citation_parser import tidy
@@ -38,8 +38,7 @@ from ragassay.metrics.citation.citation_scores import (
     over_passages,
     published_scores,
 )
-from ragassay.metrics.core.base import param, part, register
-from ragassay.metrics.core.judged import JudgedMetric
+from ragassay.metrics.core import JudgedMetric, param, part, register
 from ragassay.samples import Passage, Sample, Statement
 from ragassay.scores import Outcome, Reason, Score, Unscored
 

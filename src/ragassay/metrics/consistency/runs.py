@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
-from ragassay.metrics.answer.rouge import PARTS, PRF
-from ragassay.metrics.citation.citation_parser import text_for_models, without_citations
-from ragassay.metrics.core.base import Metric, Window, not_applicable, param, part
+from ragassay.counts import either, share
+from ragassay.metrics.answer import PARTS, PRF
+from ragassay.metrics.citation import text_for_models, without_citations
+from ragassay.metrics.core import Metric, Window, not_applicable, param, part
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 
@@ -174,5 +175,8 @@ def runs_with(
     if n < 2:
         failures = {run.failure for run in sample.runs if run.failure}
         why = f" (the system failed: {', '.join(sorted(failures))})" if failures else ""
-        return Unscored(Reason.MISSING_INPUT, f"{n} of {all_of} runs have {what}{why}")
+        return Unscored(
+            Reason.MISSING_INPUT,
+            f"{share(n, all_of, 'run')} {either(n, 'has', 'have')} {what}{why}",
+        )
     return kept, "" if n == all_of else f"over the {n} of {all_of} runs that have {what}"

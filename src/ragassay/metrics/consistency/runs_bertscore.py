@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from ragassay.metrics.answer.bertscore import MODEL, RESCALE, EncoderMetric, Scale, bertscores
+from ragassay.metrics.answer import MODEL, RESCALE, EncoderMetric, Scale, bertscores
 from ragassay.metrics.consistency.runs import (
     OF_PAIR,
     PARTS_TITLES,
@@ -17,8 +17,8 @@ from ragassay.metrics.consistency.runs import (
     pairs_of,
     runs_with,
 )
-from ragassay.metrics.core.base import Window, param, part, register
-from ragassay.models.encoders.bertscore import Match
+from ragassay.metrics.core import Window, param, part, register
+from ragassay.models.encoders import Match
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Unscored
 

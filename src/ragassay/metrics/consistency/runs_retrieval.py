@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ragassay.errors import UsageError
 from ragassay.metrics.consistency.runs import Pairwise, RunsMetric, pairs_of, runs_with
-from ragassay.metrics.core.base import Window, param, register
+from ragassay.metrics.core import Window, param, register
 from ragassay.samples import Passage, Sample
 from ragassay.scores import Outcome, Reason, Unscored
 from ragassay.stats import jaccard, rank_biased_overlap

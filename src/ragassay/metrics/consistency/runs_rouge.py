@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from ragassay.metrics.answer.references import tokeniser
-from ragassay.metrics.answer.rouge import PRF, Measure, compare
-from ragassay.metrics.answer.text import encode
+from ragassay.metrics.answer import PRF, Measure, compare, encode, tokeniser
 from ragassay.metrics.consistency.runs import (
     PARTS_TITLES,
     Citations,
@@ -18,7 +16,7 @@ from ragassay.metrics.consistency.runs import (
     pairs_of,
     runs_with,
 )
-from ragassay.metrics.core.base import Window, param, register
+from ragassay.metrics.core import Window, param, register
 from ragassay.samples import Sample
 from ragassay.scores import Unscored
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from ragassay.metrics.answer.rouge import PARTS, PRF
+from ragassay.metrics.answer import PARTS, PRF
 from ragassay.metrics.consistency.runs import (
     Citations,
     PairsRouge,
@@ -20,7 +20,7 @@ from ragassay.metrics.consistency.runs import (
     pairs_of,
     runs_with,
 )
-from ragassay.metrics.core.base import Window, part, register
+from ragassay.metrics.core import Window, part, register
 from ragassay.scores import Unscored
 
 _TINY = 1e-8

@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from ragassay.counts import either, share
 from ragassay.metrics.consistency.runs import SCORES, UNSCORED, RunsMetric
-from ragassay.metrics.core.base import Window, not_applicable, param, register
+from ragassay.metrics.core import Window, not_applicable, param, register
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored, Value
 from ragassay.stats import Spread, spread
@@ -64,7 +65,11 @@ def scores_of(sample: Sample, of: str) -> _Scores | Unscored:
     reason = Reason(most) if most in set(Reason) else Reason.MISSING_INPUT
     n, all_of = len(scores.known), len(values)
     why = f" ({counts})" if counts else ""
-    return Unscored(reason, f"{n} of {all_of} runs have a score of {of}{why}, and two are needed")
+    return Unscored(
+        reason,
+        f"{share(n, all_of, 'run')} {either(n, 'has', 'have')} a score of {of}{why}, "
+        "and two are needed",
+    )
 
 
 def spreads(window: Window, of: str) -> list[tuple[_Scores, Spread] | Unscored]:

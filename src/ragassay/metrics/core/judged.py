@@ -26,12 +26,11 @@ import dataclasses
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from ragassay.errors import InputError, UsageError
-from ragassay.judges.asking import Ask, Asker, Scope, Unanswered
-from ragassay.judges.question import Question
-from ragassay.metrics.core.base import Metric, Window, failed
+from ragassay.judges import Ask, Asker, Question, Scope, Unanswered
+from ragassay.metrics.core.metric import Metric, Window, failed
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Score, Unscored
 
@@ -117,8 +116,16 @@ class JudgedMetric(Metric):
         return list(await asyncio.gather(*(self.outcome(sample, scope) for sample in samples)))
 
 
-def kinds_of(metric: Metric, local: Mapping[str, str] | None = None) -> frozenset[str]:
-    """The kinds of question (`Question.kind`) that a metric's value depends on.
+class Use(NamedTuple):
+    """A kind of question (`Question.kind`), and the name of the metric that asks it
+    (`Metric.name`): metrics may ask the same kind about different things."""
+
+    kind: str
+    metric: str
+
+
+def uses_of(metric: Metric, local: Mapping[str, str] | None = None) -> frozenset[Use]:
+    """The questions that a metric's value rests on, each with the metric that asks it.
 
     Those that it asks itself, those of its inputs, and those of the metric that a figure over
     repeated runs looks at. Empty where no judge is asked.
@@ -127,12 +134,17 @@ def kinds_of(metric: Metric, local: Mapping[str, str] | None = None) -> frozense
         metric: any metric.
         local: names that a figure over repeated runs may call its metric by, beside the general
             ones (a suite's published names and columns), each with the metric's canonical name.
-            A name that nobody knows has no kinds.
+            A name that nobody knows has no uses.
     """
     asked = metric.asks if isinstance(metric, JudgedMetric) else ()
-    kinds = frozenset(question.kind for question in asked)
+    uses = frozenset(Use(question.kind, type(metric).name) for question in asked)
     looked = (*metric.inputs, *_looked_at(metric, local))
-    return kinds.union(*(kinds_of(one, local) for one in looked))
+    return uses.union(*(uses_of(one, local) for one in looked))
+
+
+def kinds_of(metric: Metric, local: Mapping[str, str] | None = None) -> frozenset[str]:
+    """The kinds of question (`Question.kind`) of `uses_of`."""
+    return frozenset(use.kind for use in uses_of(metric, local))
 
 
 def _looked_at(metric: Metric, local: Mapping[str, str] | None) -> tuple[Metric, ...]:

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ragassay.metrics.core.base import Metric, Window
+from ragassay.metrics.core.metric import Metric, Window
 from ragassay.models import Unavailable
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Unscored

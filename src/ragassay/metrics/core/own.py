@@ -6,9 +6,9 @@ import re
 from typing import TypeVar
 
 from ragassay.errors import UsageError
-from ragassay.metrics.core import base, naming
+from ragassay.metrics.core import metric, naming
 
-M = TypeVar("M", bound=base.Metric)
+M = TypeVar("M", bound=metric.Metric)
 
 _OWN: dict[str, str] = {}
 """Names taken so far, with the (qualified) name of the class that has each."""
@@ -39,7 +39,7 @@ def register(cls: type[M]) -> type[M]:
             f"A metric is called {name!r} already; give yours another name. "
             "'ragassay metrics' lists them all."
         )
-    base.register(cls)
+    metric.register(cls)
     _OWN[name] = cls.__qualname__
     naming.known.cache_clear()
     return cls

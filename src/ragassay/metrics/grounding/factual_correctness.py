@@ -7,10 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple
 
-from ragassay.judges.asking import Ask
-from ragassay.judges.questions.support import ClaimSupport, ExtractClaims
-from ragassay.metrics.core.base import harmonic, not_applicable, part, register
-from ragassay.metrics.core.judged import JudgedMetric
+from ragassay.judges import Ask
+from ragassay.judges.questions import ClaimSupport, ExtractClaims
+from ragassay.metrics.core import JudgedMetric, harmonic, not_applicable, part, register
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 

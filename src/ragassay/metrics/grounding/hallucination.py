@@ -10,14 +10,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ragassay.metrics.citation.citable import passage_keys
-from ragassay.metrics.citation.citation_parser import sentences, text_for_models
-from ragassay.metrics.core.base import Window, missing, param, register
-from ragassay.metrics.core.modelled import ModelMetric
-from ragassay.metrics.mtrag.mtrag_given import in_range, read, values_of
-from ragassay.metrics.mtrag.mtrag_overlap import no_contexts, passage_texts
-from ragassay.models.classifiers.hhem import FOUNDATION, HHEM, HhemModel
-from ragassay.models.device import threads
+from ragassay.metrics.citation import passage_keys, sentences, text_for_models
+from ragassay.metrics.core import ModelMetric, Window, missing, param, register
+from ragassay.metrics.mtrag import in_range, no_contexts, passage_texts, read, values_of
+from ragassay.models import threads
+from ragassay.models.classifiers import FOUNDATION, HHEM, HhemModel
 from ragassay.samples import Answer, Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 

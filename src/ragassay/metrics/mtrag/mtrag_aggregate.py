@@ -7,12 +7,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from ragassay.errors import Tally
-from ragassay.metrics.core.base import Metric, Window, missing, register, scored
+from ragassay.errors import ArgumentError, Tally
+from ragassay.metrics.core import Metric, Window, missing, register, scored
 from ragassay.metrics.mtrag.mtrag_bertscore import ByBertScore, PassageBertScore, ReferenceBertScore
 from ragassay.metrics.mtrag.mtrag_given import READ, impossible, in_range, read, values_of
 from ragassay.metrics.mtrag.mtrag_overlap import ReferenceRougeL, no_contexts
-from ragassay.models.weights.weight_files import BY_MODEL
+from ragassay.models.weights import BY_MODEL
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 
@@ -49,11 +49,11 @@ def ranking_score(*, rl_f: float, rb_llm: float, rb_alg: float) -> float:
         The harmonic mean of the three, 0 where any of them is 0.
 
     Raises:
-        ValueError: a mean lies outside its range.
+        ArgumentError: a mean lies outside its range.
     """
     means = (rl_f, rb_llm, rb_alg)
     if not all(0 <= mean <= 1 for mean in means):
-        raise ValueError(f"means are from 0 to 1, not {', '.join(map(str, means))}")
+        raise ArgumentError(f"means are from 0 to 1, not {', '.join(map(str, means))}")
     return 0.0 if 0 in means else len(means) / sum(1 / mean for mean in means)
 
 

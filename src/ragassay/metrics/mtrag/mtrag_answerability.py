@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ragassay.metrics.core.base import Metric, Window, not_applicable, param, register
+from ragassay.metrics.core import Metric, Window, not_applicable, param, register
 from ragassay.metrics.mtrag.mtrag_conditioning import idk_of, named, unread
 from ragassay.metrics.mtrag.mtrag_given import GIVEN, READ, givers
 from ragassay.metrics.mtrag.mtrag_idk_table import ABSTAINABLE

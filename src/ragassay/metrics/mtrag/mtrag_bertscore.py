@@ -14,8 +14,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal
 
+from ragassay.counts import plural
 from ragassay.errors import Tally
-from ragassay.metrics.answer.bertscore import (
+from ragassay.metrics.answer import (
     EMPTY,
     RESCALE,
     EncoderMetric,
@@ -25,7 +26,7 @@ from ragassay.metrics.answer.bertscore import (
     cut_note,
     grouped,
 )
-from ragassay.metrics.core.base import (
+from ragassay.metrics.core import (
     Need,
     Window,
     missing,
@@ -36,7 +37,7 @@ from ragassay.metrics.core.base import (
 from ragassay.metrics.mtrag.mtrag_given import GIVEN, impossible, in_range, read, values_of
 from ragassay.metrics.mtrag.mtrag_overlap import no_contexts, passage_texts
 from ragassay.models import Unavailable
-from ragassay.models.encoders.bertscore import Match
+from ragassay.models.encoders import Match
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 
@@ -98,7 +99,8 @@ class _BertScore(ByBertScore, EncoderMetric):
         if n is not None and len(values) not in (1, n):
             return Unscored(
                 Reason.UNDEFINED,
-                f"the given {self.names[0]} has {len(values)} values for {n} texts",
+                f"the given {self.names[0]} has {plural(len(values), 'value')} for "
+                f"{plural(n, 'text')}",
             )
         return in_range(self, self.names[0], values)
 

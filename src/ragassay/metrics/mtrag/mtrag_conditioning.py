@@ -29,7 +29,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
 from ragassay.errors import Tally
-from ragassay.metrics.core.base import Metric, Window, missing, param, register
+from ragassay.metrics.core import Metric, Window, missing, param, register
 from ragassay.metrics.mtrag.mtrag_aggregate import RBAgg
 from ragassay.metrics.mtrag.mtrag_bertscore import ByBertScore
 from ragassay.metrics.mtrag.mtrag_given import (
@@ -48,7 +48,7 @@ from ragassay.metrics.mtrag.mtrag_judged import (
     ReferencelessFaithfulness,
     UnderspecifiedEval,
 )
-from ragassay.models.weights.weight_files import BY_MODEL
+from ragassay.models.weights import BY_MODEL
 from ragassay.samples import Answerability, Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 

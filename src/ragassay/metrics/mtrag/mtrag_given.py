@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ragassay.errors import Tally
-from ragassay.metrics.core.base import Metric
+from ragassay.metrics.core import Metric
 from ragassay.samples import Sample
 from ragassay.scores import AND, RECORD, Reason, Score, Unscored
 

@@ -16,12 +16,16 @@ from statistics import median
 from typing import ClassVar
 
 from ragassay.errors import Tally
-from ragassay.judges.asking import Ask, Unanswered
-from ragassay.judges.questions.answering import SaysIdk, SaysUnderspecified
-from ragassay.judges.questions.rating import ReferenceRating
-from ragassay.judges.questions.support import ClaimSupport, ExtractClaims
-from ragassay.judges.verdict import Failure, Verdict
-from ragassay.metrics.core.base import (
+from ragassay.judges import Ask, Failure, Unanswered, Verdict
+from ragassay.judges.questions import (
+    ClaimSupport,
+    ExtractClaims,
+    ReferenceRating,
+    SaysIdk,
+    SaysUnderspecified,
+)
+from ragassay.metrics.core import (
+    JudgedMetric,
     Need,
     Window,
     missing,
@@ -30,7 +34,6 @@ from ragassay.metrics.core.base import (
     register,
     scored,
 )
-from ragassay.metrics.core.judged import JudgedMetric
 from ragassay.metrics.mtrag.mtrag_given import (
     GIVEN,
     explained,

@@ -11,16 +11,21 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ragassay.metrics.answer.references import Pair, ReferenceMetric, plain
-from ragassay.metrics.answer.rouge import Compared, compare, compared, overlap
-from ragassay.metrics.answer.text import (
+from ragassay.metrics.answer import (
+    Compared,
+    Pair,
+    ReferenceMetric,
     bare_words,
+    compare,
+    compared,
     encode,
+    overlap,
+    plain,
     rouge_tokens,
     squad_normal,
     unicode_tokens,
 )
-from ragassay.metrics.core.base import (
+from ragassay.metrics.core import (
     SampleMetric,
     Window,
     missing,
@@ -151,7 +156,15 @@ class PassageRougeL(_AgainstPassages):
     higher_is_better = None
 
     def against(self, answer: str, passages: Sequence[str]) -> Outcome:
-        """The highest value, with the values of all passages as parts."""
+        """The highest value, with the values of all passages as parts.
+
+        Args:
+            answer: the answer's text.
+            passages: the texts of one or more passages, in rank order.
+
+        Returns:
+            The highest ROUGE-L F, 0 to 1.
+        """
         bare = [bare_words(text) for text in (answer, *passages)]
         answer_code, *sources = encode(map(rouge_tokens, bare))
         unspaced = bare[0].replace(" ", "")
@@ -180,7 +193,15 @@ class ExtractiveCoverage(_AgainstPassages):
     recommended_for = "telling copying from rephrasing"
 
     def against(self, answer: str, passages: Sequence[str]) -> Outcome:
-        """Coverage by all passages together; the parts hold the coverage by each."""
+        """Coverage by all passages together; the parts hold the coverage by each.
+
+        Args:
+            answer: the answer's text.
+            passages: the texts of one or more passages, in rank order.
+
+        Returns:
+            A share of the answer's words, 0 to 1; `Unscored` where the answer holds no words.
+        """
         answer_code, *sources = encode(map(unicode_tokens, (answer, *passages)))
         if not answer_code:
             return Unscored(Reason.UNDEFINED, "the answer holds no words")

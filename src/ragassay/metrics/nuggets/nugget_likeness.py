@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 
-from ragassay.metrics.answer.text import unicode_tokens
+from ragassay.metrics.answer import unicode_tokens
 
 _EMPTY_WORDS = frozenset({
     "a", "an", "the", "is", "are", "was", "were", "be", "been", "being", "am",

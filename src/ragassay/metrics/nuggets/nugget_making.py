@@ -16,11 +16,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ragassay.formats.nugget_bank import Nugget
-from ragassay.judges.asking import Ask
-from ragassay.judges.questions.nuggets import ExtractNuggets, NuggetImportance
+from ragassay.formats import Nugget
+from ragassay.judges import Ask
+from ragassay.judges.questions import ExtractNuggets, NuggetImportance
 from ragassay.metrics.nuggets.nugget_likeness import Distinct
-from ragassay.metrics.relevance.umbrela import Shots, grades
+from ragassay.metrics.relevance import Shots, grades
 from ragassay.scores import Reason, Unscored
 
 

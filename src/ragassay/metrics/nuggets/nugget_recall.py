@@ -11,21 +11,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, get_args
 
+from ragassay.counts import plural
 from ragassay.errors import UsageError
-from ragassay.formats.nugget_bank import Importance, Nugget, QueryNuggets
-from ragassay.judges.asking import Ask
-from ragassay.judges.questions.nuggets import (
+from ragassay.formats import Importance, Nugget, QueryNuggets
+from ragassay.judges import Ask
+from ragassay.judges.questions import (
     Assignment,
     AssignNuggets,
     ExtractNuggets,
     NuggetImportance,
+    RelevanceGrade,
 )
-from ragassay.judges.questions.relevance import RelevanceGrade
-from ragassay.metrics.core.base import missing, param, part, register
-from ragassay.metrics.core.judged import JudgedMetric
+from ragassay.metrics.core import JudgedMetric, missing, param, part, register
 from ragassay.metrics.nuggets.nugget_making import NuggetOptions, batched, make_nuggets
 from ragassay.metrics.nuggets.nugget_scores import NuggetScore, nugget_score, published_nugget_score
-from ragassay.metrics.relevance.umbrela import SHOTS_DOC, Shots, earlier_queries, textless, texts_of
+from ragassay.metrics.relevance import SHOTS_DOC, Shots, earlier_queries, textless, texts_of
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 
@@ -113,7 +113,7 @@ class _Nuggets(JudgedMetric):
         labels = [one.importance for one in nuggets]
         value = self.combine(labels, held)
         if value is None:
-            return Unscored(Reason.UNDEFINED, f"none of the {len(nuggets)} nuggets is vital")
+            return Unscored(Reason.UNDEFINED, f"none of {plural(len(nuggets), 'nugget')} is vital")
         return Score(
             value,
             {

@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from ragassay.judges.asking import Ask
-from ragassay.judges.questions.relevance import RelevanceGrade
-from ragassay.metrics.citation.citable import passage_keys
-from ragassay.metrics.core.base import param, register
-from ragassay.metrics.core.judged import JudgedMetric
+from ragassay.counts import either, share
+from ragassay.judges import Ask
+from ragassay.judges.questions import RelevanceGrade
+from ragassay.metrics.citation import passage_keys
+from ragassay.metrics.core import JudgedMetric, param, register
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 
@@ -50,7 +50,8 @@ def textless(sample: Sample) -> Unscored | None:
     key = passage_keys(sample.passages or ())[bare[0]]
     return Unscored(
         Reason.MISSING_INPUT,
-        f"{len(bare)} of {len(sample.passages or ())} passages have no text (the first: {key})",
+        f"{share(len(bare), len(sample.passages or ()), 'passage')} "
+        f"{either(len(bare), 'has', 'have')} no text (the first: {key})",
     )
 
 

@@ -13,10 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from ragassay.judges.asking import Ask
-from ragassay.judges.questions.relevance import RelevanceGrade
-from ragassay.metrics.core.base import cutoff, param, register
-from ragassay.metrics.core.judged import JudgedMetric
+from ragassay.judges import Ask
+from ragassay.judges.questions import RelevanceGrade
+from ragassay.metrics.core import JudgedMetric, cutoff, param, register
 from ragassay.metrics.relevance.umbrela import (
     SHOTS_DOC,
     SOURCE,

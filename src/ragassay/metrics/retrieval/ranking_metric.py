@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
 
 from ragassay.errors import Tally
-from ragassay.metrics.core.base import Metric, Window, missing, not_applicable, param
+from ragassay.metrics.core import Metric, Window, missing, not_applicable, param
 from ragassay.metrics.retrieval.ranking_sources import from_lists
 from ragassay.metrics.retrieval.rankings import Floats, Rankings
 from ragassay.samples import Passage, Sample

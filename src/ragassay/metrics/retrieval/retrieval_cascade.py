@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ragassay.errors import UsageError
-from ragassay.metrics.core.base import Window, cutoff, param, register
+from ragassay.metrics.core import Window, cutoff, param, register
 from ragassay.metrics.retrieval.ranking_metric import RankingMetric
 from ragassay.metrics.retrieval.rankings import Floats, Rankings, running
 from ragassay.samples import Sample

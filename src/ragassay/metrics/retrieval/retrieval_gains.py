@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from ragassay.errors import UsageError
-from ragassay.metrics.core.base import cutoff, param, register
+from ragassay.metrics.core import cutoff, param, register
 from ragassay.metrics.retrieval.ranking_metric import RankingMetric, level
 from ragassay.metrics.retrieval.rankings import (
     Floats,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ragassay.errors import UsageError
-from ragassay.metrics.core.base import Window, cutoff, param, register
+from ragassay.metrics.core import Window, cutoff, param, register
 from ragassay.metrics.retrieval.precision import judged_above
 from ragassay.metrics.retrieval.ranking_metric import RankingMetric, level, tabulate
 from ragassay.metrics.retrieval.rankings import Floats, Rankings, nth_of_query, share

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ragassay.metrics.core.base import cutoff, param, register
+from ragassay.metrics.core import cutoff, param, register
 from ragassay.metrics.retrieval.ranking_metric import RankingMetric, level
 from ragassay.metrics.retrieval.rankings import Floats, Rankings, share
 

@@ -13,16 +13,14 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from ragassay.errors import Tally
-from ragassay.judges.asking import Ask
-from ragassay.judges.question import Question
-from ragassay.judges.questions.report import (
+from ragassay.judges import Ask, Question
+from ragassay.judges.questions import (
     ContextReport,
     Contradiction,
     ReportOnContext,
     Satisfaction,
 )
-from ragassay.metrics.core.base import Window, param, register, scored
-from ragassay.metrics.core.judged import JudgedMetric
+from ragassay.metrics.core import JudgedMetric, Window, param, register, scored
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored, Value
 
@@ -171,7 +169,14 @@ class ReportUsefulness(_OnContext):
     recommended_for = "finding queries that the collection, or the retriever, has no answer to"
 
     def read(self, value: Any, explanation: str, report: ContextReport, sample: Sample) -> Outcome:
-        """The value, with a note where the context is on the topic but lacks the answer."""
+        """The value, with a note where the context is on the topic but lacks the answer.
+
+        Args:
+            value: usefulness, 1 to 5.
+            explanation: the judge's reason.
+            report: the judge's report, for its relevance.
+            sample: not used.
+        """
         if report.relevance is None or report.relevance < HIGH or value > LOW:
             return scored(value, explanation)
         parts = {ON_TOPIC_ONLY: True, "relevance": report.relevance}
@@ -245,7 +250,14 @@ class ReportAttributionShare(_OnContext):
     part = "attribution"
 
     def read(self, value: Any, explanation: str, report: ContextReport, sample: Sample) -> Outcome:
-        """Attributed chunks over all chunks."""
+        """Attributed chunks over all chunks.
+
+        Args:
+            value: the numbers of the attributed chunks.
+            explanation: the judge's reason.
+            report: not used.
+            sample: the sample, for the number of its chunks.
+        """
         used, n = len(value), len(_texts(sample))
         return scored(used / n, explanation, attributed=used, chunks=n)
 

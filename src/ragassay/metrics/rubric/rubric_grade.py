@@ -11,15 +11,11 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, ClassVar
 
-from ragassay.judges.asking import Ask
-from ragassay.judges.question import Question
-from ragassay.judges.questions.rubrics import Parts, RubricGrade
-from ragassay.judges.rubrics.rubric import Rubric, RubricPart
-from ragassay.judges.rubrics.rubric_files import bundled
-from ragassay.metrics.answer.answer_match import accepted
-from ragassay.metrics.core import own
-from ragassay.metrics.core.base import register
-from ragassay.metrics.core.judged import JudgedMetric
+from ragassay.judges import Ask, Question
+from ragassay.judges.questions import Parts, RubricGrade
+from ragassay.judges.rubrics import Rubric, RubricPart, bundled
+from ragassay.metrics.answer import accepted
+from ragassay.metrics.core import JudgedMetric, own, register
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 

@@ -20,10 +20,9 @@ from typing import TYPE_CHECKING, Any
 
 from ragassay.models.classifiers.windows import Span, windows
 from ragassay.models.device import Batches, device_of, dtype_of, loading, running
-from ragassay.models.encoders.rows import padded
-from ragassay.models.encoders.tensors import tensors_of
+from ragassay.models.encoders import padded, tensors_of
 from ragassay.models.model_options import ModelOptions
-from ragassay.models.weights.weight_files import (
+from ragassay.models.weights import (
     CONFIG,
     Unavailable,
     Unusable,
@@ -37,8 +36,8 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
     from torch import Tensor
 
-HHEM = Weights.parse("vectara/hallucination_evaluation_model")
-FOUNDATION = Weights.parse("google/flan-t5-base")
+HHEM: Weights = Weights.parse("vectara/hallucination_evaluation_model")
+FOUNDATION: Weights = Weights.parse("google/flan-t5-base")
 """Whose tokenizer and shape it has. Its weights are not needed."""
 
 PROMPT = (

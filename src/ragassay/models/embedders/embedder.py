@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from ragassay.counts import either, share
 from ragassay.models.device import Batches, device_of, dtype_of, loading, overflow, running
 from ragassay.models.embedders.embedding import Embedded, Embedder, Unembedded
 from ragassay.models.embedders.sentence_folder import Recipe, pool, read_recipe
-from ragassay.models.encoders.loading import load_encoder, tokenizer_of
-from ragassay.models.encoders.rows import padded
+from ragassay.models.encoders import load_encoder, padded, tokenizer_of
 from ragassay.models.model_options import ModelOptions, in_half
-from ragassay.models.weights.weight_files import (
+from ragassay.models.weights import (
     Weights,
     folder_of,
     identity,
@@ -30,6 +30,8 @@ from ragassay.scores import Reason
 
 DEFAULT = "sentence-transformers/all-MiniLM-L6-v2"
 """The model that embeds where none is named: small, for any machine, and well known."""
+
+_THEIRS = "their vectors are those of their beginnings"
 
 _AT_ONCE = 8_192
 """Texts that are cut into tokens at a time: their numbers take more memory than their letters."""
@@ -86,8 +88,9 @@ class LocalEmbedder(Embedder):
         if not cut:
             return ()
         return (
-            f"{cut:,} of {n:,} texts are longer than the {self.max_tokens} tokens that "
-            f"{self.label} reads: their vectors are those of their beginnings.",
+            f"{share(cut, n, 'text')} {either(cut, 'is', 'are')} longer than the {self.max_tokens} "
+            f"tokens that {self.label} reads: "
+            f"{either(cut, 'its vector is that of its beginning', _THEIRS)}.",
         )
 
     def _embed(self, texts: Sequence[str]) -> Sequence[Embedded]:

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ragassay.models.encoders.memory import ByteCache
+from ragassay.models.encoders import ByteCache
 from ragassay.scores import Reason
 
 if TYPE_CHECKING:
-    from ragassay.judges.asking import Usage
+    from ragassay.judges import Usage
 
 Vector = NDArray[np.float32]
 

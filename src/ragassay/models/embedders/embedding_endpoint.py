@@ -8,6 +8,7 @@ two until the faulty text is alone, so that no other text loses its vector.
 from __future__ import annotations
 
 import asyncio
+import shlex
 import time
 from collections import deque
 from collections.abc import Callable, Coroutine, Mapping, Sequence
@@ -18,19 +19,29 @@ import numpy as np
 
 from ragassay import strict
 from ragassay.errors import RagassayError, UsageError
-from ragassay.judges.asking import Usage
-from ragassay.judges.ledger.store import Ledger
-from ragassay.judges.ledger.vectors import KIND, Paid, VectorStore
+from ragassay.judges import Usage
+from ragassay.judges.ledger import KIND, Ledger, Paid, VectorStore
 from ragassay.judges.llm import tokens
 from ragassay.models.embedders.embedding import Embedded, Embedder, Unembedded, Vector
 from ragassay.scores import Reason
-from ragassay.transport.breaker import Breaker
-from ragassay.transport.budget import Budget
-from ragassay.transport.endpoints.base import TIMEOUT_S, Completion, EndpointError
-from ragassay.transport.endpoints.openai_embeddings import OpenAIEmbeddings, VectorReply
-from ragassay.transport.limits import Limiter
-from ragassay.transport.prices import Price
-from ragassay.transport.sending import BACKOFF_S, INTERRUPTED, Sender, SendRequest, Tally
+from ragassay.transport import (
+    BACKOFF_S,
+    INTERRUPTED,
+    Breaker,
+    Budget,
+    Limiter,
+    Price,
+    Sender,
+    SendRequest,
+    Tally,
+)
+from ragassay.transport.endpoints import (
+    TIMEOUT_S,
+    Completion,
+    EndpointError,
+    OpenAIEmbeddings,
+    VectorReply,
+)
 
 TEXTS = 64
 """Most texts in a request, unless a batch size is given."""
@@ -256,7 +267,7 @@ class EndpointEmbedder(Embedder):
             problem = (
                 f"{self._label} gave a vector of {len(vector)} numbers where {self._width} are "
                 "expected. Where the model behind this name has changed, 'ragassay ledger prune "
-                f"--kind {KIND} --model {self._model}' forgets its old vectors."
+                f"--kind {KIND} --model {shlex.quote(self._model)}' forgets its old vectors."
             )
             return Unembedded(Reason.UNPARSABLE, problem)
         if not np.isfinite(vector).all():

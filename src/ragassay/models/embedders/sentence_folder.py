@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragassay.models.weights.weight_files import Unusable
+from ragassay.models.weights import Unusable
 
 if TYPE_CHECKING:
     import torch

@@ -14,7 +14,7 @@ from math import isfinite
 from pathlib import Path
 
 from ragassay.models.encoders.layers import listed_name
-from ragassay.models.weights.weight_files import Unusable
+from ragassay.models.weights import Unusable
 
 _HEADER = ["LAYER", "P", "R", "F"]
 

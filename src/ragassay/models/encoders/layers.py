@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ragassay.models.weights.weight_files import Weights
+from ragassay.models.weights import Weights
 
 
 def layer_for(model: str) -> int | None:

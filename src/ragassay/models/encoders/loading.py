@@ -9,7 +9,7 @@ from pickle import UnpicklingError
 from typing import TYPE_CHECKING, Any
 
 from ragassay.models.device import out_of_memory
-from ragassay.models.weights.weight_files import CONFIG, WEIGHT_FILES, Unavailable, Unusable
+from ragassay.models.weights import CONFIG, WEIGHT_FILES, Unavailable, Unusable
 
 if TYPE_CHECKING:
     import torch

@@ -6,8 +6,9 @@ import threading
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 
+from ragassay.counts import either, share
 from ragassay.models.model_options import ModelOptions
-from ragassay.models.weights.weight_files import Weights, label_of
+from ragassay.models.weights import Weights, label_of
 
 
 class Reading:
@@ -46,8 +47,9 @@ class Reading:
             return ()
         label = label_of(self._weights, self._options.folders)
         return (
-            f"{cut:,} of {n:,} texts are longer than the {self._longest} tokens that {label} "
-            "reads: BERTScore compares their beginnings.",
+            f"{share(cut, n, 'text')} {either(cut, 'is', 'are')} longer than the {self._longest} "
+            f"tokens that {label} reads: BERTScore compares "
+            f"{either(cut, 'its beginning', 'their beginnings')}.",
         )
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragassay.models.device import out_of_memory
-from ragassay.models.weights.weight_files import Unusable
+from ragassay.models.weights import Unusable
 
 if TYPE_CHECKING:
     from torch import Tensor

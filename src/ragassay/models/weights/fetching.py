@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+from ragassay.counts import plural
 from ragassay.errors import UsageError
-from ragassay.models.encoders.tensors import INDEX, SINGLE
+from ragassay.models.encoders import INDEX, SINGLE
 from ragassay.models.weights.known import facts
 from ragassay.models.weights.weight_files import CONFIG, Unavailable, Weights, folder_of, place_of
 
@@ -182,7 +183,7 @@ def _download(
             )
         taken = Weights(weights.name, info.sha or weights.revision)
         size = sum(sizes[name] for name in names)
-        notify(f"{taken}: {len(names)} files, {readable(size)}")
+        notify(f"{taken}: {plural(len(names), 'file')}, {readable(size)}")
         place = snapshot_download(
             weights.name,
             revision=taken.revision,

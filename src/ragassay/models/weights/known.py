@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ragassay.models.classifiers.hhem import FOUNDATION, HHEM
+from ragassay.models.classifiers import FOUNDATION, HHEM
 from ragassay.models.weights.weight_files import PINNED, Weights
 
 

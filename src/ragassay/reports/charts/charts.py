@@ -11,10 +11,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragassay.engine.results.result import Result
-from ragassay.engine.results.summary import MetricSummary
+from ragassay.engine.results import MetricSummary, Result
 from ragassay.errors import UsageError
-from ragassay.reports.charts import distributions
+from ragassay.reports.charts import distribution_chart
 from ragassay.reports.charts.drawing import (
     INK,
     LABEL_LINES,
@@ -106,13 +105,13 @@ def _box_panel(runs: Sequence[Result], names: Sequence[str]) -> alt.LayerChart:
         for run in _scored(runs, name):
             metric = run.summary.metrics[name]
             values = run.columns.values(name)[run.columns.scored(name)]
-            found = distributions.box(values)
+            found = distribution_chart.box(values)
             if found is None:
                 continue
             run_name = names_of_runs[id(run)]
             row = _row_label(metric, run_name if len(runs) > 1 else "")
-            shown = distributions.thinned(values, MAX_POINTS)
-            offsets = distributions.spread(shown.size)
+            shown = distribution_chart.thinned(values, MAX_POINTS)
+            offsets = distribution_chart.spread(shown.size)
             boxes.append(
                 {"row": row, "run": run_name, "whisker_low": found.low, "q1": found.q1}
                 | {"median": found.median, "q3": found.q3, "whisker_high": found.high}
@@ -171,8 +170,8 @@ def _histogram_panel(run: Result, name: str) -> alt.LayerChart:
 
     metric = run.summary.metrics[name]
     values = run.columns.values(name)[run.columns.scored(name)]
-    low, high = distributions.scale(metric)
-    found = distributions.histogram(values, low, high)
+    low, high = distribution_chart.scale(metric)
+    found = distribution_chart.histogram(values, low, high)
     width = (found.high - found.low) / len(found.counts)
     bars = [
         {
@@ -233,7 +232,7 @@ def _groups(runs: Sequence[Result]) -> list[list[str]]:
 
 def _domain(metrics: Sequence[MetricSummary]) -> list[float]:
     """An axis that holds the scales and the intervals, with a margin for the points."""
-    ends = [end for metric in metrics for end in distributions.scale(metric)]
+    ends = [end for metric in metrics for end in distribution_chart.scale(metric)]
     ends += [end for metric in metrics for end in (metric.low, metric.high) if end is not None]
     low, high = min(ends), max(ends)
     margin = 0.015 * (high - low)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ragassay import files
-from ragassay.engine.results.summary import MetricSummary
+from ragassay.engine.results import MetricSummary
 from ragassay.errors import UsageError
 from ragassay.reports.text import wording
 

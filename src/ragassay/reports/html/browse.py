@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, TypeVar
 
-from ragassay.engine.results.result import Result, ScoreRow
-from ragassay.metrics.core.chunk_matching import same_chunks
-from ragassay.reports.tables.rows import Rows, with_samples
-from ragassay.reports.text import verdict_text
-from ragassay.reports.text.spans import Span, spans
+from ragassay.engine.results import Result, ScoreRow
+from ragassay.metrics.core import same_chunks
+from ragassay.reports.tables import Rows, with_samples
+from ragassay.reports.text import Span, spans, verdict_text
 from ragassay.samples import GoldPassage, Identity, Passage, Sample
 from ragassay.scores import Value, label_of
 from ragassay.strict import dumps

@@ -8,9 +8,8 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from ragassay.engine.results.summary import Difference, MetricSummary
-from ragassay.reports.charts import distributions
-from ragassay.reports.charts.distributions import Values
+from ragassay.engine.results import Difference, MetricSummary
+from ragassay.reports.charts import Values, distribution_chart
 from ragassay.reports.text import wording
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ def interval_bar(metric: MetricSummary) -> Markup:
     """Where the mean and its interval lie on the metric's scale, whose ends stand below."""
     if metric.mean is None or metric.aggregate == "sum":
         return _markup("")
-    low, high = distributions.scale(metric)
+    low, high = distribution_chart.scale(metric)
     x = _Axis(low, high, 6, _BAR_W - 6)
     middle = _BAR_H / 2
     shapes = [_line(6, middle, _BAR_W - 6, middle, "track")]
@@ -46,8 +45,8 @@ def sparkline(metric: MetricSummary, values: Values) -> Markup:
     """The histogram of the values, without axes."""
     if not values.size:
         return _markup("")
-    low, high = distributions.scale(metric)
-    found = distributions.histogram(values, low, high)
+    low, high = distribution_chart.scale(metric)
+    found = distribution_chart.histogram(values, low, high)
     width, height = 120, 22
     shapes = _bars(found.counts, 0, width, 1, height - 1)
     shapes.append(_line(0, height - 0.5, width, height - 0.5, "track"))
@@ -57,21 +56,23 @@ def sparkline(metric: MetricSummary, values: Values) -> Markup:
 def distribution(metric: MetricSummary, values: Values) -> Markup:
     """Histogram, box plot and points of a metric's values, with the mean and its interval: the
     drawing of ``ragassay plot``, under a histogram."""
-    found = distributions.box(values)
+    found = distribution_chart.box(values)
     if found is None:
         return _markup("")
-    low, high = distributions.scale(metric)
+    low, high = distribution_chart.scale(metric)
     x = _Axis(low, high, 12, _CARD_W - 12)
     top, base, strip, half, cloud, reach = 4, 62, 82, 12, 122, 36
-    shapes = _bars(distributions.histogram(values, low, high).counts, 12, _CARD_W - 12, top, base)
+    shapes = _bars(
+        distribution_chart.histogram(values, low, high).counts, 12, _CARD_W - 12, top, base
+    )
     for value, anchor in ((low, "start"), ((low + high) / 2, "middle"), (high, "end")):
         shapes.append(_line(x(value), base, x(value), cloud + reach / 2 + 4, "grid"))
         shapes.append(_number(value, x(value), _CARD_H - 6, anchor))
     shapes.append(_line(12, base, _CARD_W - 12, base, "track"))
-    shown = distributions.thinned(values, _CARD_POINTS)
+    shown = distribution_chart.thinned(values, _CARD_POINTS)
     dots = "".join(
         f"M{x(float(value)):.1f} {cloud + float(offset) * reach:.1f}h0"
-        for value, offset in zip(shown, distributions.spread(shown.size), strict=True)
+        for value, offset in zip(shown, distribution_chart.spread(shown.size), strict=True)
     )
     left, right = x(found.q1), x(found.q3)
     shapes += [
@@ -91,7 +92,7 @@ def distribution(metric: MetricSummary, values: Values) -> Markup:
         shapes.append(_diamond(x(metric.mean), strip, 4.2))
     said = (
         f"{metric.name}: quartiles {wording.number(found.q1)}, {wording.number(found.median)} "
-        f"and {wording.number(found.q3)} of {values.size} values"
+        f"and {wording.number(found.q3)} of {wording.plural(values.size, 'value')}"
     )
     return _svg(_CARD_W, _CARD_H, shapes, said)
 
@@ -143,7 +144,7 @@ def waterfall(name: str, differences: Values) -> Markup:
     if not differences.size:
         return _markup("")
     width, height, middle = 240, 40, 20
-    shown = distributions.thinned(differences, width)
+    shown = distribution_chart.thinned(differences, width)
     most = float(abs(shown).max()) or 1.0
     step = width / shown.size
     shapes = []
@@ -155,7 +156,7 @@ def waterfall(name: str, differences: Values) -> Markup:
             shapes.append(_rect(at * step, top, max(step - 0.3, 0.4), tall, kind))
     shapes.append(_line(0, middle, width, middle, "track"))
     said = (
-        f"{name}: differences of {differences.size:,} queries, sorted, from "
+        f"{name}: differences of {wording.plural(differences.size, 'query')}, sorted, from "
         f"{wording.number(float(differences.min()), sign=True)} to "
         f"{wording.number(float(differences.max()), sign=True)}"
     )

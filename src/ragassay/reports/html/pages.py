@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,12 +17,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import ragassay
-from ragassay import files
-from ragassay.engine.comparison.metric_renaming import aligned
-from ragassay.engine.comparison.pairs import query_differences, query_matrix, rows_by_query
-from ragassay.engine.results.result import Result
-from ragassay.engine.results.summary import Comparison, Difference, MetricSummary, Slice
-from ragassay.reports.charts.distributions import Values
+from ragassay import files, printable
+from ragassay.engine.comparison import aligned, query_differences, query_matrix, rows_by_query
+from ragassay.engine.results import Comparison, Difference, MetricSummary, Result, Slice
+from ragassay.reports.charts import Values
 from ragassay.reports.html import figures
 from ragassay.reports.html.browse import CHUNK, MAX_ROWS, TEXT_BUDGET, Details, script_json
 from ragassay.reports.tables import consistency_table
@@ -109,7 +107,7 @@ class _RunBrowser:
                 "id": [identity[0] for identity in found.identities],
                 "tag": [_tag(identity) if several else "" for identity in found.identities],
                 "query": found.queries,
-                "slices": {name: col[:n] for name, col in self._result.columns.slices.items()},
+                "slices": _slices(self._result, range(n)),
                 "values": [found.values[name] for name in metrics],
                 "reasons": [found.reasons[name] for name in metrics],
                 "detail": [[[at]] for at in range(len(found.identities))],
@@ -143,7 +141,6 @@ class _ComparisonBrowser:
         texts = [dict(zip(_ids(d), d.queries, strict=True)) for d in self._details]
         positions = [_positions(details) for details in self._details]
         first = [self._rows[0][query][0] for query in self._queries]
-        slices = self._runs[0].columns.slices
         return script_json(
             {
                 "kind": "comparison",
@@ -157,7 +154,7 @@ class _ComparisonBrowser:
                 "id": self._queries,
                 "tag": [""] * len(self._queries),
                 "query": [texts[0].get(q) or texts[1].get(q, "") for q in self._queries],
-                "slices": {name: [column[at] for at in first] for name, column in slices.items()},
+                "slices": _slices(self._runs[0], first),
                 "values": a,
                 "other": b,
                 "detail": [[found.get(q, []) for found in positions] for q in self._queries],
@@ -173,6 +170,14 @@ class _ComparisonBrowser:
             [value if ok else None for value, ok in zip(row.tolist(), known.tolist(), strict=True)]
             for row, known in zip(values, mask, strict=True)
         ]
+
+
+def _slices(run: Result, rows: Iterable[int]) -> dict[str, list[str | None]]:
+    """The values of these rows in each slicing column, whose name is spelled as in the page."""
+    return {
+        printable.escaped(name): [values[at] for at in rows]
+        for name, values in run.columns.slices.items()
+    }
 
 
 def _ids(details: Details) -> list[str]:
@@ -243,7 +248,7 @@ def _write(path: str | Path, template: str, **context: Any) -> None:
     page = _environment().get_template(template)
     with files.atomic(path) as stream:
         for piece in page.stream(**context):
-            stream.write(piece.encode("utf-8", "replace"))
+            stream.write(printable.escaped(piece).encode("utf-8", "replace"))
 
 
 @cache

@@ -12,11 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ragassay.engine.comparison.standing import offline_reason
-from ragassay.reports.charts import distributions
-from ragassay.reports.charts.charts import MAX_POINTS
-from ragassay.reports.charts.distributions import Values
-from ragassay.reports.charts.drawing import GRID, INK, MUTED, Spec
+from ragassay.engine.comparison import offline_reason
+from ragassay.reports.charts import GRID, INK, MAX_POINTS, MUTED, Spec, Values, distribution_chart
 from ragassay.reports.plots import key, marks, sheet
 from ragassay.reports.plots.marks import Channel, mark
 from ragassay.reports.plots.panels import (
@@ -39,6 +36,10 @@ from ragassay.reports.text import wording
 
 _UNDER = -8
 """Where the line below a panel's title ends."""
+
+_INSET, _PITCH = 6.0, 13.0
+"""Of the words in a row without a value: how far they begin within the panel, and from one line to
+the next."""
 
 _BINS = 40
 """Slices of an axis in which like values are counted."""
@@ -101,7 +102,7 @@ def _box_panel(series: Sequence[Series], panel: Panel, shape: Geometry, first: b
             continue
         columns = one.result.columns
         values = columns.values(panel.metric)[columns.scored(panel.metric)]
-        box = distributions.box(values)
+        box = distribution_chart.box(values)
         assert box is not None
         level = at + middle
         drawn.append(
@@ -112,7 +113,7 @@ def _box_panel(series: Sequence[Series], panel: Panel, shape: Geometry, first: b
             | {"mean": metric.mean, "low": metric.low, "high": metric.high}
             | {"indicative": bool(offline_reason(metric))}
         )
-        shown = distributions.thinned(values, MAX_POINTS)
+        shown = distribution_chart.thinned(values, MAX_POINTS)
         centre, reach = (at + 0.25, 0.36) if rain else (float(at), 0.78)
         points = [
             {"row": at, "value": float(value), "at": round(centre + reach * float(offset), 4)}
@@ -157,7 +158,7 @@ def _cloud(values: Values, low: float, high: float) -> Values:
     there are like it. Sorted values in; always the same."""
     bins = np.clip((values - low) / ((high - low) or 1.0) * _BINS, 0, _BINS - 1).astype(np.int64)
     counts = np.bincount(bins, minlength=_BINS)
-    found: Values = distributions.spread(values.size) * (
+    found: Values = distribution_chart.spread(values.size) * (
         0.25 + 0.75 * counts[bins] / max(int(counts.max()), 1)
     )
     return found
@@ -247,7 +248,7 @@ def _texts(
         metric = one.metric(panel.metric)
         if metric is None or metric.mean is None:
             words = "not in this file" if metric is None else f"no value: {one.why(panel.metric)}"
-            found.append({"at": at, "text": words, "kind": "nothing"})
+            found += [{**line, "at": at + line["at"]} for line in _in_place(words, shape)]
             continue
         found.append({"at": at, "text": spelled(panel, metric.mean), "kind": "mean"})
         if not panel.share:
@@ -270,7 +271,7 @@ def _texts(
         column("mean", places["mean"], fontWeight="bold", **numbers),
         column("median", places["median"], **numbers),
         column("n", places["n"], dy=lift, fontSize=SMALL, color=MUTED),
-        column("nothing", shape.width / 2, "center", fontSize=SMALL, fontStyle="italic",
+        column("nothing", _INSET, "left", dy=lift, fontSize=SMALL, fontStyle="italic",
                color=MUTED),
         *(
             marks.text(words, x, _UNDER, align="right", baseline="bottom", fontSize=SMALL,
@@ -284,6 +285,17 @@ def _texts(
         place = {"x": marks.here(-12), "y": y, "text": marks.WORDS}
         layers.append(mark("text", names, place, align="right", baseline="middle", **numbers))
     return layers
+
+
+def _in_place(words: str, shape: Geometry) -> list[Spec]:
+    """Words in place of a row's box and numbers, in as many lines as it has room for."""
+    room = shape.width + sum(shape.stats) - 2 * _INSET
+    lines = sheet.wrapped(words, room, SMALL, max(int(shape.row / (_PITCH + 2)), 1))
+    middle = (len(lines) - 1) / 2
+    return [
+        {"at": (line - middle) * _PITCH / shape.row, "text": text, "kind": "nothing"}
+        for line, text in enumerate(lines)
+    ]
 
 
 def _rows(series: Sequence[Series]) -> Callable[[str], Channel]:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ragassay.engine.comparison.comparability import OWN_NUGGETS
-from ragassay.engine.results.attribution import names_in
-from ragassay.engine.results.summary import MetricSummary
-from ragassay.reports.plots import consistency, trec
+from ragassay.engine.comparison import OWN_NUGGETS
+from ragassay.engine.results import MetricSummary, names_in
+from ragassay.reports.plots import consistency_plot, trec_plot
 from ragassay.reports.plots.series import Series
 from ragassay.reports.plots.tabled import BY_FILE, UNKNOWN
 
@@ -57,8 +56,8 @@ def _facts(metric: MetricSummary) -> Facts:
         found["judge"] = [f"judge={'+'.join(names_in(metric.judges))}"]
     if BY_FILE not in parts:
         found["rest"] = [part for part in parts if part not in (*judges, *formula)]
-        if trec.by_two_formulas(consistency.plain(metric.name)):
-            found["formula"] = [trec.PAGE]
+        if trec_plot.by_two_formulas(consistency_plot.plain(metric.name)):
+            found["formula"] = [trec_plot.PAGE]
     return {fact: frozenset(told) for fact, told in found.items() if told}
 
 

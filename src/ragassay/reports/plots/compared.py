@@ -14,14 +14,10 @@ from functools import partial
 
 import numpy as np
 
-from ragassay.engine.comparison.metric_renaming import aligned
-from ragassay.engine.comparison.pairs import query_differences
-from ragassay.engine.results.result import Result
-from ragassay.engine.results.summary import Comparison, Difference, MetricSummary
+from ragassay.engine.comparison import aligned, query_differences
+from ragassay.engine.results import Comparison, Difference, MetricSummary, Result
 from ragassay.errors import UsageError
-from ragassay.reports.charts import distributions
-from ragassay.reports.charts.distributions import Values
-from ragassay.reports.charts.drawing import GRID, INK, MUTED, PALETTE, Spec
+from ragassay.reports.charts import GRID, INK, MUTED, PALETTE, Spec, Values, distribution_chart
 from ragassay.reports.plots import marks, sheet
 from ragassay.reports.plots.marks import DASHED
 from ragassay.reports.plots.panels import Panel
@@ -129,7 +125,7 @@ def _lines(
             metrics[d.name],
             panels.get(d.name) or _bare(metrics[d.name]),
             d,
-            distributions.thinned(diffs, MAX_BARS),
+            distribution_chart.thinned(diffs, MAX_BARS),
             int(diffs.size),
             scales[d.name],
             1.1 * _shown(reach[scales[d.name]]),
@@ -192,11 +188,12 @@ def _notes(comparison: Comparison, lines: Sequence[_Line]) -> list[str]:
 
 def _test(comparison: Comparison) -> str:
     """The test, correction and level that the verdicts rest on."""
-    if not any(d.p_adjusted is not None for d in comparison.differences):
+    n_tested = sum(d.p_adjusted is not None for d in comparison.differences)
+    if not n_tested:
         return "No metric is tested."
+    how = f"{wording.correction_name(comparison.correction)} across the metrics tested, "
     return (
-        "Verdicts: paired sign-flip test, "
-        f"{wording.correction_name(comparison.correction)} across the metrics tested, "
+        f"Verdicts: paired sign-flip test, {how if n_tested > 1 else ''}"
         f"{wording.percent(1 - comparison.level)} level."
     )
 

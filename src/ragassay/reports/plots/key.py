@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ragassay.reports.charts.drawing import INK, MUTED, Spec
+from ragassay.reports.charts import INK, MUTED, Spec
 from ragassay.reports.plots import marks, sheet
 from ragassay.reports.text import wording
 

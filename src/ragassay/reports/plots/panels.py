@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ragassay.engine.results.summary import MetricSummary
-from ragassay.reports.charts import distributions
+from ragassay.engine.results import MetricSummary
+from ragassay.reports.charts import distribution_chart
 from ragassay.reports.plots import key, sheet
 from ragassay.reports.plots.series import Series
 from ragassay.reports.plots.sheet import CHAR, MARGIN, NORMAL, SMALL
@@ -144,7 +144,7 @@ def _shown(series: Sequence[Series], panels: Sequence[Panel]) -> list[tuple[Pane
 def axis(series: Sequence[Series], name: str) -> tuple[list[float], list[float]]:
     """Domain and ticks of a metric, the same for all files."""
     found = [m for one in series if (m := one.metric(name)) is not None]
-    ends = [end for metric in found for end in distributions.scale(metric)]
+    ends = [end for metric in found for end in distribution_chart.scale(metric)]
     ends += [end for metric in found for end in (metric.low, metric.high) if end is not None]
     low, high = min(ends), max(ends)
     if (low, high) == (0.0, 3.0):

@@ -5,21 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ragassay.engine.comparison.compare_runs import compare
-from ragassay.engine.comparison.standing import offline_reason
-from ragassay.engine.results.summary import Comparison
+from ragassay.engine.comparison import compare, offline_reason
+from ragassay.engine.results import Comparison
 from ragassay.errors import UsageError
-from ragassay.reports.charts.drawing import Spec
-from ragassay.reports.plots import consistency, golden, trec
+from ragassay.reports.charts import Spec
+from ragassay.reports.plots import consistency_plot, golden_plot, trec_plot
 from ragassay.reports.plots.boxes import boxes
 from ragassay.reports.plots.comparability_notes import unlike
 from ragassay.reports.plots.compared import overview
-from ragassay.reports.plots.consistency import TOLD, Statistic
+from ragassay.reports.plots.consistency_plot import TOLD, Statistic
 from ragassay.reports.plots.marks import DASHED
 from ragassay.reports.plots.panels import Panel
 from ragassay.reports.plots.series import Series
 from ragassay.reports.plots.sources import Evaluator, Sources, left_out, remarks
-from ragassay.reports.tables.rows import run_numbers
+from ragassay.reports.tables import run_numbers
 from ragassay.reports.text import wording
 
 
@@ -65,12 +64,12 @@ def _panel(
     metric = next(m for one in series if (m := one.metric(name)) is not None)
     arrow = wording.arrow(metric.higher_is_better)
     if evaluator != "consistency":
-        title = (trec.TITLES | golden.TITLES).get(name, name)
+        title = (trec_plot.TITLES | golden_plot.TITLES).get(name, name)
         below = arrow if title == name else f"{name} {arrow}".strip()
         return Panel(name, title, below, share=name == "answered")
-    plain = consistency.plain(name)
-    scaled = " of grade / 3" if plain in consistency.GRADED and statistic == "cai" else ""
-    title = consistency.TITLES.get(plain, plain)
+    plain = consistency_plot.plain(name)
+    scaled = " of grade / 3" if plain in consistency_plot.GRADED and statistic == "cai" else ""
+    title = consistency_plot.TITLES.get(plain, plain)
     below = arrow if title == plain else f"{plain}{scaled} {arrow}".strip()
     return Panel(name, title, below)
 
@@ -127,7 +126,7 @@ def _what(metrics: Sequence[str], evaluator: Evaluator, statistic: Statistic) ->
         return f"Consistency: {TOLD[statistic].title}"
     if evaluator == "golden_answer":
         return "Golden answers"
-    return "TREC RAG scores" if all(map(trec.belongs, metrics)) else "Scores"
+    return "TREC RAG scores" if all(map(trec_plot.belongs, metrics)) else "Scores"
 
 
 def _lower(evaluator: Evaluator, statistic: Statistic) -> str:
@@ -191,7 +190,8 @@ def compared(
     panels = {
         name: panel
         for name in both
-        if (panel := _panel(name, [new], evaluator, statistic)).title != consistency.plain(name)
+        if (panel := _panel(name, [new], evaluator, statistic)).title
+        != consistency_plot.plain(name)
     }
     what = f"{_what(both, evaluator, statistic)}.{_lower(evaluator, statistic)}"
     notes = [what, *unlike([new, old], both)]

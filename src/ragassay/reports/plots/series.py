@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ragassay.engine.results.result import Result
-from ragassay.engine.results.summary import MetricSummary
+from ragassay.engine.results import MetricSummary, Result
 from ragassay.reports.text import wording
 
 

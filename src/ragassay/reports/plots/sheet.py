@@ -12,8 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ragassay.errors import UsageError
-from ragassay.reports.charts import drawing
-from ragassay.reports.charts.drawing import INK, PALETTE, Spec
+from ragassay.reports.charts import INK, PALETTE, Spec, drawing
 from ragassay.reports.text import wording
 
 WIDTH, HEIGHT = 1280.0, 720.0
@@ -87,11 +86,23 @@ def step(span: float) -> float:
     return float(next(one * size for one in (1, 2, 5, 10) if one * size >= rough * 0.999))
 
 
-def _lines(note: str) -> list[str]:
-    """A note in lines that fit the sheet."""
+def wrapped(text: str, width: float, size: float, most: int) -> list[str]:
+    """A text in lines of that width in pixels; what does not fit into ``most`` of them is left out,
+    and an ellipsis says so."""
+    chars = max(int(width / (size * CHAR)), 2)
+    lines = _lines(text, chars)
+    cut = len(lines) > most
+    found = [line if len(line) <= chars else f"{line[: chars - 1]}…" for line in lines[:most]]
+    if cut and not found[-1].endswith("…"):
+        found[-1] = f"{found[-1][: chars - 2].rstrip(' ,')} …"
+    return found
+
+
+def _lines(text: str, chars: int = _LINE_CHARS) -> list[str]:
+    """A text in lines of so many characters: those that fit the sheet, for a note."""
     found = [""]
-    for word in wording.one_line(note).split(" "):
-        if len(found[-1]) + len(word) + 1 > _LINE_CHARS and found[-1]:
+    for word in wording.one_line(text).split(" "):
+        if len(found[-1]) + len(word) + 1 > chars and found[-1]:
             found.append(word)
         else:
             found[-1] = f"{found[-1]} {word}".strip()

@@ -7,19 +7,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, get_args
 
-from ragassay.engine.comparison.split_systems import by_system
-from ragassay.engine.results.names import shown
-from ragassay.engine.results.result import CONSISTENCY, Result
-from ragassay.engine.results.run_folder import holds_consistency, open_run
+from ragassay.engine.comparison import by_system
+from ragassay.engine.results import CONSISTENCY, Result, holds_consistency, open_run, shown
 from ragassay.errors import InputError, UsageError
 from ragassay.metrics.core import naming
-from ragassay.reports.plots import consistency, golden, names, trec
+from ragassay.reports.plots import consistency_plot, file_labels, golden_plot, trec_plot
 from ragassay.reports.plots.comparability_notes import unlike
-from ragassay.reports.plots.consistency import Statistic
+from ragassay.reports.plots.consistency_plot import Statistic
 from ragassay.reports.plots.series import Series
 from ragassay.reports.plots.tabled import header
-from ragassay.reports.tables import consistency_csv
-from ragassay.reports.tables.consistency_values import consistency_of
+from ragassay.reports.tables import consistency_csv, consistency_of
 from ragassay.reports.text import wording
 
 Evaluator = Literal["trec", "consistency", "golden_answer"]
@@ -58,15 +55,15 @@ def opened(paths: Sequence[Path], evaluator: Evaluator, statistic: Statistic = "
             "Name at least one file with results: ragassay plot results.csv --evaluator trec."
         )
     found: list[tuple[str, Path, Result]] = []
-    for path, label in zip(paths, names.labels(paths), strict=True):
+    for path, label in zip(paths, file_labels.labels(paths), strict=True):
         results = _read(path, evaluator, statistic)
         several = len(results) > 1
         for result in results:
             own = result.summary.system or "(no name)"
             name = own if several and len(paths) == 1 else f"{label} · {own}" if several else label
             found.append((name, path, result))
-    full = names.numbered([name for name, _, _ in found])
-    short = names.shortened(full)
+    full = file_labels.numbered([name for name, _, _ in found])
+    short = file_labels.shortened(full)
     series = [
         Series(one, whole, _called(result, whole))
         for one, whole, (_, _, result) in zip(short, full, found, strict=True)
@@ -112,7 +109,7 @@ def chosen(sources: Sources, wanted: Sequence[str] | None, evaluator: Evaluator)
 def left_out(sources: Sources, drawn: Sequence[str], evaluator: Evaluator) -> list[str]:
     """The evaluator's own metrics that no file has a value for; none where nothing drawn is its own
     (`remarks` says so)."""
-    if evaluator == "trec" and not any(map(trec.belongs, drawn)):
+    if evaluator == "trec" and not any(map(trec_plot.belongs, drawn)):
         return []
     own = _own(evaluator, _all_metrics(sources))
     return [
@@ -127,7 +124,7 @@ def remarks(
     same queries, which scores were not computed alike, or that nothing in it is the evaluator's
     (unless it was ``chosen`` by name)."""
     found = [_unshared(sources), *unlike(sources.series, drawn)]
-    if evaluator == "trec" and not chosen and not any(map(trec.belongs, drawn)):
+    if evaluator == "trec" and not chosen and not any(map(trec_plot.belongs, drawn)):
         found.append("No metric of the TREC evaluator has a value, so the others are drawn.")
     there = [m for one in sources.series for name in drawn if (m := one.metric(name)) is not None]
     is_empty = evaluator == "consistency" and not any(metric.n_scored for metric in there)
@@ -165,14 +162,17 @@ def _level(metrics: Iterable[str]) -> bool:
 def _published_first(metrics: Iterable[str]) -> tuple[str, ...]:
     """What Open RAG Eval draws of consistency; all where a file has nothing of that."""
     every = tuple(metrics)
-    return tuple(name for name in every if consistency.plain(name) in consistency.TITLES) or every
+    return (
+        tuple(name for name in every if consistency_plot.plain(name) in consistency_plot.TITLES)
+        or every
+    )
 
 
 def _own(evaluator: Evaluator, there: Iterable[str]) -> tuple[str, ...]:
     """What an evaluator's pictures show."""
     if evaluator == "consistency":
         return _published_first(there)
-    return trec.DEFAULT if evaluator == "trec" else golden.DEFAULT
+    return trec_plot.DEFAULT if evaluator == "trec" else golden_plot.DEFAULT
 
 
 def _all_metrics(sources: Sources) -> tuple[str, ...]:
@@ -190,8 +190,8 @@ def _read(path: Path, evaluator: Evaluator, statistic: Statistic) -> list[Result
         )
     try:
         if evaluator == "consistency":
-            return consistency.read(path, statistic)
-        return trec.read(path) if evaluator == "trec" else golden.read(path)
+            return consistency_plot.read(path, statistic)
+        return trec_plot.read(path) if evaluator == "trec" else golden_plot.read(path)
     except InputError as error:
         if error.line is None and error.problem.startswith("has no column of"):
             raise _other(path, error.problem) from None
@@ -214,7 +214,7 @@ def _of_folder(path: Path, evaluator: Evaluator, statistic: Statistic) -> list[R
             # Who took the table out of its run may have left the folder behind.
             inner = folder / CONSISTENCY if holds_consistency(folder) else None
             signed = {} if inner is None else consistency_csv.signatures(open_run(inner))
-            return consistency.read(folder / _CONSISTENCY_FILE, statistic, signed)
+            return consistency_plot.read(folder / _CONSISTENCY_FILE, statistic, signed)
     open_run(path)  # says where the folder is no run folder at all
     if path.name == CONSISTENCY:
         hint = f"Name the folder of the run that it belongs to, or that run's {_CONSISTENCY_FILE}."
@@ -229,11 +229,11 @@ def _of_folder(path: Path, evaluator: Evaluator, statistic: Statistic) -> list[R
 def _other(path: Path, problem: str) -> InputError:
     """The error for a table of another kind, with what to do about it."""
     heads = header(path)
-    if consistency.columns_of(heads):
+    if consistency_plot.columns_of(heads):
         hint = "It holds results of the other evaluator: use --evaluator consistency."
-    elif trec.columns_of(heads):
+    elif trec_plot.columns_of(heads):
         hint = "It holds results of the other evaluator: use --evaluator trec."
-    elif golden.columns_of(heads):
+    elif golden_plot.columns_of(heads):
         hint = "It holds results of the other evaluator: use --evaluator golden_answer."
     elif {"passage_id", "passage", "generated_answer"} <= set(heads):
         hint = "It holds answers, not scores: 'ragassay run FILE --suite trecrag' scores them."
@@ -263,7 +263,7 @@ def _trec(wanted: Sequence[str], there: Mapping[str, str]) -> list[str]:
     if "answered" not in there:
         return words
     # The published column holds a label, and what is drawn is the share that it stands for.
-    flag = ("no_answer", "no_answer_score", trec.PUBLISHED["answered"])
+    flag = ("no_answer", "no_answer_score", trec_plot.PUBLISHED["answered"])
     return ["answered" if word.casefold() in flag else word for word in words]
 
 
@@ -289,6 +289,6 @@ def _consistency(wanted: Sequence[str], there: Iterable[str]) -> list[str]:
     spelled = {
         form.casefold(): name
         for name in there
-        for form in (name, f"{consistency.PREFIX}{name}", consistency.plain(name))
+        for form in (name, f"{consistency_plot.PREFIX}{name}", consistency_plot.plain(name))
     }
     return [spelled.get(word.casefold(), word) for word in naming.split(list(wanted))]

@@ -9,13 +9,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ragassay.engine.results.result import Result, ScoreColumns
-from ragassay.engine.results.summarise import IntervalOptions, averaged_over, summarise
-from ragassay.engine.results.summary import MetricSummary, Summary
+from ragassay.engine.results import (
+    IntervalOptions,
+    MetricSummary,
+    Result,
+    ScoreColumns,
+    Summary,
+    averaged_over,
+    summarise,
+)
 from ragassay.errors import InputError
-from ragassay.formats import delimited, files
-from ragassay.formats.delimited import Row
-from ragassay.formats.kinds import kind
+from ragassay.formats import Row, delimited, kind, opening
 from ragassay.samples import Identity
 from ragassay.scores import Reason, Score, Unscored
 
@@ -71,7 +75,7 @@ class Cell:
         if self.text is None or self.text.strip().casefold() in ("", "nan", "none", "null"):
             return None
         try:
-            return files.parse_json(self.text.encode())
+            return opening.parse_json(self.text.encode())
         except InputError as error:
             raise self.wrong(
                 error.problem, "The cell should hold JSON: write the file again from its run."
@@ -131,12 +135,18 @@ class Collected:
             averaged_over=averaged_over(columns, (), None),
             metrics=summarise(columns, metrics, options),
         )
-        return Result(summary, columns, {}, None, lambda: iter(()), lambda: iter(()))
+        return Result(summary, columns, {}, None, _none, _none)
 
 
 Columns = Mapping[int, Mapping[str, str]]
 """For each run of a query, counted from 1 (1 where a file does not tell runs apart): our name of
 each column, and the file's."""
+
+
+def _none() -> Iterator[Any]:
+    """The rows, or the samples, of a table: it has none."""
+    return iter(())
+
 
 _RUN = re.compile(r"(?:run_(\d+)_)?(.+)", re.S)
 _NOT_THERE = Unscored(Reason.MISSING_INPUT, "the file holds no value")
@@ -148,7 +158,7 @@ def header(path: Path) -> tuple[str, ...]:
     Raises:
         InputError: the file is missing, empty, a folder or no text.
     """
-    with files.opened(path):
+    with opening.opened(path):
         pass  # says what is wrong with a file that cannot be read at all
     found = tuple(name.strip() for name in delimited.header(path))
     if not any(found):

@@ -13,22 +13,26 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ragassay.engine.results.result import Result
+from ragassay.engine.results import Result
 from ragassay.errors import UsageError
-from ragassay.metrics.citation.citable import passage_keys
-from ragassay.metrics.consistency.runs import SCORES
-from ragassay.metrics.consistency.runs_bertscore import RunsBertScore
-from ragassay.metrics.consistency.runs_retrieval import RunsOverlap, RunsRbo
-from ragassay.metrics.consistency.runs_rouge import RunsRouge1, RunsRouge2, RunsRougeL
-from ragassay.metrics.core import naming
-from ragassay.metrics.core.base import Metric
+from ragassay.metrics.citation import passage_keys
+from ragassay.metrics.consistency import (
+    SCORES,
+    RunsBertScore,
+    RunsOverlap,
+    RunsRbo,
+    RunsRouge1,
+    RunsRouge2,
+    RunsRougeL,
+)
+from ragassay.metrics.core import Metric, naming
 from ragassay.reports.tables import tables
 from ragassay.reports.tables.consistency_values import consistency_of
 from ragassay.reports.tables.ore_values import SpecValues
-from ragassay.reports.tables.rows import Rows, with_samples
+from ragassay.reports.tables.rows_by_sample import Rows, with_samples
 from ragassay.samples import Sample
 from ragassay.stats import spread
-from ragassay.suites.consistency import PUBLISHED
+from ragassay.suites import PUBLISHED
 
 _SIMILARITIES: Mapping[type[Metric], str] = {
     RunsBertScore: "consistency_bert_score",

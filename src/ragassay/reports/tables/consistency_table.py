@@ -9,8 +9,7 @@ from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderR
 from rich.padding import Padding
 from rich.text import Text
 
-from ragassay.engine.results.result import CONSISTENCY, Result
-from ragassay.engine.results.summary import MetricSummary, Summary
+from ragassay.engine.results import CONSISTENCY, MetricSummary, Result, Summary
 from ragassay.reports.tables.consistency_values import (
     HEADS,
     Alike,
@@ -23,8 +22,7 @@ from ragassay.reports.tables.consistency_values import (
     share,
 )
 from ragassay.reports.tables.responsive_table import fitted
-from ragassay.reports.text import wording
-from ragassay.reports.text.markdown import escape
+from ragassay.reports.text import escape, wording
 
 UNSCORED = "unscored"
 _SHARES = ("query", "system", "query x system", "repeat")

@@ -10,16 +10,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from ragassay.engine.results.result import Result
-from ragassay.engine.results.summary import MetricSummary, Summary
+from ragassay.engine.results import MetricSummary, Result, Summary
 from ragassay.errors import UsageError
-from ragassay.metrics.consistency.runs_bertscore import RunsBertScore
-from ragassay.metrics.consistency.runs_retrieval import RunsOverlap, RunsRbo
-from ragassay.metrics.consistency.runs_rouge import RunsRouge1, RunsRouge2, RunsRougeL
-from ragassay.metrics.consistency.runs_rouge_ore import RunsRougeOre
-from ragassay.metrics.consistency.runs_spread import OfMetric
-from ragassay.metrics.core import naming
-from ragassay.metrics.core.base import Metric
+from ragassay.metrics.consistency import (
+    OfMetric,
+    RunsBertScore,
+    RunsOverlap,
+    RunsRbo,
+    RunsRouge1,
+    RunsRouge2,
+    RunsRougeL,
+    RunsRougeOre,
+)
+from ragassay.metrics.core import Metric, naming
 from ragassay.reports.text import wording
 from ragassay.stats import Components
 

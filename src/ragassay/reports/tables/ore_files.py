@@ -31,21 +31,16 @@ from typing import IO, Any
 import numpy as np
 import orjson
 
-from ragassay import files
-from ragassay.engine.results.result import Result
-from ragassay.engine.results.run_folder import ORE as FILES
+from ragassay import files, suites
+from ragassay.engine.results import ORE as FILES, Result
 from ragassay.errors import UsageError
-from ragassay.metrics.consistency.runs_bertscore import RunsBertScore
-from ragassay.metrics.consistency.runs_rouge_ore import RunsRougeOre
-from ragassay.metrics.consistency.runs_spread import OfMetric
-from ragassay.metrics.core import naming
-from ragassay.metrics.core.base import Metric
+from ragassay.metrics.consistency import OfMetric, RunsBertScore, RunsRougeOre
+from ragassay.metrics.core import Metric, naming
 from ragassay.reports.tables.consistency_values import consistency_of
 from ragassay.reports.tables.ore_tokens import GENERATION, RETRIEVAL, TOTALS, tokens_of
 from ragassay.reports.tables.ore_values import COLUMNS, OreValues, demand, texts
-from ragassay.reports.tables.rows import with_samples
+from ragassay.reports.tables.rows_by_sample import with_samples
 from ragassay.reports.tables.tables import csv_writer
-from ragassay.suites.trecrag import SUITE
 
 TREC, CONSISTENCY, MERGED, JSON = FILES.values()
 
@@ -173,7 +168,7 @@ class _Compared:
         if inner is None:
             return cls()
         parsed = {name: naming.parse(one.metric) for name, one in inner.summary.metrics.items()}
-        published = {SUITE.aliases[name]: name for name in _LOOKED_AT}
+        published = {suites.get("trecrag").aliases[name]: name for name in _LOOKED_AT}
         of = dict.fromkeys(one.of for one in parsed.values() if isinstance(one, OfMetric))
         similar = {name: said for name, one in parsed.items() if (said := _similarity(one))}
         found: dict[str, dict[str, Pairs]] = {said: {} for said in similar.values()}

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ragassay.engine.results.result import Result
-from ragassay.engine.results.verdicts import Record
-from ragassay.metrics.answer.no_answer import Answered, NoAnswer
-from ragassay.metrics.citation.citation_support import CitationOre
-from ragassay.metrics.nuggets.nugget_recall import Nuggets, NuggetsOre
-from ragassay.metrics.relevance.umbrela import Umbrela
+from ragassay.engine.results import Record, Result
+from ragassay.metrics.answer import Answered, NoAnswer
+from ragassay.metrics.citation import CitationOre
+from ragassay.metrics.nuggets import Nuggets, NuggetsOre
+from ragassay.metrics.relevance import Umbrela
 from ragassay.reports.tables.ore_values import OreValues
-from ragassay.reports.tables.rows import Rows
+from ragassay.reports.tables.rows_by_sample import Rows
 
 STEPS = {
     "relevance_grade": "umbrela_tokens",

@@ -9,19 +9,21 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, get_args
 
-from ragassay.engine.results.result import Result, ScoreRow
+from ragassay.engine.results import Result, ScoreRow
 from ragassay.errors import UsageError
-from ragassay.metrics.answer.no_answer import Answered, NoAnswer
-from ragassay.metrics.citation import citation_parser
-from ragassay.metrics.citation.citable import Citable, passage_keys
-from ragassay.metrics.citation.citation_support import Citation, CitationOre
-from ragassay.metrics.core import naming
-from ragassay.metrics.core.base import Metric
-from ragassay.metrics.grounding.hallucination import Hhem
-from ragassay.metrics.nuggets.nugget_recall import Nuggets, NuggetsOre
-from ragassay.metrics.nuggets.nugget_scores import LENIENT, NuggetScore, published_nugget_score
-from ragassay.metrics.relevance.umbrela import Umbrela
-from ragassay.metrics.relevance.umbrela_ranking import (
+from ragassay.metrics.answer import Answered, NoAnswer
+from ragassay.metrics.citation import Citable, Citation, CitationOre, citation_parser, passage_keys
+from ragassay.metrics.core import Metric, naming
+from ragassay.metrics.grounding import Hhem
+from ragassay.metrics.nuggets import (
+    LENIENT,
+    Nuggets,
+    NuggetScore,
+    NuggetsOre,
+    published_nugget_score,
+)
+from ragassay.metrics.relevance import (
+    Umbrela,
     UmbrelaAP,
     UmbrelaMRR,
     UmbrelaPrecision,
@@ -29,7 +31,7 @@ from ragassay.metrics.relevance.umbrela_ranking import (
     precision_at,
     reciprocal_rank,
 )
-from ragassay.reports.tables.rows import Rows
+from ragassay.reports.tables.rows_by_sample import Rows
 from ragassay.samples import Answer, Passage, Sample
 
 _OURS = (

@@ -11,9 +11,9 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from ragassay import files
-from ragassay.engine.results.result import ROW_FIELDS, Result, ScoreRow
-from ragassay.reports.tables.rows import by_sample
+from ragassay import files, printable
+from ragassay.engine.results import ROW_FIELDS, Result, ScoreRow
+from ragassay.reports.tables.rows_by_sample import by_sample
 from ragassay.scores import AND, label_of
 from ragassay.strict import dumps
 
@@ -29,7 +29,8 @@ def write_csv(result: Result, path: str | Path) -> None:
     """One line a score: the columns of `ROW_FIELDS`, ``parts`` as JSON.
 
     A text that a spreadsheet would run as a formula is written with an apostrophe before it; plain
-    numbers stay numbers. The exact texts are in the JSON lines and Parquet forms.
+    numbers stay numbers. Control characters are escapes. The exact texts are in the JSON lines and
+    Parquet forms.
 
     Raises:
         UsageError: the file cannot be written.
@@ -148,6 +149,7 @@ def csv_writer(text: TextIO) -> Any:
     """A `csv.writer` whose lines end with a line feed, and which quotes a carriage return, too.
 
     Python quotes what the end of its lines consists of, and readers take either for a line's end.
+    Control characters are written as escapes (`printable.escaped`): a terminal obeys none.
     """
     return csv.writer(_LineFeeds(text), lineterminator="\r\n")
 
@@ -159,7 +161,7 @@ class _LineFeeds:
         self._text = text
 
     def write(self, line: str) -> int:
-        return self._text.write(line.removesuffix("\r\n") + "\n")
+        return self._text.write(printable.escaped(line.removesuffix("\r\n")) + "\n")
 
 
 def _cell(value: Any) -> str | float:

@@ -13,11 +13,9 @@ from rich.table import Table
 from rich.text import Text
 
 from ragassay import suites
+from ragassay.engine.comparison import agreements
 from ragassay.errors import UsageError
-from ragassay.judges.offline.agreement import agreement_of
-from ragassay.metrics.core import naming
-from ragassay.metrics.core.base import Metric
-from ragassay.metrics.core.judged import kinds_of
+from ragassay.metrics.core import Metric, naming
 from ragassay.reports.text import wording
 
 Entry = dict[str, Any]
@@ -195,8 +193,7 @@ def _example(cls: type[Metric], canonical: str | None) -> Metric:
 def _agreement(metric: Metric) -> dict[str, dict[str, Any]]:
     """How far the offline judge agrees with labels, by the kinds that the metric rests on."""
     found: dict[str, dict[str, Any]] = {}
-    for kind in sorted(kinds_of(metric, suites.every_alias())):
-        known = agreement_of(kind)
+    for kind, known in agreements(str(metric)).items():
         found[kind] = {
             "said": NO_ANSWER if known is None else str(known),
             "measure": None if known is None else known.measure,

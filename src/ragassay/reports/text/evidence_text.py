@@ -12,12 +12,12 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from ragassay.engine.comparison.standing import OFFLINE
-from ragassay.engine.run.evidence import Evidence, Explained
-from ragassay.judges.offline import LONGEST
-from ragassay.judges.offline.agreement import agreement_of
+from ragassay.engine.comparison import OFFLINE, agreements
+from ragassay.engine.run import Evidence, Explained
+from ragassay.judges.offline import LABEL, NOT_MEASURED
+from ragassay.judges.offline.language import LONGEST
 from ragassay.reports.text import verdict_text, wording
-from ragassay.reports.text.spans import PIECES, Span, spans
+from ragassay.reports.text.answer_spans import PIECES, Span, spans
 from ragassay.samples import Sample
 from ragassay.scores import Value
 from ragassay.strict import dumps
@@ -73,6 +73,17 @@ def explained(found: Explained, *, full: bool = False) -> RenderableType:
     if limit is not None and pages.seen:
         parts.append(Text("\n--full shows prompts, and all texts in full.", "dim"))
     return Padding(Group(*parts), (0, 1))
+
+
+def _agreement(one: Evidence) -> Iterator[RenderableType]:
+    """How far the offline judge agrees with labels, for each kind of question that it was asked for
+    this score."""
+    judges = {record["question"]: record.get("judge", "") for record in one.verdicts}
+    for kind, known in agreements(one.metric).items():
+        judge = judges.get(kind, "")
+        if judge.startswith(OFFLINE) and known is not None:
+            said = str(known) if judge == LABEL else NOT_MEASURED
+            yield Text(f"offline judge, {kind.replace('_', ' ')}: {said}", "dim")
 
 
 def _over_runs(scores: Sequence[Evidence]) -> Iterator[RenderableType]:
@@ -168,6 +179,7 @@ class _Pages:
             yield Text(_printable(row.explanation))
         yield from self._parts(row.parts)
         yield Text(one.signature, "dim")
+        yield from _agreement(one)
         known = [record for record in one.verdicts if record["id"] in self.seen]
         if len(known) > 1:
             numbers = [self.seen[record["id"]] for record in known]
@@ -235,8 +247,6 @@ class _Pages:
         votes = record.get("votes", ())
         who = f"panel of {len(votes)}" if len(votes) > 1 else record.get("judge", "")
         yield line.append(f"  {who}", "dim")
-        if who.startswith(OFFLINE) and (known := agreement_of(record["question"])) is not None:
-            yield Padding(Text(str(known), "dim"), (0, 0, 0, 4))
         if about := verdict_text.about(record, self._ranks):
             yield Padding(Text(f"on {wording.one_line(about)}", "italic"), (0, 0, 0, 4))
         if cut := record.get("cut"):

@@ -6,10 +6,17 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 
-from ragassay.engine.comparison.standing import offline_agreement
-from ragassay.engine.results.attribution import names_in
-from ragassay.engine.results.run_aggregates import is_whole, plain
-from ragassay.engine.results.summary import Comparison, MetricSummary, Spending, Summary
+from ragassay.counts import share
+from ragassay.engine.comparison import offline_agreement
+from ragassay.engine.results import (
+    Comparison,
+    MetricSummary,
+    Spending,
+    Summary,
+    is_whole,
+    names_in,
+    plain,
+)
 from ragassay.errors import UsageError
 from ragassay.metrics.core import naming
 from ragassay.reports.text.wording import (
@@ -25,7 +32,7 @@ from ragassay.reports.text.wording import (
     reasons,
 )
 from ragassay.scores import Reason
-from ragassay.stats.sign_flip import EXACT_UP_TO
+from ragassay.stats import EXACT_UP_TO
 from ragassay.suites import Suite, known
 
 MOST_LABELS = 6
@@ -69,7 +76,7 @@ def summary_notes(summary: Summary, *, judged_marked: bool = True) -> list[str]:
         if metric.n_assumed:
             without = "nothing" if metric.mean_measured is None else number(metric.mean_measured)
             notes.append(
-                f"{metric.name}: {metric.n_assumed:,} of {metric.n_scored:,} values for a missing "
+                f"{metric.name}: {share(metric.n_assumed, metric.n_scored, 'value')} for a missing "
                 f"part, as published; the mean without them is {without}."
             )
     return notes
@@ -123,7 +130,7 @@ def judged_by(summary: Summary) -> str:
     """Who judged, for the head of a page: the run's judge, or whoever judged what is looked at."""
     spent = summary.judging
     if spent is not None:
-        return spent.judge if spent.questions else ""
+        return spent.judge if spent.questions and _judged(summary, spent) else ""
     behind: dict[str, None] = {}
     for metric in summary.metrics.values():
         if metric.n_scored and "of=" in metric.signature:
@@ -187,11 +194,7 @@ def _asked_notes(summary: Summary, judged_marked: bool) -> list[str]:
     spent = summary.judging
     if spent is None or not spent.questions:
         return []
-    judged = [
-        metric.name
-        for metric in summary.metrics.values()
-        if (spent.judge in names_in(metric.judges) if metric.judges else metric.judge)
-    ]
+    judged = _judged(summary, spent)
     if spent.judge.startswith("offline"):
         told = f"{spent.judge} (rules about words, not a model)"
     else:
@@ -199,14 +202,15 @@ def _asked_notes(summary: Summary, judged_marked: bool) -> list[str]:
     which = f"{len(judged)} of {plural(len(summary.metrics), 'metric')}"
     if not judged_marked:
         which = _which(judged, list(summary.metrics), which)
-    notes = [f"Judged by {told}: {which}."]
+    notes = [f"Judged by {told}: {which}."] if judged else []
     if spent.calls or spent.cached:
         pieces = [plural(spent.questions, "question"), plural(spent.calls, "call")]
         if spent.cached:
             pieces.append(f"{spent.cached:,} from the ledger")
-        pieces.append(f"{spent.input_tokens:,} tokens in and {spent.output_tokens:,} out")
+        pieces.append(f"{plural(spent.input_tokens, 'token')} in and {spent.output_tokens:,} out")
         pieces.append(cost(spent))
-        notes.append(f"Asked: {', '.join(pieces)}, {spent.seconds:,.1f} s.")
+        whom = "" if judged else f" of {told}"
+        notes.append(f"Asked{whom}: {', '.join(pieces)}, {spent.seconds:,.1f} s.")
     if spent.failures:
         notes.append(f"Questions without an answer: {reasons(spent.failures)}.{_again(spent)}")
     if spent.in_part:
@@ -217,6 +221,20 @@ def _asked_notes(summary: Summary, judged_marked: bool) -> list[str]:
     if spent.lost_votes:
         notes.append(f"Votes that the panel went without: {reasons(spent.lost_votes)}.")
     return notes
+
+
+def _judged(summary: Summary, spent: Spending) -> list[str]:
+    """The metrics with a value that rests on the run's judge. Runs of older versions do not say on
+    whom each value rests; theirs are those neither assumed nor given."""
+    return [
+        metric.name
+        for metric in summary.metrics.values()
+        if (
+            spent.judge in names_in(metric.judges)
+            if metric.judges
+            else metric.judge and metric.n_scored > metric.n_assumed + metric.n_given
+        )
+    ]
 
 
 def _which(judged: Sequence[str], metrics: Sequence[str], many: str) -> str:
@@ -237,7 +255,7 @@ def _embedded_notes(summary: Summary) -> list[str]:
     if spent.cached:
         pieces.append(f"{spent.cached:,} from the ledger")
     if spent.calls:
-        pieces += [f"{spent.input_tokens:,} tokens", cost(spent)]
+        pieces += [plural(spent.input_tokens, "token"), cost(spent)]
     notes = [f"Embedded by {spent.judge}: {', '.join(pieces)}."]
     if spent.failures:
         notes.append(f"Texts without a vector: {reasons(spent.failures)}.{_again(spent)}")
@@ -316,9 +334,8 @@ def comparison_notes(comparison: Comparison) -> list[str]:
         f"seed {comparison.seed} (all patterns with at most {EXACT_UP_TO} queries or clusters in "
         "common). significant: whether that p is below 0.05, before any correction. t-test p: "
         "paired Student's t-test, which takes the differences for normal.",
-        f"p ({correction_name(comparison.correction)}) and the verdict: {_corrected(comparison)} "
-        f"the {plural(n_tested, 'metric')} tested between these two runs, at the "
-        f"{percent(1 - comparison.level)} level."
+        f"p ({correction_name(comparison.correction)}) and the verdict: "
+        f"{_corrected(comparison, n_tested)} at the {percent(1 - comparison.level)} level."
         if n_tested
         else "No metric is tested, so none has a corrected p.",
         f"Interval of the difference: {interval_name(comparison.interval)}, "
@@ -395,8 +412,12 @@ def interval_levels(comparison: Comparison) -> str:
     return f"at {told} (each metric's is what the correction leaves it)"
 
 
-def _corrected(comparison: Comparison) -> str:
-    return "not corrected for" if comparison.correction == "none" else "corrected across"
+def _corrected(comparison: Comparison, n_tested: int) -> str:
+    """What the p-values are corrected for; one alone needs no correction."""
+    if n_tested == 1:
+        return "of the one metric tested between these two runs,"
+    how = "not corrected for" if comparison.correction == "none" else "corrected across"
+    return f"{how} the {plural(n_tested, 'metric')} tested between these two runs,"
 
 
 def standing_notes(comparison: Comparison) -> list[str]:

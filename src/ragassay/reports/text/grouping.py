@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterable
 
-from ragassay.engine.results.summary import MetricSummary, Slice
+from ragassay.engine.results import MetricSummary, Slice
 
 _NUMERIC = re.compile(r"[+-]?\d+(\.\d+)?")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from ragassay.engine.results.summary import Comparison, Difference, MetricSummary, Slice, Summary
+from ragassay.engine.results import Comparison, Difference, MetricSummary, Slice, Summary
 from ragassay.reports.text import footnotes, grouping, wording
 
 _SPECIAL = re.compile(r"([\\`*_\[\]|~$])")

@@ -11,8 +11,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from ragassay.engine.models.model_survey import Surveyed
-from ragassay.models.weights.fetching import readable
+from ragassay.engine.models import Surveyed
+from ragassay.models.weights import readable
 
 _SHOWN = 4
 """Metrics that are named in the table; the rest is counted."""

@@ -12,9 +12,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from ragassay.engine.plan.cost_estimate import Amount, CallPlan, Range
+from ragassay.engine.plan import Amount, CallPlan, Range
 from ragassay.reports.text import wording
-from ragassay.transport.prices import as_of
+from ragassay.transport import as_of
 
 _FITS = {
     "fits": "green",
@@ -104,8 +104,8 @@ def plan_lines(plan: CallPlan, plain: bool = False) -> list[tuple[str, str]]:
     if plan.shared:
         found.append(
             (
-                f"What several metrics ask is asked once: {plan.shared:,} calls fewer than line by "
-                "line.",
+                "What several metrics ask is asked once: "
+                f"{wording.plural(plan.shared, 'call')} fewer than line by line.",
                 "dim",
             )
         )

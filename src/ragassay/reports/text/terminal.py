@@ -11,7 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from ragassay.engine.results.summary import Comparison, Difference, MetricSummary, Slice, Summary
+from ragassay.engine.results import Comparison, Difference, MetricSummary, Slice, Summary
 from ragassay.reports.text import footnotes, grouping, wording
 
 _VERDICT_STYLE = {"better": "green", "worse": "red", "different": "yellow"}

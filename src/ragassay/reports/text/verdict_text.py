@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ragassay.judges.records import short
+from ragassay.judges import short
 from ragassay.samples import Sample
 
 NUGGETS = ("nuggets", "labels", "assignments")

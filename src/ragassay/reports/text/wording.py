@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from ragassay.engine.comparison.standing import offline_agreement
-from ragassay.engine.results.summary import (
+from ragassay.counts import plural as plural
+from ragassay.engine.comparison import offline_agreement
+from ragassay.engine.results import (
     Difference,
     MetricSummary,
     Spending,
@@ -134,13 +135,6 @@ def correction_name(code: str) -> str:
 def pieces(name: str) -> list[str]:
     """A name in the pieces between which a line may break: at its punctuation and blanks."""
     return re.split(r"(?<=[.,=_/ ])|(?=[@(])", one_line(name))
-
-
-def plural(n: int, noun: str) -> str:
-    """``1 query``, ``2 queries``."""
-    if n == 1:
-        return f"1 {noun}"
-    return f"{n:,} {noun[:-1] + 'ies' if noun.endswith('y') else noun + 's'}"
 
 
 def size(summary: Summary) -> str:

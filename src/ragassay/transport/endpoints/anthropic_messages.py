@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import orjson
 
 from ragassay.errors import UsageError
-from ragassay.transport.endpoints.base import (
+from ragassay.transport.endpoints.endpoint import (
     CONNECT_S,
     MOST_TOKENS,
     ApiProtocol,
@@ -19,8 +19,8 @@ from ragassay.transport.endpoints.base import (
     Prompt,
     counted,
 )
-from ragassay.transport.endpoints.errors import foreign, from_status, unreached
-from ragassay.transport.providers import Provider
+from ragassay.transport.endpoints.endpoint_errors import foreign, from_status, unreached
+from ragassay.transport.provider_table import Provider
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic

@@ -10,7 +10,7 @@ import orjson
 
 from ragassay.errors import UsageError
 from ragassay.scores import Reason
-from ragassay.transport.endpoints.base import (
+from ragassay.transport.endpoints.endpoint import (
     MOST_TOKENS,
     ApiProtocol,
     ClientEndpoint,
@@ -20,8 +20,8 @@ from ragassay.transport.endpoints.base import (
     Prompt,
     counted,
 )
-from ragassay.transport.endpoints.errors import from_status, unreached
-from ragassay.transport.providers import Provider
+from ragassay.transport.endpoints.endpoint_errors import from_status, unreached
+from ragassay.transport.provider_table import Provider
 
 if TYPE_CHECKING:
     import httpx2

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import orjson
 
 from ragassay.errors import UsageError
-from ragassay.transport.endpoints.base import (
+from ragassay.transport.endpoints.endpoint import (
     CONNECT_S,
     TIMEOUT_S,
     ApiProtocol,
@@ -26,8 +26,8 @@ from ragassay.transport.endpoints.base import (
     Prompt,
     counted,
 )
-from ragassay.transport.endpoints.errors import foreign, from_status, unreached
-from ragassay.transport.providers import COMPATIBLE_ALIASES, OPENAI_COMPATIBLE
+from ragassay.transport.endpoints.endpoint_errors import foreign, from_status, unreached
+from ragassay.transport.provider_table import COMPATIBLE_ALIASES, OPENAI_COMPATIBLE
 from ragassay.transport.secrets import Secret
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ import numpy as np
 import orjson
 
 from ragassay.scores import Reason
-from ragassay.transport.endpoints.base import Completion, EndpointError, counted
+from ragassay.transport.endpoints.endpoint import Completion, EndpointError, counted
 from ragassay.transport.endpoints.openai_chat import OpenAIChat
 
 if TYPE_CHECKING:

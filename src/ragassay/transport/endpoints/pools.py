@@ -12,7 +12,7 @@ from typing import Any
 
 import httpx2
 
-from ragassay.transport.endpoints.errors import redirected
+from ragassay.transport.endpoints.endpoint_errors import redirected
 
 _POOLS = 16
 

@@ -4,6 +4,9 @@ It does where it holds a value of the right kind (a date, an amount of money, a 
 says of it what the query asks ("renovated" in "when was the Louvre renovated?"). With the value
 but without that word it may still tell the same in other words, and words cannot tell; where it
 holds the opposite of that word ("died" for "born") it tells something else.
+
+Whoever a passive of the asked verb names after "by" is a person or an organisation, with or without
+capitals ("is run by the faculty of law" for "who runs the canteen?").
 """
 
 from __future__ import annotations
@@ -15,12 +18,23 @@ from typing import Literal, NamedTuple, get_args
 
 from ragassay.judges.offline.context_report.predicate import BEING, predicate
 from ragassay.judges.offline.context_report.quantities import measures, quantity_of
-from ragassay.judges.offline.language import lists
-from ragassay.judges.offline.language.numbers import MONTHS, is_number
-from ragassay.judges.offline.language.verbs import is_participle, root
-from ragassay.judges.offline.language.wanted import NAME_WORD, asks_place, kind_of
-from ragassay.judges.offline.language.words import WHOLE, content, stem, tokens, visible, weight
-from ragassay.judges.offline.near_copies.opposites import opposed
+from ragassay.judges.offline.language import (
+    MONTHS,
+    NAME_WORD,
+    WHOLE,
+    asks_place,
+    content,
+    is_number,
+    is_participle,
+    kind_of,
+    lists,
+    root,
+    stem,
+    tokens,
+    visible,
+    weight,
+)
+from ragassay.judges.offline.near_copies import opposed
 
 Tells = Literal["no", "other", "unclear", "yes"]
 """Whether a sentence tells what is asked for: it holds no value of the kind, the value of another
@@ -49,6 +63,12 @@ _MADE_BY = re.compile(
 _MAKING = lists.words("verbs_of_making")
 _PREPOSITIONS = lists.words("prepositions")
 _BY = re.compile(r"\b(?:by|von|par|por|da|di) $")
+_PASSIVE = re.compile(
+    r"\b(?:is|was|are|were|be|been|being) (?:[a-z]+ly )?([a-z]+)(?: [a-z]+ly)? by "
+    r"((?:the|a|an|its|their|our|two|three|several|many) )?([^\W\d_]+)",
+    re.IGNORECASE,
+)
+_NO_AGENTS = lists.words("no_agents")
 _SOMEWHERE = re.compile(
     r"\b(?:in|at|on|under|near|inside|into|through) (?:(?:the|a|an|their|its) )?([^\W\d_]{2,40})"
 )
@@ -102,6 +122,8 @@ def tells(query: str, sentence: str, title: str = "") -> Tells:
         sentence: a sentence on its subject.
         title: the title that the sentence stands under, which may say what is asked.
     """
+    if names_agent(query, sentence):
+        return "yes"
     held = _holds(query, sentence)
     if held is False:
         return "no"
@@ -114,6 +136,23 @@ def tells(query: str, sentence: str, title: str = "") -> Tells:
     if _asked(query).verb in _roots(sentence) or _asked(query).verb in _roots(title):
         return "yes" if held else "unclear"
     return "other" if any(opposed(verb, word) for word in words) else "unclear"
+
+
+@lru_cache(maxsize=4096)
+def names_agent(query: str, sentence: str) -> bool:
+    """Whether a sentence says in the passive who did what the query asks for a person: after an
+    article, or in the plural ("by volunteers")."""
+    asked = _asked(query)
+    if not asked.person or not asked.verb:
+        return False
+    return any(
+        root(found[1].casefold()) == asked.verb
+        and bool(found[2] or found[3].endswith("s"))
+        and not found[3].casefold().endswith("ing")
+        and found[3].casefold() not in _NO_AGENTS
+        and stem(found[3].casefold()) not in asked.stems
+        for found in _PASSIVE.finditer(visible(sentence))
+    )
 
 
 def _is_made_by(sentence: str) -> bool:

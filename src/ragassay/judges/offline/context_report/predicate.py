@@ -14,11 +14,16 @@ from functools import lru_cache
 from itertools import filterfalse
 from typing import NamedTuple
 
-from ragassay.judges.offline.language import lists
-from ragassay.judges.offline.language.texts import sentences
-from ragassay.judges.offline.language.verbs import IRREGULAR, is_participle
-from ragassay.judges.offline.language.wanted import asking
-from ragassay.judges.offline.language.words import stem, tokens, visible
+from ragassay.judges.offline.language import (
+    IRREGULAR,
+    asking,
+    is_participle,
+    lists,
+    sentences,
+    stem,
+    tokens,
+    visible,
+)
 
 _AUXILIARIES = lists.words("auxiliaries")
 _PREPOSITIONS = lists.words("prepositions")

@@ -11,10 +11,16 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from ragassay.judges.offline.language import lists
-from ragassay.judges.offline.language.asked_thing import asked_thing
-from ragassay.judges.offline.language.numbers import MONTHS, is_number
-from ragassay.judges.offline.language.words import content, stem, tokens, visible
+from ragassay.judges.offline.language import (
+    MONTHS,
+    asked_thing,
+    content,
+    is_number,
+    lists,
+    stem,
+    tokens,
+    visible,
+)
 
 _HOW = re.compile(r"\bhow (?!many\b|much\b|high\b)([a-z]+)", re.IGNORECASE)
 """The word after "how" that alone says what is measured; "how high" may ask for a salary, too."""

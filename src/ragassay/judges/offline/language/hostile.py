@@ -16,7 +16,7 @@ from functools import lru_cache
 
 from ragassay.judges.offline.language import lists
 from ragassay.judges.offline.language.texts import plain, sentences
-from ragassay.judges.offline.language.words import visible
+from ragassay.judges.offline.language.word_weights import visible
 
 _ORDERS = lists.Phrases("orders", re.MULTILINE)
 _PRAISE = lists.Phrases("praise")

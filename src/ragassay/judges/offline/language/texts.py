@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import re
 
-from ragassay.judges.offline.language.words import LITTLE, content, single_spaced, visible, weigh
+from ragassay.judges.offline.language.word_weights import (
+    LITTLE,
+    content,
+    single_spaced,
+    visible,
+    weigh,
+)
 
 _CITATION = re.compile(
     r"[ \t]*(?:\[\^?\d{1,3}(?:\s*[,;–-]\s*\^?\d{1,3})*\]"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ragassay.judges.offline.language import lists
-from ragassay.judges.offline.language.words import stem
+from ragassay.judges.offline.language.word_weights import stem
 
 _VERBS = lists.groups("irregular_verbs")
 BASES = {form: line[0] for line in _VERBS for form in line[1:]}

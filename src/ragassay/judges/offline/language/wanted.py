@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Literal
 
 from ragassay.judges.offline.language import lists
-from ragassay.judges.offline.language.words import WHOLE, content, visible, weight
+from ragassay.judges.offline.language.word_weights import WHOLE, content, visible, weight
 
 Kind = Literal["date", "number", "name", "any"]
 KINDS: dict[Kind, str] = {"date": "a date", "number": "a number", "name": "a name"}

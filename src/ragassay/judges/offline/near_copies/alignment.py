@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Literal, NamedTuple
 
-from ragassay.judges.offline.language.versions import differ
-from ragassay.judges.offline.language.words import WHOLE, stem
+from ragassay.judges.offline.language import WHOLE, differ, stem
 from ragassay.judges.offline.near_copies.opposites import class_of, opposed
 from ragassay.judges.offline.near_copies.places import Parsed, Place, Word
 

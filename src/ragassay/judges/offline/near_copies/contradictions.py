@@ -11,9 +11,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Literal
 
-from ragassay.judges.offline.language.evidence import stems_of
-from ragassay.judges.offline.language.texts import sentences
-from ragassay.judges.offline.language.words import content, tokens
+from ragassay.judges.offline.language import content, sentences, stems_of, tokens
 from ragassay.judges.offline.near_copies.alignment import COPY, Kind, Nearness, compared, replaced
 from ragassay.judges.offline.near_copies.nearest import nearest
 from ragassay.judges.offline.near_copies.places import Parsed, Word, is_verb, parsed

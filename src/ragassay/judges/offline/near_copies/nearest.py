@@ -6,9 +6,7 @@ from collections.abc import Iterable, Set
 from functools import lru_cache
 from typing import NamedTuple
 
-from ragassay.judges.offline.language.evidence import stems_of
-from ragassay.judges.offline.language.hostile import evidence_sentences
-from ragassay.judges.offline.language.words import content, weigh, weight
+from ragassay.judges.offline.language import content, evidence_sentences, stems_of, weigh, weight
 from ragassay.judges.offline.near_copies.alignment import LONG_ENOUGH
 
 _CLOSE = 0.5

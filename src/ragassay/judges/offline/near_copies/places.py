@@ -11,12 +11,24 @@ from collections.abc import Set
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from ragassay.judges.offline.language import lists
-from ragassay.judges.offline.language.evidence import UNIT_STEMS, denials, names
-from ragassay.judges.offline.language.numbers import is_number
-from ragassay.judges.offline.language.verbs import BASES, is_participle, root
-from ragassay.judges.offline.language.versions import Version, versions
-from ragassay.judges.offline.language.words import LITTLE, WHOLE, content, stem, tokens, weight
+from ragassay.judges.offline.language import (
+    BASES,
+    LITTLE,
+    UNIT_STEMS,
+    WHOLE,
+    Version,
+    content,
+    denials,
+    is_number,
+    is_participle,
+    lists,
+    names,
+    root,
+    stem,
+    tokens,
+    versions,
+    weight,
+)
 from ragassay.judges.offline.near_copies.opposites import class_of
 
 Place = Literal["number", "unit", "name", "opposite", ""]

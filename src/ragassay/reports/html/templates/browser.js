@@ -1,5 +1,11 @@
 "use strict";
 
+// Text whose control characters (but tabs and line ends) can be seen, written as in JSON.
+function visible(text) {
+  return text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g,
+    (found) => "\\u" + found.charCodeAt(0).toString(16).padStart(4, "0"));
+}
+
 // Builds an element. Text always becomes a text node: nothing from the data is parsed as HTML.
 function h(tag, attributes, ...children) {
   const element = document.createElement(tag);
@@ -7,7 +13,8 @@ function h(tag, attributes, ...children) {
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
     else if (value !== null && value !== undefined && value !== false) element.setAttribute(name, value === true ? "" : value);
   }
-  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== ""));
+  const held = children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== "");
+  element.append(...held.map((child) => typeof child === "string" ? visible(child) : child));
   return element;
 }
 

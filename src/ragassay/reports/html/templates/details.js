@@ -50,7 +50,7 @@ class Details {
   // The answers of the runs that a consistency's sample stands for.
   runs(sample) {
     return sample.runs.map(([repeat, answer, failure, passages]) => this.block(
-      [`Answer, repeat ${repeat}`, passages === null ? null : `${passages} passages`].filter(Boolean).join(" · "),
+      [`Answer, repeat ${repeat}`, passages === null ? null : `${passages} passage${passages === 1 ? "" : "s"}`].filter(Boolean).join(" · "),
       answer ? this.text(answer) : h("p", { class: "muted" }, failure ? `none: ${failure}` : answer === "" ? "empty" : "none recorded")));
   }
 

@@ -27,7 +27,7 @@ class Waterfall {
       return element;
     };
     const svg = make("svg", { viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: "none", class: "figure waterfall", role: "img",
-      "aria-label": `Differences of ${rows.length} queries in ${metric.name}, sorted; the table below lists them` });
+      "aria-label": `Differences of ${rows.length} ${rows.length === 1 ? "query" : "queries"} in ${metric.name}, sorted; the table below lists them` });
     svg.append(make("path", { class: "area b", d: area((value) => value < 0) }), make("path", { class: "area a", d: area((value) => value > 0) }));
     if (metric.lowDiff !== null) svg.append(make("rect", { class: "band", x: 0, width, y: y(metric.highDiff), height: Math.max(1, y(metric.lowDiff) - y(metric.highDiff)) }));
     svg.append(make("line", { class: "zero", x1: 0, x2: width, y1: y(0), y2: y(0) }));
@@ -36,7 +36,7 @@ class Waterfall {
     const rest = `${rows.length.toLocaleString("en-US")} ${rows.length === 1 ? "query" : "queries"}, sorted by A − B. Line and band: mean difference ${number(metric.diff, true)} with its interval. Click to open a query.`;
     svg.addEventListener("pointermove", (event) => {
       const row = at(event);
-      this.readout.textContent = `${data.id[row]}: A ${number(data.values[browser.metric][row])}, B ${number(data.other[browser.metric][row])}, difference ${number(browser.difference(row), true)}`;
+      this.readout.textContent = `${visible(data.id[row])}: A ${number(data.values[browser.metric][row])}, B ${number(data.other[browser.metric][row])}, difference ${number(browser.difference(row), true)}`;
     });
     svg.addEventListener("pointerleave", () => { this.readout.textContent = rest; });
     svg.addEventListener("click", (event) => browser.visit(at(event)));

@@ -1,0 +1,60 @@
+from . import (
+    compat as compat,
+    engine as engine,
+    errors as errors,
+    examples as examples,
+    formats as formats,
+    judges as judges,
+    metrics as metrics,
+    models as models,
+    reports as reports,
+    samples as samples,
+    scores as scores,
+    stats as stats,
+    suites as suites,
+    transport as transport,
+)
+from .compat.open_rag_eval import (
+    AnthropicModel as AnthropicModel,
+    AutoNuggetizer as AutoNuggetizer,
+    AutoNuggetMetric as AutoNuggetMetric,
+    CitationMetric as CitationMetric,
+    ConsistencyEvaluator as ConsistencyEvaluator,
+    GeminiModel as GeminiModel,
+    GoldenAnswerEvaluator as GoldenAnswerEvaluator,
+    HallucinationMetric as HallucinationMetric,
+    LLMJudgeModel as LLMJudgeModel,
+    NoAnswerMetric as NoAnswerMetric,
+    OpenAIModel as OpenAIModel,
+    RAGResultsLoader as RAGResultsLoader,
+    TogetherModel as TogetherModel,
+    TRECEvaluator as TRECEvaluator,
+    UMBRELAMetric as UMBRELAMetric,
+)
+from .engine import (
+    Comparison as Comparison,
+    Result as Result,
+    compare as compare,
+    evaluate as evaluate,
+    evaluate_run as evaluate_run,
+    open_run as open_run,
+    save_run as save_run,
+)
+from .errors import (
+    InputError as InputError,
+    RagassayError as RagassayError,
+    UsageError as UsageError,
+)
+from .formats import load as load
+from .samples import (
+    Answer as Answer,
+    Answerability as Answerability,
+    GoldPassage as GoldPassage,
+    Passage as Passage,
+    Sample as Sample,
+    Statement as Statement,
+    Turn as Turn,
+)
+from .scores import Reason as Reason, Score as Score, Unscored as Unscored
+
+__version__: str

@@ -1,0 +1,1 @@
+from .command_line import EXIT_CODES as EXIT_CODES, HELP as HELP, call as call, main as main

@@ -1,0 +1,70 @@
+"""What Open RAG Eval's Python face takes as data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ragassay.errors import InputError
+from ragassay.samples import Sample
+
+
+class RAGResultsLoader:
+    """Reads what Open RAG Eval's connectors wrote.
+
+    Args:
+        csv_path: one row a passage (``query_id``, ``query``, ``query_run``, ``passage_id``,
+            ``passage``, ``generated_answer``); any other file that ragassay reads will do.
+        queries_path: a table with ``query_id`` and ``expected_answer`` (``input_queries``).
+    """
+
+    def __init__(self, csv_path: str | Path, queries_path: str | Path | None = None) -> None:
+        self.csv_path, self.queries_path = csv_path, queries_path
+
+    def load(self) -> list[Sample]:
+        """The samples, one for each query and run, for an evaluator's ``evaluate``.
+
+        Raises:
+            InputError: a file cannot be read; with its line.
+        """
+        from ragassay import formats
+        from ragassay.formats import joined
+
+        samples = formats.read(Path(self.csv_path))
+        return [*(samples if self.queries_path is None else joined(samples, self.queries_path))]
+
+
+def samples_of(data: Any, columns: Mapping[str, str] | None = None) -> Any:
+    """What `ragassay.evaluate` takes. A nested field that nobody reads is refused where passages or
+    answer are lacking: they may well be in it.
+
+    Args:
+        data: see there.
+        columns: fields under names of somebody's own.
+    """
+    found = [data] if isinstance(data, Mapping | Sample) else data
+    if isinstance(found, list | tuple):
+        for at, record in enumerate(found, start=1):
+            if isinstance(record, Mapping):
+                _no_unknown(record, at, columns or {})
+    return found
+
+
+def _no_unknown(record: Mapping[str, Any], at: int, columns: Mapping[str, str]) -> None:
+    from ragassay.formats import FIELD_OF, folded
+
+    roots = {name.partition(".")[0] for name in FIELD_OF} | {*map(folded, columns.values())}
+    there = {FIELD_OF.get(folded(str(key))) for key in record} | {*columns}
+    if {"passages", "answer"} <= there:
+        return
+    for key, value in record.items():
+        nested = value[0] if isinstance(value, list | tuple) and value else value
+        if folded(str(key)) not in roots and isinstance(nested, Mapping):
+            raise InputError(
+                "unknown field",
+                line=at,
+                field=str(key),
+                hint="Give a flat record: {'query': ..., 'passages': {id: text}, "
+                "'answer': [{'text': ..., 'citations': [ids]}]}.",
+            )

@@ -1,0 +1,22 @@
+"""Counts in sentences, of which one is singular."""
+
+from __future__ import annotations
+
+
+def plural(n: int, noun: str) -> str:
+    """``1 query``, ``2 queries``."""
+    return f"{n:,} {either(n, noun, _several(noun))}"
+
+
+def share(n: int, total: int, noun: str) -> str:
+    """``1 of 3 queries``, ``1 of 1 query``."""
+    return f"{n:,} of {plural(total, noun)}"
+
+
+def either(n: int, one: str, several: str) -> str:
+    """The words that go with a count: ``either(n, "has", "have")``."""
+    return one if n == 1 else several
+
+
+def _several(noun: str) -> str:
+    return noun[:-1] + "ies" if noun.endswith("y") else noun + "s"

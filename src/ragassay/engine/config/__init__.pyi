@@ -1,0 +1,29 @@
+from .config_file import read_config as read_config
+from .config_keys import variable_of as variable_of
+from .config_paths import (
+    found_from as found_from,
+    make_absolute as make_absolute,
+    make_relative as make_relative,
+)
+from .metric_selection import (
+    Plan as Plan,
+    make_plan as make_plan,
+    published_names as published_names,
+    with_options as with_options,
+)
+from .option import (
+    GROUPS as GROUPS,
+    Option as Option,
+    default_of as default_of,
+    option_of as option_of,
+    options_of as options_of,
+)
+from .run_config import (
+    OWN as OWN,
+    POOLED as POOLED,
+    RunConfig as RunConfig,
+    make_config as make_config,
+    model_kwargs as model_kwargs,
+    said as said,
+)
+from .user_metrics import own_metrics as own_metrics

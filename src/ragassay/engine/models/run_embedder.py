@@ -1,0 +1,248 @@
+"""What turns texts into vectors in a run: from a configuration to an embedder.
+
+========================================== ====================================================
+``FOLDER``                                 a model in a folder on this machine
+``sentence-transformers/all-MiniLM-L6-v2`` a model in the hub's local cache, perhaps ``@COMMIT``
+``openai:text-embedding-3-small``          a model of a provider
+``http://localhost:8000/v1#model``         any OpenAI-compatible endpoint
+========================================== ====================================================
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import re
+import warnings
+from collections.abc import Iterable, Mapping
+from contextlib import ExitStack, suppress
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragassay.engine.config import RunConfig, make_absolute
+from ragassay.engine.models.modelling import by_cosine, embedding_among, model_options
+from ragassay.engine.results import Spending
+from ragassay.errors import RagassayWarning, UsageError
+from ragassay.judges import Asker
+from ragassay.judges.offline import OfflineJudge
+from ragassay.metrics.core import Metric
+from ragassay.models import ModelOptions, Models, Unavailable, Unusable, Weights
+from ragassay.models.embedders import Embedder
+from ragassay.models.weights import is_path, place_of
+from ragassay.transport.endpoints import TIMEOUT_S
+
+if TYPE_CHECKING:
+    from ragassay.engine.run import JudgeSession
+    from ragassay.judges import Address
+
+_OF_ENDPOINTS = ("embedder_dimensions", "embedder_key_file")
+"""Keys of a configuration that only an endpoint understands."""
+
+_COMPATIBLE = "/v1beta/openai"
+"""Where Google's endpoint speaks OpenAI's protocol."""
+
+
+def address_for(
+    config: RunConfig,
+    metrics: Iterable[Metric],
+    *,
+    dry: bool = False,
+    environment: Mapping[str, str] | None = None,
+) -> Address | None:
+    """Where the run's embedder is, ``None`` where it is on this machine.
+
+    Args:
+        config: names it.
+        metrics: of the run; an embedder that none of them uses is not looked for.
+        dry: nothing will be sent, so no key is needed.
+        environment: where keys are looked for; the process's own when left out.
+
+    Raises:
+        UsageError: no such folder or provider, a missing key or package, impossible options.
+        InputError: the key file cannot be read.
+    """
+    word = config.embedder
+    if word is not None and not word.strip():
+        raise UsageError("The embedder's name is empty (an unset variable?); leave it out.")
+    if word is None:
+        for name in _OF_ENDPOINTS:
+            if getattr(config, name) is not None:
+                raise UsageError(f"{name!r} goes with an endpoint: name one with --embedder.")
+        return None
+    if not embedding_among(metrics):
+        hint = " --option by=cosine compares chunks by it." if by_cosine(metrics) else ""
+        warnings.warn(
+            f"The embedder {word} is not used: no metric of this run compares vectors.{hint}",
+            RagassayWarning,
+            stacklevel=2,
+        )
+        return None
+    if not is_endpoint(word):
+        for name in _OF_ENDPOINTS:
+            if getattr(config, name) is not None:
+                raise UsageError(f"{name!r} goes with an endpoint, and {word} is on this machine.")
+        return None
+    from ragassay.judges import address_of
+    from ragassay.transport import protocols, secrets
+
+    places = os.environ if environment is None else environment
+    # Nobody should look for a key to what could not be used.
+    found = address_of(word, "", places, secrets.NO_KEY, "embedder")
+    path = protocols()[found.protocol].embeddings
+    if path is None:
+        raise UsageError(f"{word} offers no embeddings; name another --embedder.")
+    key = secrets.NO_KEY if dry else None
+    if config.embedder_key_file is not None and not dry:
+        key = secrets.from_file(config.embedder_key_file)
+    found = address_of(word, "", places, key, "embedder")
+    if not found.model:
+        raise UsageError(f"Which model of {word}? Name it, as in openai:text-embedding-3-small.")
+    if find_spec("openai") is None:
+        raise UsageError("This embedder needs the openai package: pip install 'ragassay[llm]'.")
+    return dataclasses.replace(found, url=f"{found.url}{path}", protocol="openai")
+
+
+def is_endpoint(word: str) -> bool:
+    """Whether a word names an endpoint; else it is a folder, or a model of the hub's.
+
+    Raises:
+        UsageError: it looks like a folder, and there is none.
+    """
+    if re.match(r"https?://", word, re.IGNORECASE):
+        return True
+    if Path(word).is_dir():
+        return False
+    from ragassay.transport import aliases, providers
+
+    if is_path(word):
+        raise UsageError(f"--embedder {word}: there is no such folder ({Path(word).absolute()}).")
+
+    return ":" in word or word.casefold() in {*providers(), *aliases()}
+
+
+def models_for(
+    config: RunConfig,
+    address: Address | None,
+    stack: ExitStack,
+    asker: Asker | None,
+    session: JudgeSession | None,
+) -> Models:
+    """The models of a run, its embedder among them; nothing is loaded or opened yet.
+
+    An endpoint's requests go out on the asker's event loop, share the judge's ledger and budget,
+    and are ended with the stack.
+    """
+
+    def made(models: Models) -> Embedder:
+        if address is None:
+            return _local(models, config.embedder, config.embedder_prefix)
+        return _endpoint(config, address, stack, asker, session)
+
+    return Models(model_options(config), made)
+
+
+def models_again(config: Mapping[str, Any], folder: Path | None) -> Models:
+    """The models of a run that was kept, its embedder among them.
+
+    Args:
+        config: the content of its ``run.yaml``.
+        folder: where paths in it start from; those of a run in memory are whole.
+
+    Vectors of an endpoint are not kept with a run, so nothing is computed of them again: it is
+    `Unavailable`, and so is a folder that has gone.
+    """
+    words = dict(config)
+    if folder is not None:
+        make_absolute(words, folder)
+    word, prefix = words.get("embedder"), words.get("embedder_prefix")
+    device, dtype, size = (words.get(key) for key in ("device", "dtype", "batch_size"))
+
+    def made(models: Models) -> Embedder:
+        try:
+            remote = word is not None and is_endpoint(word)
+        except UsageError as error:
+            raise Unavailable(str(error)) from error
+        if remote:
+            raise Unavailable(f"the vectors of {word} are not kept with the run")
+        return _local(models, word, prefix)
+
+    return Models(ModelOptions(words.get("models") or {}, device, dtype, size), made)
+
+
+def _local(models: Models, word: str | None, prefix: str | None) -> Embedder:
+    """The embedder on this machine that a word names; the default one without it."""
+    from ragassay.models.embedders import DEFAULT, LocalEmbedder
+
+    weights = Weights.parse(word or DEFAULT)
+    try:
+        return models.use(LocalEmbedder, weights, prefix)
+    except Unavailable as error:
+        named = weights.name in models.options.folders
+        if isinstance(error, Unusable) or named or word is None or Path(word).is_dir():
+            raise
+        raise error.saying(f"there is no folder {word} here, and {error}") from error
+
+
+def embeds_here(config: RunConfig, address: Address | None, metrics: Iterable[Metric]) -> bool:
+    """Whether a model on this machine makes vectors for the metrics: then their work takes long."""
+    if address is not None or not embedding_among(metrics):
+        return False
+    from ragassay.models.embedders import DEFAULT
+
+    with suppress(Unavailable):
+        place_of(Weights.parse(config.embedder or DEFAULT), config.models)
+        return True
+    return False
+
+
+def spending_of(embedder: Embedder | None) -> Spending | None:
+    """What embedding cost, for the summary; ``None`` where nothing was sent or looked up."""
+    usage = None if embedder is None else embedder.usage
+    if embedder is None or usage is None or not usage.questions:
+        return None
+    counted = dict(vars(usage))
+    for name in ("failures", "lost_votes", "in_part"):
+        counted[name] = dict(counted[name].most_common())
+    counted["cost"] = round(counted["cost"], 6)
+    return Spending(judge=embedder.label, signature=embedder.identity, **counted)
+
+
+def _endpoint(
+    config: RunConfig,
+    address: Address,
+    stack: ExitStack,
+    asker: Asker | None,
+    session: JudgeSession | None,
+) -> Embedder:
+    from ragassay.judges.ledger import DEFAULT, Ledger
+    from ragassay.models.embedders import TEXTS, EndpointEmbedder
+    from ragassay.transport import MOST, Budget, Limiter, price_of
+    from ragassay.transport.endpoints import OpenAIEmbeddings
+
+    ledger = None if session is None else session.ledger
+    budget = None if session is None else session.budget
+    if ledger is None:
+        ledger = stack.enter_context(Ledger(Path(config.ledger or DEFAULT)))
+    if budget is None and config.budget is not None:
+        budget = Budget.parse(config.budget)
+    if asker is None:
+        asker = stack.enter_context(Asker(OfflineJudge()))  # for its event loop
+    timeout = TIMEOUT_S if config.timeout is None else config.timeout
+    found = EndpointEmbedder(
+        OpenAIEmbeddings(address.url, address.key, timeout=timeout),
+        address.model,
+        ledger=ledger,
+        submit=asker.submit,
+        label=address.label,
+        dimensions=config.embedder_dimensions,
+        prefix=config.embedder_prefix or "",
+        limiter=Limiter(config.concurrency or MOST, rpm=config.rpm, tpm=config.tpm),
+        budget=budget,
+        price=price_of(address.model, address.url),
+        timeout=timeout,
+        batch=config.batch_size or TEXTS,
+        renew=config.refresh,
+    )
+    stack.callback(found.close)  # before the ledger and the event loop end
+    return found

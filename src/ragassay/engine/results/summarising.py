@@ -1,0 +1,226 @@
+"""From columns of scores to a summary with intervals, counts and slices."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragassay.counts import plural
+from ragassay.engine.results.attribution import label_of
+from ragassay.engine.results.result import Mask, ScoreColumns
+from ragassay.engine.results.slicing import CONVERSATION_KEYS, labels_of
+from ragassay.engine.results.summary import MetricSummary, Slice
+from ragassay.metrics.core import Metric
+from ragassay.scores import Reason
+from ragassay.stats import Interval, mean_interval
+
+GEOMETRIC_FLOOR = 1e-5
+"""Zeros count as this in a geometric mean (trec_eval's MIN_GEO_MEAN)."""
+
+
+@dataclass(frozen=True)
+class IntervalOptions:
+    """How intervals are computed: see ``ragassay.stats.mean_interval``."""
+
+    method: str = "auto"
+    level: float = 0.95
+    n_resamples: int = 10_000
+    seed: int = 0
+
+
+def describe(
+    name: str,
+    metric: Metric,
+    level: float,
+    signature: str = "",
+    judge: str = "",
+    group: str = "",
+) -> MetricSummary:
+    """A summary that says what a metric is, without any score yet."""
+    return MetricSummary(
+        name=name,
+        title=metric.about,
+        family=metric.family,
+        mean=None,
+        low=None,
+        high=None,
+        level=level,
+        interval="none",
+        n_scored=0,
+        n_total=0,
+        aggregate=metric.aggregate,
+        higher_is_better=metric.higher_is_better,
+        bounds=(metric.low, metric.high),
+        metric=str(metric),
+        signature=signature or metric.signature,
+        judge=judge,
+        group=group,
+    )
+
+
+def summarise(
+    columns: ScoreColumns, metrics: Sequence[MetricSummary], options: IntervalOptions
+) -> dict[str, MetricSummary]:
+    """The described metrics with their numbers over all samples, by name."""
+    everything = np.ones(len(columns), dtype=np.bool_)
+    clusters = sample_clusters(columns)
+    return {m.name: _over(columns, m, everything, clusters, options) for m in metrics}
+
+
+def slice_summaries(
+    columns: ScoreColumns, metrics: Sequence[MetricSummary], options: IntervalOptions
+) -> tuple[Slice, ...]:
+    """The same for the samples of each value of each slicing column, largest slice first.
+
+    A sample with several labels in a column (a list) is in the slice of each.
+    """
+    clusters = sample_clusters(columns)
+    # Slices are many and small: no bootstrap there, whatever the headline uses.
+    if options.method in ("percentile", "bca"):
+        options = IntervalOptions("auto", options.level)
+    found = []
+    for column, values in columns.slices.items():
+        labels = [labels_of(value) for value in values]
+        counts = Counter(label for each in labels for label in each)
+        for value, n in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
+            mask = np.fromiter((value in each for each in labels), np.bool_, len(labels))
+            chosen = {
+                m.name: _over(columns, m, mask, clusters, options)
+                for m in metrics
+                if m.aggregate == "mean"
+            }
+            found.append(Slice(column, value, n, chosen))
+    return tuple(found)
+
+
+def averaged_over(
+    columns: ScoreColumns,
+    families: Collection[str],
+    cluster_by: str | None,
+    *,
+    from_ids: bool = False,
+) -> str:
+    """In words: what the means of a run go over, and what its intervals are clustered by.
+
+    ``from_ids``: no sample names its conversation, so the ids tell it.
+    """
+    n, n_queries = len(columns), len({identity[0] for identity in columns.identities})
+    queries = plural(n_queries, "query")
+    text = f"the scored among all {queries}" if n != 1 else "the one query, where it is scored"
+    if n != n_queries:
+        text = f"the scored among all {n:,} samples of {queries}"
+    if "retrieval" in families:
+        text += "; a judged query without relevant passages, or for which none came back, counts 0"
+    if cluster_by is not None:
+        text += f"; intervals clustered by {cluster_by}"
+        if from_ids and cluster_by in CONVERSATION_KEYS:
+            text += " (the ids hold it)"
+    elif n != n_queries:
+        text += "; intervals clustered by query"
+    return text
+
+
+def sample_clusters(columns: ScoreColumns) -> NDArray[np.int64] | None:
+    """Each sample's cluster as a number, or ``None`` when samples are independent.
+
+    Samples cluster by the column that was asked for; else by query, where a query occurs more than
+    once (repeats of a query are not independent evidence).
+    """
+    keys: Sequence[str] = columns.clusters or [identity[0] for identity in columns.identities]
+    codes: Mapping[str, int] = {key: code for code, key in enumerate(dict.fromkeys(keys))}
+    if len(codes) == len(keys):
+        return None
+    return np.fromiter((codes[key] for key in keys), dtype=np.int64, count=len(keys))
+
+
+def count_incomplete(columns: ScoreColumns) -> int:
+    """Scores that are missing by accident."""
+    return sum(
+        n
+        for metric in columns.metrics
+        for reason, n in columns.reasons(metric).items()
+        if Reason(reason).incomplete
+    )
+
+
+def _over(
+    columns: ScoreColumns,
+    metric: MetricSummary,
+    mask: Mask,
+    clusters: NDArray[np.int64] | None,
+    options: IntervalOptions,
+) -> MetricSummary:
+    """A metric with its numbers over the samples of a mask."""
+    chosen = mask & columns.scored(metric.name)
+    values = columns.values(metric.name)[chosen]
+    found = interval_of(metric, values, None if clusters is None else clusters[chosen], options)
+    labels = columns.labels(metric.name, mask)
+    judges = columns.judges(metric.name, mask)
+    assumed = columns.assumed(metric.name) & mask
+    n_assumed = int(assumed.sum())
+    measured = columns.values(metric.name)[chosen & ~assumed] if n_assumed else values[:0]
+    return replace(
+        metric,
+        mean=found.mean,
+        low=found.low,
+        high=found.high,
+        level=options.level,
+        interval=found.method if found.low is not None else "none",
+        n_scored=int(values.size) + sum(labels.values()),
+        n_total=int(mask.sum()),
+        n_clusters=found.n_clusters,
+        std=float(values.std(ddof=1)) if values.size > 1 else None,
+        median=float(np.median(values)) if values.size else None,
+        minimum=float(values.min()) if values.size else None,
+        maximum=float(values.max()) if values.size else None,
+        unscored=columns.reasons(metric.name, mask),
+        labels=labels,
+        n_assumed=n_assumed,
+        mean_measured=float(measured.mean()) if measured.size else None,
+        n_given=columns.n_given(metric.name, mask),
+        judges=judges,
+        judge=label_of(judges) if judges else metric.judge,
+    )
+
+
+def interval_of(
+    metric: MetricSummary,
+    values: NDArray[np.float64],
+    clusters: NDArray[np.int64] | None,
+    options: IntervalOptions,
+) -> Interval:
+    """A metric's aggregate of some values (mean, sum, geometric mean) with its interval.
+
+    A sum has no interval. The interval of a geometric mean is made on logarithms. Bounds are cut at
+    the metric's range: the true mean lies inside it.
+    """
+    floor, ceiling = metric.bounds
+    if metric.aggregate == "sum" or not values.size:
+        total = float(values.sum()) if values.size else None
+        return Interval(total, None, None, options.level, "none", values.size)
+    geometric = metric.aggregate == "geometric"
+    if geometric:
+        values = np.log(np.maximum(values, GEOMETRIC_FLOOR))
+        floor = np.log(GEOMETRIC_FLOOR) if floor == 0.0 else None
+        ceiling = None if ceiling is None else float(np.log(ceiling))
+    found = mean_interval(
+        values,
+        span=(floor, ceiling),
+        method=options.method,
+        level=options.level,
+        clusters=clusters,
+        n_resamples=options.n_resamples,
+        seed=options.seed,
+    )
+    mean, low, high = found.mean, found.low, found.high
+    if low is not None and floor is not None:
+        low = max(low, floor)
+    if high is not None and ceiling is not None:
+        high = min(high, ceiling)
+    if geometric:
+        mean, low, high = (None if x is None else float(np.exp(x)) for x in (mean, low, high))
+    return replace(found, mean=mean, low=low, high=high)

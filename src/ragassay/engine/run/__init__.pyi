@@ -1,0 +1,24 @@
+from . import ranked_runs as ranked_runs, rescoring as rescoring
+from .accumulator import Accumulator as Accumulator, collect as collect, noted as noted
+from .evaluation import Job as Job, Progress as Progress, evaluate as evaluate, prepare as prepare
+from .judge_session import (
+    JudgeSession as JudgeSession,
+    open_session as open_session,
+    signature as signature,
+    spending as spending,
+)
+from .pooled_nuggets import NuggetBank as NuggetBank
+from .ranked_runs import (
+    JudgedRun as JudgedRun,
+    aggregate as aggregate,
+    evaluate_run as evaluate_run,
+)
+from .rescoring import Evidence as Evidence, Explained as Explained
+from .resolved_config import moved_config as moved_config
+from .scoring import (
+    MODELLED_WINDOW as MODELLED_WINDOW,
+    Judged as Judged,
+    judged_among as judged_among,
+    score_stream as score_stream,
+)
+from .source import Data as Data

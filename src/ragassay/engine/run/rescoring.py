@@ -1,0 +1,353 @@
+"""From a score back to the words behind it, and from those words to the score again."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any
+
+import orjson
+
+from ragassay.engine.comparison import OFFLINE
+from ragassay.engine.config import own_metrics
+from ragassay.engine.models import embedding_among, models_again, weights_among
+from ragassay.engine.results import NUGGETS, Record, Result, ScoreRow, Verdicts, shown
+from ragassay.engine.run.scoring import judged_among, score_stream
+from ragassay.errors import InputError, RagassayError, UsageError, did_you_mean
+from ragassay.judges import (
+    Asker,
+    Failure,
+    Judge,
+    Provenance,
+    Question,
+    R_co,
+    Verdict,
+    Vote,
+    about_of,
+    combinable,
+    decided,
+    evidence_id,
+    rule_of,
+    vote_of,
+)
+from ragassay.judges.ledger import Ledger
+from ragassay.judges.offline import too_long
+from ragassay.metrics.core import AllSamples, Metric, naming
+from ragassay.models.weights import BY_MODEL
+from ragassay.samples import Identity, Sample
+from ragassay.scores import Reason
+from ragassay.strict import dumps
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """One score and what stands behind it.
+
+    ``metric`` is its canonical name; ``row`` has the name that the run shows.
+    ``verdicts`` are records as in ``verdicts.jsonl``; those of a judge that was sent no prompt have
+    the question's ``data`` besides, where the metric that asked is known here. ``cut`` names the
+    texts that the offline judge did not read to their end, where there are any.
+    """
+
+    row: ScoreRow
+    metric: str
+    title: str
+    signature: str
+    verdicts: tuple[Record, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """A mapping of plain values."""
+        return {
+            "score": self.row.to_record(),
+            "title": self.title,
+            "signature": self.signature,
+            "verdicts": [dict(record) for record in self.verdicts],
+        }
+
+
+@dataclass(frozen=True)
+class Explained:
+    """The evidence of a sample's scores, one entry a metric."""
+
+    sample: Sample
+    scores: tuple[Evidence, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """A mapping of plain values."""
+        return {
+            "sample": self.sample.id,
+            "system": self.sample.system,
+            "repeat": self.sample.repeat,
+            "query": self.sample.query,
+            "scores": [one.to_json() for one in self.scores],
+        }
+
+
+@dataclass(frozen=True)
+class Rescored:
+    """What came of computing every score of a run again.
+
+    ``different`` holds pairs (stored, recomputed). ``n_verdicts`` counts the verdicts used, and
+    ``unmeasured`` the scores that rest on a neural model that is not here: they are left as they
+    are.
+    """
+
+    n_scores: int
+    n_verdicts: int
+    different: tuple[tuple[ScoreRow, ScoreRow], ...]
+    unmeasured: int = 0
+
+    def to_json(self) -> dict[str, Any]:
+        """A mapping of plain values."""
+        return {
+            "scores": self.n_scores,
+            "verdicts": self.n_verdicts,
+            "unmeasured": self.unmeasured,
+            "different": [
+                {"stored": stored.to_record(), "recomputed": again.to_record()}
+                for stored, again in self.different
+            ],
+        }
+
+
+def explain(
+    result: Result,
+    sample: str,
+    metric: str | None = None,
+    *,
+    system: str | None = None,
+    repeat: int | None = None,
+) -> Explained:
+    """The scores of a sample with the verdicts behind them.
+
+    Args:
+        result: a run.
+        sample: the query's id.
+        metric: one metric, by the name that the run shows, its canonical name or an alias of the
+            run's suites; all of them when left out.
+        system: which system, where the run holds several.
+        repeat: which repeat, where there are several.
+
+    Raises:
+        UsageError: no such sample or metric, or several samples of this id.
+    """
+    found = _find(result, sample, system, repeat)
+    entries = result.summary.metrics
+    chosen: Iterable[str] = entries
+    if metric is not None:
+        canonical = {name: entry.metric for name, entry in entries.items()}
+        chosen = shown(metric, canonical, result.config.get("suite") or (), "this run")
+    rows = [row for row in result.scores if row.identity == found.identity and row.metric in chosen]
+    data = _asked_data(result, found, rows)
+    scores = []
+    for row in rows:
+        entry = result.summary.metrics[row.metric]
+        records = (result.verdicts.get(one) for one in row.evidence)
+        verdicts = tuple(
+            _with_data(record, data.get(record["id"])) for record in records if record is not None
+        )
+        scores.append(Evidence(row, entry.metric, entry.title, entry.signature, verdicts))
+    return Explained(found, tuple(scores))
+
+
+def rescore(result: Result, ledger: Ledger | None = None) -> Rescored:
+    """Computes every score of a run again, from its samples and verdicts alone: nobody is asked.
+
+    Args:
+        result: a run that was kept (in a folder, or whole in memory).
+        ledger: take the answers from here instead of the run's own copies.
+
+    Raises:
+        UsageError: a metric that is not known here (one of somebody's own).
+    """
+    metrics = metrics_of(result)
+    spent = result.summary.judging
+    stored = iter(result.scores)
+    judge = FromEvidence(result.verdicts, ledger, "" if spent is None else spent.signature)
+    n, unmeasured, different = 0, 0, []
+    modelled = {
+        name
+        for name, metric in metrics.items()
+        if weights_among([metric]) or embedding_among([metric])
+    }
+    with Asker(judge, context=context_of(result)) as asker:
+        models = models_again(result.config, result.folder)
+        whole = AllSamples(lambda: result.samples)
+        for samples, outcomes in score_stream(
+            result.samples, list(metrics.values()), asker, models=models, whole=whole
+        ):
+            for at, sample in enumerate(samples):
+                for name, column in zip(metrics, outcomes, strict=True):
+                    again = ScoreRow.of(sample.identity, name, column[at])
+                    before = next(stored)
+                    absent = name in modelled and again.reason in BY_MODEL
+                    if absent and before.reason != again.reason:
+                        unmeasured += 1
+                        continue
+                    n += 1
+                    if not _same(before, again):
+                        different.append((before, again))
+    return Rescored(n, len(judge.used), tuple(different), unmeasured)
+
+
+class FromEvidence(Judge):
+    """Answers from the verdicts of a run, votes included.
+
+    Args:
+        verdicts: of the run.
+        ledger: has the answers to the requests that the verdicts name. A panel's verdict is decided
+            again from those of its votes; a vote that a panel within the panel cast stays as it is.
+        signature: of the run's judge: it names a panel's rule and quorum.
+    """
+
+    def __init__(
+        self, verdicts: Verdicts, ledger: Ledger | None = None, signature: str = ""
+    ) -> None:
+        self._verdicts, self._ledger = verdicts, ledger
+        self._rule = rule_of(signature)
+        self.used: dict[str, Question[Any]] = {}
+
+    @property
+    def label(self) -> str:
+        """``evidence``."""
+        return "evidence"
+
+    async def answer(self, question: Question[R_co], repeat: int = 0) -> Verdict[R_co] | Failure:
+        """What was said then; `MISSING_INPUT` where nothing was."""
+        name = evidence_id(question, repeat)
+        self.used[name] = question
+        record = self._verdicts.get(name)
+        if record is None:
+            detail = f"the run holds no verdict on this {question.kind}"
+            return Failure(question, Reason.MISSING_INPUT, detail, _MADE, repeat)
+        try:
+            return self._again(record, question, repeat)
+        except InputError as error:
+            detail = f"the verdict {name} is no answer to this {question.kind}: {error}"
+            return Failure(question, Reason.FAILED, detail, _MADE, repeat)
+
+    def _again(self, record: Record, question: Question[Any], repeat: int) -> Vote:
+        votes = record.get("votes", ())
+        asked = self._ledger is not None and any(vote.get("request") for vote in votes)
+        if self._rule is None or not asked:
+            return self._one(record, question, repeat)
+        rule, quorum = self._rule
+        again = [self._one(vote, question, int(vote.get("repeat", repeat))) for vote in votes]
+        needed = quorum if combinable(question.reply) else 1
+        return decided(question, again, rule, needed, len(again), record["judge"], repeat)
+
+    def _one(self, record: Record, question: Question[Any], repeat: int) -> Vote:
+        """What one judge said, in the ledger's words where there is one."""
+        request = record.get("request")
+        if self._ledger is not None and request and record.get("answer") is not None:
+            entry = self._ledger.find(request)
+            if entry is None or entry.answer is None:
+                detail = f"the ledger holds no answer to this {question.kind}"
+                return Failure(question, Reason.MISSING_INPUT, detail, _MADE, repeat)
+            record = {**record, "answer": orjson.loads(entry.answer)}
+        return vote_of(record, question, repeat, "the run's evidence")
+
+
+_MADE = Provenance("evidence", attempts=0)
+
+
+def metrics_of(result: Result) -> dict[str, Metric]:
+    """The metrics of a run by the names that it shows.
+
+    Raises:
+        UsageError: one is not known here.
+    """
+    own_metrics(result.config, result.folder)
+    found = {}
+    for name, entry in result.summary.metrics.items():
+        try:
+            found[name] = naming.parse(entry.metric)
+        except UsageError as error:
+            raise UsageError(
+                f"The metric {name!r} is not known here, so it cannot be computed again. If it is "
+                "a class of your own, import the module that defines it, and then call "
+                "ragassay.engine.run.rescoring.rescore(ragassay.open_run(FOLDER)) from Python."
+            ) from error
+    return found
+
+
+def context_of(result: Result) -> dict[str, Any]:
+    """What the metrics of a run may look up: its nugget bank, where it has one."""
+    if result.bank is not None:
+        return {"nuggets": result.bank}
+    if not result.summary.nuggets or result.folder is None:
+        return {}
+    from ragassay.engine.run.pooled_nuggets import NuggetBank
+
+    return {"nuggets": NuggetBank.read(result.folder / NUGGETS)}
+
+
+def _asked_data(
+    result: Result, sample: Sample, rows: Sequence[ScoreRow]
+) -> Mapping[str, Mapping[str, Any]]:
+    """The data of the questions behind some scores, found by asking the evidence again. Metrics
+    that are not known here are left out."""
+    with suppress(RagassayError):
+        own_metrics(result.config, result.folder)
+    wanted = []
+    for row in rows:
+        if row.evidence:
+            with suppress(UsageError):
+                wanted.append(naming.parse(result.summary.metrics[row.metric].metric))
+    if not wanted:
+        return {}
+    judge = FromEvidence(result.verdicts)
+    with Asker(judge, context=context_of(result)) as asker:
+        for _ in score_stream([sample], judged_among(wanted), asker):
+            pass
+    return {name: question.data for name, question in judge.used.items()}
+
+
+def _with_data(record: Record, data: Mapping[str, Any] | None) -> Record:
+    """A verdict with what it is about; with all of it, where no prompt says it."""
+    if data is None:
+        return record
+    found = {**record, "about": record.get("about") or about_of(data)}
+    judges = [str(one.get("judge", "")) for one in (record, *record.get("votes", ()))]
+    cut = [name for name, _ in too_long(data)]
+    if cut and any(judge.startswith(OFFLINE) for judge in judges):
+        found["cut"] = cut
+    prompted = any(one.get("messages") for one in (record, *record.get("votes", ())))
+    return found if prompted else {**found, "data": data}
+
+
+def _find(result: Result, name: str, system: str | None, repeat: int | None) -> Sample:
+    found = [
+        sample
+        for sample in result.samples
+        if sample.id == name and system in (None, sample.system) and repeat in (None, sample.repeat)
+    ]
+    if not found:
+        ids = [identity[0] for identity in result.columns.identities]
+        hint = did_you_mean(name, ids) or f"There are: {', '.join(dict.fromkeys(ids[:5]))} ..."
+        raise UsageError(f"The run has no sample {name!r}. {hint}")
+    if len(found) > 1:
+        which = "; ".join(_spelled(sample.identity) for sample in found[:6])
+        raise UsageError(f"{len(found)} samples have the id {name!r}: {which}. Say which one.")
+    return found[0]
+
+
+def _spelled(identity: Identity) -> str:
+    _, system, repeat = identity
+    return f"--system {shlex.quote(system)} --repeat {repeat}"
+
+
+def _same(stored: ScoreRow, again: ScoreRow) -> bool:
+    """Whether two rows say the same, whichever of them went through JSON."""
+    plain = [dumps(replace(row, evidence=(), judge="").to_record()) for row in (stored, again)]
+    return plain[0] == plain[1]
+
+
+def differing(found: Iterable[tuple[ScoreRow, ScoreRow]]) -> Iterator[str]:
+    """A sentence for each score that came out another."""
+    for stored, again in found:
+        before = stored.value if stored.value is not None else stored.reason
+        after = again.value if again.value is not None else again.reason
+        yield f"{stored.sample}: {stored.metric} was {before}, and is {after}"

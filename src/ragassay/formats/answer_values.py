@@ -1,0 +1,269 @@
+"""Answers, references, conversations and labels from their shapes in files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ragassay.errors import InputError
+from ragassay.formats.aliases import pick
+from ragassay.formats.field_values import is_number, needed_identifier, not_a_list, text
+from ragassay.formats.kinds import kind
+from ragassay.samples import Answer, Answerability, Statement, Turn
+
+_TURN_PARTS = (("text", "content"), ("speaker", "role", "from", "type"))
+_ANSWER_PARTS = (("text", "response", "answer", "content", "output"), ("statements", "parts"))
+
+_SPEAKERS: Mapping[str, str] = {
+    "user": "user", "human": "user",
+    "agent": "agent", "assistant": "agent", "ai": "agent", "bot": "agent", "model": "agent",
+    "system": "system", "developer": "system",
+}  # fmt: skip
+
+
+def answer(value: Any, field: str) -> Answer | None:
+    """An answer from a text, from statements with citations, or from an object with either.
+
+    ``predictions`` (MT-RAG) is a list of answers; the caller has taken the first.
+
+    Args:
+        value: what the record holds.
+        field: its name, for errors.
+
+    Returns:
+        The answer; ``None`` where there is none.
+
+    Raises:
+        InputError: the value has another shape.
+    """
+    if type(value) is str:
+        return Answer(value)
+    if value is None:
+        return None
+    if is_number(value):
+        return Answer(text(value, field) or "")
+    if isinstance(value, dict):
+        text_key, parts_key = pick(tuple(value), _ANSWER_PARTS)
+        if text_key is None and parts_key is None:
+            raise InputError(
+                f"the answer has no text among {', '.join(map(repr, value))}", field=field
+            )
+        words = text(value[text_key], field) if text_key else None
+        parts = value[parts_key] if parts_key else None
+        if words is None and parts is None:
+            return None
+        if parts is None and value.get("citations"):
+            parts = [{"text": words, "citations": value["citations"]}]
+        stated = _statements(parts, field)
+        return Answer(_joined(stated) if words is None else words, stated)
+    if isinstance(value, list) and all(isinstance(item, dict) for item in value):
+        stated = _statements(value, field)
+        return Answer(_joined(stated), stated)
+    raise InputError(
+        f"{kind(value)} stands where an answer is expected",
+        field=field,
+        hint="Give one text, or a list of {'text': ..., 'citations': [...]}.",
+    )
+
+
+def unknown(value: Any) -> list[str]:
+    """The keys of an answer and its statements that `answer` does not read."""
+    if not isinstance(value, dict | list):
+        return []
+    keys: dict[str, None] = {}
+    parts: Any = value
+    if isinstance(value, dict):
+        text_key, parts_key = pick(tuple(value), _ANSWER_PARTS)
+        keys.update(dict.fromkeys(value.keys() - {text_key, parts_key, "citations", "speaker"}))
+        parts = value[parts_key] if parts_key else None
+    for item in parts or ():
+        keys.update(dict.fromkeys(item.keys() - {"text", "citations"}))
+    return sorted(keys)
+
+
+def references(value: Any, field: str) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    """Reference answers and, where they came as a list of lists, their groups.
+
+    A single text is one reference.
+
+    Args:
+        value: what the record holds.
+        field: its name, for errors.
+
+    Raises:
+        InputError: the value has another shape, or a reference is null.
+    """
+    if value is None:
+        return (), ()
+    if isinstance(value, str):
+        return (value,), ()
+    if isinstance(value, dict) or is_number(value):
+        value = [value]
+    if not isinstance(value, list):
+        raise not_a_list(value, field)
+    if list not in map(type, value):
+        return tuple([_reference(item, field) for item in value]), ()
+    if {*map(type, value)} != {list}:
+        raise InputError("references mix texts and lists", field=field)
+    groups = tuple(tuple(_reference(one, field) for one in group) for group in value)
+    return tuple(one for group in groups for one in group), groups
+
+
+def turns(value: Any, field: str) -> tuple[list[Turn], list[str]]:
+    """The turns of a conversation, and the texts of its system messages.
+
+    Args:
+        value: what the record holds.
+        field: its name, for errors.
+
+    Raises:
+        InputError: it is no list of turns, a turn has no text, or its speaker is unknown.
+    """
+    if not isinstance(value, list):
+        raise InputError(
+            f"{kind(value)} stands where a list of turns is expected",
+            field=field,
+            hint="Turns are {'speaker': 'user' or 'agent', 'text': ...}.",
+        )
+    conversation: list[Turn] = []
+    rules: list[str] = []
+    for item in value:
+        if not isinstance(item, dict):
+            raise InputError(
+                f"{kind(item)} stands where a turn is expected",
+                field=field,
+                hint="Turns are {'speaker': 'user' or 'agent', 'text': ...}.",
+            )
+        text_key, speaker_key = pick(tuple(item), _TURN_PARTS)
+        words = text(item[text_key], f"{field}.{text_key}") if text_key else None
+        name = item[speaker_key] if speaker_key else None
+        speaker = _SPEAKERS.get(str(name).casefold())
+        if speaker is None or words is None:
+            raise InputError(
+                f"a turn has the speaker {name!r}" if speaker is None else "a turn has no text",
+                field=field,
+                hint="Speakers are user and agent (also human, assistant, ai, bot).",
+            )
+        if speaker == "system":
+            rules.append(words)
+        else:
+            conversation.append(Turn(speaker, words))
+    return conversation, rules
+
+
+def answerability(value: Any, field: str) -> Answerability | None:
+    """A label from its name in any case, alone or in a list of one, or from a flag.
+
+    Args:
+        value: what the record holds.
+        field: its name, for errors.
+
+    Returns:
+        The label; ``None`` where there is none.
+
+    Raises:
+        InputError: it is no label, or there are several.
+    """
+    if isinstance(value, list):
+        labels = {answerability(item, field) for item in value} - {None}
+        if len(labels) > 1:
+            raise InputError(f"there are several labels: {', '.join(map(str, value))}", field=field)
+        return next(iter(labels), None)
+    if value is None or value == "" or value != value:
+        return None
+    label = _LABELS.get(str(value).strip().casefold().replace(" ", "_"))
+    if label is None:
+        raise InputError(
+            f"{kind(value)} is no answerability label",
+            field=field,
+            hint=f"Labels are {', '.join(item.name for item in Answerability)}.",
+        )
+    return label
+
+
+_LABELS: Mapping[str, Answerability] = {
+    **{str(label): label for label in Answerability},
+    "partially_answerable": Answerability.PARTIAL,
+    "true": Answerability.ANSWERABLE,
+    "false": Answerability.UNANSWERABLE,
+}
+
+
+def _statements(value: Any, field: str) -> tuple[Statement, ...]:
+    if value is None:
+        return ()
+    if not isinstance(value, list):
+        raise not_a_list(value, field, "statements")
+    statements = []
+    for item in value:
+        words = text(item.get("text"), f"{field}.text") if isinstance(item, dict) else None
+        if words is None:
+            raise InputError(
+                "a statement has no text", field=field, hint="Give {'text': ..., 'citations': []}."
+            )
+        cited = item.get("citations") or []
+        if not isinstance(cited, list):
+            raise not_a_list(cited, f"{field}.citations", "passage ids")
+        statements.append(Statement(words, tuple(needed_identifier(one, field) for one in cited)))
+    return tuple(statements)
+
+
+def _joined(statements: Sequence[Statement]) -> str:
+    return " ".join(statement.text for statement in statements)
+
+
+def _reference(item: Any, field: str) -> str:
+    if type(item) is str:
+        return item
+    if isinstance(item, dict):
+        (key,) = pick(tuple(item), (("text", "content", "answer"),))
+        item = item[key] if key else item
+    words = text(item, field)
+    if words is None:
+        raise InputError("a reference is null", field=field, hint="Leave it out of the list.")
+    return words
+
+
+def split_at_query(
+    conversation: Sequence[Turn], query: str | None, field: str
+) -> tuple[str | None, tuple[Turn, ...], Answer | None]:
+    """The query, the turns before it and the answer after it.
+
+    Without ``query``, the last user turn of the conversation is the query. With ``query``, the
+    conversation is what came before it; where it ends with the query itself, that turn is left out.
+
+    Args:
+        conversation: the turns, oldest first.
+        query: the record's own query.
+        field: the name of the conversation, for errors.
+
+    Raises:
+        InputError: several agent turns follow the last user turn.
+    """
+    if query is not None:
+        ends_with_it = bool(conversation) and conversation[-1] == Turn("user", query)
+        return query, tuple(conversation[:-1] if ends_with_it else conversation), None
+    last = max((i for i, turn in enumerate(conversation) if turn.speaker == "user"), default=None)
+    if last is None:
+        return None, tuple(conversation), None
+    after = conversation[last + 1 :]
+    if len(after) > 1:
+        raise InputError(
+            f"{len(after)} agent turns follow the last user turn",
+            field=field,
+            hint="End the conversation with the query, or with the query and its answer.",
+        )
+    return (
+        conversation[last].text,
+        tuple(conversation[:last]),
+        Answer(after[0].text) if after else None,
+    )
+
+
+def enrichments(conversation: Any) -> Mapping[str, Any]:
+    """What MT-RAG says about the query inside its turn; empty where it says nothing."""
+    for item in reversed(conversation):
+        if item.get("speaker") == "user":
+            enrichments = item.get("enrichments")
+            return enrichments if isinstance(enrichments, dict) else {}
+    return {}

@@ -1,0 +1,332 @@
+"""From values in files to the parts of a sample: one function for each part.
+
+Every function raises `InputError` without a place; the caller that knows the file and the line adds
+it. Every ``field`` is the name of the value in the data, for errors.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import math
+import re
+import tokenize
+from collections.abc import Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import Any
+
+import orjson
+
+from ragassay.errors import InputError
+from ragassay.formats.kinds import kind
+from ragassay.formats.opening import refuse_repeats
+
+_LIST_CELL = re.compile(r"\s*\[\s*([\"'{\]]|\[\s*[\"'\]]|-?\d+\s*[,\]])")
+_OBJECT_CELL = re.compile(r"\s*\{\s*[\"'}]")
+_EXACT = 2**53  # a JSON reader that holds numbers as doubles knows every integer below it
+_YEAR_9999 = 253402300800.0
+
+
+def text(value: Any, field: str) -> str | None:
+    """A text, or ``None`` where nothing was given.
+
+    A number becomes its text: 1965 and 1965.0 are "1965" (a frame turns whole numbers into floats
+    where one is missing).
+
+    Args:
+        value: what the record holds.
+        field: its name, for errors.
+
+    Raises:
+        InputError: it is no text or number, or a float from 2^53 on, whose digits may not be those
+            that were written.
+    """
+    if value is None or type(value) is str:
+        return value
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    if isinstance(value, float) and abs(value) < _EXACT:
+        return str(int(value) if value.is_integer() else value)
+    raise InputError(
+        f"{kind(value)} stands where a text is expected",
+        field=field,
+        hint='Write it as a text, in quotes: "...".',
+    )
+
+
+def identifier(value: Any, field: str) -> str | None:
+    """An id, or ``None`` where nothing was given. Whole numbers become text, so that 7, 7.0 and "7"
+    are one id.
+
+    Args:
+        value: what the record holds.
+        field: its name, for errors.
+
+    Raises:
+        InputError: it is no text or whole number below 2^53.
+    """
+    if value is None or type(value) is str:
+        return value
+    if isinstance(value, float) and value.is_integer() and abs(value) < _EXACT:
+        value = int(value)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    raise InputError(
+        f"{kind(value)} stands where an id is expected",
+        field=field,
+        hint="Ids are texts or whole numbers below 2^53; write longer ones as texts.",
+    )
+
+
+def whole_number(value: Any, field: str) -> int | None:
+    """An integer, even where it was read as ``"3"`` or ``3.0``; ``None`` where nothing was given.
+
+    Args:
+        value: what the record holds.
+        field: its name, for errors.
+
+    Raises:
+        InputError: it is no whole number below 2^53.
+    """
+    if value is None or value == "":
+        return None
+    if isinstance(value, str) and re.fullmatch(r"\s*-?\d{1,15}\s*", value):
+        return int(value)
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) < _EXACT:
+        return value
+    raise InputError(f"{kind(value)} stands where a whole number is expected", field=field)
+
+
+def score(value: Any, field: str) -> float | None:
+    """A finite number, or ``None`` where nothing was given.
+
+    Args:
+        value: what the record holds.
+        field: its name, for errors.
+
+    Raises:
+        InputError: it is no finite number.
+    """
+    if type(value) is float and math.isfinite(value):
+        return value
+    if value is None:
+        return None
+    if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+        return float(value)
+    raise InputError(
+        f"{kind(value)} stands where a score is expected",
+        field=field,
+        hint="Scores are finite numbers, without quotes; leave the score out if there is none.",
+    )
+
+
+def timestamp(value: Any, field: str) -> float | None:
+    """Seconds since 1970, or ``None`` where nothing was given.
+
+    Args:
+        value: such a number, a date, or ISO 8601 (UTC where it names no zone).
+        field: its name, for errors.
+
+    Raises:
+        InputError: it is no point in time before the year 10,000.
+    """
+    if value is None or value == "":
+        return None
+    if isinstance(value, str):
+        try:
+            value = float(value)
+        except ValueError:
+            try:
+                value = datetime.fromisoformat(value.strip())
+            except ValueError:
+                value = None
+    if isinstance(value, datetime):
+        return (value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp()
+    if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _YEAR_9999:
+        return float(value)
+    raise InputError(
+        "this is no point in time",
+        field=field,
+        hint="Give seconds since 1970 or ISO 8601, for example 2026-01-31T09:30:00Z.",
+    )
+
+
+def vectors(value: Any, field: str) -> list[Any]:
+    """A list of vectors: lists or arrays of numbers, also as JSON in a cell.
+
+    Args:
+        value: what the record holds.
+        field: its name, for errors.
+
+    Raises:
+        InputError: it is no list.
+    """
+    if isinstance(value, str):
+        with suppress(orjson.JSONDecodeError):
+            value = orjson.loads(value)
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if not isinstance(value, list | tuple):
+        raise not_a_list(value, field, "vectors")
+    return [row.tolist() if hasattr(row, "tolist") else row for row in value]
+
+
+def unpack(value: Any, field: str) -> Any:
+    """A list or object that a single cell holds as JSON, or as Python prints it.
+
+    A text is parsed only where it begins like a list of texts, objects, lists or whole numbers;
+    ``[1] Paris is ...`` stays a text.
+
+    Args:
+        value: what the cell holds.
+        field: its name, for errors.
+
+    Returns:
+        The list or object; any other value unchanged.
+
+    Raises:
+        InputError: the text begins like a list but is none, or names a key twice.
+    """
+    if type(value) is not str or value[:1] not in "[{ \n\t" or not value:
+        return value
+    if not _LIST_CELL.match(value) and not _OBJECT_CELL.match(value):
+        return value
+    try:
+        parsed = orjson.loads(value)
+    except orjson.JSONDecodeError:
+        pass
+    else:
+        try:
+            refuse_repeats(value.encode(), parsed)
+        except InputError as error:
+            raise InputError(error.problem, field=field, hint=error.hint) from None
+        return parsed
+    if re.match(r"\s*\[\s*\d+\s*\]\s*\S", value):
+        return value
+    try:
+        parsed = ast.literal_eval(value.strip())
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        parsed = None
+    if isinstance(parsed, list | dict) and not _has_joined_texts(value):
+        return parsed
+    raise InputError(
+        f"the cell begins like a list but is none: {value[:60]!r}",
+        field=field,
+        hint='Write lists as JSON: ["first", "second"].',
+    )
+
+
+def _has_joined_texts(value: str) -> bool:
+    """Whether two quoted texts touch without a comma, as numpy prints them; Python would join them
+    silently."""
+    before = -1
+    for token in tokenize.generate_tokens(io.StringIO(value.strip()).readline):
+        if token.type == tokenize.STRING and before == tokenize.STRING:
+            return True
+        if token.type != tokenize.NL:
+            before = token.type
+    return False
+
+
+def failure(value: Any, field: str) -> str | None:
+    """Why the system gave no answer; ``None`` where it gave one (``False`` and ``""`` say so).
+
+    Args:
+        value: what the record holds.
+        field: its name, for errors.
+
+    Raises:
+        InputError: it is no text.
+    """
+    if value is None or value is False or value == "":
+        return None
+    if not isinstance(value, str):  # 0 may mean that all went well
+        raise InputError(
+            f"{kind(value)} stands where the reason of a failure is expected",
+            field=field,
+            hint='Write it as a text, in quotes: "...".',
+        )
+    return value
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is a number; a flag is none."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def is_small(value: Any) -> bool:
+    """Whether an unknown field is kept in the metadata: a scalar (texts up to 2,000 characters), or
+    a list of at most 100 such scalars."""
+    if isinstance(value, str):
+        return len(value) <= 2000
+    if isinstance(value, list):
+        return len(value) <= 100 and all(
+            is_small(item) and not isinstance(item, list) for item in value
+        )
+    return value is None or isinstance(value, bool | int | float)
+
+
+def needed_identifier(value: Any, field: str) -> str:
+    """An id that must be given.
+
+    Args:
+        value: what the record holds.
+        field: its name, for errors.
+
+    Raises:
+        InputError: there is no id, or it is no text or whole number.
+    """
+    name = identifier(value, field)
+    if name is None:
+        raise InputError("an id is null", field=field)
+    return name
+
+
+def not_a_list(value: Any, field: str, of: str = "texts or objects") -> InputError:
+    """The error for a value that is no list.
+
+    Args:
+        value: what the record holds.
+        field: its name, for errors.
+        of: what the list should hold.
+    """
+    return InputError(
+        f"{kind(value)} stands where a list of {of} is expected",
+        field=field,
+        hint="Should the column mean something else, rename it or name the right one in columns.",
+    )
+
+
+_DEEPEST = 100
+"""Levels of lists and mappings within one another that metadata may have: more is written by no
+person, and read by few programs."""
+
+
+def checked_depth(metadata: dict[str, Any], key: str | None) -> dict[str, Any]:
+    """The same metadata, after a check that it is not nested too deeply.
+
+    Args:
+        metadata: the metadata.
+        key: its name, for errors.
+
+    Raises:
+        InputError: something in it is nested more than 100 levels deep.
+    """
+    inner: list[Any] = [metadata]
+    for _ in range(_DEEPEST):
+        inner = [
+            value
+            for one in inner
+            for value in (one.values() if isinstance(one, Mapping) else one)
+            if isinstance(value, Mapping | list | tuple)
+        ]
+        if not inner:
+            return metadata
+    raise InputError(
+        f"the metadata is nested more than {_DEEPEST} levels deep",
+        field=key,
+        hint="Leave out what no report needs.",
+    )

@@ -1,0 +1,63 @@
+"""What a format is: a name, a way to recognise a file, and a way to read it.
+
+A format is one file in this package that defines ``FORMAT``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ragassay.formats.sample_records import Mapper
+from ragassay.samples import Sample
+
+NO, CONTAINER, SURE = 0, 1, 2
+"""How well a file fits a format: not at all; its container does (any JSON, any CSV); its fields
+do."""
+
+
+@dataclass(frozen=True)
+class Head:
+    """The beginning of a file: all that detection looks at.
+
+    Attributes:
+        path: the file.
+        suffix: its last suffix in lower case, ``.gz`` left aside.
+        container: ``json`` (lines or a document), ``table`` (text with a header), ``parquet`` or
+            ``other``.
+        columns: names in the header, or keys of the first record.
+        record: the first record, of JSON.
+        start: its first bytes, decompressed.
+    """
+
+    path: Path
+    suffix: str
+    container: str
+    columns: tuple[str, ...] = ()
+    record: Mapping[str, Any] = field(default_factory=dict)
+    start: bytes = b""
+
+    def has(self, *names: str) -> bool:
+        """Whether all of these columns are there."""
+        return all(name in self.columns for name in names)
+
+
+@dataclass(frozen=True)
+class Format:
+    """A file format.
+
+    Attributes:
+        name: what ``--format`` takes.
+        title: one line for people.
+        suffixes: the usual endings of its files.
+        sniff: `NO`, `CONTAINER` or `SURE` for the head of a file.
+        read: the samples of a file, one after the other; makes them with the mapper it is given.
+    """
+
+    name: str
+    title: str
+    suffixes: tuple[str, ...]
+    sniff: Callable[[Head], int]
+    read: Callable[[Path, Mapper], Iterator[Sample]]

@@ -1,0 +1,224 @@
+"""Nugget banks: the facts that a good answer to each query holds, in a file that people can edit.
+
+JSON Lines, one query a line, as castorini's nuggetizer writes it::
+
+    {"qid": "q1", "query": "...", "nuggets": [{"text": "...", "importance": "vital"}, ...]}
+
+``importance`` is ``vital`` or ``okay``. An ``assignment`` beside it belongs to one answer and is
+left out. A line may have a ``failure`` instead of nuggets: the reason why they could not be made.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal, cast
+
+from ragassay.errors import InputError
+from ragassay.files import atomic
+from ragassay.formats import field_values, opening
+from ragassay.formats.aliases import pick
+from ragassay.formats.kinds import kind
+from ragassay.scores import Reason, Unscored
+from ragassay.strict import dumps
+
+Importance = Literal["vital", "okay"]
+_KEYS = (("qid", "query_id", "id", "topic_id"), ("query", "topic", "question"), ("nuggets",))
+
+
+@dataclass(frozen=True, slots=True)
+class Nugget:
+    """A fact in a few words, and whether a good answer must hold it."""
+
+    text: str
+    importance: Importance
+
+
+@dataclass(frozen=True, slots=True)
+class QueryNuggets:
+    """The nuggets of one query; none where nothing retrieved holds one.
+
+    ``failure`` says why they could not be made: every answer to that query is then unscored.
+    """
+
+    id: str
+    query: str | None
+    nuggets: tuple[Nugget, ...] = ()
+    failure: Unscored | None = None
+
+    def to_record(self) -> dict[str, Any]:
+        """The JSON object of the line."""
+        record: dict[str, Any] = {"qid": self.id, "query": self.query}
+        record["nuggets"] = [
+            {"text": nugget.text, "importance": nugget.importance} for nugget in self.nuggets
+        ]
+        if self.failure is not None:
+            record["failure"] = {
+                "reason": str(self.failure.reason),
+                "detail": self.failure.detail,
+            }
+        return record
+
+
+class NuggetBank(Mapping[str, QueryNuggets]):
+    """The nuggets of many queries, by query id, in their order.
+
+    Args:
+        entries: one for each query; of several with one id the last counts.
+        path: the file that they come from.
+        lines: where in it each stands, by query id.
+    """
+
+    def __init__(
+        self,
+        entries: Iterable[QueryNuggets] = (),
+        path: Path | None = None,
+        lines: Mapping[str, int] | None = None,
+    ) -> None:
+        self._entries = {entry.id: entry for entry in entries}
+        self.path = path
+        self._lines = dict(lines or {})
+
+    def __getitem__(self, name: str) -> QueryNuggets:
+        return self._entries[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __repr__(self) -> str:
+        return f"<NuggetBank {self.hash}: {len(self)} queries>"
+
+    @cached_property
+    def hash(self) -> str:
+        """Sixteen digits that change with any query or nugget, not with the order of queries."""
+        body = [self._entries[name].to_record() for name in sorted(self._entries)]
+        text = json.dumps(body, ensure_ascii=True, sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def check(self, name: str, query: str | None) -> None:
+        """Checks that the entry of a query id is about that query, as far as both name it.
+
+        Args:
+            name: the query's id.
+            query: the query in the data.
+
+        Raises:
+            InputError: the entry is about another query (white space and case do not matter).
+        """
+        entry = self._entries.get(name)
+        if entry is None or not entry.query or not query or _plain(entry.query) == _plain(query):
+            return
+        raise InputError(
+            f"the bank's query {name!r} is {entry.query!r}, and that of the data is {query!r}",
+            path=self.path,
+            line=self._lines.get(name),
+            field="query",
+            hint="A nugget belongs to one query: take the bank of these queries, or mend the ids.",
+        )
+
+    def write(self, path: str | Path) -> None:
+        """Writes the bank as JSON Lines.
+
+        Raises:
+            UsageError: the file cannot be written.
+        """
+        with atomic(path) as stream:
+            for entry in self._entries.values():
+                stream.write(dumps(entry.to_record()) + b"\n")
+
+    @classmethod
+    def read(cls, path: str | Path) -> NuggetBank:
+        """The bank that a file holds.
+
+        Raises:
+            InputError: the file cannot be read, holds nothing, or a line is no entry; with line
+                and field.
+        """
+        source = Path(path)
+        entries: dict[str, QueryNuggets] = {}
+        lines: dict[str, int] = {}
+        for line, record in opening.json_records(source, lambda what, why: None):
+            try:
+                entry = _entry(record)
+                if entry.id in entries:
+                    raise InputError(
+                        f"the query {entry.id!r} stands twice in the bank",
+                        field="qid",
+                        hint="Put all its nuggets on one line.",
+                    )
+            except InputError as error:
+                raise error.at(path=source, line=line) from None
+            entries[entry.id] = entry
+            lines[entry.id] = line
+        if not entries:
+            raise InputError(
+                "the nugget bank holds no query",
+                path=source,
+                hint="Leave --nuggets out, or let a run make a bank: --nuggets pooled.",
+            )
+        return cls(entries.values(), source, lines)
+
+
+def _entry(record: dict[str, Any]) -> QueryNuggets:
+    name_key, query_key, nuggets_key = pick(tuple(record), _KEYS)
+    name = field_values.identifier(record[name_key], name_key) if name_key else None
+    if not name:
+        raise InputError("the line names no query", field="qid", hint="Give its id as 'qid'.")
+    listed = record[nuggets_key] if nuggets_key else None
+    if not isinstance(listed, list):
+        raise field_values.not_a_list(listed, "nuggets", "{'text': ..., 'importance': 'vital'}")
+    nuggets = tuple(map(_nugget, listed))
+    seen: set[str] = set()
+    for one in nuggets:
+        if one.text.casefold() in seen:
+            raise InputError(
+                f"the nugget {one.text!r} stands twice", field="nuggets", hint="Keep one of them."
+            )
+        seen.add(one.text.casefold())
+    query = field_values.text(record[query_key], query_key) if query_key else None
+    return QueryNuggets(name, query, nuggets, _failure(record.get("failure")))
+
+
+def _plain(query: str) -> str:
+    return " ".join(query.split()).casefold()
+
+
+def _nugget(item: Any) -> Nugget:
+    if not isinstance(item, dict):
+        raise InputError(
+            f"{kind(item)} stands where a nugget is expected",
+            field="nuggets",
+            hint="Nuggets are {'text': ..., 'importance': 'vital' or 'okay'}.",
+        )
+    (key,) = pick(tuple(item), (("text", "nugget"),))
+    words = field_values.text(item[key], "nuggets.text") if key else None
+    if not words or not words.strip():
+        raise InputError("a nugget has no text", field="nuggets.text", hint="Write it, or drop it.")
+    label = str(item.get("importance")).strip().casefold()
+    if label not in ("vital", "okay"):
+        raise InputError(
+            f"the nugget {words!r} has the importance {item.get('importance')!r}",
+            field="nuggets.importance",
+            hint="Write 'vital' (a good answer must hold it) or 'okay'.",
+        )
+    return Nugget(" ".join(words.split()), cast(Importance, label))
+
+
+def _failure(value: Any) -> Unscored | None:
+    if value is None:
+        return None
+    try:
+        return Unscored(Reason(value["reason"]), str(value.get("detail") or ""))
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise InputError(
+            "'failure' is not {'reason': ..., 'detail': ...}",
+            field="failure",
+            hint="Take it out where the nuggets are there.",
+        ) from None

@@ -1,0 +1,38 @@
+from .asking import (
+    IN_PART as IN_PART,
+    Ask as Ask,
+    Asked as Asked,
+    Asker as Asker,
+    Scope as Scope,
+    Unanswered as Unanswered,
+    Usage as Usage,
+)
+from .combining import combinable as combinable
+from .judge import Judge as Judge
+from .judge_factory import (
+    Address as Address,
+    JudgeOptions as JudgeOptions,
+    address_of as address_of,
+    kinds as kinds,
+    make_judge as make_judge,
+)
+from .llm.llm_judge import LLMJudge as LLMJudge
+from .offline import OfflineJudge as OfflineJudge
+from .panel import Panel as Panel, Vote as Vote, decided as decided, rule_of as rule_of
+from .planning_judge import (
+    Demand as Demand,
+    End as End,
+    Estimator as Estimator,
+    PlanningAsker as PlanningAsker,
+    PlanningJudge as PlanningJudge,
+)
+from .question import Question as Question
+from .replay import Replay as Replay, vote_of as vote_of
+from .reply import R_co as R_co, Reply as Reply, whole as whole
+from .verdict import (
+    Failure as Failure,
+    Provenance as Provenance,
+    Verdict as Verdict,
+    evidence_id as evidence_id,
+)
+from .verdict_records import about_of as about_of, short as short, to_record as to_record

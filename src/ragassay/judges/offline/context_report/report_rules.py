@@ -1,0 +1,301 @@
+"""What are the retrieved chunks worth to a query? ML cube's four values.
+
+On the topic and holding the answer are two things: the topic is what the query is about without
+the thing that it asks for ("ECTS" in "how many ECTS"). A chunk is of use where its grade says so
+and a sentence beside the topic tells what is asked for (see `asked_value`): a sentence with a word
+of the topic or with the thing itself, or one that continues such a sentence with a pronoun. Where
+nothing is asked for by kind, the chunk must hold the thing itself ("which side effects ...").
+
+A yes/no question is answered by a statement with all its words, or with the opposite of one of them
+("closed" for "open"), however little else it says.
+
+Usefulness, utilization and attribution have no value (unsupported) where words do not tell the
+answer:
+
+- a reason ("why did the bridge fall?"), or how something works whose name is all that the query
+  says ("how does photosynthesis work?"), as soon as a chunk is on the topic;
+- no chunk is of use, and one holds the right kind of answer in a sentence without the word that
+  says what is asked ("opened in 1793" for "when was it renovated?"), or begins with a pronoun for
+  something that it does not name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from ragassay.judges.offline.context_report.asked_value import (
+    STRENGTH,
+    Tells,
+    asked_value,
+    names_agent,
+    tells,
+)
+from ragassay.judges.offline.context_report.predicate import predicate
+from ragassay.judges.offline.context_report.yes_no import settles
+from ragassay.judges.offline.language import (
+    WHOLE,
+    asked_thing,
+    content,
+    evidence_sentences,
+    kind_of,
+    lists,
+    share_of,
+    stem,
+    subject,
+    tokens,
+    visible,
+    weight,
+)
+from ragassay.judges.offline.relevance_rules import grade
+from ragassay.judges.offline.rules import rule_for
+from ragassay.judges.questions import ContextReport, ReportOnContext
+from ragassay.judges.reply import Lost
+from ragassay.scores import Reason
+
+USED = 4
+"""Smallest usefulness of a chunk that the response can be made from."""
+
+_STARS = (1, 2, 4, 5)
+"""Usefulness of a chunk by its relevance grade."""
+
+_UNNAMED = 2
+"""Highest usefulness of a chunk without the thing that is asked for by its own word ("which side
+effects ..."), where no date, number or name could answer in its place."""
+
+_ON_TOPIC = 0.6
+"""Share of the topic's word weight from which a chunk is on the topic."""
+
+_NEAR = 0.3
+"""Share of the query's word weight in a sentence from which it counts as utilized."""
+
+
+_FROM_THE_ANSWER = ("usefulness", "utilization", "attribution")
+"""The fields of a report that depend on whether a chunk holds the answer."""
+
+_REASON_OR_WAY = (
+    "the query asks for a reason or a way, and words do not tell a chunk that answers it from "
+    "one that only shares its subject; name an LLM with --judge"
+)
+
+_IN_OTHER_WORDS = (
+    "a chunk may tell in other words what the query asks for, and words do not tell that from "
+    "another fact: {}; name an LLM with --judge"
+)
+
+_REASON = lists.patterns("asks_reason")
+_WAY = lists.patterns("asks_way")
+_PRONOUN = lists.patterns("pronouns")
+
+
+class Worth(NamedTuple):
+    """What a chunk is worth.
+
+    Attributes:
+        topic: share of the topic's word weight that the chunk holds, 0 to 1.
+        stars: usefulness, 1 to 5.
+        tells: whether a sentence on the subject tells what is asked for by kind; "no" where the
+            query asks for no kind.
+        unclear: whether words cannot tell if the chunk is of use.
+        lacks: stems of the query that the chunk does not hold.
+        near: share of its sentences that are near the query, 0 to 1.
+        sentences: how many sentences it has.
+    """
+
+    topic: float
+    stars: int
+    tells: Tells
+    unclear: bool
+    lacks: frozenset[str]
+    near: float
+    sentences: int
+
+
+@lru_cache(maxsize=4096)
+def worth(query: str, chunk: str) -> Worth:
+    """What a chunk is worth to a query."""
+    asked, topic = subject(query), topic_of(query)
+    parts = [(part, frozenset(content(part))) for part in evidence_sentences(chunk)]
+    held = frozenset[str]().union(*(stems for _, stems in parts))
+    thing = frozenset(content(asked_thing(query)))
+    stars = _STARS[grade(query, chunk)]
+    on_topic = share_of(topic, held)
+    found: Tells = "no"
+    unclear = False
+    if kind_of(query) == "any" and any(settles(query, part) for part, _ in parts):
+        stars = max(stars, USED)
+    elif kind_of(query) != "any":
+        found = _told(query, parts, topic | thing)
+        # What a pronoun at the beginning of a chunk stands for is not in the chunk.
+        begins_open = bool(parts) and bool(_PRONOUN.match(parts[0][0]))
+        near_enough = stars >= USED or on_topic >= _ON_TOPIC
+        unclear = (found == "unclear" and near_enough) or (
+            found in ("yes", "unclear") and stars < USED and begins_open
+        )
+        about = topic - frozenset(content(predicate(query)))
+        if any(
+            share_of(about, stems) >= _ON_TOPIC and names_agent(query, part)
+            for part, stems in parts
+        ):
+            stars = max(stars, USED)  # the grade knows names by their capitals only
+        stars = stars if found == "yes" and stars >= USED else 1
+    elif thing and not thing & held:
+        stars = min(stars, _UNNAMED)
+    near = sum(share_of(asked, stems) >= _NEAR for _, stems in parts)
+    return Worth(
+        on_topic,
+        stars,
+        found,
+        unclear,
+        asked - held,
+        near / len(parts) if parts else 0.0,
+        len(parts),
+    )
+
+
+def _told(query: str, parts: Sequence[tuple[str, frozenset[str]]], words: frozenset[str]) -> Tells:
+    """Whether a sentence on the subject tells what the query asks for; the strongest of all."""
+    title = parts[0][0] if len(parts) > 1 and parts[0][0][-1] not in ".!?。" else ""
+    found = {tells(query, part, title) for part in _on_subject(parts, words)}
+    return max(found, key=STRENGTH.index, default="no")
+
+
+def _on_subject(
+    parts: Sequence[tuple[str, frozenset[str]]], words: frozenset[str]
+) -> Iterator[str]:
+    """The sentences that hold one of some words, and those directly after one that continue it
+    with a pronoun ("It has 180 ECTS.")."""
+    continues = False
+    for part, stems in parts:
+        continues = bool(stems & words) or (continues and bool(_PRONOUN.match(part)))
+        if continues:
+            yield part
+
+
+@lru_cache(maxsize=1024)
+def topic_of(query: str) -> frozenset[str]:
+    """Stems of what the query is about, without the thing that it asks for."""
+    asked = subject(query)
+    return asked - frozenset(content(asked_thing(query))) or asked
+
+
+@rule_for(ReportOnContext)
+def report(question: ReportOnContext) -> ContextReport:
+    """Relevance is the mean share of the topic in the chunks, usefulness the best chunk's, both on
+    1 to 5; utilization is the share of the sentences that are near the query, in chunks of use.
+
+    What holds the answer is on the topic, in whatever words: relevance is no less than usefulness.
+    """
+    found = [worth(question.query, chunk) for chunk in question.chunks]
+    used = tuple(at for at, one in enumerate(found, 1) if one.stars >= USED)
+    topic = sum(one.topic for one in found) / len(found) if found else 0.0
+    best = max(found, key=lambda one: (one.stars, one.topic), default=None)
+    stars = 1 + round(4 * topic)
+    why = f"On average a chunk holds {topic:.0%} of the words that say what the query is about."
+    if best is not None and stars < best.stars:
+        stars = best.stars
+        holds = "what answers it" if stars >= USED else "a little of what it asks"
+        why += f" Chunk {found.index(best) + 1} holds {holds}."
+    relevance: dict[str, Any] = {"relevance_explanation": why, "relevance": stars}
+    unsupported = _unsupported(question.query, found)
+    if unsupported:
+        lost = Lost(reason=Reason.UNSUPPORTED, detail=unsupported)
+        return ContextReport(**relevance, lost=dict.fromkeys(_FROM_THE_ANSWER, lost))
+    percent = _utilization(found)
+    listed = ", ".join(map(str, used)) or "none"
+    return ContextReport(
+        **relevance,
+        usefulness_explanation=_why(question.query, found, best),
+        usefulness=best.stars if best else 1,
+        utilization_explanation=f"{percent}% of the sentences speak of what the query asks.",
+        utilization=percent,
+        attribution_explanation=f"Chunks that help to answer: {listed}.",
+        attribution=used,
+    )
+
+
+def _unsupported(query: str, found: Sequence[Worth]) -> str:
+    """Why words do not tell what the chunks are worth; empty where they do."""
+    if not _is_told(query) and any(one.topic >= _ON_TOPIC for one in found):
+        return _REASON_OR_WAY
+    number = next((at for at, one in enumerate(found, 1) if one.unclear), 0)
+    if not number or any(one.stars >= USED for one in found):
+        return ""
+    return _IN_OTHER_WORDS.format(_half_told(query, number, found[number - 1]))
+
+
+def _half_told(query: str, number: int, one: Worth) -> str:
+    """What a chunk may hold of the answer, and what it lacks."""
+    missing = _missing(query, one)
+    if one.tells == "other":
+        return f"chunk {number} holds {asked_value(query)} that says another thing than {missing}"
+    without = f" without {missing}" if missing else " and little else of it"
+    return f"chunk {number} holds what may be {asked_value(query)}{without}"
+
+
+def _missing(query: str, one: Worth) -> str:
+    """The words of a query that a chunk lacks, those first that say what is asked."""
+    if one.tells == "yes":
+        return _words(query, one.lacks)
+    thing = one.lacks & frozenset(content(asked_thing(query)))
+    verb = predicate(query)
+    return _words(query, thing) or (f'"{verb}"' if verb else _words(query, one.lacks))
+
+
+@lru_cache(maxsize=1024)
+def _is_told(query: str) -> bool:
+    """Whether words tell a chunk that answers a query from one that only shares its subject.
+
+    Not so for a reason, nor for a way or mechanism where a single word says what it is about.
+    """
+    text = visible(query)
+    if _REASON.search(text):
+        return False
+    telling = sum(weight(stem) == WHOLE for stem in topic_of(query))
+    return kind_of(query) != "any" or not _WAY.search(text) or telling > 1
+
+
+def _utilization(found: Sequence[Worth]) -> int:
+    """Percent of the sentences; at least 1 where a chunk is of use."""
+    whole = sum(one.sentences for one in found)
+    near = sum(one.near * one.sentences for one in found if one.stars >= USED)
+    used = any(one.stars >= USED for one in found)
+    return max(int(used), round(100 * near / whole)) if whole else 0
+
+
+def _why(query: str, found: Sequence[Worth], best: Worth | None) -> str:
+    """What the best chunk has, or what is missing in all of them."""
+    kind = asked_value(query)
+    if best is None or not any(one.sentences for one in found):
+        return "No chunk holds a sentence that can be used."
+    number = found.index(best) + 1
+    if best.stars >= USED:
+        beside = f" and holds {kind}, which the query asks for" if kind else ""
+        return f"Chunk {number} speaks of what the query asks{beside}."
+    said: list[str] = []
+    if kind:
+        half = max(range(len(found)), key=lambda at: STRENGTH.index(found[at].tells))
+        if found[half].tells == "no":
+            said.append(f"no chunk on the subject holds {kind}, which the query asks for")
+        else:
+            said.append(_half_told(query, half + 1, found[half]))
+    words = _words(query, frozenset[str].intersection(*(one.lacks for one in found)))
+    if words and not any(words in one for one in said):
+        said.append(f"no chunk speaks of {words}")
+    if not said:
+        lacks = _words(query, best.lacks)
+        said.append(
+            f"no chunk speaks of all that the query asks: chunk {number} lacks {lacks}"
+            if lacks
+            else f"chunk {number} holds the words of the query and tells little of them"
+        )
+    text = "; ".join(said)
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _words(query: str, stems: frozenset[str]) -> str:
+    """The words of a query that have these stems, in quotation marks: three, the telling first."""
+    found = dict.fromkeys(token for token in tokens(query) if stem(token) in stems)
+    telling = sorted(found, key=lambda token: -weight(stem(token)))
+    return ", ".join(f'"{word}"' for word in telling[:3])

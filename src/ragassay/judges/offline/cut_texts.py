@@ -1,0 +1,136 @@
+"""What the offline judge may say about texts that it does not read to their end.
+
+What is not in the part that was read may stand in the rest. So an answer that says that something
+is absent from such a text is no answer; one that says that something is there stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Set
+from typing import Any
+
+from ragassay.judges.offline.claims import supported_share
+from ragassay.judges.offline.language import LONGEST, content, is_hostile
+from ragassay.judges.offline.refusals import says_idk
+from ragassay.judges.question import Question
+from ragassay.judges.questions import (
+    AnswerAttempted,
+    AnswerMatch,
+    AssignNuggets,
+    CitationSupport,
+    ClaimSupport,
+    ContextReport,
+    ExtractNuggets,
+    ReferenceRating,
+    RelevanceGrade,
+    Satisfaction,
+    SaysIdk,
+    SaysUnderspecified,
+)
+from ragassay.judges.reply import Lost, R
+from ragassay.scores import Reason
+
+POSITIVE_GRADE, POSITIVE_STARS = 2, 4
+"""From which relevance grade, and from how many stars of five, a text holds what is asked for."""
+
+_Absent = Callable[[Any, Any], bool]
+"""Whether an answer to a question says that something is absent from the texts of a field."""
+
+
+def too_long(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The texts of a question's data that the offline judge does not read to their end.
+
+    Args:
+        data: of a question (`Question.data`).
+
+    Yields:
+        The field, for a text in a list with its number from 1 (``passages 2``); and the text.
+    """
+    for name, value in data.items():
+        if isinstance(value, str):
+            named = [(name, value)]
+        elif isinstance(value, list | tuple):
+            named = [(f"{name} {at}", one) for at, one in enumerate(value, 1)]
+        else:
+            continue
+        yield from (one for one in named if isinstance(one[1], str) and len(one[1]) > LONGEST)
+
+
+def as_far_as_read(question: Question[R], answer: R) -> R | Lost:
+    """The answer, as far as it stands whatever the unread rest of a text holds.
+
+    Args:
+        question: what was asked.
+        answer: by the rules, on the part of each text that they read.
+
+    Returns:
+        The answer, of a report without the fields that do not stand; `Lost` where nothing stands.
+    """
+    cut = [name for name, _ in too_long(question.data)]
+    if not cut:
+        return answer
+    why = (
+        f"{', '.join(cut).replace('_', ' ')}: longer than {LONGEST:,} characters, of which the "
+        "offline judge reads no more, so that what it did not find there may still be there; "
+        "split long texts, or name an LLM with --judge"
+    )
+    lost = Lost(reason=Reason.CONTEXT_TOO_LONG, detail=why)
+    if isinstance(answer, ContextReport):
+        gone = _lacking(answer, {int(name.split()[1]) for name in cut if " " in name})
+        without = dict.fromkeys([*gone, *(f"{name}_explanation" for name in gone)])
+        told = {**answer.lost, **dict.fromkeys(gone, lost)}
+        return answer.model_copy(update={**without, "lost": told})
+    field, absent = _ABSENT.get(type(question), ("", None))
+    of_field = any(name.split()[0] == field for name in cut)
+    return lost if of_field and absent is not None and absent(question, answer) else answer
+
+
+def _lacking(answer: ContextReport, cut: Set[int]) -> list[str]:
+    """The fields that say that something is absent from the chunks with these numbers."""
+    stands = {
+        "relevance": (answer.relevance or 0) >= POSITIVE_STARS,
+        "usefulness": (answer.usefulness or 0) >= POSITIVE_STARS,
+        "utilization": not cut,
+        "attribution": cut <= set(answer.attribution or ()),
+    }
+    return [name for name, good in stands.items() if not good and getattr(answer, name) is not None]
+
+
+def _unsupported(question: ClaimSupport, answer: Any) -> bool:
+    """Whether a claim is without support that could have some."""
+    pairs = zip(question.claims, answer.supported, strict=True)
+    return any(not held and content(claim) and not is_hostile(claim) for claim, held in pairs)
+
+
+def _rated_unsupported(question: ReferenceRating, _: Any) -> bool:
+    """Whether phrases without support cost the rating something."""
+    if says_idk(question.answer) == "yes" or says_idk(question.reference) == "yes":
+        return False
+    share = supported_share(question.answer, (*question.passages, question.reference))
+    return share is not None and share < 1
+
+
+_ABSENT: Mapping[type[Question[Any]], tuple[str, _Absent]] = {
+    RelevanceGrade: ("passage", lambda _, answer: answer.grade < POSITIVE_GRADE),
+    ClaimSupport: ("passages", _unsupported),
+    CitationSupport: (
+        "passage",
+        lambda question, answer: answer.support != "full" and not is_hostile(question.statement),
+    ),
+    ExtractNuggets: (
+        "passages",
+        lambda question, answer: not answer.nuggets and not question.known,
+    ),
+    AssignNuggets: (
+        "answer",
+        lambda _, answer: any(label != "support" for label in answer.labels),
+    ),
+    ReferenceRating: ("passages", _rated_unsupported),
+    AnswerMatch: ("answer", lambda _, answer: not answer.is_matching),
+    Satisfaction: ("answer", lambda _, answer: answer.stars < POSITIVE_STARS),
+    SaysIdk: ("answer", lambda _, answer: answer.says_idk == "yes"),
+    AnswerAttempted: ("answer", lambda _, answer: answer.answered == "no"),
+    SaysUnderspecified: ("answer", lambda _, answer: answer.asks == "no"),
+}
+"""For each kind of question the field whose texts an answer says something about, and whether the
+answer says that something is absent from them."""

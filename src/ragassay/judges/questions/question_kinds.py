@@ -1,0 +1,22 @@
+"""Which kinds of question there are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ragassay import discovery
+from ragassay.judges.question import Question
+
+
+def kinds() -> dict[str, type[Question[Any]]]:
+    """All types of question by their kind, those of extensions that are imported included."""
+    for _ in discovery.modules("ragassay.judges.questions"):
+        pass
+    found: dict[str, type[Question[Any]]] = {}
+    waiting: list[type[Question[Any]]] = list(Question.__subclasses__())
+    while waiting:
+        cls = waiting.pop()
+        waiting += cls.__subclasses__()
+        if "kind" in vars(cls):
+            found[cls.kind] = cls
+    return dict(sorted(found.items()))

@@ -1,0 +1,276 @@
+"""ROUGE-1, ROUGE-2 and ROUGE-L (Lin 2004), with precision, recall and F.
+
+`Rouge1`, `Rouge2` and `RougeL` give rouge-score's values to the last bit (``tokens=rouge``), or
+count words of any script (``tokens=unicode``). `UltraRouge1` and its sisters are UltraRAG's.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+from typing import Any, ClassVar, Literal, NamedTuple
+
+from ragassay.errors import UsageError
+from ragassay.metrics.answer.references import ReferenceMetric, Tokens, coded, tokeniser
+from ragassay.metrics.answer.text import encode, ultrarag_normal
+from ragassay.metrics.core import Window, harmonic, param, part, register
+from ragassay.scores import Outcome, Reason, Score, Unscored
+
+Measure = Literal["rouge1", "rouge2", "rougeL"]
+MEASURES: tuple[Measure, ...] = ("rouge1", "rouge2", "rougeL")
+PARTS = ("p", "r", "f")
+_LIN = "Lin 2004, ROUGE: A Package for Automatic Evaluation of Summaries"
+
+
+class PRF(NamedTuple):
+    """Precision, recall and their harmonic mean, each from 0 to 1."""
+
+    p: float
+    r: float
+    f: float
+
+
+def rouge(
+    hypothesis: str,
+    reference: str | Sequence[str],
+    *,
+    measures: Sequence[Measure] = MEASURES,
+    stem: bool = True,
+    tokens: Tokens = "rouge",
+) -> dict[str, PRF]:
+    """ROUGE of a text against one reference, or against the best (by F) of several.
+
+    Args:
+        hypothesis: the text to score.
+        reference: a text, or several of which any may match.
+        measures: which of ``rouge1``, ``rouge2`` and ``rougeL``.
+        stem: Porter stems for words of more than three characters.
+        tokens: ``rouge`` for rouge-score's own (the same bits), ``ultrarag`` for the same after
+            UltraRAG's normal form, ``unicode`` for words of any script.
+
+    Returns:
+        Precision, recall and F by measure; all 0 where either side has no tokens, or there is no
+        reference.
+
+    Raises:
+        UsageError: an unknown measure.
+    """
+    unknown = [name for name in measures if name not in MEASURES]
+    if unknown:
+        raise UsageError(f"{unknown[0]!r} is no ROUGE measure; there are {', '.join(MEASURES)}.")
+    texts = [hypothesis, *([reference] if isinstance(reference, str) else reference)]
+    if tokens == "ultrarag":
+        texts = [ultrarag_normal(text) for text in texts]
+    answer, *references = encode(map(tokeniser(tokens, stem), texts))
+    if not references:
+        return dict.fromkeys(measures, PRF(0.0, 0.0, 0.0))
+    return {
+        measure: best([compare(measure, answer, code) for code in references])[1]
+        for measure in measures
+    }
+
+
+def compare(measure: Measure, answer: str, reference: str) -> PRF:
+    """One ROUGE measure of two codes (see `ragassay.metrics.answer.text.encode`).
+
+    Args:
+        measure: ``rouge1``, ``rouge2`` or ``rougeL``.
+        answer: the answer's code.
+        reference: the reference's code, from the same call of ``encode``.
+    """
+    if measure == "rougeL":
+        return prf(common_subsequence(answer, reference), len(answer), len(reference))
+    if measure == "rouge1":
+        return prf(overlap(answer, reference), len(answer), len(reference))
+    pairs = [list(pairwise(code)) for code in (answer, reference)]
+    return prf(overlap(*pairs), len(pairs[0]), len(pairs[1]))
+
+
+def prf(hits: int, n_answer: int, n_reference: int) -> PRF:
+    """Precision, recall and F of ``hits`` common items; 0 where there are none.
+
+    Args:
+        hits: number of common items.
+        n_answer: number of items of the answer.
+        n_reference: number of items of the reference.
+    """
+    p, r = hits / max(n_answer, 1), hits / max(n_reference, 1)
+    return PRF(p, r, harmonic(p, r))
+
+
+def overlap(left: Sequence[Any], right: Sequence[Any]) -> int:
+    """How many items two sequences have in common; repeats count as often as both have them.
+
+    Args:
+        left: hashable items.
+        right: hashable items.
+    """
+    here, there = Counter(left), Counter(right)
+    return sum(min(here[item], there[item]) for item in here.keys() & there.keys())
+
+
+def common_subsequence(left: str, right: str) -> int:
+    """Length of the longest common subsequence of two codes.
+
+    Args:
+        left: a code, one character a token.
+        right: a code from the same call of ``encode``.
+    """
+    return int(_lcs()(left, right))
+
+
+@cache
+def _lcs() -> Any:
+    from rapidfuzz.distance import LCSseq
+
+    return LCSseq.similarity
+
+
+def best(values: Sequence[PRF]) -> tuple[int, PRF]:
+    """The first value with the highest F, and its index."""
+    index = max(range(len(values)), key=lambda i: values[i].f)
+    return index, values[index]
+
+
+class Compared(NamedTuple):
+    """An answer against each of its references, and how many tokens each of those has."""
+
+    values: tuple[PRF, ...]
+    sizes: tuple[int, ...]
+
+
+def compared(window: Window, measure: Measure, tokens: Tokens, stem: bool) -> list[Compared | None]:
+    """Each sample's values against each of its references; for `Window.once`.
+
+    Args:
+        window: the samples.
+        measure: ``rouge1``, ``rouge2`` or ``rougeL``.
+        tokens: how texts are cut into tokens.
+        stem: Porter stems for words of more than three characters.
+
+    Returns:
+        One entry a sample; ``None`` where answer or references are missing.
+    """
+    return [
+        None
+        if pair is None
+        else Compared(
+            tuple(compare(measure, pair.answer, code) for code in pair.references),
+            tuple(map(len, pair.references)),
+        )
+        for pair in window.once(coded, tokens, stem)
+    ]
+
+
+@dataclass(frozen=True)
+class _Rouge(ReferenceMetric[Compared]):
+    stem: bool = param(True, "compare Porter stems instead of words")
+    tokens: Literal["rouge", "unicode"] = param(
+        "rouge", "rouge: rouge-score's a-z0-9; unicode: words of any script"
+    )
+    part: Literal["p", "r", "f"] = part("f", PARTS, "precision, recall or F of the best reference")
+
+    measure: ClassVar[Measure]
+    source = f"{_LIN}; rouge-score 0.1.2"
+
+    def views(self, window: Window) -> Sequence[Compared | None]:
+        """The values against each reference, shared by the three parts."""
+        return window.once(compared, self.measure, self.tokens, self.stem)
+
+    def outcome(self, view: Compared) -> Outcome:
+        """The values of the reference with the highest F, as rouge-score's ``score_multi`` has
+        them."""
+        note = ""
+        if not any(view.sizes):
+            if self.tokens == "unicode":
+                return Unscored(Reason.UNDEFINED, "no reference holds a word of any script")
+            note = "no reference holds a letter a-z or a digit; tokens=unicode reads other scripts"
+        index, value = best(view.values)
+        parts: dict[str, Any] = value._asdict()
+        if len(view.values) > 1:
+            parts["reference"] = index
+        return Score(getattr(value, self.part), parts, note)
+
+
+@register
+@dataclass(frozen=True)
+class Rouge1(_Rouge):
+    """ROUGE-1 as rouge-score computes it, or over words of any script."""
+
+    name = "rouge1"
+    measure = "rouge1"
+    title = "Overlap of words with the best reference (ROUGE-1)"
+    recommended_for = "summaries and long answers"
+
+
+@register
+@dataclass(frozen=True)
+class Rouge2(_Rouge):
+    """ROUGE-2 as rouge-score computes it, or over words of any script."""
+
+    name = "rouge2"
+    measure = "rouge2"
+    title = "Overlap of word pairs with the best reference (ROUGE-2)"
+    recommended_for = "summaries and long answers, where word order matters"
+
+
+@register
+@dataclass(frozen=True)
+class RougeL(_Rouge):
+    """ROUGE-L as rouge-score computes it (sentences are not split), or over words of any script."""
+
+    name = "rougeL"
+    measure = "rougeL"
+    title = "Longest common subsequence with the best reference (ROUGE-L)"
+    recommended_for = "long answers: the usual overlap measure"
+
+
+@dataclass(frozen=True)
+class _UltraRouge(ReferenceMetric[Compared]):
+    measure: ClassVar[Measure]
+    source = "UltraRAG, servers/evaluation"
+    recommended_for = "comparison with published UltraRAG figures"
+
+    def views(self, window: Window) -> Sequence[Compared | None]:
+        """The values of stemmed tokens after UltraRAG's normal form."""
+        return window.once(compared, self.measure, "ultrarag", True)
+
+    def outcome(self, view: Compared) -> Outcome:
+        """F of the best reference."""
+        return Score(best(view.values)[1].f)
+
+
+@register
+@dataclass(frozen=True)
+class UltraRouge1(_UltraRouge):
+    """UltraRAG's ``rouge-1``: articles never count, and only ``a-z0-9`` is seen."""
+
+    name = "rouge-1"
+    title = "UltraRAG's ROUGE-1 F as published (rouge1 keeps articles; tokens=unicode all scripts)"
+    aliases: ClassVar[Mapping[str, str]] = {"Rouge_1": "rouge-1"}
+    measure = "rouge1"
+
+
+@register
+@dataclass(frozen=True)
+class UltraRouge2(_UltraRouge):
+    """UltraRAG's ``rouge-2``: articles never count, and only ``a-z0-9`` is seen."""
+
+    name = "rouge-2"
+    title = "UltraRAG's ROUGE-2 F as published (rouge2 keeps articles; tokens=unicode all scripts)"
+    aliases: ClassVar[Mapping[str, str]] = {"Rouge_2": "rouge-2"}
+    measure = "rouge2"
+
+
+@register
+@dataclass(frozen=True)
+class UltraRougeL(_UltraRouge):
+    """UltraRAG's ``rouge-l``: articles never count, and only ``a-z0-9`` is seen."""
+
+    name = "rouge-l"
+    title = "UltraRAG's ROUGE-L F as published (rougeL keeps articles; tokens=unicode all scripts)"
+    aliases: ClassVar[Mapping[str, str]] = {"Rouge_L": "rouge-l"}
+    measure = "rougeL"

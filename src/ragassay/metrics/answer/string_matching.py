@@ -1,0 +1,297 @@
+"""Short answers against accepted ones: UltraRAG's five metrics, and five corrected ones.
+
+The published ones work on UltraRAG's normal form and keep its degenerate cases, which the
+explanation of a score names. The corrected ones compare whole words of any script (one token a
+character in Chinese and similar scripts). A sign directly before a number belongs to the number
+(the published ones drop it as punctuation), and a reference without words cannot match anything.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice
+from typing import Any, Literal
+
+from ragassay.metrics.answer.references import Pair, ReferenceMetric, coded, normal, tokeniser
+from ragassay.metrics.answer.rouge_metrics import PARTS, PRF, best, overlap, prf
+from ragassay.metrics.answer.text import encode
+from ragassay.metrics.core import Window, param, part, register
+from ragassay.samples import Sample
+from ragassay.scores import Outcome, Reason, Score, Unscored
+
+
+@dataclass(frozen=True)
+class _Published(ReferenceMetric[Pair]):
+    source = "UltraRAG, servers/evaluation"
+    recommended_for = "comparison with published UltraRAG figures"
+
+    def views(self, window: Window) -> Sequence[Pair | None]:
+        """Answer and references in UltraRAG's normal form."""
+        return window.once(normal)
+
+    def outcome(self, view: Pair) -> Outcome:
+        """The published value, with a warning where a reference is empty."""
+        value = self.value(view.answer, view.references)
+        if value and "" in view.references:
+            at = view.references.index("") + 1
+            return Score(value, {}, f"reference {at} normalises to nothing, which matches too much")
+        return Score(value)
+
+    @abstractmethod
+    def value(self, answer: str, references: tuple[str, ...]) -> float:
+        """The published formula.
+
+        Args:
+            answer: the answer's normal form.
+            references: the references' normal forms.
+        """
+
+
+@register
+@dataclass(frozen=True)
+class UltraEM(_Published):
+    """1 if the normal forms of the answer and of any reference are equal, else 0."""
+
+    name = "em"
+    says = "flag"
+    title = "UltraRAG's EM as published (exact_match: words of any script, no empty matches)"
+
+    def value(self, answer: str, references: tuple[str, ...]) -> float:
+        """1 or 0; two empty normal forms are equal."""
+        return float(answer in references)
+
+
+@register
+@dataclass(frozen=True)
+class UltraAcc(_Published):
+    """1 if any reference is a substring of the answer, else 0; 0 for an empty answer."""
+
+    name = "acc"
+    says = "flag"
+    title = "UltraRAG's Acc as published: substring (contains_answer: whole words only)"
+
+    def value(self, answer: str, references: tuple[str, ...]) -> float:
+        """1 or 0; ``art`` occurs in ``party``, and an empty reference in every answer."""
+        return float(bool(answer) and any(reference in answer for reference in references))
+
+
+@register
+@dataclass(frozen=True)
+class UltraStringEM(_Published):
+    """The number of references equal to the answer, over the number of references."""
+
+    name = "stringem"
+    title = "UltraRAG's StringEM as published: share of equal references (alias_groups: groups)"
+
+    def value(self, answer: str, references: tuple[str, ...]) -> float:
+        """The share of equal references: a perfect answer with two spellings gets 0.5."""
+        return references.count(answer) / len(references)
+
+
+@register
+@dataclass(frozen=True)
+class UltraCoverEM(_Published):
+    """1 if all tokens of any reference occur in the answer (order and counts ignored), else 0."""
+
+    name = "coverem"
+    title = "UltraRAG's CoverEM as published (covers_answer: counts matter, no empty matches)"
+
+    def value(self, answer: str, references: tuple[str, ...]) -> float:
+        """1 or 0; an empty reference is covered by every answer, even an empty one."""
+        words = set(answer.split())
+        return float(any(words.issuperset(reference.split()) for reference in references))
+
+
+@register
+@dataclass(frozen=True)
+class UltraF1(_Published):
+    """SQuAD's token F1 on normal forms, against the best reference; 0 where either is empty."""
+
+    name = "f1"
+    title = "UltraRAG's token F1 as published (token_f1: words of any script)"
+
+    def value(self, answer: str, references: tuple[str, ...]) -> float:
+        """The highest F1 of all references."""
+        words = answer.split()
+        return max(words_f1(words, reference.split()).f for reference in references)
+
+
+def words_f1(answer: Sequence[str], reference: Sequence[str]) -> PRF:
+    """Precision, recall and F of the tokens that two lists (or codes) have in common.
+
+    Args:
+        answer: tokens, or a code with one character a token.
+        reference: the same for the reference.
+    """
+    return prf(overlap(answer, reference), len(answer), len(reference))
+
+
+@dataclass(frozen=True)
+class _Corrected(ReferenceMetric[Pair]):
+    articles: Literal["drop", "keep"] = param("drop", "whether English a, an, the count as words")
+
+    source = "our own, after UltraRAG"
+    version = 2
+
+    def views(self, window: Window) -> Sequence[Pair | None]:
+        """Answer and references as codes, one character a word of any script."""
+        return window.once(coded, "signed", False, self.articles)
+
+    def outcome(self, view: Pair) -> Outcome:
+        """The value over the references that have words; unscored where none has."""
+        empty = [at for at, reference in enumerate(view.references) if not reference]
+        if len(empty) == len(view.references):
+            return self._wordless(empty)
+        note = f"left out, as without words: {_listed(empty)}" if empty else ""
+        return self.value(view.answer, view.references, note)
+
+    @abstractmethod
+    def value(self, answer: str, references: tuple[str, ...], note: str) -> Score:
+        """The score of an answer.
+
+        Args:
+            answer: its code, one character a token.
+            references: the codes of the references; an empty one matches nothing.
+            note: the explanation of the score.
+        """
+
+    def _wordless(self, at: Iterable[int]) -> Unscored:
+        advice = " (articles=keep would count them)" if self.articles == "drop" else ""
+        return Unscored(
+            Reason.UNDEFINED,
+            f"{_listed(at)}: nothing left without punctuation"
+            + (f" and articles{advice}" if advice else ""),
+        )
+
+
+def _listed(at: Iterable[int]) -> str:
+    return "reference " + ", ".join(map(str, at))
+
+
+def _any(matches: Iterable[bool], note: str) -> Score:
+    """1 with the index of the first match, else 0."""
+    at = next((index for index, match in enumerate(matches) if match), None)
+    return Score(0.0, {}, note) if at is None else Score(1.0, {"reference": at}, note)
+
+
+@register
+@dataclass(frozen=True)
+class ExactMatch(_Corrected):
+    """1 if the words of the answer are exactly those of some reference, in order; else 0."""
+
+    name = "exact_match"
+    says = "flag"
+    title = "Answer equals a reference word for word (em without empty matches, any script)"
+    recommended_for = "short factual answers"
+
+    def value(self, answer: str, references: tuple[str, ...], note: str) -> Score:
+        """1 where the answer's code equals a reference's code that is not empty."""
+        return _any((bool(code) and code == answer for code in references), note)
+
+
+@register
+@dataclass(frozen=True)
+class ContainsAnswer(_Corrected):
+    """1 if some reference stands in the answer as a run of whole words; else 0."""
+
+    name = "contains_answer"
+    says = "flag"
+    title = "A reference stands in the answer as whole words (acc without 'art' in 'party')"
+    recommended_for = "full sentences that should hold a short factual answer"
+
+    def value(self, answer: str, references: tuple[str, ...], note: str) -> Score:
+        """1 where a reference's code is a substring of the answer's code."""
+        return _any((bool(code) and code in answer for code in references), note)
+
+
+@register
+@dataclass(frozen=True)
+class CoversAnswer(_Corrected):
+    """1 if all words of some reference occur in the answer, as often, in any order; else 0."""
+
+    name = "covers_answer"
+    title = "All words of a reference occur in the answer, any order (coverem with counts)"
+    recommended_for = "answers that may put the expected words in another order"
+
+    def value(self, answer: str, references: tuple[str, ...], note: str) -> Score:
+        """1 where the answer has each token of a reference at least as often as the reference."""
+        words = Counter(answer)
+        return _any((bool(code) and Counter(code) <= words for code in references), note)
+
+
+@register
+@dataclass(frozen=True)
+class TokenF1(_Corrected):
+    """Precision, recall and F of the words shared with the best reference."""
+
+    part: Literal["p", "r", "f"] = part("f", PARTS, "precision, recall or F of the best reference")
+
+    name = "token_f1"
+    title = "Words shared with the best reference (f1 for any script)"
+    recommended_for = "short answers, where partly right counts"
+
+    def value(self, answer: str, references: tuple[str, ...], note: str) -> Score:
+        """Precision, recall or F with the reference of the highest F."""
+        index, shared = best([words_f1(answer, code) for code in references])
+        parts: dict[str, Any] = shared._asdict()
+        if len(references) > 1:
+            parts["reference"] = index
+        return Score(getattr(shared, self.part), parts, note)
+
+
+@dataclass(frozen=True, slots=True)
+class _Groups:
+    """An answer's code, and the codes of the spellings of each item that it should name."""
+
+    answer: str
+    groups: Sequence[Sequence[str]]
+
+
+@register
+@dataclass(frozen=True)
+class AliasGroups(ReferenceMetric[_Groups]):
+    """The share of required items that the answer names, under any of their spellings.
+
+    A nested list of references is a list of items, each with its spellings; a flat list is one
+    item. An item is named where a spelling stands in the answer as a run of whole words.
+    """
+
+    articles: Literal["drop", "keep"] = param("drop", "whether English a, an, the count as words")
+
+    name = "alias_groups"
+    title = "Share of required items named under some alias (stringem as its page describes it)"
+    source = "our own, after UltraRAG"
+    version = 2
+    recommended_for = "questions with several required answers, each with several spellings"
+
+    def views(self, window: Window) -> Sequence[_Groups | None]:
+        """Codes by group; a flat list of references is one group."""
+        flat = window.once(coded, "signed", False, self.articles)
+        return [
+            None
+            if pair is None
+            else self._nested(sample)
+            if sample.reference_groups
+            else _Groups(pair.answer, [pair.references])
+            for sample, pair in zip(window.samples, flat, strict=True)
+        ]
+
+    def _nested(self, sample: Sample) -> _Groups:
+        assert sample.answer is not None
+        texts = [sample.answer.text, *chain.from_iterable(sample.reference_groups)]
+        answer, *codes = encode(map(tokeniser("signed", False, self.articles), texts))
+        rest = iter(codes)
+        return _Groups(answer, [list(islice(rest, len(g))) for g in sample.reference_groups])
+
+    def outcome(self, view: _Groups) -> Outcome:
+        """Named items over all items; unscored where an item has no spelling with words."""
+        empty = [str(at) for at, group in enumerate(view.groups) if not any(group)]
+        if empty:
+            return Unscored(
+                Reason.UNDEFINED, f"reference group {', '.join(empty)}: no alias holds a word"
+            )
+        named = [any(code and code in view.answer for code in group) for group in view.groups]
+        return Score(sum(named) / len(named), {"found": named})

@@ -1,0 +1,28 @@
+from . import naming as naming, own as own
+from .chunk_matching import (
+    cosine_matrix as cosine_matrix,
+    credited as credited,
+    likeness as likeness,
+    same_chunks as same_chunks,
+    vectors as vectors,
+)
+from .judged import JudgedMetric as JudgedMetric, kinds_of as kinds_of, uses_of as uses_of
+from .metric import (
+    Aggregate as Aggregate,
+    Metric as Metric,
+    Need as Need,
+    SampleMetric as SampleMetric,
+    Window as Window,
+    choices_of as choices_of,
+    cutoff as cutoff,
+    harmonic as harmonic,
+    missing as missing,
+    not_applicable as not_applicable,
+    param as param,
+    part as part,
+    register as register,
+    scored as scored,
+)
+from .modelled import ModelMetric as ModelMetric
+from .naming import parse as parse
+from .whole import AllSamples as AllSamples

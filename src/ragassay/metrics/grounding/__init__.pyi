@@ -1,0 +1,1 @@
+from .hallucination import Hhem as Hhem

@@ -1,0 +1,16 @@
+from .mtrag_aggregate import ranking_score as ranking_score
+from .mtrag_given import (
+    explained as explained,
+    in_range as in_range,
+    read as read,
+    values_of as values_of,
+)
+from .mtrag_idk_table import idk_condition as idk_condition
+from .mtrag_judged import (
+    IdkEval as IdkEval,
+    ReferenceJudge as ReferenceJudge,
+    ReferencelessFaithfulness as ReferencelessFaithfulness,
+    UnderspecifiedEval as UnderspecifiedEval,
+    conversation as conversation,
+)
+from .mtrag_overlap import no_contexts as no_contexts, passage_texts as passage_texts

@@ -1,0 +1,95 @@
+"""The models that a run uses: each loaded once, when it is first needed."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Hashable
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from ragassay.models.model_options import ModelOptions
+from ragassay.models.weights import Unavailable, Weights
+
+if TYPE_CHECKING:
+    from ragassay.models.embedders import Embedder
+
+
+I = TypeVar("I")  # noqa: E741
+
+
+class Models:
+    """A run's models. Threads may share them; each model is used by one thread at a time.
+
+    Args:
+        options: where models are and how they run.
+        embedding: makes the run's embedder; by default the default model on this machine.
+    """
+
+    def __init__(
+        self,
+        options: ModelOptions | None = None,
+        embedding: Callable[[Models], Embedder] | None = None,
+    ) -> None:
+        self.options = options or ModelOptions()
+        self._embedding = embedding or _default_embedder
+        self._embedder: Embedder | None = None
+        self._made: dict[Hashable, Any] = {}
+        self._lock = threading.Lock()
+        self._embedder_lock = threading.Lock()
+
+    @property
+    def embedder(self) -> Embedder:
+        """The run's embedder, made on first use.
+
+        Raises:
+            Unavailable: a package or the model is not available.
+        """
+        with self._embedder_lock:
+            if self._embedder is None:
+                try:
+                    self._embedder = self._embedding(self)
+                except Unavailable as error:
+                    raise error.saying(
+                        f"no vectors: {error}; --embedder names another model"
+                    ) from error
+            return self._embedder
+
+    @property
+    def embedder_used(self) -> Embedder | None:
+        """The embedder, where it has been used; else ``None``."""
+        return self._embedder
+
+    def remarks(self) -> list[str]:
+        """What a report should say about the models' work since the last call, so that each step
+        reports its own."""
+        with self._lock:
+            used = {id(one): one for one in (*self._made.values(), self._embedder)}
+        return [text for one in used.values() if hasattr(one, "remarks") for text in one.remarks()]
+
+    def use(self, kind: type[I], *spec: Hashable) -> I:
+        """The instrument ``kind(options, *spec)``, made on first use.
+
+        Args:
+            kind: the instrument's class.
+            *spec: its further arguments, hashable.
+
+        Raises:
+            Unavailable: a package or the model is not available; it is looked for once, and the
+                error is raised on each call.
+        """
+        key = (kind, spec)
+        with self._lock:
+            if key not in self._made:
+                try:
+                    self._made[key] = cast(Any, kind)(self.options, *spec)
+                except Unavailable as error:
+                    self._made[key] = error
+            made = self._made[key]
+        if isinstance(made, Unavailable):
+            raise made.saying(str(made))
+        return cast("I", made)
+
+
+def _default_embedder(models: Models) -> Embedder:
+    from ragassay.models.embedders import DEFAULT, LocalEmbedder
+
+    return models.use(LocalEmbedder, Weights.parse(DEFAULT), None)

@@ -1,0 +1,18 @@
+from .fetching import fetch as fetch, readable as readable
+from .known import KNOWN as KNOWN, Known as Known, facts as facts
+from .weight_files import (
+    BY_MODEL as BY_MODEL,
+    CONFIG as CONFIG,
+    WEIGHT_FILES as WEIGHT_FILES,
+    Unavailable as Unavailable,
+    Unusable as Unusable,
+    Weights as Weights,
+    folder_of as folder_of,
+    identity as identity,
+    is_path as is_path,
+    label_of as label_of,
+    missing_folder as missing_folder,
+    needs_packages as needs_packages,
+    no_folder as no_folder,
+    place_of as place_of,
+)

@@ -1,0 +1,82 @@
+"""How a metric's values spread: what box plots, histograms and clouds of points are drawn from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragassay.engine.results import MetricSummary
+
+Values = NDArray[np.float64]
+
+_GOLDEN = 0.618_033_988_749_895
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """Tukey's box: quartiles (linear interpolation), and whiskers at the outermost values within
+    1.5 times the interquartile range of the box."""
+
+    low: float
+    q1: float
+    median: float
+    q3: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Histogram:
+    """Counts of values in bins of equal width between ``low`` and ``high``."""
+
+    low: float
+    high: float
+    counts: tuple[int, ...]
+
+
+def box(values: Values) -> Box | None:
+    """The box of all values, or ``None`` when there are none."""
+    if not values.size:
+        return None
+    q1, median, q3 = (float(q) for q in np.quantile(values, (0.25, 0.5, 0.75)))
+    reach = 1.5 * (q3 - q1)
+    inside = values[(values >= q1 - reach) & (values <= q3 + reach)]
+    low, high = float(inside.min()), float(inside.max())
+    # Interpolated quartiles can lie outside the values that are left; whiskers never point inwards.
+    return Box(min(low, q1), q1, median, q3, max(high, q3))
+
+
+def histogram(values: Values, low: float, high: float, bins: int = 24) -> Histogram:
+    """Counts a bin; the last bin includes ``high``. All values lie in ``[low, high]``."""
+    if high <= low:
+        high = low + 1.0
+    counts, _ = np.histogram(values, bins=bins, range=(low, high))
+    return Histogram(low, high, tuple(int(count) for count in counts))
+
+
+def thinned(values: Values, limit: int) -> Values:
+    """At most ``limit`` values, evenly spaced by rank, smallest and largest included; sorted."""
+    found = np.sort(values)
+    if found.size <= limit:
+        return found
+    return found[np.linspace(0, found.size - 1, limit).round().astype(np.int64)]
+
+
+def spread(n: int) -> Values:
+    """``n`` numbers in ``[-0.5, 0.5)`` that set neighbouring points apart; always the same."""
+    return np.arange(1, n + 1, dtype=np.float64) * _GOLDEN % 1.0 - 0.5
+
+
+def scale(metric: MetricSummary) -> tuple[float, float]:
+    """The axis of a metric: its bounds where it has them, its values' range elsewhere; from 0 where
+    only the upper one is set, for such a metric stands beside others that go from 0 to there."""
+    low, high = metric.bounds
+    if low is None:
+        low = metric.minimum
+        if low is not None and high is not None:
+            low = min(low, 0.0)
+    high = metric.maximum if high is None else high
+    low = 0.0 if low is None else low
+    high = low + 1.0 if high is None or high <= low else high
+    return float(low), float(high)

@@ -1,0 +1,18 @@
+from . import (
+    consistency_csv as consistency_csv,
+    consistency_table as consistency_table,
+    ore_files as ore_files,
+    ragreport_csv as ragreport_csv,
+    tables as tables,
+    trecrag_csv as trecrag_csv,
+)
+from .consistency_csv import write_csv as write_csv
+from .consistency_values import consistency_of as consistency_of
+from .ore_values import COLUMNS as COLUMNS, SpecValues as SpecValues
+from .rows_by_sample import (
+    Rows as Rows,
+    by_sample as by_sample,
+    run_numbers as run_numbers,
+    with_samples as with_samples,
+)
+from .trecrag_csv import write_trecrag as write_trecrag

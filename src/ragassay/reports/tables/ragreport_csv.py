@@ -1,0 +1,89 @@
+"""ML cube's report as a table: each metric's value and explanation, one line a sample."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ragassay import suites
+from ragassay.engine.results import Result, ScoreRow
+from ragassay.errors import UsageError
+from ragassay.reports.tables import tables
+from ragassay.reports.tables.rows_by_sample import with_samples
+from ragassay.samples import Sample
+
+_IDENTITY = ("id", "system", "repeat", "timestamp")
+_COMPONENTS = ("user_input", "context", "response")
+_LAST = ("assumed", "unscored", "judge")
+
+
+def metrics_of(result: Result) -> dict[str, str]:
+    """The report's metrics that a result has: published name -> name in the result, in the order of
+    the report. Empty where there are none."""
+    there = {_plain(entry.metric): name for name, entry in result.summary.metrics.items()}
+    return {
+        published: there[canonical]
+        for published, canonical in suites.get("ragreport").aliases.items()
+        if canonical in there
+    }
+
+
+def write_csv(result: Result, path: str | Path) -> None:
+    """One line a sample: its identity, its three components, then ``relevance``,
+    ``relevance_explanation`` and so on for each metric that the result has.
+
+    In the context each chunk begins with its number, ``[1] ...``, with blank lines between chunks:
+    ``attribution`` lists these numbers.
+
+    The last columns name the metrics that have the lowest value for want of a component
+    (``assumed``), those without a value and why (``unscored``: their cells are empty), and who was
+    asked (``judge``).
+
+    Raises:
+        UsageError: the result has none of the report's metrics, or the file cannot be written.
+    """
+    names = metrics_of(result)
+    if not names:
+        raise UsageError(
+            "The run has none of the metrics of 'ragreport': run it with --suite ragreport."
+        )
+    heads = [*_IDENTITY, *_COMPONENTS]
+    for published in names:
+        heads += [published, f"{published}_explanation"]
+    tables.write_lines(path, [*heads, *_LAST], _lines(result, names))
+
+
+def _lines(result: Result, names: dict[str, str]) -> Iterator[list[Any]]:
+    judge = result.summary.judging.judge if result.summary.judging is not None else ""
+    for identity, sample, rows in with_samples(result):
+        found = {published: rows[name] for published, name in names.items() if name in rows}
+        cells: list[Any] = [*identity, *_components(sample)]
+        for published in names:
+            row = found.get(published)
+            cells += [None, None] if row is None else [row.value, row.explanation]
+        assumed = [name for name, row in found.items() if row.status == "assumed"]
+        yield [*cells, ", ".join(assumed), "; ".join(_reasons(found)), judge]
+
+
+def _components(sample: Sample | None) -> list[Any]:
+    """Timestamp, user input, context and response."""
+    if sample is None:
+        return [None] * (1 + len(_COMPONENTS))
+    context = None
+    if sample.passages is not None:
+        context = "\n\n".join(
+            f"[{at}] {passage.text or ''}".rstrip()
+            for at, passage in enumerate(sample.passages, start=1)
+        )
+    response = None if sample.answer is None else sample.answer.text
+    return [sample.timestamp, sample.query, context, response]
+
+
+def _reasons(rows: dict[str, ScoreRow]) -> Iterator[str]:
+    return (f"{name}: {row.reason}" for name, row in rows.items() if row.value is None)
+
+
+def _plain(metric: str) -> str:
+    """A metric's name without its parameters."""
+    return metric.partition("(")[0]

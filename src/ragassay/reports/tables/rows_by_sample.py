@@ -1,0 +1,40 @@
+"""Scores gathered by sample, as they stream."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby
+
+from ragassay.engine.results import Result, ScoreRow
+from ragassay.samples import Identity, Sample
+
+Rows = Mapping[str, ScoreRow]
+"""A sample's rows by metric."""
+
+
+def by_sample(result: Result) -> Iterator[tuple[Identity, Rows]]:
+    """Each sample's rows, in the order of evaluation."""
+    for identity, rows in groupby(result.scores, lambda row: (row.sample, row.system, row.repeat)):
+        yield identity, {row.metric: row for row in rows}
+
+
+def with_samples(result: Result) -> Iterator[tuple[Identity, Sample | None, Rows]]:
+    """Each sample's rows together with the sample (``None`` where it was not kept)."""
+    samples = iter(result.samples)
+    for identity, rows in by_sample(result):
+        sample = next(samples, None)
+        yield identity, sample if sample and sample.identity == identity else None, rows
+
+
+def run_numbers(identities: Iterable[Identity]) -> dict[Identity, int]:
+    """Which run of its query (by one system) each sample is, from 1, in the order of ``repeat``:
+    that may begin anywhere and have gaps."""
+    repeats: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for name, system, repeat in identities:
+        repeats[name, system].append(repeat)
+    return {
+        (name, system, repeat): number
+        for (name, system), found in repeats.items()
+        for number, repeat in enumerate(sorted(found), start=1)
+    }

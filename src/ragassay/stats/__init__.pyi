@@ -1,0 +1,33 @@
+from .components import (
+    Components as Components,
+    icc1 as icc1,
+    variance_components as variance_components,
+)
+from .corrections import benjamini_hochberg as benjamini_hochberg, holm as holm
+from .dispersion import Spread as Spread, spread as spread
+from .distributions import (
+    beta_ppf as beta_ppf,
+    normal_cdf as normal_cdf,
+    normal_ppf as normal_ppf,
+    t_cdf as t_cdf,
+    t_ppf as t_ppf,
+    t_sf as t_sf,
+)
+from .intervals import (
+    Bounds as Bounds,
+    Interval as Interval,
+    Span as Span,
+    alpha_of as alpha_of,
+    check_one_sided as check_one_sided,
+    mean_interval as mean_interval,
+    one_sided as one_sided,
+)
+from .overlap import jaccard as jaccard, rank_biased_overlap as rank_biased_overlap
+from .paired import (
+    PairedResult as PairedResult,
+    compare_pairs as compare_pairs,
+    rounded_differences as rounded_differences,
+)
+from .power import detectable_difference as detectable_difference
+from .sign_flip import EXACT_UP_TO as EXACT_UP_TO, SignFlips as SignFlips, sign_flips as sign_flips
+from .step_down import max_t as max_t

@@ -1,0 +1,11 @@
+from .consistency_suite import PUBLISHED as PUBLISHED, SPREAD as SPREAD
+from .suite import (
+    Suite as Suite,
+    Total as Total,
+    every_alias as every_alias,
+    get as get,
+    known as known,
+    named as named,
+    parse_all as parse_all,
+    published_elsewhere as published_elsewhere,
+)

@@ -1,0 +1,286 @@
+"""What a suite is, and the suites there are."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from types import MappingProxyType
+
+from ragassay import discovery, extensions
+from ragassay.errors import UsageError, did_you_mean
+from ragassay.metrics.core import Metric, naming
+
+
+@dataclass(frozen=True)
+class Total:
+    """A figure of a run that is computed from its metrics' means.
+
+    Attributes:
+        title: one line for people.
+        means: for each argument of ``compute`` the canonical name of the metric.
+        compute: from the means to the figure.
+    """
+
+    title: str
+    means: Mapping[str, str]
+    compute: Callable[..., float]
+
+
+@dataclass(frozen=True)
+class Suite:
+    """A named set of metrics.
+
+    Attributes:
+        name: what ``--suite`` takes.
+        title: one line for people.
+        source: the published system or paper.
+        metrics: the names of its metrics, in order; local aliases may be used.
+        aliases: published names that hold inside this suite only, with what they stand for.
+        columns: the published column name of a metric, by the metric's canonical name. Metrics
+            without one are shown under their own name.
+        published: what ``--published`` changes: canonical names of metrics (without parameters)
+            with the one that takes its place. Parameters that both have are kept.
+        ranked: names (without parameters) of the metrics that ``--ks`` repeats at each of its
+            cut-offs, in place of those listed.
+        steps: a published step for metrics that have one, by the name used in ``metrics``.
+        groups: the published heading under which a metric stands, by the name used in ``metrics``.
+        default_model: the model that the published system asks, for a judge of which only the
+            provider is named.
+        notes: what a reader of the numbers should know.
+        totals: figures of a whole run that the system publishes, by name.
+        elsewhere: what else a published name stands for in the field, by that name: a sentence with
+            the metric to name then. It is shown where the name is used outside the suite.
+    """
+
+    name: str
+    title: str
+    source: str
+    metrics: tuple[str, ...]
+    aliases: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    columns: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    published: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    ranked: tuple[str, ...] = ()
+    steps: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    groups: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    default_model: str = ""
+    notes: tuple[str, ...] = ()
+    totals: Mapping[str, Total] = field(default_factory=lambda: MappingProxyType({}))
+    elsewhere: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+    @property
+    def owned(self) -> frozenset[str]:
+        """Names, without parameters, of all metrics that belong to the suite."""
+        own = self.resolve() if self.metrics else []
+        stood_for = (re.split(r"[(@.]", target, maxsplit=1)[0] for target in self.aliases.values())
+        return frozenset({*(one.name for one in own), *stood_for, *self.published.values()})
+
+    def resolve(
+        self,
+        names: str | Sequence[str] | None = None,
+        *,
+        ks: Sequence[int] | None = None,
+        published: bool = False,
+    ) -> list[Metric]:
+        """The metrics to compute: the named ones, or all of the suite's.
+
+        Args:
+            names: names, or a comma-separated string of them; all metrics of the suite by default.
+            ks: cut-offs, each at least 1: for the suite's ranked metrics, and for names that need
+                one and have none.
+            published: take the published form of each metric that has one.
+
+        Raises:
+            UsageError: an unknown name, a parameter out of range, or one that a published form
+                does not have.
+        """
+        return list(self.named(names, ks=ks, published=published).values())
+
+    def named(
+        self,
+        names: str | Sequence[str] | None = None,
+        *,
+        ks: Sequence[int] | None = None,
+        published: bool = False,
+    ) -> dict[str, Metric]:
+        """The metrics of `resolve`, each under the name that results show it by (see
+        `naming.named`).
+
+        Args:
+            names: names, or a comma-separated string of them; all metrics of the suite by default.
+            ks: cut-offs, as for `resolve`.
+            published: take the published form of each metric that has one.
+
+        Raises:
+            UsageError: as `resolve` raises.
+        """
+        wanted = names if names is not None else self._with_cutoffs(ks)
+        by_name = named(wanted, ks=ks, local=self.aliases)
+        if not published:
+            return by_name
+        swapped: dict[Metric, str] = {}
+        for shown, metric in by_name.items():
+            other = self._as_published(metric)
+            swapped.setdefault(other, shown if shown != str(metric) else str(other))
+        return {shown: metric for metric, shown in swapped.items()}
+
+    def _with_cutoffs(self, ks: Sequence[int] | None) -> tuple[str, ...]:
+        """The suite's metrics, the ranked ones at other cut-offs."""
+        if not ks or not self.ranked:
+            return self.metrics
+        names: dict[str, None] = {}
+        for name in self.metrics:
+            base = name.partition("@")[0]
+            at = [f"{base}@{k}" for k in ks] if base in self.ranked else [name]
+            names.update(dict.fromkeys(at))
+        return tuple(names)
+
+    def _as_published(self, metric: Metric) -> Metric:
+        if metric.name not in self.published:
+            return metric
+        cls = naming.known()[self.published[metric.name]]
+        shared = {spec.name for spec in dataclasses.fields(cls)}
+        carried = {}
+        for spec in dataclasses.fields(metric):
+            value = getattr(metric, spec.name)
+            if spec.name in shared:
+                carried[spec.name] = value
+            elif value != spec.default and spec.metadata.get("role") != "cutoff":
+                raise UsageError(
+                    f"{metric} has no published form: {cls.name} takes no {spec.name!r}. Name the "
+                    "published metric that you want, or leave out --published."
+                )
+        return cls(**carried)
+
+
+def parse_all(
+    names: str | Sequence[str],
+    *,
+    ks: Sequence[int] | None = None,
+    local: Mapping[str, str] | None = None,
+) -> list[Metric]:
+    """The metrics of `named`, without their shown names.
+
+    Args:
+        names: names, or a comma-separated string of them.
+        ks: cut-offs for names that need one and have none.
+        local: a suite's published names, which win over the general ones.
+
+    Raises:
+        UsageError: as `named` raises.
+    """
+    return list(named(names, ks=ks, local=local).values())
+
+
+def named(
+    names: str | Sequence[str],
+    *,
+    ks: Sequence[int] | None = None,
+    local: Mapping[str, str] | None = None,
+) -> dict[str, Metric]:
+    """The metrics of `naming.named`; where only another suite publishes a name, the error says
+    which.
+
+    A published name is valid inside its suite only, even where no other suite uses it: systems mean
+    different things by ``f1`` or ``MRR``, and a number must not change its meaning when a suite is
+    added. Canonical names in another case (``RB_agg``) are valid everywhere, and so are UltraRAG's
+    names for rankings (``Recall``), which no suite has.
+
+    Args:
+        names: names, or a comma-separated string of them.
+        ks: cut-offs for names that need one and have none.
+        local: a suite's published names, which win over the general ones.
+
+    Returns:
+        The metrics by shown name.
+
+    Raises:
+        UsageError: see `naming.named`; a name without its cut-off that another suite publishes.
+    """
+    for name in naming.split(names):
+        here = {*naming.ULTRARAG_RANKED, *map(str.casefold, local or {})}
+        if ks or name.casefold() in here or not naming.lacks_cutoff(name):
+            continue
+        if advice := published_elsewhere(name):
+            raise UsageError(f"{name} needs a cut-off, as in {name}@10. {advice}")
+    try:
+        return naming.named(names, ks=ks, local=local)
+    except UsageError as error:
+        for name in naming.split(names):
+            if not naming.is_known(name, local) and (advice := published_elsewhere(name)):
+                base = advice if isinstance(error, naming.UnknownMetric) else f"{error} {advice}"
+                raise UsageError(base) from None
+        raise
+
+
+def published_elsewhere(name: str) -> str:
+    """Where a name is published, and what to write instead; empty where no suite publishes it."""
+    base = re.split(r"[(@.]", name, maxsplit=1)[0].casefold()
+    matches = [
+        (alias, target, suite.name)
+        for suite in known().values()
+        for alias, target in suite.aliases.items()
+        if alias.casefold() == base
+    ]
+    if not matches:
+        return ""
+    means = _each((f"of {target} in the suite {suite}" for _, target, suite in matches), " and ")
+    metric = _each((target for _, target, _ in matches), " or ")
+    inside = _each((suite for *_, suite in matches), " or ")
+    besides = [
+        f" {sentence}" for suite in known().values() for sentence in _elsewhere_notes(suite, base)
+    ]
+    return (
+        f"{matches[0][0]!r} is the published name {means}: write {metric}, or add the suite "
+        f"{inside} (--suite {inside}).{''.join(besides)}"
+    )
+
+
+def _each(words: Iterable[str], joint: str) -> str:
+    """The distinct words, joined."""
+    return joint.join(dict.fromkeys(words))
+
+
+def _elsewhere_notes(suite: Suite, base: str) -> list[str]:
+    return [sentence for alias, sentence in suite.elsewhere.items() if alias.casefold() == base]
+
+
+@cache
+def known() -> Mapping[str, Suite]:
+    """Every suite by name."""
+    modules = discovery.modules("ragassay.suites")
+    ours = [module.SUITE for module in modules if hasattr(module, "SUITE")]
+    return {suite.name: suite for suite in [*ours, *extensions.added("suites").values()]}
+
+
+@cache
+def every_alias() -> Mapping[str, str]:
+    """The published names of all suites that are no general names of metrics, with the metrics they
+    stand for."""
+    general = naming.known().keys() | naming.aliases().keys() | naming.SEVERAL.keys()
+    return MappingProxyType(
+        {
+            alias: target
+            for suite in known().values()
+            for alias, target in suite.aliases.items()
+            if alias not in general
+        }
+    )
+
+
+def get(name: str) -> Suite:
+    """The suite called ``name``.
+
+    Raises:
+        UsageError: there is none; the message has the nearest match.
+    """
+    suites = known()
+    if name not in suites:
+        hint = did_you_mean(name, suites)
+        raise UsageError(f"Unknown suite {name!r}. {hint} There are: {', '.join(suites)}.")
+    return suites[name]
+
+
+__all__ = ["Suite", "Total", "get", "known", "named", "parse_all"]

@@ -1,0 +1,16 @@
+from . import secrets as secrets
+from .breaker import Breaker as Breaker
+from .budget import Budget as Budget
+from .limits import MOST as MOST, Limiter as Limiter
+from .prices import Price as Price, as_of as as_of, price_of as price_of
+from .protocol_registry import aliases as aliases, protocols as protocols, providers as providers
+from .provider_table import OWN_KEY as OWN_KEY, Provider as Provider
+from .secrets import NO_KEY as NO_KEY, Secret as Secret, from_environment as from_environment
+from .sending import (
+    BACKOFF_S as BACKOFF_S,
+    INTERRUPTED as INTERRUPTED,
+    Sender as Sender,
+    SendRequest as SendRequest,
+    Stopped as Stopped,
+    Tally as Tally,
+)

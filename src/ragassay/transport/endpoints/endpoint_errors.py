@@ -1,0 +1,312 @@
+"""What an endpoint's error means: may the request be sent again, and what of it must be changed?
+
+Servers agree on status codes, and on little else: what they say is read in the forms of OpenAI,
+vLLM, FastAPI, Anthropic and Google.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+import orjson
+
+from ragassay.scores import Reason
+from ragassay.transport.endpoints.endpoint import SAMPLING, EndpointError
+from ragassay.transport.secrets import Secret
+
+_READ = 2000
+"""Characters of an error that are looked at: it may quote the whole request."""
+
+_SHOWN = 300
+
+_TOO_LONG = re.compile(
+    r"context[ _](?:length|window|size)|maximum (?:context|input length)|prompt is too long"
+    r"|input is too long"
+    r"|too many (?:input )?tokens|input token count|string_above_max_length"
+    r"|reduce the length of (?:the|your) (?:messages|prompt|input)"
+    r"|exceed\w*[^.]{0,60}(?:maximum|limit|context)[^.]{0,30}tokens",
+    re.IGNORECASE,
+)
+_FILTERED = re.compile(
+    r"content[ _](?:filter|policy|management)|moderation|flagged|safety (?:system|policy|settings)"
+    r"|responsible ai|prohibited_content",
+    re.IGNORECASE,
+)
+_NO_MODEL = re.compile(
+    r"model[_ ]not[_ ]found|no such model|unknown model|invalid model|model_not_available"
+    r"|\bmodels?\b[^.\n]{0,120}(?:does not exist|do not exist|not found|is not available)",
+    re.IGNORECASE,
+)
+_NO_CREDIT = re.compile(
+    r"insufficient[_ ](?:quota|balance|funds|credits?)|billing[_ ](?:hard[_ ]limit|not[_ ]active)"
+    r"|credit balance is too low|payment required",
+    re.IGNORECASE,
+)
+"""Never the mere mention of a quota or of billing: servers speak of both in passing rate limits."""
+_BAD_KEY = re.compile(r"api[_ -]?key not valid|invalid[_ ](?:api[_ ])?key|api_key_invalid", re.I)
+_NEVER_FITS = re.compile(r"request too large", re.IGNORECASE)
+_FORM = re.compile(
+    r"response[_ ]?format|json_?schema|json_object|json mode|structured.?output|output_config"
+    r"|response_?mime_?type|response_?(?:json_?)?schema|guided|grammar",
+    re.IGNORECASE,
+)
+FORMS = ("json_schema", "json_object")
+"""The modes that ask for the answer's form by a parameter."""
+
+_OVERLOADED = frozenset({429, 503, 529})
+_NEVER_SENT = frozenset(
+    {
+        *("ConnectError", "ConnectTimeout", "PoolTimeout", "LocalProtocolError"),
+        *("UnsupportedProtocol", "ClientConnectorError", "ClientConnectorDNSError"),
+        *("ConnectionRefusedError", "gaierror"),
+    }
+)
+"""Names of errors, of the clients' HTTP libraries, that come before a request has left."""
+
+
+def from_status(
+    status: int,
+    body: bytes,
+    *,
+    headers: Mapping[str, str],
+    url: str,
+    model: str,
+    key: Secret,
+    sent: Collection[str],
+    role: str = "judge",
+) -> EndpointError:
+    """The error behind a reply whose status is not 200.
+
+    Args:
+        status: HTTP's.
+        body: the reply, with the key blanked out.
+        headers: of the reply, names in any case.
+        url: the endpoint's, for the sentence.
+        model: that was asked for.
+        key: that was sent; the sentence says where it comes from.
+        sent: names of the parameters that were sent, and the mode: what may be rejected.
+        role: what the endpoint is for, as the user calls it.
+    """
+    error = _meaning(status, body, headers, url, model, key, sent, role)
+    # A gateway that ran out of time says nothing about what stands behind it.
+    error.free = error.reason is not Reason.TIMEOUT
+    return error
+
+
+def redirected(url: str, there: object, role: str) -> EndpointError:
+    """The error behind a redirect to another origin: prompt and key stay with who was named.
+
+    Args:
+        url: the endpoint's.
+        there: the origin that it names.
+        role: what the endpoint is for, as the user calls it.
+    """
+    said = (
+        f"{url} redirects to another server, {there}, and nothing was sent there. If that is the "
+        f"right one, name it as the {role}'s address."
+    )
+    return EndpointError(Reason.AUTH, said, free=True)
+
+
+def foreign(content: bytes, url: str, expected: str) -> EndpointError:
+    """The error behind a reply with status 200 that is none of the protocol (a login page).
+
+    Args:
+        content: the reply, with the key blanked out.
+        url: the endpoint's, for the sentence.
+        expected: what the reply should have been, ``chat completion``.
+    """
+    shown = content[:120].decode("utf-8", "replace")
+    said = f"{url} answered with something that is no {expected}: {shown!r}"
+    return EndpointError(Reason.SERVER_ERROR, said, again=True)
+
+
+def unreached(error: Exception, url: str, key: Secret) -> EndpointError:
+    """The error behind a request that the client could not send, or whose reply never came.
+
+    Args:
+        error: the client's.
+        url: the endpoint's, for the sentence.
+        key: is blanked out.
+    """
+    causes = list(_causes(error))
+    for one in causes:
+        if isinstance(one, EndpointError):  # what was raised within the client
+            return one
+    if any(isinstance(one, UnicodeError) or "Illegal header" in str(one) for one in causes):
+        # These quote the header; and what cannot be sent now cannot be sent later.
+        said = f"{url} cannot be asked: a header of the request holds what no header may hold."
+        return EndpointError(Reason.CONNECTION, said, free=True, sent=False)
+    free = any(type(one).__name__ in _NEVER_SENT for one in causes)
+    names = [type(one).__name__ for one in causes if type(one) is not TimeoutError]
+    if isinstance(error, TimeoutError) or any("Timeout" in name for name in names):
+        said = f"{url} did not answer in time"
+        return EndpointError(Reason.TIMEOUT, said, again=True, free=free, sent=not free)
+    shown = key.hidden_in(str(causes[-1]) or type(causes[-1]).__name__)
+    said = f"{url} cannot be reached: {shown}"
+    return EndpointError(Reason.CONNECTION, said, again=True, free=free, sent=not free)
+
+
+def _meaning(
+    status: int,
+    body: bytes,
+    headers: Mapping[str, str],
+    url: str,
+    model: str,
+    key: Secret,
+    sent: Collection[str],
+    role: str,
+) -> EndpointError:
+    message, code, param = _said(body)
+    whole = f"{message} {code} {param}"[:_READ]
+    shown = _shown(message) or code or "it gave no reason"
+    if status in (401, 407) or (status in (400, 403) and _BAD_KEY.search(whole)):
+        what = "the key" if key else "requests without a key"
+        said = f"{url} does not accept {what} ({status}): {shown} {key.advice}"
+        return EndpointError(Reason.AUTH, said)
+    if status == 402 or (status in (400, 403, 429) and _NO_CREDIT.search(whole)):
+        if key:
+            said = (
+                f"the account behind {key.source} at {url} has no credit left ({status}): {shown}"
+            )
+        else:
+            said = f"{url} gives no credit ({status}): {shown} {key.advice}"
+        return EndpointError(Reason.AUTH, said)
+    if status in (400, 403, 451) and _FILTERED.search(whole):
+        return EndpointError(Reason.REFUSED, f"the endpoint's filter refused the request: {shown}")
+    if status == 403:
+        who = "this key" if key else "a request without a key"
+        said = f"{url} does not let {who} use the model {model!r} (403): {shown} {key.advice}"
+        return EndpointError(Reason.AUTH, said)
+    if status in (404, 405) or (status in (400, 422) and _NO_MODEL.search(whole)):
+        said = f"{url} does not know the model {model!r}, or nothing answers there ({status}): "
+        return EndpointError(Reason.AUTH, f"{said}{shown} Check the {role}'s name and address.")
+    if status == 413 or (status in (400, 422) and _TOO_LONG.search(whole)):
+        return EndpointError(Reason.CONTEXT_TOO_LONG, f"the request is too long: {shown}")
+    if status == 429:
+        never = bool(_NEVER_FITS.search(whole))
+        return EndpointError(
+            Reason.RATE_LIMITED,
+            f"{url} turned the request away for its rate (429): {shown}",
+            again=not never,
+            overloaded=not never,
+            retry_after=retry_after(headers, body),
+        )
+    if status in (408, 504):
+        said = f"{url} ran out of time ({status}): {shown}"
+        return EndpointError(Reason.TIMEOUT, said, again=True)
+    if status in (400, 422):
+        said = f"{url} rejects the request ({status}): {shown}"
+        named = frozenset(rejected(message, param, body, sent))
+        return EndpointError(Reason.SERVER_ERROR, said, rejected=named)
+    return EndpointError(
+        Reason.SERVER_ERROR,
+        f"{url} failed ({status}): {shown}",
+        again=status >= 500 or status in (409, 425),
+        overloaded=status in _OVERLOADED,
+        retry_after=retry_after(headers, body) if status in _OVERLOADED else None,
+    )
+
+
+def rejected(message: str, param: str, body: bytes, sent: Collection[str]) -> set[str]:
+    """Which of what was sent the server does not take, as far as it says so.
+
+    Where it names nothing at all: both ways to ask for the answer's form.
+
+    Args:
+        message: the server's sentence.
+        param: what it names as the cause; may be empty.
+        body: the whole reply, for the places that FastAPI lists.
+        sent: names of parameters and the mode (``json_schema``, ``json_object``) that were sent.
+    """
+    form = {name for name in sent if name in FORMS}
+    named = {re.split(r"[.\[]", param.removeprefix("body."))[0]} if param else set()
+    named |= set(_places(body))
+    found = {name for name in named if name in sent}
+    if form and any(_FORM.fullmatch(name) for name in named):
+        found |= form
+    if found:
+        return found
+    text = message[:_READ]
+    found = {name for name in sent if name not in form and re.search(rf"\b{name}\b", text)}
+    if {"temperature", "top_p"} <= found and re.search(r"\bboth\b", text):
+        found.remove("temperature")  # one of them is enough: the one that matters stays
+    if not found and form and _FORM.search(text):
+        found = form
+    if not found and not named:
+        # A parameter that no model needs is the likeliest cause: once more without it.
+        found = set(FORMS) if form else set()
+    return found
+
+
+def retry_after(headers: Mapping[str, str], body: bytes = b"") -> float | None:
+    """Seconds that the endpoint asks to wait, or ``None``.
+
+    Args:
+        headers: may hold ``retry-after-ms`` or ``retry-after`` (seconds, or a date).
+        body: where Google says it (``retryDelay``).
+    """
+    found = {name.lower(): value for name, value in headers.items()}
+    for name, scale in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
+        text = found.get(name)
+        if text is None:
+            continue
+        try:
+            return min(max(0.0, float(text) / scale), 1e9)
+        except ValueError:
+            pass
+        try:
+            moment = parsedate_to_datetime(text)
+        except ValueError:
+            continue
+        moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        return max(0.0, (moment - datetime.now(UTC)).total_seconds())
+    delay = re.search(rb'"retryDelay"\s*:\s*"(\d+(?:\.\d+)?)s"', body)
+    return float(delay[1]) if delay else None
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """An error, what it came from, what that came from."""
+    found: BaseException | None = error
+    while found is not None:
+        yield found
+        found = found.__cause__ or found.__context__
+
+
+def _said(body: bytes) -> tuple[str, str, str]:
+    """The server's sentence, its code, and the parameter that it names."""
+    try:
+        found = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        text = re.sub(r"<[^>]*>", " ", body[:_READ].decode("utf-8", "replace"))
+        return " ".join(text.split()), "", ""
+    if isinstance(found, list) and found:
+        found = found[0]
+    if isinstance(found, Mapping):
+        error = found.get("error", found)
+        if isinstance(error, str):
+            return error, "", ""
+        if isinstance(error, Mapping):
+            said = error.get("message") or error.get("detail") or found.get("message") or ""
+            message = said if isinstance(said, str) else orjson.dumps(said).decode()
+            code = error.get("code") or error.get("status") or error.get("type") or ""
+            return message, str(code), str(error.get("param") or "")
+    return str(found)[:_READ], "", ""
+
+
+def _places(body: bytes) -> Iterator[str]:
+    """The parameters that a FastAPI server lists (``loc``), in its ``detail`` or in a message."""
+    text = body[:_READ].decode("utf-8", "replace")
+    for found in re.finditer(r"""['"]loc\\?['"]\s*:\s*[\[(]([^\])]*)[\])]""", text):
+        for name in re.findall(r"[A-Za-z_]\w+", found[1]):
+            if name in SAMPLING or name == "max_completion_tokens" or _FORM.fullmatch(name):
+                yield name
+
+
+def _shown(message: str) -> str:
+    text = " ".join(message.split())
+    text = text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+    return text if not text or text[-1] in ".!?…" else text + "."

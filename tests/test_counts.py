@@ -1,0 +1,28 @@
+"""Sentences with counts: one is singular."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ragassay.counts import either, plural, share
+from ragassay.reports.text import footnotes
+from reports_examples import pair
+
+
+def test_one_of_each_noun_is_singular() -> None:
+    assert [plural(n, "query") for n in (0, 1, 2, 1234)] == [
+        *("0 queries", "1 query", "2 queries", "1,234 queries")
+    ]
+    assert share(1, 1, "sample") == "1 of 1 sample" and share(1, 3, "run") == "1 of 3 runs"
+    assert [either(n, "has", "have") for n in (0, 1, 2)] == ["have", "has", "have"]
+
+
+def test_one_metric_is_not_corrected_across_metrics() -> None:
+    comparison = pair(12)[0]
+    tested = [d for d in comparison.differences if d.p_adjusted is not None]
+    assert len(tested) > 1
+    one = replace(comparison, differences=tuple(tested[:1]))
+    assert "corrected across the" in " ".join(footnotes.comparison_notes(comparison))
+    said = " ".join(footnotes.comparison_notes(one))
+    assert "corrected across" not in said and "1 metric" not in said
+    assert "of the one metric tested between these two runs, at the 5 % level" in said
