@@ -23,7 +23,7 @@ def trec_options(given: Mapping[str, Any]) -> TrecOptions:
     """
     from pydantic import ValidationError
 
-    from ragassay.engine.config import said
+    from ragassay.engine.config import first_problem
     from ragassay.engine.published import Hallucination, TrecOptions
 
     hhem = given.get("hallucination_metric")
@@ -32,7 +32,7 @@ def trec_options(given: Mapping[str, Any]) -> TrecOptions:
     try:
         found = TrecOptions.model_validate(given)
     except ValidationError as error:
-        place, problem = said(error)
+        place, problem = first_problem(error)
         raise UsageError(f"{'.'.join(place)}: {problem}.") from error
     backend = found.hallucination_metric and found.hallucination_metric.backend_type
     if backend not in (None, "hhem"):
@@ -51,7 +51,7 @@ def similarities(options: Mapping[str, Any]) -> tuple[str, ...]:
     """
     from pydantic import ValidationError
 
-    from ragassay.engine.config import said
+    from ragassay.engine.config import first_problem
     from ragassay.engine.published import SIMILARITIES, ConsistencyOptions
     from ragassay.metrics.core import naming
 
@@ -69,7 +69,7 @@ def similarities(options: Mapping[str, Any]) -> tuple[str, ...]:
             try:
                 form = SIMILARITIES[name].model_validate(parameters or {})
             except ValidationError as error:
-                place, problem = said(error)
+                place, problem = first_problem(error)
                 raise UsageError(f"{'.'.join((name, *place))}: {problem}.") from error
             found |= dict.fromkeys(str(naming.parse(metric)) for metric in form.metrics)
     return tuple(found)

@@ -18,6 +18,13 @@ def aligned(run: Result, like: Result) -> Result:
 
     Metrics that have the same display name stay as they are; of the others, those that are the same
     metric with the same parameters are matched, where that leaves no choice.
+
+    Args:
+        run: to be renamed.
+        like: the run whose names it gets.
+
+    Returns:
+        The run itself where no name changes.
     """
     theirs = _by_canonical(like, run)
     ours = _by_canonical(run, like)
@@ -41,13 +48,15 @@ def aligned(run: Result, like: Result) -> Result:
 def _by_canonical(run: Result, other: Result) -> dict[str, str]:
     """Display names of the metrics that the other run does not show under the same name, by the
     metric's own; without those that a run has twice."""
-    found = {
+    canonical_names = {
         name: metric.metric
         for name, metric in run.summary.metrics.items()
         if name not in other.summary.metrics and metric.metric
     }
-    counts = Counter(found.values())
-    return {canonical: name for name, canonical in found.items() if counts[canonical] == 1}
+    counts = Counter(canonical_names.values())
+    return {
+        canonical: name for name, canonical in canonical_names.items() if counts[canonical] == 1
+    }
 
 
 def _renamed(

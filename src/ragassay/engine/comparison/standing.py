@@ -26,19 +26,20 @@ def offline_reason(metric: MetricSummary) -> str:
     Returns:
         As in "offline judge, AUC .71 against people's yes or no on relevance (n = 1,674 passages)".
     """
-    found = offline_agreement(metric)
-    return "" if found is None or found.sufficient else _told(found)
+    agreement = offline_agreement(metric)
+    return "" if agreement is None or agreement.sufficient else _in_words(agreement)
 
 
 def offline_figure(metric: MetricSummary) -> str:
-    """How far a metric's offline judgments agree with people, in the same words; empty where nobody
-    was asked offline."""
-    found = offline_agreement(metric)
-    return "" if found is None else _told(found)
+    """How far a metric's offline judgments agree with people, in the words of `offline_reason`;
+    empty where no judgment was made offline.
+    """
+    agreement = offline_agreement(metric)
+    return "" if agreement is None else _in_words(agreement)
 
 
-def _told(found: Agreement) -> str:
-    return ", ".join(filter(None, ("offline judge", str(found), found.caveat)))
+def _in_words(agreement: Agreement) -> str:
+    return ", ".join(filter(None, ("offline judge", str(agreement), agreement.caveat)))
 
 
 def offline_agreement(metric: MetricSummary) -> Agreement | None:
@@ -53,7 +54,7 @@ def offline_agreement(metric: MetricSummary) -> Agreement | None:
     labels = (metric.judge, *metric.judges)
     if any({*_OFFLINE_LABEL.findall(label)} - {LABEL} for label in labels):
         return Agreement("")  # another version of the rules: its figures are not ours
-    known = [found or Agreement(kind) for kind, found in agreements(metric.metric).items()]
+    known = [agreement or Agreement(kind) for kind, agreement in agreements(metric.metric).items()]
     return _weakest(known) if known else Agreement("")
 
 
@@ -73,12 +74,12 @@ def agreements(metric: str) -> Mapping[str, Agreement | None]:
         uses = sorted(uses_of(naming.parse(metric, local), local))
     except UsageError:
         return {}
-    found: dict[str, list[Agreement | None]] = {}
+    by_kind: dict[str, list[Agreement | None]] = {}
     for use in uses:
-        found.setdefault(use.kind, []).append(agreement_of(use.kind, use.metric))
+        by_kind.setdefault(use.kind, []).append(agreement_of(use.kind, use.metric))
     return {
         kind: _weakest([one for one in listed if one is not None]) if all(listed) else None
-        for kind, listed in found.items()
+        for kind, listed in by_kind.items()
     }
 
 

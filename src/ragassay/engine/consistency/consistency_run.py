@@ -84,10 +84,12 @@ class Repeats:
     replace_older: Callable[[], None] | None = None
 
     def run(self, progress: Compared | None = None, *, keep: bool = True) -> Result:
-        """Scores the runs of each query together; writes the folder ``consistency`` within the
+        """Scores the runs of each query together. Writes the folder ``consistency`` within the
         run's, where there is one.
 
-        Without a folder samples and scores stay in memory, unless ``keep`` is false.
+        Args:
+            progress: called with the number of queries done and the number of all.
+            keep: whether samples and scores stay in memory where there is no folder.
         """
         n_groups = len({(query, system) for query, system, _ in self.columns.identities})
         folder = None if self.config.output is None else Path(self.config.output) / CONSISTENCY
@@ -108,15 +110,17 @@ class Repeats:
             collect(stream, collected, sink, takers)
             notes = [*warned(), *self.models.remarks(), *seen.notes(metrics)]
             suite = self.plan.suite
-            found = collected.summary(
+            undirected = collected.summary(
                 self.summary.title, CONSISTENCY, notes, sign=self._signature, suites=[suite]
             )
-            metrics_of = {n: self._directed(entry) for n, entry in found.metrics.items()}
+            metrics_of = {n: self._directed(entry) for n, entry in undirected.metrics.items()}
             slices = tuple(
                 replace(piece, metrics={n: self._directed(m) for n, m in piece.metrics.items()})
-                for piece in found.slices
+                for piece in undirected.slices
             )
-            summary = replace(found, metrics=metrics_of, slices=slices, variances=self._variances())
+            summary = replace(
+                undirected, metrics=metrics_of, slices=slices, variances=self._variances()
+            )
             resolved = self._resolved(folder, collected.clustered_by, summary)
             if self.replace_older is not None:
                 self.replace_older()
@@ -176,7 +180,7 @@ class Repeats:
 
     def _variances(self) -> dict[str, Components]:
         """Where the variance of each numeric metric comes from, for those that have repeats."""
-        found = {}
+        variances = {}
         queries = np.array([query for query, _, _ in self.columns.identities], dtype=object)
         systems = np.array([system for _, system, _ in self.columns.identities], dtype=object)
         for name in self.plan.of:
@@ -185,12 +189,12 @@ class Repeats:
                 continue
             # Without a query that was scored twice, or with one query only, there is none.
             with suppress(ValueError):
-                found[name] = variance_components(
+                variances[name] = variance_components(
                     self.columns.values(name)[scored],
                     queries[scored].tolist(),
                     systems[scored].tolist(),
                 )
-        return found
+        return variances
 
     def _resolved(
         self, folder: Path | None, clustered_by: str | None, summary: Summary

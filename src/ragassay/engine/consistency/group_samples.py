@@ -114,9 +114,9 @@ def _given(columns: ScoreColumns, rows: Sequence[int], of: Sequence[str]) -> dic
     given: dict[str, Any] = {SCORES: {n: [columns.value(n, at) for at in rows] for n in of}}
     reasons = {name: [columns.reason(name, at) for at in rows] for name in of}
     unscored = {
-        name: [None if reason is None else str(reason) for reason in found]
-        for name, found in reasons.items()
-        if any(found)
+        name: [None if reason is None else str(reason) for reason in of_runs]
+        for name, of_runs in reasons.items()
+        if any(of_runs)
     }
     return given | ({UNSCORED: unscored} if unscored else {})
 

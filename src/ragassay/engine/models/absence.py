@@ -64,8 +64,8 @@ class AbsentModels:
                 window.put(judged, [_NOBODY] * len(window))
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                found = window.outcomes(metric)
-            for sample, outcome in zip(samples, found, strict=True):
+                outcomes = window.outcomes(metric)
+            for sample, outcome in zip(samples, outcomes, strict=True):
                 if (
                     isinstance(outcome, Unscored)
                     and outcome.reason is Unavailable.reason
@@ -97,10 +97,10 @@ def _lacking(metric: Metric, options: ModelOptions, embedder: str | None) -> Una
     if embedder is not None and embedding_among([metric]):
         used.append(Weights.parse(embedder))
     for weights in used:
-        whole = not facts(weights).tokenizer and weights.name != embedder
+        needs_weights = not facts(weights).tokenizer and weights.name != embedder
         try:
             needs_packages()
-            (folder_of if whole else place_of)(weights, options.folders)
+            (folder_of if needs_weights else place_of)(weights, options.folders)
         except Unavailable as error:
             if error.reason is Unavailable.reason:
                 return error

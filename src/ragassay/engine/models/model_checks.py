@@ -83,7 +83,11 @@ def check_paths(metric: Metric, folders: Collection[str]) -> None:
 
 
 def check_names(names: Iterable[str], used: Collection[Weights]) -> None:
-    """Looks whether names of models are among those that a run uses, or ragassay's own.
+    """Checks that each name is a model of the run, or one of ragassay's own.
+
+    Args:
+        names: keys of the configuration's ``models``.
+        used: models that the run uses.
 
     Raises:
         OptionError: one is neither.
@@ -93,18 +97,23 @@ def check_names(names: Iterable[str], used: Collection[Weights]) -> None:
             continue
         known = sorted({weights.name for weights in used})
         told = f"It uses {', '.join(known)}" if known else "It uses none"
-        said = ("no metric of this run uses such a model.", did_you_mean(name, known or KNOWN))
-        raise OptionError(f"models.{name}", " ".join(filter(None, (*said, told))))
+        sentences = ("no metric of this run uses such a model.", did_you_mean(name, known or KNOWN))
+        raise OptionError(f"models.{name}", " ".join(filter(None, (*sentences, told))))
 
 
 def models_used(config: RunConfig, metrics: Iterable[Metric]) -> list[Weights]:
-    """The models of a run that are on this machine, or should be."""
+    """The models of a run that are on this machine, or should be; its embedder is the last.
+
+    Args:
+        config: may name an embedder.
+        metrics: of the run, with or without models.
+    """
     metrics = list(metrics)
-    found = weights_among(metrics)
+    models = weights_among(metrics)
     word = config.embedder or DEFAULT
     if embedding_among(metrics) and not is_endpoint(word):
-        found.append(Weights.parse(word))
-    return found
+        models.append(Weights.parse(word))
+    return models
 
 
 def _names(used: Iterable[Weights]) -> set[str]:

@@ -107,7 +107,7 @@ class Planner:
         self._forget()
 
     def add(self, samples: Sequence[Sample]) -> None:
-        """Walks some samples. Where asking takes no request at all, there is nothing to walk."""
+        """Counts the questions about samples. Does nothing where the judge sends no requests."""
         self.n_walked += len(samples)
         if not samples or not self._judged or not self._asks:
             return
@@ -150,7 +150,7 @@ class Planner:
         factor = n / self.n_walked if self.n_walked and n != self.n_walked else 1.0
         total = self._book.amount(TOTAL).times(factor)
         pace = self._pace
-        found = CallPlan(
+        plan = CallPlan(
             judge=self._judge.label,
             asks=self._asks,
             metrics=_alike(
@@ -168,7 +168,7 @@ class Planner:
             listed_prices=self._listed_prices,
             failed=dict(self._failed),
         )
-        return found if budget is None else replace(found, budget=fit(found.total, budget))
+        return plan if budget is None else replace(plan, budget=fit(plan.total, budget))
 
     def _enter(self, mask: int, least: Names, most: Names, slow: Names | None = None) -> None:
         """Counts what one metric asks about one sample, by the walks with each end."""
@@ -189,21 +189,24 @@ class Planner:
             enter(name, find[name], above)
 
     def _of_each_kind_most(self, *walks: Names) -> Names:
-        """Of each kind of question those of the walk that asks it most often: no answers make a
-        metric ask more than that."""
-        found: dict[str, list[str]] = {}
+        """For each kind of question, those of the walk that asks it most often. No answers can make
+        a metric ask more.
+        """
+        largest: dict[str, list[str]] = {}
         for names in walks:
             kinds: dict[str, list[str]] = {}
             for name in names:
                 kinds.setdefault(self._estimator[name].kind, []).append(name)
             for kind, asked in kinds.items():
-                if len(asked) > len(found.get(kind, ())):
-                    found[kind] = asked
-        return tuple(name for asked in found.values() for name in asked)
+                if len(asked) > len(largest.get(kind, ())):
+                    largest[kind] = asked
+        return tuple(name for asked in largest.values() for name in asked)
 
     def _size(self, names: Names) -> tuple[int, int]:
-        found = [self._estimator[name] for name in names]
-        return sum(one.calls + one.held for one in found), sum(one.input_tokens for one in found)
+        demands = [self._estimator[name] for name in names]
+        return sum(one.calls + one.held for one in demands), sum(
+            one.input_tokens for one in demands
+        )
 
     def _look_for_failure(self, metric: Metric, outcomes: Iterable[Outcome]) -> None:
         for one in outcomes:
@@ -216,13 +219,13 @@ async def _outcomes(
     samples: Sequence[Sample], judged: Iterable[JudgedMetric], scope: Scope
 ) -> Judged:
     """What `judge_all` gives; one after the other, because nothing is waited for."""
-    found: dict[JudgedMetric, Sequence[Outcome]] = {}
+    outcomes: dict[JudgedMetric, Sequence[Outcome]] = {}
     for metric in judged:
         if type(metric).judge_window is JudgedMetric.judge_window:
-            found[metric] = [await metric.outcome(sample, scope) for sample in samples]
+            outcomes[metric] = [await metric.outcome(sample, scope) for sample in samples]
         else:
-            found[metric] = await metric.judge_window(samples, scope)
-    return found
+            outcomes[metric] = await metric.judge_window(samples, scope)
+    return outcomes
 
 
 def _fills_a_list(metric: JudgedMetric) -> bool:
@@ -233,17 +236,17 @@ def _grouped(
     metrics: Mapping[str, Metric],
 ) -> dict[tuple[JudgedMetric, ...], tuple[str, ...]]:
     """The shown names of the metrics that ask, those together that ask by the same metrics."""
-    found: dict[tuple[JudgedMetric, ...], tuple[str, ...]] = {}
+    groups: dict[tuple[JudgedMetric, ...], tuple[str, ...]] = {}
     for name, metric in metrics.items():
         judged = tuple(judged_among([metric]))
         if judged:
-            found[judged] = (*found.get(judged, ()), name)
-    return found
+            groups[judged] = (*groups.get(judged, ()), name)
+    return groups
 
 
 def _alike(lines: Mapping[tuple[str, ...], Amount]) -> dict[tuple[str, ...], Amount]:
     """Lines that are the same to the last token are one."""
-    found: dict[Amount, tuple[str, ...]] = {}
+    merged: dict[Amount, tuple[str, ...]] = {}
     for names, amount in lines.items():
-        found[amount] = (*found.get(amount, ()), *names)
-    return {names: amount for amount, names in found.items()}
+        merged[amount] = (*merged.get(amount, ()), *names)
+    return {names: amount for amount, names in merged.items()}

@@ -68,8 +68,8 @@ class VerdictFile:
             return None
         with self._path.open("rb") as stream:
             stream.seek(self._places[id])
-            found: Record = orjson.loads(stream.readline())
-        return found
+            record: Record = orjson.loads(stream.readline())
+        return record
 
     def __iter__(self) -> Iterator[Record]:
         return (record for _, record in self._placed())

@@ -59,7 +59,12 @@ class Source:
 
 
 def format_of(data: Data, config: RunConfig) -> str:
-    """The format of data; ``memory`` for what is there already, unless ML cube's names tell more.
+    """The name of the data's format; ``memory`` for data in memory, unless it has ML cube's column
+    names.
+
+    Args:
+        data: a path, or samples or records in memory.
+        config: may name the format.
 
     Raises:
         InputError: a file cannot be opened, or no format fits it.

@@ -13,7 +13,7 @@ from ragassay.engine.results import (
     MetricSummary,
     Spending,
     Summary,
-    is_whole,
+    lacks_no_sample,
     names_in,
     plain,
 )
@@ -116,7 +116,7 @@ def _total_notes(summary: Summary) -> list[str]:
             tail = f" Not over all samples: {', '.join(gaps)} scored." if gaps else ""
             notes.append(f"{name}: {number(summary.totals[name])}. {total.title}.{tail}")
         else:
-            why = [f"{m.name}: {reasons(m.unscored)}" for m in means if not is_whole(m)]
+            why = [f"{m.name}: {reasons(m.unscored)}" for m in means if not lacks_no_sample(m)]
             notes.append(f"{name}: none ({'; '.join(why)}). {total.title}.")
     return notes
 
