@@ -71,7 +71,7 @@ def combine(replies: Sequence[R], rule: str) -> R:
                 for reply in replies
                 if isinstance(reply, ReplyInParts) and name in reply.lost
             )
-    whole = _voter(replies, decided)
+    voter_for_all = _voter(replies, decided)
     words: dict[str, Any] = {}
     for name in texts:
         if type(first).fields()[name] is str:
@@ -79,7 +79,7 @@ def combine(replies: Sequence[R], rule: str) -> R:
                 words[name] = None
                 continue
             fields = _explained(name, decided)
-            speaker = whole or _voter(replies, {field: decided[field] for field in fields})
+            speaker = voter_for_all or _voter(replies, {field: decided[field] for field in fields})
             words[name] = getattr(speaker, name) if speaker else _votes(replies, fields)
         else:
             words[name] = getattr(first, name)

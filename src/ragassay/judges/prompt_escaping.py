@@ -37,8 +37,8 @@ def fenced(text: str, name: str) -> str:
     """
     inside = harmless(text)
     code = code_of(inside)
-    said = " ".join(harmless(name).replace("<", " ").replace(">", " ").split())
-    return f"<data {code} {said}>\n{inside}\n</data {code}>"
+    label = " ".join(harmless(name).replace("<", " ").replace(">", " ").split())
+    return f"<data {code} {label}>\n{inside}\n</data {code}>"
 
 
 def numbered(items: Iterable[str]) -> str:

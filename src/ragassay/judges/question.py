@@ -5,7 +5,7 @@ is put (a template in ``prompts/``), what an answer looks like (a `Reply`), and 
 the two this is::
 
     class Grade(Reply):
-        grade: Annotated[int, whole(0, 3)]
+        grade: Annotated[int, *whole_number(0, 3)]
 
     @dataclass(frozen=True)
     class RelevanceGrade(Question[Grade]):
@@ -226,9 +226,9 @@ def _schema(form: type[BaseModel]) -> dict[str, Any]:
         for field in body["properties"].values():
             (kind,) = (one for one in field.pop("anyOf") if one != {"type": "null"})
             field.update(kind)
-    whole: dict[str, Any] = _inlined(body, body.pop("$defs", {}))
-    _close(whole)
-    return whole
+    schema: dict[str, Any] = _inlined(body, body.pop("$defs", {}))
+    _close(schema)
+    return schema
 
 
 def _inlined(node: Any, definitions: Mapping[str, Any]) -> Any:

@@ -66,11 +66,21 @@ class Replay(Judge):
         return ()
 
     def known(self, question: Question[Any], repeat: int = 0) -> Vote:
-        """The answer itself: it takes no asking."""
+        """The recorded answer itself, because it takes no request.
+
+        Args:
+            question: that is asked.
+            repeat: which time it is asked, from 0.
+        """
         return self._answer(question, repeat)
 
     async def answer(self, question: Question[R_co], repeat: int = 0) -> Verdict[R_co] | Failure:
-        """The recorded verdict; `MISSING_INPUT` where the file does not hold one."""
+        """The recorded verdict; a failure with `MISSING_INPUT` where the file does not hold one.
+
+        Args:
+            question: that is asked.
+            repeat: which time it is asked, from 0.
+        """
         lines = self._file.matching(question, repeat)
         self._used.update(line.number for line in lines)
         models = dict.fromkeys(line.model for line in lines if line.model)
@@ -80,22 +90,22 @@ class Replay(Judge):
 
     def remarks(self) -> tuple[str, ...]:
         """Labels of people that matched no question, and models that were made a panel."""
-        said = []
+        remarks = []
         unused = self.unused()
         if unused:
             n = len(self._file.labels)
             what = "label" if n == 1 else "labels"
-            said.append(
+            remarks.append(
                 f"{self._file.path.name}: {len(unused):,} of {n:,} {what} matched no question of "
                 f"the run; the first is in line {unused[0].number:,}"
             )
         if self._mixed:
-            said.append(
+            remarks.append(
                 f"{self._file.path.name} holds answers of several models to the same questions "
                 f"({', '.join(self._mixed)}); they were taken for the votes of a panel. "
                 "'ragassay ledger export --model NAME' writes those of one."
             )
-        return tuple(said)
+        return tuple(remarks)
 
     def unused(self) -> tuple[Line, ...]:
         """The labels of people that no question asked so far has matched, in the file's order.

@@ -85,16 +85,20 @@ R = TypeVar("R", bound=Reply)
 R_co = TypeVar("R_co", bound=Reply, covariant=True)
 
 
-def whole(low: int, high: int) -> Any:
-    """Annotation of a whole number in a range: ``Annotated[int, *whole(0, 3)]``.
+def whole_number(low: int, high: int) -> Any:
+    """Annotation of a whole number in a range: ``Annotated[int, *whole_number(0, 3)]``.
 
-    A number written as text (``"3"``) or with a zero fraction (``3.0``) is that number; anything
-    else is not understood.
+    A number written as text (``"3"``) or with a zero fraction (``3.0``) is accepted; anything else
+    is not.
+
+    Args:
+        low: smallest value.
+        high: largest value.
     """
-    return (Field(ge=low, le=high), BeforeValidator(_whole))
+    return (Field(ge=low, le=high), BeforeValidator(_to_whole_number))
 
 
-def _whole(value: Any) -> Any:
+def _to_whole_number(value: Any) -> Any:
     if isinstance(value, str) and re.fullmatch(r"\s*[+-]?\d{1,9}\s*", value):
         return int(value)
     if isinstance(value, float) and value.is_integer():

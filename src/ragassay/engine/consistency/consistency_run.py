@@ -60,7 +60,7 @@ def keeping(stack: ExitStack, output: str | None, stays: bool) -> Kept:
 
 
 @dataclass(frozen=True)
-class Repeats:
+class ConsistencyRun:
     """What the second step needs of the first.
 
     Attributes:

@@ -14,7 +14,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 
 from ragassay.engine.plan.cost_estimate import Amount, CallPlan, Pace, fit
-from ragassay.engine.plan.request_counter import TOTAL, Book, ends
+from ragassay.engine.plan.request_counter import TOTAL, RequestCounter, ends
 from ragassay.engine.run import Judged, judged_among
 from ragassay.judges import (
     Asker,
@@ -71,9 +71,9 @@ class Planner:
         self._ends = [PlanningJudge(self._estimator, end) for end in _WALKS]
         self._askers = [PlanningAsker(end) for end in self._ends]
         self._failed: Counter[str] = Counter()
-        self._book = Book()
+        self._counter = RequestCounter()
         self._groups = _grouped(metrics)
-        self._lines = {names: self._book.line() for names in self._groups.values()}
+        self._lines = {names: self._counter.line() for names in self._groups.values()}
         self._masks = {
             metric: sum(self._lines[names] for key, names in self._groups.items() if metric in key)
             for metric in self._judged
@@ -102,7 +102,7 @@ class Planner:
             build(asker)
             walks.append(tuple(end.asked))
         if any(walks):
-            line = self._lines[(name,)] = self._book.line()
+            line = self._lines[(name,)] = self._counter.line()
             self._enter(line | TOTAL, *walks)
         self._forget()
 
@@ -148,19 +148,19 @@ class Planner:
         """
         n = self.n_walked if n_samples is None else n_samples
         factor = n / self.n_walked if self.n_walked and n != self.n_walked else 1.0
-        total = self._book.amount(TOTAL).times(factor)
+        total = self._counter.amount(TOTAL).times(factor)
         pace = self._pace
         plan = CallPlan(
             judge=self._judge.label,
             asks=self._asks,
             metrics=_alike(
                 {
-                    names: self._book.amount(line).times(factor)
+                    names: self._counter.amount(line).times(factor)
                     for names, line in self._lines.items()
                 }
             ),
             total=total,
-            questions={kind: calls.times(factor) for kind, calls in self._book.kinds().items()},
+            questions={kind: calls.times(factor) for kind, calls in self._counter.kinds().items()},
             pace=pace,
             seconds=pace.span(total),
             n_samples=n,
@@ -172,7 +172,7 @@ class Planner:
 
     def _enter(self, mask: int, least: Names, most: Names, slow: Names | None = None) -> None:
         """Counts what one metric asks about one sample, by the walks with each end."""
-        find, enter = self._estimator, self._book.enter
+        find, enter = self._estimator, self._counter.enter
         if slow is not None and slow != most:
             most = self._of_each_kind_most(most, slow)
         if least == most:

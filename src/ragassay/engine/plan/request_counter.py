@@ -9,7 +9,7 @@ from ragassay.engine.plan.cost_estimate import Amount, Range
 from ragassay.judges import Demand
 
 TOTAL = 0b11
-"""The line of the whole run in a `Book`."""
+"""The line of the whole run in a `RequestCounter`."""
 
 
 def ends(mask: int) -> tuple[int, int]:
@@ -36,7 +36,7 @@ class _Tally:
         self.unpriced += demand.unpriced
 
 
-class Book:
+class RequestCounter:
     """Counts each distinct question once in each line. A line is two bits: lower end, upper end."""
 
     def __init__(self) -> None:

@@ -22,7 +22,7 @@ from ragassay.engine.config import (
     make_plan,
     own_metrics,
 )
-from ragassay.engine.consistency import Compared, Repeats, keeping
+from ragassay.engine.consistency import Compared, ConsistencyRun, keeping
 from ragassay.engine.models import (
     address_for,
     check_models,
@@ -294,7 +294,7 @@ class Job:
             )
             by_asking = asker is not None and size is None
             if asker is not None and by_asking:
-                asker.told = progress
+                asker.progress = progress
             takers: list[Callable[[Sequence[Sample]], None]] = []
             if groups is not None:
                 takers.append(groups.add)
@@ -326,7 +326,7 @@ class Job:
             if plan.consistency is not None and groups is not None:
                 first = resolved, summary, collected.columns
                 older = None if writer is None else writer.replace
-                second = Repeats(config, plan.consistency, *first, groups, models, older)
+                second = ConsistencyRun(config, plan.consistency, *first, groups, models, older)
                 repeats = second.run(compared, keep=keep)
             if writer is not None:
                 if repeats is None:

@@ -101,7 +101,9 @@ async def judge_all(
     async def every(sample: Sample) -> Sequence[Outcome]:
         return await asyncio.gather(*(metric.outcome(sample, scope) for metric in judged))
 
-    rows = await asyncio.gather(*(asker.whole(partial(every, sample)) for sample in samples))
+    rows = await asyncio.gather(
+        *(asker.finish_sample(partial(every, sample)) for sample in samples)
+    )
     return {metric: [row[at] for row in rows] for at, metric in enumerate(judged)}
 
 

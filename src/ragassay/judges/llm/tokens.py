@@ -44,10 +44,14 @@ def of_messages(messages: Iterable[Message]) -> float:
 
 
 def of_question(question: Question[Any], model: str = "") -> float:
-    """About how many tokens it takes to put a question, the answer's schema included.
+    """Estimates the tokens of a question's prompt, the answer's schema included.
 
-    What stands around the material is the same for all questions of one kind with as many texts, so
-    it is rendered once; a plan of a million questions only adds up the lengths of their texts.
+    The text around the data is the same for all questions of one kind with as many texts, so it is
+    rendered once; for a plan of a million questions only the lengths of their texts are added.
+
+    Args:
+        question: that is asked.
+        model: that chooses the shape of the prompt.
     """
     values = [one for name, one in question.data.items() if name not in question.unsent]
     shape = (type(question), question.template(model), tuple(map(_shape, values)))
