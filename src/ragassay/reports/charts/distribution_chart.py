@@ -48,7 +48,13 @@ def box(values: Values) -> Box | None:
 
 
 def histogram(values: Values, low: float, high: float, bins: int = 24) -> Histogram:
-    """Counts a bin; the last bin includes ``high``. All values lie in ``[low, high]``."""
+    """Counts the values in each bin; the last bin includes ``high``.
+
+    Args:
+        values: all in ``[low, high]``, shape ``(n,)``.
+        low, high: ends of the scale.
+        bins: their number.
+    """
     if high <= low:
         high = low + 1.0
     counts, _ = np.histogram(values, bins=bins, range=(low, high))
@@ -56,11 +62,17 @@ def histogram(values: Values, low: float, high: float, bins: int = 24) -> Histog
 
 
 def thinned(values: Values, limit: int) -> Values:
-    """At most ``limit`` values, evenly spaced by rank, smallest and largest included; sorted."""
-    found = np.sort(values)
-    if found.size <= limit:
-        return found
-    return found[np.linspace(0, found.size - 1, limit).round().astype(np.int64)]
+    """The values sorted, at most ``limit`` of them: evenly spaced by rank, the smallest and the
+    largest included.
+
+    Args:
+        values: shape ``(n,)``.
+        limit: how many are kept at most.
+    """
+    ordered = np.sort(values)
+    if ordered.size <= limit:
+        return ordered
+    return ordered[np.linspace(0, ordered.size - 1, limit).round().astype(np.int64)]
 
 
 def spread(n: int) -> Values:

@@ -76,27 +76,29 @@ class Details:
             n_listed = sum(identity[0] in self._wanted for identity in identities)
         limits = _Limits.share(self._budget, n_listed)
         listed = (
-            found
-            for found in with_samples(self._result)
-            if self._wanted is None or found[0][0] in self._wanted
+            sample_and_scores
+            for sample_and_scores in with_samples(self._result)
+            if self._wanted is None or sample_and_scores[0][0] in self._wanted
         )
         for chunk in _batched(islice(listed, n_listed)):
             for identity, sample, rows in chunk:
                 self._keep(identity, sample, rows)
-            yield script_json([self._whole(*found, limits) for found in chunk])
+            yield script_json(
+                [self._details_of(*sample_and_scores, limits) for sample_and_scores in chunk]
+            )
 
-    def _whole(
+    def _details_of(
         self, identity: Identity, sample: Sample | None, rows: Rows, limits: _Limits
     ) -> dict[str, Any]:
         """A sample's details with the verdicts behind its scores."""
         entry = _detail(identity, sample, rows, limits)
         evidence = list(dict.fromkeys(one for row in rows.values() for one in row.evidence))
-        found = [record for one in evidence if (record := self._result.verdicts.get(one))]
-        if found:
-            each = max(200, limits.main // len(found))
+        records = [record for one in evidence if (record := self._result.verdicts.get(one))]
+        if records:
+            each = max(200, limits.main // len(records))
             ranks = verdict_text.ranks_of(sample)
-            entry["verdicts"] = [_verdict(record, each, ranks) for record in found]
-            places = {record["id"]: at for at, record in enumerate(found)}
+            entry["verdicts"] = [_verdict(record, each, ranks) for record in records]
+            places = {record["id"]: at for at, record in enumerate(records)}
             entry["evidence"] = {
                 name: [places[one] for one in row.evidence if one in places]
                 for name, row in rows.items()
@@ -177,15 +179,21 @@ def _detail(
     if sample.passages is not None:
         each = max(120, limits.passages // max(len(sample.passages), 1))
         entry["passages"] = [
-            [p.id, p.score, p.document, _clip(p.text or "", each), _judged(sample.gold, found)]
-            for p, found in zip(sample.passages, matches, strict=True)
+            [
+                p.id,
+                p.score,
+                p.document,
+                _clip(p.text or "", each),
+                _judged(sample.gold, gold_places),
+            ]
+            for p, gold_places in zip(sample.passages, matches, strict=True)
         ]
     if sample.gold is not None:
         each = max(120, limits.main // max(len(sample.gold), 1))
         entry["gold"] = [
             [g.id, g.grade, g.document, g.start, g.end, _clip(g.text or "", each)]
             for at, g in enumerate(sample.gold)
-            if g.grade > 0 and not any(at in found for found in matches)
+            if g.grade > 0 and not any(at in gold_places for gold_places in matches)
         ]
     labels = {} if sample.answerability is None else {"answerability": str(sample.answerability)}
     entry["labels"] = labels | {
@@ -245,12 +253,12 @@ class _Shared:
             if table not in self._tables:
                 self._tables.append(table)
             return True
-        if found := spans(parts, self._answer):
-            if found not in self._pieces:
-                self._pieces.append(found)
+        if pieces := spans(parts, self._answer):
+            if pieces not in self._pieces:
+                self._pieces.append(pieces)
                 self._of.append([])
-            self._of[self._pieces.index(found)].append(metric)
-        return bool(found)
+            self._of[self._pieces.index(pieces)].append(metric)
+        return bool(pieces)
 
     def nuggets(self, limit: int) -> list[list[list[str]]]:
         """Tables of nugget, importance and whether the answer holds it."""
@@ -263,9 +271,9 @@ class _Shared:
         return [
             {
                 "of": names,
-                "list": [[_clip(s.text, each), s.start, s.end, s.held, s.by] for s in found],
+                "list": [[_clip(s.text, each), s.start, s.end, s.held, s.by] for s in spans_of],
             }
-            for names, found in zip(self._of, self._pieces, strict=True)
+            for names, spans_of in zip(self._of, self._pieces, strict=True)
         ]
 
 

@@ -146,7 +146,12 @@ def _shown(size: float) -> float:
 
 def scale_of(metric: MetricSummary, metrics: Mapping[str, MetricSummary]) -> object:
     """What metrics that share an axis have in common: their closed range, or that they are one
-    statistic of metrics with one closed range; elsewhere the metric itself."""
+    statistic of metrics with one closed range; for other metrics the metric itself.
+
+    Args:
+        metric: that is drawn.
+        metrics: all that are drawn, by name.
+    """
     if None not in metric.bounds:
         return metric.bounds
     statistic, _, of = metric.metric.partition("(of=")

@@ -75,18 +75,24 @@ def plain(name: str) -> str:
 
 def columns_of(heads: tuple[str, ...]) -> dict[str, str]:
     """The file's consistency columns by their metric, those with a published title first."""
-    found = {head.removeprefix(PREFIX): head for head in heads if head.startswith(PREFIX)}
+    heads_of = {head.removeprefix(PREFIX): head for head in heads if head.startswith(PREFIX)}
     order = {name: at for at, name in enumerate(TITLES)}
-    names = sorted(found, key=lambda name: order.get(plain(name), len(order)))
-    return {name: found[name] for name in names}
+    names = sorted(heads_of, key=lambda name: order.get(plain(name), len(order)))
+    return {name: heads_of[name] for name in names}
 
 
 def read(
     path: Path, statistic: Statistic, signatures: Mapping[str, str] | None = None
 ) -> list[Result]:
-    """One result a system with one metric a column: a value of the statistic for each query.
+    """Reads the consistency of a results file: a value of the statistic for each query.
 
-    ``signatures`` say by column how the values were computed, where a run folder tells.
+    Args:
+        path: of a results file.
+        statistic: that is drawn.
+        signatures: how the values were computed, by column, where a run folder says it.
+
+    Returns:
+        One result a system, with one metric a column.
 
     Raises:
         InputError: the file is of another kind, or a cell holds what it should not; the message has
@@ -157,15 +163,17 @@ def _value(cell: Cell, statistic: Statistic, graded: bool) -> float | None:
         return cell.number(stats[key], key)
     if len(values) < 2:
         return None
-    found: float | None = getattr(_spread(cell, values), statistic)
-    return found
+    statistic_of_values: float | None = getattr(_spread(cell, values), statistic)
+    return statistic_of_values
 
 
 def _values(cell: Cell, values: object) -> list[float]:
     if not isinstance(values, list):
         return []
-    found = [cell.number(value, "values") for value in values if not isinstance(value, dict | list)]
-    return [value for value in found if value is not None]
+    numbers = [
+        cell.number(value, "values") for value in values if not isinstance(value, dict | list)
+    ]
+    return [value for value in numbers if value is not None]
 
 
 def _spread(cell: Cell, values: list[float]) -> Spread:

@@ -43,8 +43,8 @@ def columns_of(heads: Iterable[str]) -> Columns:
 
 def _named(column: str) -> str | None:
     names = {name: name for name in DEFAULT} | dict(suites.get("golden").aliases)
-    for said, name in names.items():
-        if column in (said, f"{said}_score") or column.endswith(f"_{said}"):
+    for title, name in names.items():
+        if column in (title, f"{title}_score") or column.endswith(f"_{title}"):
             return name
     return None
 

@@ -95,7 +95,7 @@ def _reason(one: Series, name: str) -> str:
 def _indicative(series: Sequence[Series], metrics: Sequence[str]) -> list[str]:
     """Which metrics are only indicative and why, a sentence for each reason; of which files, where
     not of all."""
-    found: dict[tuple[str, str], list[str]] = {}
+    names_by_reason: dict[tuple[str, str], list[str]] = {}
     for name in metrics:
         there = [one for one in series if one.size(name)]
         reasons: dict[str, list[str]] = {}
@@ -104,11 +104,12 @@ def _indicative(series: Sequence[Series], metrics: Sequence[str]) -> list[str]:
                 reasons.setdefault(why, []).append(one.name)
         for why, files in reasons.items():
             where = "" if len(files) == len(there) else f" in {', '.join(files)}"
-            found.setdefault((why, where), []).append(name)
-    if not found:
+            names_by_reason.setdefault((why, where), []).append(name)
+    if not names_by_reason:
         return []
     told = [
-        f"{', '.join(names)}{where}: indicative: {why}." for (why, where), names in found.items()
+        f"{', '.join(names)}{where}: indicative: {why}."
+        for (why, where), names in names_by_reason.items()
     ]
     return [*told, DASHED]
 
@@ -160,9 +161,11 @@ def _judged(series: Sequence[Series]) -> list[str]:
             by.setdefault(", ".join(judges), []).append(one.name)
     if len(by) == 1 and len(next(iter(by.values()))) == len(series):
         return [f"Judged by {next(iter(by))}."]
-    found = [f"Judged by {judge}: {', '.join(files)}." for judge, files in by.items()]
+    sentences = [f"Judged by {judge}: {', '.join(files)}." for judge, files in by.items()]
     unnamed = [one.name for one in series if not any(one.name in files for files in by.values())]
-    return [*found, f"No judge is named in {', '.join(unnamed)}."] if by and unnamed else found
+    return (
+        [*sentences, f"No judge is named in {', '.join(unnamed)}."] if by and unnamed else sentences
+    )
 
 
 def compared(
@@ -174,7 +177,18 @@ def compared(
     *,
     force: bool = False,
 ) -> tuple[Comparison, Spec]:
-    """Two files query by query, with the tests of ``ragassay compare``, and the picture of them.
+    """Compares two files query by query, with the tests of ``ragassay compare``.
+
+    Args:
+        new: the file with the new run.
+        old: the file with the old run.
+        metrics: that may be drawn.
+        evaluator: whose metrics they are.
+        statistic: that is drawn of the consistency metrics.
+        force: compare although the scores were not computed alike.
+
+    Returns:
+        The comparison, and the picture of it.
 
     Raises:
         UsageError: they share no query or no metric, or the scores were not computed alike.
@@ -186,7 +200,7 @@ def compared(
         raise UsageError(
             f"{new.full} and {old.full} share none of the metrics {', '.join(metrics)}."
         )
-    found = compare(new.result, old.result, metrics=both, force=force)
+    comparison = compare(new.result, old.result, metrics=both, force=force)
     panels = {
         name: panel
         for name in both
@@ -195,4 +209,4 @@ def compared(
     }
     what = f"{_what(both, evaluator, statistic)}.{_lower(evaluator, statistic)}"
     notes = [what, *unlike([new, old], both)]
-    return found, overview(found, new.result, old.result, panels, notes)
+    return comparison, overview(comparison, new.result, old.result, panels, notes)

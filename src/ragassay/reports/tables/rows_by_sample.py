@@ -35,6 +35,6 @@ def run_numbers(identities: Iterable[Identity]) -> dict[Identity, int]:
         repeats[name, system].append(repeat)
     return {
         (name, system, repeat): number
-        for (name, system), found in repeats.items()
-        for number, repeat in enumerate(sorted(found), start=1)
+        for (name, system), repeats_of in repeats.items()
+        for number, repeat in enumerate(sorted(repeats_of), start=1)
     }
