@@ -222,7 +222,7 @@ def _only_query(debug_level: str) -> str | None:
 
 def _compare(
     runs: list[Path],
-    found: list[TrecMeasure],
+    run_measures: list[TrecMeasure],
     scored: Callable[..., TrecScores],
     *,
     correction: str,
@@ -239,7 +239,9 @@ def _compare(
     from ragassay.reports.text import comparison_table
 
     measures = [
-        m for m in found if m.metric is not None and m.summary and m.metric.aggregate == "mean"
+        m
+        for m in run_measures
+        if m.metric is not None and m.summary and m.metric.aggregate == "mean"
     ]
     if not measures:
         raise UsageError("None of these measures has a mean that could be compared.")

@@ -146,7 +146,12 @@ class Limiter:
                 place.set_exception(error())
 
     async def enter(self, tokens: int, begun: bool = False) -> None:
-        """Waits for a place; see `slot`."""
+        """Waits for a place for a request; see `slot`.
+
+        Args:
+            tokens: that the request may take.
+            begun: whether it belongs to a question that was begun before; such requests come first.
+        """
         mine = asyncio.get_running_loop().create_future()
         heapq.heappush(self._waiting, (not begun, next(_numbers), mine, tokens))
         self._serve()

@@ -44,7 +44,12 @@ class Price:
             ) from None
 
     def cost(self, input_tokens: float, output_tokens: float) -> float:
-        """US dollars for so many tokens."""
+        """The cost in US dollars.
+
+        Args:
+            input_tokens: of the request.
+            output_tokens: of the reply.
+        """
         return (self.input * input_tokens + self.output * output_tokens) / 1e6
 
     def __str__(self) -> str:

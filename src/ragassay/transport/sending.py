@@ -151,7 +151,12 @@ class Sender:
         self._stop = asyncio.Event()
 
     def stop(self, reason: Reason, detail: str) -> None:
-        """Sends nothing new from now on; who waits for a place is told so at once."""
+        """Sends nothing new from now on. Requests that wait for a place fail at once.
+
+        Args:
+            reason: of the failures that follow.
+            detail: of the failures that follow; a sentence.
+        """
         self._stopped = self._stopped or (reason, detail)
         self._wake()
 
@@ -256,12 +261,12 @@ class Sender:
         except EndpointError:
             raise
         except Exception as error:  # a defect of the endpoint's code, which may be a package's
-            said = f"{self.endpoint.url}: {type(error).__name__}: {error}"
-            raise EndpointError(Reason.SERVER_ERROR, self.endpoint.key.hidden_in(said)) from error
+            detail = f"{self.endpoint.url}: {type(error).__name__}: {error}"
+            raise EndpointError(Reason.SERVER_ERROR, self.endpoint.key.hidden_in(detail)) from error
 
     def _late(self) -> EndpointError:
-        said = f"{self.endpoint.url} did not answer within {self.timeout:g} seconds"
-        return EndpointError(Reason.TIMEOUT, said)
+        detail = f"{self.endpoint.url} did not answer within {self.timeout:g} seconds"
+        return EndpointError(Reason.TIMEOUT, detail)
 
     def _learn(self, failure: EndpointError) -> None:
         """What an error says about the endpoint."""
@@ -271,9 +276,9 @@ class Sender:
         pause = failure.retry_after
         if pause is not None and pause > LONGEST_PAUSE_S:
             failure.again = False
-            said = f"{failure.detail} It asks to be left alone for {_duration(pause)}."
-            failure.detail = said
-            self.stop(failure.reason, said)
+            detail = f"{failure.detail} It asks to be left alone for {_duration(pause)}."
+            failure.detail = detail
+            self.stop(failure.reason, detail)
             return
         if failure.overloaded:
             self.limiter.throttled(pause)
@@ -310,8 +315,8 @@ class Sender:
         dollars = None if self.price is None else self.price.cost(input_tokens, output_tokens)
         pay = await self.budget.claim(dollars, int(input_tokens + output_tokens))
         if pay is None:
-            said = f"the budget is spent ({self.budget.describe()})"
-            raise Stopped(Reason.BUDGET, said)
+            detail = f"the budget is spent ({self.budget.describe()})"
+            raise Stopped(Reason.BUDGET, detail)
         if self.stopped:
             self.budget.settle(pay, None, 0, 0)
             raise self._stopped_error()

@@ -61,6 +61,12 @@ def _published(metric: Metric) -> tuple[str, ...]:
 def judge_of_field(metric: Metric, sample: Sample, outcome: Outcome, label: str) -> str | None:
     """The judge of a field, for ``metrics_judge``.
 
+    Args:
+        metric: that the field shows.
+        sample: as it was scored.
+        outcome: of the metric.
+        label: of the judge who is asked.
+
     Returns:
         A label; empty where there is no judge that it could name; ``None`` where what the record
         says of it stays.
@@ -110,11 +116,11 @@ class Kept:
             if who and who != label:
                 self._counts.setdefault(who, Counter())[name] += 1
 
-    def told(self, label: str) -> Iterator[str]:
+    def sentences(self, label: str) -> Iterator[str]:
         """A sentence for each judge other than the one that is asked."""
         for who, fields in self._counts.items():
             first, *others = fields.items()
-            said = f"{first[1]:,} record{'s keep' if first[1] > 1 else ' keeps'} {first[0]}"
-            said += "".join(f", {n:,} {name}" for name, n in others)
+            sentence = f"{first[1]:,} record{'s keep' if first[1] > 1 else ' keeps'} {first[0]}"
+            sentence += "".join(f", {n:,} {name}" for name, n in others)
             giver = "of a judge that they do not name" if who == RECORD else f"of {who}"
-            yield f"{said} {giver}; --refresh asks {label}."
+            yield f"{sentence} {giver}; --refresh asks {label}."

@@ -80,14 +80,14 @@ class StepOptions:
         Raises:
             UsageError: there is no such step.
         """
-        found = tuple(step for step in STEPS if self.step in (step, ALL))
-        if not found:
+        steps = tuple(step for step in STEPS if self.step in (step, ALL))
+        if not steps:
             names = (*STEPS, ALL)
             raise UsageError(
                 f"There is no step {self.step!r}. {did_you_mean(self.step, names)} "
                 f"Steps are: {', '.join(names)}."
             )
-        return found
+        return steps
 
     def fields(self) -> dict[str, Metric]:
         """The metrics to compute, by the published field that each fills.
@@ -131,11 +131,11 @@ class Evaluated:
     @property
     def written(self) -> Record:
         """The record with its new metrics."""
-        found = dict(self.outcomes)
-        beside = found.get(_BESIDE)
+        metrics = dict(self.outcomes)
+        beside = metrics.get(_BESIDE)
         if isinstance(beside, Unscored) and beside.reason is Reason.NOT_APPLICABLE:
-            del found[_BESIDE]
-        return extended(self.record, found, self.judged_by)
+            del metrics[_BESIDE]
+        return extended(self.record, metrics, self.judged_by)
 
 
 def run_step(
@@ -172,12 +172,13 @@ def run_step(
 
     for window, columns in score_stream(samples(), list(fields.values()), asker, models=models):
         for at, sample in enumerate(window):
-            found = {name: column[at] for name, column in zip(fields, columns, strict=True)}
+            outcomes_of = {name: column[at] for name, column in zip(fields, columns, strict=True)}
             who = {
-                name: judge_of_field(fields[name], sample, found[name], label) for name in fields
+                name: judge_of_field(fields[name], sample, outcomes_of[name], label)
+                for name in fields
             }
-            judges = {name: said for name, said in who.items() if said is not None}
-            yield Evaluated(waiting.popleft(), sample, found, judges)
+            judges = {name: judge for name, judge in who.items() if judge is not None}
+            yield Evaluated(waiting.popleft(), sample, outcomes_of, judges)
 
 
 def run_steps(
@@ -220,8 +221,8 @@ def run_steps(
             packed(raw, options.output) as stream,
         ):
             refresh = options.refresh and options.asks
-            found = run_step(records, fields, used, options.input, models, refresh=refresh)
-            for n, one in enumerate(found, 1):
+            evaluated = run_step(records, fields, used, options.input, models, refresh=refresh)
+            for n, one in enumerate(evaluated, 1):
                 stream.write(strict.dumps(one.written) + b"\n")
                 collected.add([one.sample], [[one.outcomes[name]] for name in shown])
                 kept.add(one.sample, one.outcomes, one.judged_by, used.judge.label)
@@ -238,9 +239,9 @@ def run_steps(
     asked = used if options.asks else None
     notes = [*_notes(tasks), *told, *used.judge.remarks(), *models.remarks()]
     if asked is not None and options.named:
-        notes += kept.told(asked.judge.label)
+        notes += kept.sentences(asked.judge.label)
     if isinstance(used.judge, Nobody):
-        collected.cause = used.judge.told(len(collected.columns))
+        collected.cause = used.judge.advice(len(collected.columns))
     return collected.summary(
         options.input.name,
         SUITE,

@@ -51,7 +51,7 @@ class Nobody(Judge):
         self._lacking |= lacking
         self._n_lacking += bool(lacking)
 
-    def told(self, total: int) -> str:
+    def advice(self, total: int) -> str:
         """What is to be done about records that lack what earlier steps write: a sentence, empty
         where none does."""
         if not self._lacking:

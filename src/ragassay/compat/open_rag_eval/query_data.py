@@ -43,12 +43,12 @@ def samples_of(data: Any, columns: Mapping[str, str] | None = None) -> Any:
         data: see there.
         columns: fields under names of somebody's own.
     """
-    found = [data] if isinstance(data, Mapping | Sample) else data
-    if isinstance(found, list | tuple):
-        for at, record in enumerate(found, start=1):
+    records = [data] if isinstance(data, Mapping | Sample) else data
+    if isinstance(records, list | tuple):
+        for at, record in enumerate(records, start=1):
             if isinstance(record, Mapping):
                 _no_unknown(record, at, columns or {})
-    return found
+    return records
 
 
 def _no_unknown(record: Mapping[str, Any], at: int, columns: Mapping[str, str]) -> None:

@@ -53,11 +53,11 @@ class Surveyed:
 
 @dataclass(frozen=True)
 class Checked:
-    """Whether a model loads and scores, and what it said."""
+    """Whether a model loads and scores, and a message that says so."""
 
     name: str
     ok: bool
-    said: str
+    message: str
 
 
 def survey(folders: Mapping[str, str]) -> list[Surveyed]:
@@ -165,7 +165,7 @@ def check(name: str, options: ModelOptions) -> Checked:
 
 
 def _compared(name: str, metric: Metric, score: Score, models: Models) -> Checked:
-    """What the metric said, beside what the model's page says where it does."""
+    """The score of the metric, with the value that the model's page has, if any."""
     examples = facts(Weights.parse(name)).examples
     remarks = [f"{metric} {score.number:.4f}"]
     near = NEAR.get(models.options.dtype or "float32", ROUGH)

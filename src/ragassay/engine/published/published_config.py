@@ -53,7 +53,7 @@ def translate(content: Marked, path: Path, given: Collection[str] = ()) -> Draft
     from the working directory.
 
     Args:
-        content: the file's content.
+        content: of the file, with its lines.
         path: of the file.
         given: keys that flags set, so that the file need not say them.
 

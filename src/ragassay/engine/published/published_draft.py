@@ -18,7 +18,7 @@ class Draft:
     """The part of a published configuration that is translated so far.
 
     Attributes:
-        content: the file's content.
+        content: of the file, with its lines.
         path: of the file.
         given: keys that flags set, so that the file need not say them.
         values: keys of `RunConfig`.
