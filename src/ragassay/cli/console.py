@@ -40,9 +40,9 @@ def console(*, stderr: bool = False) -> Console:
 
 
 class _Trimmed:
-    """A stream without the blanks that fill a table's lines: they would only disturb grep.
+    """A stream that drops the blanks at the ends of a table's lines, because they disturb grep.
 
-    What its encoding cannot express is written as a question mark.
+    Characters that its encoding does not have are written as question marks.
     """
 
     def __init__(self, stream: TextIO) -> None:

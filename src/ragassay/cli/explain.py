@@ -1,4 +1,4 @@
-"""``ragassay explain``: a score, and the words behind it."""
+"""``ragassay explain``: a score, and the verdicts that it rests on."""
 
 from __future__ import annotations
 

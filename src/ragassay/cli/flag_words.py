@@ -1,4 +1,4 @@
-"""From the words of a command line to values: lists, mappings, numbers."""
+"""Reads lists, mappings and numbers from the words of a command line."""
 
 from __future__ import annotations
 

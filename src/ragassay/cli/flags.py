@@ -1,4 +1,4 @@
-"""Flags made of the options that `RunConfig` declares, and their words read."""
+"""Makes flags of the options that `RunConfig` declares, and reads their values."""
 
 from __future__ import annotations
 

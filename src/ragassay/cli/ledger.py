@@ -1,4 +1,4 @@
-"""``ragassay ledger``: what was paid for, taking it elsewhere, throwing old answers away."""
+"""``ragassay ledger``: statistics, export and deletion of stored answers."""
 
 from __future__ import annotations
 
@@ -232,7 +232,7 @@ def prune(
 
 
 def _forget(path: Path, model: str | None, *, dry_run: bool, json: bool) -> int:
-    """Forgets rejected parameters, and says which these were."""
+    """Forgets rejected parameters, and prints them."""
     from ragassay.judges.ledger import Ledger, ledger_admin
 
     with Ledger(path, create=False) as book:

@@ -96,7 +96,7 @@ class Shown(Protocol):
         """So many are done."""
 
     def compared(self, n: int, of: int, /) -> None:
-        """Begins anew with the queries whose runs are looked at, and counts those."""
+        """Restarts the bar for the queries whose repeated runs are compared, and counts those."""
 
 
 @contextmanager

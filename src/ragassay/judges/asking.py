@@ -178,8 +178,9 @@ class Asker:
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     def drain(self) -> None:
-        """Sends nothing new, and waits for what is in flight: it is paid. The judge's own deadline
-        bounds the wait, and a Ctrl-C cuts it short."""
+        """Sends nothing new, and waits for the requests in flight, because they are paid for. The
+        judge's own deadline bounds the wait, and a Ctrl-C ends it.
+        """
         if self._loop is not None and not self.ending:
             self.ending = True
             self.submit(self.judge.drain()).result()
@@ -375,7 +376,8 @@ class Ask:
         return [cast("Verdict[R]", one).answer for one in verdicts]
 
     async def once(self, build: Callable[..., Awaitable[T]], *args: Hashable) -> T:
-        """``await build(ask, *args)``, computed once a window; its evidence becomes ours.
+        """The result of ``await build(ask, *args)``, computed once a window. Its evidence is added
+        to that of this `Ask`.
 
         Raises:
             Unanswered: the build ran into a question without an answer.

@@ -24,7 +24,9 @@ class Judge(ABC):
     @property
     @abstractmethod
     def label(self) -> str:
-        """What outputs call it: ``openai:gpt-4o``, ``offline-lexical/1``. Never holds a secret."""
+        """The name in outputs: ``openai:gpt-4o``, ``offline-lexical/1``. Never contains a
+        secret.
+        """
 
     @property
     def signature(self) -> str:
@@ -66,7 +68,7 @@ class Judge(ABC):
 
     @abstractmethod
     async def answer(self, question: Question[R_co], repeat: int = 0) -> Verdict[R_co] | Failure:
-        """The verdict on a question. Never raises for what a judge can do wrong.
+        """The verdict on a question. Errors of the judge are returned as a `Failure`, never raised.
 
         Args:
             question: what to answer.

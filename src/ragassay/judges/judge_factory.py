@@ -189,7 +189,7 @@ def address_of(
     key: Secret | None = None,
     role: Role = "judge",
 ) -> Address:
-    """Where the judge of a word is, or who else is named like one.
+    """The address of the judge that a word names.
 
     Args:
         word: ``openai``, ``openai:gpt-4o``, ``URL#model``.
@@ -279,8 +279,9 @@ class _Making:
         )
 
     def _limiter(self, address: Address) -> Limiter:
-        """One for each endpoint. Breakers are not shared: a wrong model name says nothing about
-        the other models there."""
+        """The limiter of an endpoint, shared by its models. Breakers are not shared, because a
+        wrong model name says nothing about the other models.
+        """
         limiter = self.limits.get(address.url)
         if limiter is None:
             options = self.options

@@ -73,11 +73,11 @@ class Panel(Judge):
 
     @property
     def width(self) -> int:
-        """What the member with the most room takes at once."""
+        """The largest number of questions that a member takes at once."""
         return max(member.width for member in self.members)
 
     def without(self, names: Iterable[str]) -> tuple[str, ...]:
-        """What at least one member's endpoint does not take."""
+        """The parameters that the endpoint of at least one member does not take."""
         asked = tuple(names)
         lost = {name for member in self.members for name in member.without(asked)}
         return tuple(sorted(lost))
@@ -219,8 +219,9 @@ def decided(
 
 
 def disagreed(asked: Vote) -> bool:
-    """Whether the members of a panel who answered a question did not all say the same. Other words
-    for the same answer are no disagreement, nor is a lost vote."""
+    """Whether the members of a panel who answered a question gave different answers. Other words
+    for the same answer are no disagreement, nor is a lost vote.
+    """
     return differ([vote.answer for vote in asked.votes if isinstance(vote, Verdict)])
 
 

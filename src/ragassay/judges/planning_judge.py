@@ -176,15 +176,15 @@ class _PlanningAsk(Ask):
 
 @cache
 def _form(cls: type[Question[Any]]) -> float:
-    """About how many tokens say in which form to answer."""
+    """The approximate number of tokens of the instruction on the form of the answer."""
     return tokens.estimate("\n\n" + requests.keys_wanted(cls))
 
 
 def _own(answer: R, question: Question[R]) -> R:
-    """The answer with its free texts marked as answers to this very question.
+    """The answer, with its free texts marked as answers to this very question.
 
-    Two real answers never claim the same in the same words; two planned ones would, and the
-    questions that follow from them would be taken for one.
+    Two real answers never make the same claims in the same words. Two planned ones would, and the
+    questions that follow from them would be counted as one.
     """
     names = [name for name in _free_texts(type(answer)) if getattr(answer, name)]
     if not names:

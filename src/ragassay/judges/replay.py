@@ -1,4 +1,4 @@
-"""A judge that repeats what was said before: recorded runs, or the labels of people."""
+"""A judge that repeats recorded answers: of other runs, or labels of people."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ class Replay(Judge):
 
 
 def vote_of(record: Mapping[str, Any], question: Question[Any], repeat: int, where: str) -> Vote:
-    """A record as the verdict or failure that it was, with its provenance and votes.
+    """A record as the verdict or failure that was recorded, with its provenance and votes.
 
     Args:
         record: as `ragassay.judges.verdict_records.to_record` makes it, or a person's label.
@@ -172,8 +172,9 @@ def vote_of(record: Mapping[str, Any], question: Question[Any], repeat: int, whe
 
 
 def _provenance(record: Mapping[str, Any], where: str) -> Provenance:
-    """What the record tells of its origin. Nothing is sent now, and no ledger is looked into: there
-    is no request, and it took no attempts."""
+    """The origin that the record states. Nothing is sent now, and no ledger is used: there is no
+    request, and no attempts are counted.
+    """
     sent = record.get("sent") or record
     return Provenance(
         judge=str(record.get("judge") or where),

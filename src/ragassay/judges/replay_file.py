@@ -324,7 +324,7 @@ def _digest(data: Mapping[str, Any]) -> bytes:
 
 
 def _plain(value: Any) -> Any:
-    """Texts as they read: white space collapsed, accents composed, broken characters marked."""
+    """Texts with white space collapsed, accents composed and broken characters marked."""
     if isinstance(value, str):
         readable = value.encode("utf-8", "replace").decode()
         return unicodedata.normalize("NFC", " ".join(readable.split()))

@@ -61,7 +61,7 @@ class ReplyInParts(Reply):
 
     @model_serializer(mode="wrap")
     def _plain(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """``lost`` is written where something is lost, and what is lost is not written."""
+        """The fields as plain values: ``lost`` only where a field is lost, and no lost field."""
         body: dict[str, Any] = handler(self)
         lost = body.pop("lost")
         kept = {name: value for name, value in body.items() if value is not None}
@@ -75,7 +75,7 @@ def about(name: str) -> str:
 
 
 def _bare(kind: Any) -> Any:
-    """A type without its marks and without ``None`` beside it."""
+    """A type without its annotations and without ``None``."""
     if get_origin(kind) in (Union, UnionType):
         (kind,) = (one for one in get_args(kind) if one is not NoneType)
     return get_args(kind)[0] if get_origin(kind) is Annotated else kind

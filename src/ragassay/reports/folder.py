@@ -1,4 +1,4 @@
-"""The reports that stand in a run folder."""
+"""The reports in a run folder."""
 
 from __future__ import annotations
 

@@ -59,12 +59,12 @@ class Breaker:
         self._unusable = 0
 
     def succeeded(self) -> None:
-        """The endpoint answered: what failed before was passing."""
+        """Notes that the endpoint answered: earlier failures were passing."""
         self._answered = True
         self._failures = self._rejected = self._alike = 0
 
     def usable(self) -> None:
-        """A reply held an answer: from now on the model is trusted to be able to give one."""
+        """Notes that a reply held an answer: the model can give answers."""
         self._usable = True
 
     def unusable(self, detail: str) -> None:

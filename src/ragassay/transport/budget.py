@@ -160,7 +160,9 @@ class Budget:
                 turn.set_result(None)
 
     def forfeit(self, reservation: Reservation) -> None:
-        """Ends a reservation where nobody knows what the request took: all of it counts."""
+        """Ends a reservation where it is not known what the request took: all of the reservation
+        counts.
+        """
         self.settle(reservation, reservation.dollars, reservation.tokens)
         self.estimated = True
 

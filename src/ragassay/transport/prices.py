@@ -83,7 +83,7 @@ def price_of(model: str, endpoint: str = "") -> Price | None:
 
 
 def is_local(endpoint: str) -> bool:
-    """Whether a URL leads to this machine or a private network: nobody bills its tokens."""
+    """Whether a URL is of this machine or a private network, whose tokens cost nothing."""
     try:
         host = (urlsplit(endpoint).hostname or "").rstrip(".").casefold()
     except ValueError:

@@ -1,4 +1,4 @@
-"""Keys: where they come from, and that they go nowhere but into a request's header."""
+"""API keys: they are read from the environment or a file, and used only in a request's header."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SENDABLE = re.compile(r"[\x21-\x7e]*")
 
 
 class Secret:
-    """A key that no ``repr``, ``str``, pickle or JSON gives away.
+    """A key that does not show in its ``repr`` or ``str``, in a pickle or in JSON.
 
     Args:
         value: the key; blanks around it do not belong to it. Empty where none is sent.
@@ -58,7 +58,7 @@ class Secret:
 
     @property
     def advice(self) -> str:
-        """What to do where an endpoint does not take it."""
+        """What to do where an endpoint rejects the key."""
         if self:
             return f"Check {self.source}."
         return f"No key was sent{f'; set {self.source}' if self.source else ''}."

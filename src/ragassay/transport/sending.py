@@ -1,4 +1,4 @@
-"""Sending a request until it is answered, or until that is hopeless.
+"""Sends a request until it is answered, or until an answer cannot be expected.
 
 A `Sender` belongs to one endpoint and model. It takes a place at the limiter and a reservation of
 the budget for every attempt, counts what is spent, and knows when nothing more may be sent.
@@ -41,7 +41,7 @@ INTERRUPTED = "interrupted before it was answered; run the same command again to
 
 @dataclass
 class Tally:
-    """What it took so far to have one question answered.
+    """Attempts, tokens and money for the answer to one question so far.
 
     Attributes:
         attempts: requests sent; those that found no connection never were.
@@ -101,7 +101,7 @@ class Stopped(EndpointError):  # noqa: N818 - it is a decision
 
 
 class _Woken(Exception):  # noqa: N818 - it is a signal
-    """Waiting for a place is over: look whether anything may still be sent."""
+    """Ends a wait for a place, so that the task checks whether anything may still be sent."""
 
 
 class Sender:
@@ -178,8 +178,8 @@ class Sender:
             self._wake()
 
     async def send(self, outgoing: SendRequest[T]) -> T | None:
-        """What comes of the reply, or ``None`` where the request is not current any more (nothing
-        was sent).
+        """The result that the request makes of its reply; ``None`` where the request is not current
+        any more (then nothing was sent).
 
         Raises:
             Stopped: nothing more is sent.
@@ -230,7 +230,7 @@ class Sender:
                 continue  # perhaps another judge of this endpoint was stopped
 
     async def _sent(self, body: bytes, tally: Tally, pay: Reservation | None) -> Completion:
-        """One sending, counted: by the tally, the budget, the limiter and the breaker."""
+        """One attempt, counted by the tally, the budget, the limiter and the breaker."""
         clock = asyncio.get_running_loop().time
         completion: Completion | None = None
         free = False

@@ -17,7 +17,7 @@ from typing import Any, Literal, get_args
 from ragassay import strict, suites
 from ragassay.compat.mtrag.given_values import Kept, Known, judge_of_field
 from ragassay.compat.mtrag.mtrag_evaluators import read_evaluators
-from ragassay.compat.mtrag.unavailable_judge import Nobody
+from ragassay.compat.mtrag.unavailable_judge import UnavailableJudge
 from ragassay.engine.config import make_config, with_options
 from ragassay.engine.results import Summary
 from ragassay.engine.run import Accumulator, judged_among, noted, score_stream, signature, spending
@@ -162,7 +162,7 @@ def run_step(
     """
     waiting: deque[Record] = deque()
     mapper = Mapper(path)
-    known = Known(fields, not isinstance(asker.judge, Nobody), refresh)
+    known = Known(fields, not isinstance(asker.judge, UnavailableJudge), refresh)
     label = asker.judge.label
 
     def samples() -> Iterator[Sample]:
@@ -205,7 +205,7 @@ def run_steps(
     shown = {name: metric for name, metric in fields.items() if name != _BESIDE}
     collected = Accumulator(make_config(), shown)
     tasks = _tasks(options)
-    mine = Asker(Nobody(CONDITION)) if options.steps == (CONDITION,) else None
+    mine = Asker(UnavailableJudge(CONDITION)) if options.steps == (CONDITION,) else None
     if asker is None and mine is None:
         mine = offline_asker()
     used = mine or asker
@@ -226,7 +226,7 @@ def run_steps(
                 stream.write(strict.dumps(one.written) + b"\n")
                 collected.add([one.sample], [[one.outcomes[name]] for name in shown])
                 kept.add(one.sample, one.outcomes, one.judged_by, used.judge.label)
-                if isinstance(used.judge, Nobody):
+                if isinstance(used.judge, UnavailableJudge):
                     used.judge.add(one.outcomes.values())
                 if progress is not None:
                     progress(n)
@@ -240,7 +240,7 @@ def run_steps(
     notes = [*_notes(tasks), *told, *used.judge.remarks(), *models.remarks()]
     if asked is not None and options.named:
         notes += kept.sentences(asked.judge.label)
-    if isinstance(used.judge, Nobody):
+    if isinstance(used.judge, UnavailableJudge):
         collected.cause = used.judge.advice(len(collected.columns))
     return collected.summary(
         options.input.name,

@@ -1,4 +1,4 @@
-"""The options of Open RAG Eval's Python face: which there are, and what they are for."""
+"""The options of Open RAG Eval's Python classes, and what they mean here."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ class Part(ABC):
 
 
 class UMBRELAMetric(Part):
-    """Grades of retrieved passages, and what the ranking is worth by them."""
+    """Grades of retrieved passages, and the retrieval metrics that follow from them."""
 
     metrics = ("umbrela", "umbrela_P@1", "umbrela_AP@1", "umbrela_MRR")
 

@@ -1,4 +1,4 @@
-"""What Open RAG Eval's Python face takes as data."""
+"""The data that Open RAG Eval's Python classes take."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ class RAGResultsLoader:
 
 
 def samples_of(data: Any, columns: Mapping[str, str] | None = None) -> Any:
-    """What `ragassay.evaluate` takes. A nested field that nobody reads is refused where passages or
-    answer are lacking: they may well be in it.
+    """The data in a form that `ragassay.evaluate` takes. An unknown nested field is refused where
+    passages or answer are missing, because it may hold them.
 
     Args:
         data: see there.

@@ -179,7 +179,7 @@ def _unlike(
 def _drop_gate(
     margin: drops.Margin, difference: Difference, matched: MatchedRuns, options: _TestOptions
 ) -> GateResult:
-    """What is found of the largest drop allowed of one metric."""
+    """The result of a gate on the largest drop allowed of one metric."""
     metric = matched.a.summary.metrics[margin.metric]
 
     def bounds_with(owed_a: float, owed_b: float) -> Bounds:
@@ -380,7 +380,7 @@ def _without_interval(differences: Sequence[Difference], interval: str) -> list[
 
 
 def _possible(difference: float | None, low: float | None, high: float | None) -> float | None:
-    """The difference, unless no two values of a metric with these bounds are so far apart."""
+    """The difference; ``None`` where it is larger than the range of the metric allows."""
     if difference is None or low is None or high is None or difference <= high - low:
         return difference
     return None

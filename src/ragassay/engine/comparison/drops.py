@@ -99,8 +99,9 @@ def decide(
 ) -> GateResult:
     """Whether a drop beyond the margin is excluded (passed), shown (failed), or neither.
 
-    It rests on the one-sided bounds of the difference, which no other metric weakens. Where scores
-    are owed, it is decided only where the worst and the best possible values decide alike.
+    The gate rests on the one-sided bounds of the difference, whose level no other metric changes.
+    Where scores are owed, it is decided only if the worst and the best possible values give the
+    same decision.
 
     Args:
         margin: of the metric.

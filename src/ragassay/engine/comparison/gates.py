@@ -248,7 +248,9 @@ def _estimate(
     options: IntervalOptions,
     owed: float | None = None,
 ) -> _Estimate:
-    """What a gate looks at; ``owed`` takes the place of each score that is owed, where given."""
+    """The values that a gate is decided by; ``owed`` takes the place of each score that is owed,
+    where given.
+    """
     chosen = columns.scored(metric.name)
     values = columns.values(metric.name)
     if owed is not None:
@@ -266,7 +268,7 @@ def _estimate(
 
 
 def _outermost(gate: Gate, possible: Sequence[_Estimate]) -> Bounds:
-    """The lowest and the highest of what a gate was decided by: means, or bounds."""
+    """The lowest and the highest value that a gate was decided by: of means, or of bounds."""
     on_mean = gate.which == "mean"
     lows = [one.mean if on_mean else one.low for one in possible]
     highs = [one.mean if on_mean else one.high for one in possible]

@@ -73,8 +73,9 @@ class MatchedRuns:
 
     @property
     def clusters(self) -> tuple[NDArray[np.int64] | None, str | None]:
-        """A number for each query's cluster, and what the clusters are; ``None`` where neither run
-        is clustered. Where both are, the larger clusters count, whichever run has them."""
+        """The number of each query's cluster, and what the clusters are; ``None`` where neither run
+        is clustered. Where both are, the one with the larger clusters counts.
+        """
         clusters = [
             (query_clusters(run, rows, self.queries), run.config.get("cluster_by"))
             for run, rows in ((self.a, self.rows_a), (self.b, self.rows_b))

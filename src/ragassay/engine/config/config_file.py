@@ -96,7 +96,7 @@ class ConfigFile:
 
 
 def read_config(path: str | Path, given: Mapping[str, Any] | None = None) -> ConfigFile:
-    """Reads a configuration file, environment variables filled in.
+    """Reads a configuration file, and fills in environment variables.
 
     Args:
         path: the YAML file. Paths in it are relative to its folder; what is to be read and is not
@@ -149,8 +149,9 @@ def read_config(path: str | Path, given: Mapping[str, Any] | None = None) -> Con
 
 
 def _sampling(content: Marked, source: Path) -> tuple[dict[str, Any], dict[Place, Place]]:
-    """Our keys for the sampling parameters that stand together as ``model_kwargs``, and where each
-    one stands."""
+    """Our keys for the sampling parameters that are given together as ``model_kwargs``, and the
+    place of each.
+    """
     given = content.value.get(_SAMPLING)
     if given is not None and not isinstance(given, dict):
         raise InputError("is not a mapping", path=source, line=content.line((_SAMPLING,)))

@@ -1,4 +1,4 @@
-"""Keys to endpoints do not belong into configuration files: files are shared, and kept."""
+"""Refuses API keys in configuration files, because files are shared and kept."""
 
 from __future__ import annotations
 

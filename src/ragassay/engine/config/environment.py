@@ -45,10 +45,10 @@ def read_filled(
     leave: Callable[[Place], bool] = lambda place: False,
     environment: Mapping[str, str] | None = None,
 ) -> Marked:
-    """What a YAML text holds, with environment variables filled in.
+    """The content of a YAML text, with environment variables filled in.
 
-    They are filled in after the text was read, so no value can change its structure, and what
-    stands in comments does not count.
+    They are filled in after the text was parsed, so no value can change its structure, and
+    references in comments are ignored.
 
     Args:
         text: the whole file.

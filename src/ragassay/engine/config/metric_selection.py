@@ -172,12 +172,12 @@ def with_options(metrics: Sequence[Metric], options: Mapping[str, Any]) -> list[
 
 
 def _is_for(metric: Metric, name: str, value: Any, metrics: Sequence[Metric]) -> bool:
-    """Whether a value is meant for this metric, too; one that nobody knows is for all."""
+    """Whether a value is meant for this metric; a value that no metric knows is meant for all."""
     return _knows(metric, name, value) or not any(_knows(one, name, value) for one in metrics)
 
 
 def _knows(metric: Metric, name: str, value: Any) -> bool:
-    """Whether a value may be that of a metric's parameter, as far as its choices say."""
+    """Whether a metric's parameter may have a value, by the choices that it declares."""
     spec = naming.parameters(metric).get(name)
     if spec is None:
         return False

@@ -31,9 +31,10 @@ _DAY = 86_400.0
 
 
 class RunConfig(BaseModel):
-    """What ``ragassay run`` does. The one place that says which options there are: the flags of the
-    command, the keys of a configuration file, the keywords of `ragassay.evaluate`,
-    docs/configuration.md and its JSON schema all come from these fields."""
+    """The options of ``ragassay run``. They are declared only here: the flags of the command, the
+    keys of a configuration file, the keywords of `ragassay.evaluate`, docs/configuration.md and
+    its JSON schema all come from these fields.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -503,7 +504,7 @@ def _utc(seconds: float) -> str:
 
 
 def first_problem(error: ValidationError) -> tuple[tuple[str, ...], str]:
-    """The place (key, item) of the first thing that is wrong, and what it is."""
+    """The place (key, item) of the first error, and what is wrong there."""
     first = error.errors()[0]
     problem = str(first["msg"]).removeprefix("Value error, ")
     wrong = "" if first["type"] == "value_error" else f", not {shown(first['input'])}"

@@ -130,7 +130,8 @@ def looked_at(
 def repeats_plan(
     over: Sequence[Metric], of: Mapping[str, Metric], shown: Mapping[str, str]
 ) -> RepeatsPlan:
-    """The metrics over runs, each one that names no other metric once for each of those looked at.
+    """The metrics over runs; one that names no other metric is there once for each metric that is
+    compared.
 
     Args:
         over: metrics over runs.

@@ -1,4 +1,4 @@
-"""The second step of a run: how alike the runs of each query are. Its outcome is a run itself."""
+"""The second step of a run: it compares the runs of each query, and its result is a run itself."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ Compared = Callable[[int, int], None]
 
 
 def keeping(stack: ExitStack, output: str | None, stays: bool) -> Kept:
-    """Where the samples of the first step are kept for the second.
+    """A place that keeps the samples of the first step for the second.
 
     Args:
         stack: lives as long as they are needed.
@@ -130,8 +130,9 @@ class ConsistencyRun:
         return Result(summary, columns, resolved, folder, sink.rows, sink.samples)
 
     def _config(self, folder: Path | None) -> RunConfig:
-        """The run's configuration, without the columns that tell the runs of a query apart: a query
-        has no value in them."""
+        """The run's configuration, without the columns that distinguish the runs of a query: a
+        query has no value in them.
+        """
         rows: dict[tuple[str, str], list[int]] = {}
         for at, (query, system, _) in enumerate(self.columns.identities):
             rows.setdefault((query, system), []).append(at)
@@ -156,7 +157,7 @@ class ConsistencyRun:
         )
 
     def _signature(self, metric: Metric, given: Given) -> str:
-        """With the signature of the metric that is looked at."""
+        """The signature of a metric over runs, followed by that of the metric that it compares."""
         own = signature(metric, None, None, given, self.models)
         if not isinstance(metric, OfMetric) or metric.of not in self.summary.metrics:
             return own
@@ -179,7 +180,7 @@ class ConsistencyRun:
         )
 
     def _variances(self) -> dict[str, Components]:
-        """Where the variance of each numeric metric comes from, for those that have repeats."""
+        """The components of the variance of each numeric metric that has repeats."""
         variances = {}
         queries = np.array([query for query, _, _ in self.columns.identities], dtype=object)
         systems = np.array([system for _, system, _ in self.columns.identities], dtype=object)
@@ -199,7 +200,9 @@ class ConsistencyRun:
     def _resolved(
         self, folder: Path | None, clustered_by: str | None, summary: Summary
     ) -> dict[str, Any]:
-        """The content of this step's ``run.yaml``: the whole run's. It is run again as a whole."""
+        """The content of this step's ``run.yaml``. It is the configuration of both steps, because
+        they are run again together.
+        """
         body = dict(self.resolved)
         if folder is not None:
             body = moved_config(body, folder.parent, folder)

@@ -1,5 +1,5 @@
-"""What a run says about its models, looked at before its work begins: a slip of the pen would cost
-it a metric."""
+"""Checks what a run says about its models before the work begins: a misspelt name would leave a
+metric unscored."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from ragassay.models.weights import KNOWN, is_path, no_folder
 
 
 def check_models(config: RunConfig, metrics: Iterable[Metric]) -> None:
-    """Looks at folders, names, device and parameters.
+    """Checks folders, names, device and parameters.
 
-    A folder for one of ragassay's own models that the run has no use for is only worth a warning:
-    such lists are kept for many runs.
+    A folder for one of ragassay's own models that the run does not use gives only a warning,
+    because such lists are kept for many runs.
 
     Args:
         config: names folders and device.
@@ -56,7 +56,7 @@ def check_models(config: RunConfig, metrics: Iterable[Metric]) -> None:
 
 
 def check_folders(folders: Mapping[str, str]) -> None:
-    """Looks whether the folders are there that are named for models.
+    """Checks that the folders that are named for models exist.
 
     Raises:
         OptionError: one is not.
@@ -67,7 +67,7 @@ def check_folders(folders: Mapping[str, str]) -> None:
 
 
 def check_paths(metric: Metric, folders: Collection[str]) -> None:
-    """Looks whether the folders are there that a metric names as its models.
+    """Checks that the folders that metrics name as their models exist.
 
     Args:
         metric: of a run.

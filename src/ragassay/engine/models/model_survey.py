@@ -219,7 +219,7 @@ def _suites_of(metric: Metric) -> list[str]:
 
 
 def _size(folder: Path) -> int:
-    """Bytes of the files, without what a download left there for itself."""
+    """Bytes of the files, without those that a download left for its own use."""
     files = (path for path in folder.rglob("*") if path.is_file())
     return sum(
         path.stat().st_size

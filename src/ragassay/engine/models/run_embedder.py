@@ -1,4 +1,4 @@
-"""What turns texts into vectors in a run: from a configuration to an embedder.
+"""The embedder of a run, by its configuration.
 
 ========================================== ====================================================
 ``FOLDER``                                 a model in a folder on this machine

@@ -157,7 +157,9 @@ class CallPlan:
 
     @property
     def shared(self) -> int:
-        """Requests that the run needs fewer than its metrics line by line, at least."""
+        """Requests that metrics share: by how many, at least, the run needs fewer than its metrics
+        alone.
+        """
         alone = sum(amount.calls.low for amount in self.metrics.values())
         return max(0, int(alone - self.total.calls.low))
 

@@ -1,8 +1,8 @@
 """Finds out what a run would ask its judge, without asking it.
 
-Every judged metric is walked over the samples with the smallest and with the largest answer to each
-question. Where both walks ask the same, the numbers are exact; else they are an interval that holds
-whatever the judge will say. What the ledger holds is counted apart: it costs nothing.
+Every judged metric scores the samples with the smallest and with the largest answer to each
+question. Where both ask the same, the numbers are exact; else they are an interval that holds for
+any answers of the judge. Answers in the ledger are counted separately, because they cost nothing.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class Planner:
                 stack.callback(asker.close)
 
     def prepare(self, name: str, build: Callable[[Asker], object]) -> None:
-        """Walks what is asked before the samples (a pooled nugget bank), under a line of its own.
+        """Counts what is asked before the samples (a pooled nugget bank), under a line of its own.
 
         Args:
             name: of that line.
@@ -218,7 +218,9 @@ class Planner:
 async def _outcomes(
     samples: Sequence[Sample], judged: Iterable[JudgedMetric], scope: Scope
 ) -> Judged:
-    """What `judge_all` gives; one after the other, because nothing is waited for."""
+    """The outcomes as `judge_all` gives them, one metric after the other, because nothing is waited
+    for.
+    """
     outcomes: dict[JudgedMetric, Sequence[Outcome]] = {}
     for metric in judged:
         if type(metric).judge_window is JudgedMetric.judge_window:
@@ -235,7 +237,9 @@ def _fills_a_list(metric: JudgedMetric) -> bool:
 def _grouped(
     metrics: Mapping[str, Metric],
 ) -> dict[tuple[JudgedMetric, ...], tuple[str, ...]]:
-    """The shown names of the metrics that ask, those together that ask by the same metrics."""
+    """The shown names of the metrics that ask; those that ask by the same judged metrics are
+    together.
+    """
     groups: dict[tuple[JudgedMetric, ...], tuple[str, ...]] = {}
     for name, metric in metrics.items():
         judged = tuple(judged_among([metric]))
@@ -245,7 +249,7 @@ def _grouped(
 
 
 def _alike(lines: Mapping[tuple[str, ...], Amount]) -> dict[tuple[str, ...], Amount]:
-    """Lines that are the same to the last token are one."""
+    """The lines, with equal ones merged."""
     merged: dict[Amount, tuple[str, ...]] = {}
     for names, amount in lines.items():
         merged[amount] = (*merged.get(amount, ()), *names)

@@ -1,4 +1,4 @@
-"""How fast a judge answers: what its ledger remembers, else an assumption."""
+"""How fast a judge answers: by the latencies in its ledger, else by an assumption."""
 
 from __future__ import annotations
 

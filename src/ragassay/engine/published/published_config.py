@@ -116,7 +116,9 @@ def _files(draft: Draft) -> None:
 
 
 def _queries(draft: Draft, golden: bool) -> None:
-    """Where the golden answers are; nobody else reads the queries."""
+    """Translates where the golden answers are; only the golden-answer evaluator reads the
+    queries.
+    """
     key = "input_queries"
     name = _path_of(draft, key)
     if name is None:
@@ -135,7 +137,7 @@ def _path_of(draft: Draft, key: str) -> str | None:
 
 
 def _check_once(draft: Draft) -> None:
-    """Refuses a key of ours that an evaluator says, too."""
+    """Refuses a key of ours that an evaluator sets as well."""
     for key in draft.content.value:
         if key in RunConfig.model_fields and key in draft.values:
             place = draft.places[(key,)]
@@ -161,7 +163,7 @@ def _listed(draft: Draft) -> Iterable[tuple[Any, Place]]:
 
 
 def _evaluator(draft: Draft, body: Any, place: Place, seen: dict[str, tuple[Place, Any]]) -> None:
-    """Puts what an evaluator stands for, and remembers it among those seen."""
+    """Translates an evaluator, and remembers it among those seen."""
     if not isinstance(body, dict):
         raise draft.wrong(place, "is not a mapping of keys", _one_of())
     one = draft.validated(Evaluator, body, place)

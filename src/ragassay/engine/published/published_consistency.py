@@ -54,8 +54,9 @@ def translate_consistency(draft: Draft, one: Evaluator, place: Place) -> None:
 
 
 def add_spread(draft: Draft) -> None:
-    """With repeated runs of the TREC evaluator its metrics' spread comes on top of the likenesses
-    that are listed; where none are, the whole suite is computed."""
+    """Adds the spread of the metrics of the TREC evaluator, where it has repeated runs, to the
+    similarities that are listed. Where none are listed, the whole suite is computed anyway.
+    """
     if draft.over_runs and draft.values.get("consistency_metrics"):
         draft.values["consistency_metrics"] += SPREAD
 

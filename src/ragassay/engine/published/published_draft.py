@@ -1,4 +1,4 @@
-"""One of Open RAG Eval's configurations on its way to the keys of a `RunConfig`."""
+"""A partly translated configuration of Open RAG Eval's."""
 
 from __future__ import annotations
 

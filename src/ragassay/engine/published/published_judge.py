@@ -16,9 +16,9 @@ MODELS = ("OpenAIModel", "GeminiModel", "AnthropicModel", "TogetherModel")
 
 
 def translate_judge(draft: Draft, model: JudgeModel | None, usual: str, place: Place) -> None:
-    """Puts the judge that an evaluator's ``model`` stands for, unless a flag names one.
+    """Translates the ``model`` of an evaluator into a judge, unless a flag names one.
 
-    Besides the tool's four types, any provider's name will do (``openai``, ``ollama``).
+    Besides the tool's four types, any provider's name is allowed (``openai``, ``ollama``).
 
     Args:
         draft: takes the judge, and the environment variable that its key is in.

@@ -77,7 +77,7 @@ def _hallucination(draft: Draft, given: Hallucination, place: Place) -> None:
 
 
 def _repeats(draft: Draft, options: TrecOptions, place: Place) -> None:
-    """What of the suite is looked at over repeated runs."""
+    """Translates what is compared over repeated runs."""
     where = (*place, "metrics_to_run_consistency")
     names, items = [], []
     for at, name in enumerate(options.metrics_to_run_consistency or []):

@@ -71,7 +71,7 @@ class ScoreRow:
         return replace(row, evidence=outcome.evidence, judge=judge)
 
     def check(self) -> None:
-        """Looks whether the fields are of their types, for a row that was read.
+        """Checks that the fields of a row that was read have their types.
 
         Raises:
             TypeError, ValueError: one is not, or the reason is none.
@@ -144,7 +144,7 @@ Mask = NDArray[np.bool_]
 
 
 class ScoreColumns:
-    """The numeric face of all scores: one float and one byte a sample and metric.
+    """The numbers of all scores: one float and one byte a sample and metric.
 
     Attributes:
         identities: query id, system and repeat of each sample, in the order of evaluation.

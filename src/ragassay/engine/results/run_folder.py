@@ -151,8 +151,9 @@ class FolderWriter:
         self._verdicts.write(dump_line(record))
 
     def replace(self) -> None:
-        """Takes away what an older run left, its summary first: whatever happens between here and
-        the end of `finish` leaves a folder that nobody can read as a whole run of either."""
+        """Deletes what an older run left, its summary first: whatever happens before the end of
+        `finish`, nobody can read the folder as a complete run of either.
+        """
         if self._replaces:  # in other folders it is somebody else's
             (self.folder / SUMMARY).unlink(missing_ok=True)
             drop_consistency(self.folder)
@@ -224,8 +225,9 @@ def save_run(result: Result, folder: str | Path) -> Path:
 
 
 def holds_consistency(folder: Path) -> bool:
-    """Whether the folder ``consistency`` within a run's belongs to that run. One of that name that
-    does not is a run by itself: the metrics of such a run are never those of the suite."""
+    """Whether the folder ``consistency`` within a run's belongs to that run. A folder of that name
+    that does not is a run by itself, whose metrics are never those of the suite.
+    """
     try:
         body = orjson.loads((folder / CONSISTENCY / SUMMARY).read_bytes())
         return bool(body["suite"] == CONSISTENCY and body["metrics"])
@@ -234,8 +236,9 @@ def holds_consistency(folder: Path) -> bool:
 
 
 def drop_consistency(folder: Path) -> None:
-    """Takes away the consistency of an older run in the same folder, so that nobody reads it as
-    this one's; its folder stays where somebody's files are in it."""
+    """Deletes the consistency of an older run in the same folder, so that nobody reads it as this
+    run's. Its folder stays if other files are in it.
+    """
     inner = folder / CONSISTENCY
     half_dropped = (inner / RUN).is_file() and not (inner / SUMMARY).exists()
     if half_dropped or holds_consistency(folder):

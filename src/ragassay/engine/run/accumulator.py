@@ -211,7 +211,9 @@ class Accumulator:
 
     @property
     def _label_metrics(self) -> int:
-        """How many metrics cannot do without the answerability label: its absence is an error."""
+        """How many metrics need the answerability label: where it is missing, the run is
+        incomplete.
+        """
         return sum("answerability" in metric.needs for metric in self.metrics.values())
 
     def _demand(self, name: str, use: str, there: bool, known: Iterable[str]) -> None:
@@ -324,7 +326,7 @@ _NEEDED_NONE = " The values that are there needed no model; they tell nothing of
 def _unanswered(
     noun: str, what: str, counts: Mapping[str, int], details: Mapping[str, str]
 ) -> Iterator[str]:
-    """A sentence for each reason: how many, and what was said the first time."""
+    """A sentence for each reason: how many, and the detail of the first."""
     for reason, n in counts.items():
         why = details.get(reason, "").strip()
         many = f"{n:,} {noun}{'' if n == 1 else 's'} {what} ({reason.replace('_', ' ')})"

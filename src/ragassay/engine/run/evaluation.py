@@ -180,7 +180,7 @@ def prepare(
     own = own_metrics(config.model_dump())
     plan = make_plan(config, format_of(data, config), chosen, [*objects, *own])
     if config.judge_prompt:
-        _tell_twice(plan)
+        _warn_of_two_instructions(plan)
     refused = any(metric.counts_chunks for metric in plan.every.values())
     source = open_source(data, config, refuse_joined=refused)
     shown = {name: str(metric) for name, metric in plan.every.items()}
@@ -209,8 +209,8 @@ def prepare(
     return Job(config, source, plan, tuple(checks), session, rereads, address)
 
 
-def _tell_twice(plan: Plan) -> None:
-    """Tells that answers are matched by ragassay's instructions and by the user's, too."""
+def _warn_of_two_instructions(plan: Plan) -> None:
+    """Warns where answers are matched by ragassay's instructions and by the user's as well."""
     ours = [name for name, one in plan.every.items() if one.name == AnswerMatches.name]
     own = [
         name
@@ -226,7 +226,7 @@ def _tell_twice(plan: Plan) -> None:
         )
 
 
-def _found(repeats: Result) -> Result:
+def _consistency_of(repeats: Result) -> Result:
     """The consistency that a run found: no closure, which could not be pickled."""
     return repeats
 
@@ -355,7 +355,7 @@ class Job:
             gates=gate_results,
             bank=bank,
             verdicts=verdicts,
-            _consistency=no_consistency if repeats is None else partial(_found, repeats),
+            _consistency=no_consistency if repeats is None else partial(_consistency_of, repeats),
         )
 
     def _asker(self, stack: ExitStack, keep: Callable[[Asked], None] | None) -> Asker | None:

@@ -230,7 +230,9 @@ def signature(
 
 
 def _asked(question: Question[Any], judge: Judge) -> str:
-    """A kind of question, its prompts' hashes, and what of its parameters an endpoint rejects."""
+    """A kind of question, the hashes of its prompts, and which of its parameters an endpoint
+    rejects.
+    """
     hashes = sorted({question.prompt_hash(leaf.model) for leaf in judge.leaves()})
     without = "".join(f"-{name}" for name in judge.without(question.sampling()))
     return f"{question.kind}:{'+'.join(hashes) or f'v{question.version}'}{without}"

@@ -1,4 +1,4 @@
-"""From a score back to the words behind it, and from those words to the score again."""
+"""Explains scores by the verdicts that they rest on, and computes scores again from them."""
 
 from __future__ import annotations
 
@@ -245,7 +245,7 @@ class FromEvidence(Judge):
         return decided(question, again, rule, needed, len(again), record["judge"], repeat)
 
     def _one(self, record: Record, question: Question[Any], repeat: int) -> Vote:
-        """What one judge said, in the ledger's words where there is one."""
+        """The answer of one judge, by the ledger's form of it where there is one."""
         request = record.get("request")
         if self._ledger is not None and request and record.get("answer") is not None:
             entry = self._ledger.find(request)
@@ -312,7 +312,9 @@ def _asked_data(
 
 
 def _with_data(record: Record, data: Mapping[str, Any] | None) -> Record:
-    """A verdict with what it is about; with all of it, where no prompt says it."""
+    """A verdict with a summary of what it is about; with all of the data, where no prompt contains
+    it.
+    """
     if data is None:
         return record
     extended = {**record, "about": record.get("about") or about_of(data)}
@@ -346,13 +348,13 @@ def _spelled(identity: Identity) -> str:
 
 
 def _same(stored: ScoreRow, again: ScoreRow) -> bool:
-    """Whether two rows say the same, whichever of them went through JSON."""
+    """Whether two rows are equal, even if only one of them was read from JSON."""
     plain = [dumps(replace(row, evidence=(), judge="").to_record()) for row in (stored, again)]
     return plain[0] == plain[1]
 
 
 def differing(pairs: Iterable[tuple[ScoreRow, ScoreRow]]) -> Iterator[str]:
-    """A sentence for each score that came out another."""
+    """A sentence for each score whose recomputed value differs."""
     for stored, again in pairs:
         before = stored.value if stored.value is not None else stored.reason
         after = again.value if again.value is not None else again.reason

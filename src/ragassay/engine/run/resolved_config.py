@@ -1,4 +1,4 @@
-"""What a run folder records of how it came about: a configuration that can be run again."""
+"""The configuration that a run folder records, so that the run can be repeated."""
 
 from __future__ import annotations
 

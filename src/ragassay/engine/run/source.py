@@ -39,7 +39,9 @@ class Source:
     _hash: hashlib._Hash = field(default_factory=hashlib.sha256)
 
     def count(self) -> int | None:
-        """How many samples there are to come at most, where that is cheap to know: one a line."""
+        """The largest possible number of samples, where that is cheap to know: one a line; else
+        ``None``.
+        """
         if self.path is None or self.format not in _ONE_A_LINE or not self.path.is_file():
             return None
         with self.path.open("rb") as stream:
@@ -141,7 +143,8 @@ def _is_bounded(config: RunConfig) -> bool:
 
 
 def _within(samples: Iterator[Sample], config: RunConfig, path: Path | None) -> Iterator[Sample]:
-    """The samples whose time lies in the interval that is asked for; tells what it leaves out.
+    """The samples whose time lies in the interval that is asked for. Warns of those that it leaves
+    out.
 
     Raises:
         InputError: none does.

@@ -1,6 +1,6 @@
-"""Looking after a ledger: what is in it, taking it elsewhere, throwing old answers away.
+"""Administration of a ledger: statistics, export, deletion of old answers.
 
-Vectors are counted and thrown away like answers, as the kind ``embedding``; they are not exported.
+Vectors are counted and deleted like answers, as the kind ``embedding``; they are not exported.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ragassay.transport import providers
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which entries are meant; everything where nothing is said.
+    """Which entries are selected; all where no field is set.
 
     Attributes:
         model: the model that was asked for.
@@ -60,7 +60,7 @@ class Selection:
         return " AND ".join(parts) or "1", values
 
     def of_vectors(self, ledger: Ledger) -> tuple[str, list[Any]] | None:
-        """The condition on a ledger's vectors; ``None`` where none of them is meant."""
+        """The condition on a ledger's vectors; ``None`` where none of them is selected."""
         if self.kind not in (None, vectors.KIND) or self.failed or not vectors.exists(ledger):
             return None
         return replace(self, kind=None).condition()
@@ -369,7 +369,7 @@ def moment(seconds: float) -> str:
 
 
 def _size(path: str) -> int:
-    """Bytes of the file, with what waits in its log."""
+    """Bytes of the file and of its log."""
     if path == MEMORY:
         return 0
     files = (Path(path), Path(f"{path}-wal"))

@@ -89,7 +89,7 @@ def connect(path: str, *, create: bool = True) -> sqlite3.Connection:
 
 @contextmanager
 def explained(path: str) -> Iterator[None]:
-    """What SQLite complains about, as a sentence that says what to do."""
+    """Turns errors of SQLite into sentences that say what to do."""
     try:
         yield
     except sqlite3.DatabaseError as error:
@@ -169,7 +169,9 @@ def _header(connection: sqlite3.Connection) -> tuple[int, int]:
 
 
 def _write_ahead(connection: sqlite3.Connection) -> None:
-    """Switches the log on. Where the file system cannot (a network drive), all works without."""
+    """Switches the write-ahead log on. Where the file system does not support it (a network drive),
+    the ledger works without.
+    """
     give_up = time.monotonic() + BUSY_S
     while True:
         try:

@@ -145,10 +145,11 @@ class Ledger:
         return self._entry(rows[0]) if rows else None
 
     async def commit(self, entry: Entry, *, stale: bool = False) -> None:
-        """Keeps an entry, in place of an older one of the same key. Durable when this returns.
+        """Keeps an entry, in place of an older one of the same key. It is durable when this
+        returns.
 
-        A failure never takes the place of an answer: that was paid for. A commit that is cancelled
-        while it waits is written all the same.
+        A failure never replaces an answer, which was paid for. A commit that is cancelled while it
+        waits is written all the same.
 
         Args:
             entry: what came of a request.
@@ -302,8 +303,9 @@ class Ledger:
             connection.close()
 
     def _one_by_one(self, connection: sqlite3.Connection, waiting: Sequence[_Waiting]) -> None:
-        """After a failed transaction: a row at fault costs itself only, and a file that takes no
-        more keeps what still fits."""
+        """Writes the rows of a failed transaction one by one, so that only the row at fault is
+        lost; where the disk is full, what still fits is kept.
+        """
         for at, one in enumerate(waiting):
             failed = self._attempt(connection, [one])
             _tell([one], failed)
@@ -314,7 +316,7 @@ class Ledger:
     def _attempt(
         self, connection: sqlite3.Connection, waiting: Sequence[_Waiting]
     ) -> Exception | None:
-        """One transaction; what went wrong with it, if anything did."""
+        """Executes one transaction; returns its error, if there is one."""
         lock = self._reading if connection is self._reader else nullcontext()
         try:
             with lock, explained(self.path):

@@ -19,7 +19,8 @@ Reuse = Literal["all", "answers", "nothing"]
 
 
 class LedgerLookup:
-    """The ledger as one judge sees it. What was asked again in this run counts for the rest of it.
+    """The ledger as one judge sees it. Results that were asked for again in this run are used for
+    the rest of it.
 
     Args:
         ledger: where answers are kept.
@@ -104,7 +105,7 @@ class LedgerLookup:
 
 
 def _valid(question: Question[Any], entry: Entry) -> Any:
-    """The answer of an entry, ``None`` where there is none that is valid today."""
+    """The answer of an entry; ``None`` where it holds none that is valid now."""
     try:
         return question.check(question.reply.model_validate_json(entry.answer or b""))
     except ValueError:

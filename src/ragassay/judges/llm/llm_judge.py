@@ -217,8 +217,8 @@ class LLMJudge(Judge):
     def _known(
         self, question: Question[Any], repeat: int, request: Request
     ) -> Verdict[Any] | Failure | None:
-        """What the ledger has of a request, or of what was sent in its place before the endpoint
-        had rejected as much as now: that was paid for, and says itself what it was asked without.
+        """The stored result of a request, or of a request that was sent in its place before the
+        endpoint had rejected as much as now. Such a result names what it was asked without.
         """
         known = self._lookup.find(question, repeat, request)
         tried = {request.key}
@@ -249,7 +249,7 @@ class _Asking:
         self.completion = Completion(None)
 
     async def outcome(self) -> Verdict[Any] | Failure:
-        """The verdict or failure, in the ledger where it is to stay there."""
+        """The verdict or failure; it is in the ledger if it is to be kept."""
         capabilities, sender = self.judge._capabilities, self.judge._sender
         try:
             try:
@@ -332,7 +332,7 @@ class _Asking:
         return sent
 
     async def _taken(self, completion: Completion) -> Verdict[Any] | Failure:
-        """The verdict that a reply holds, or the refusal that it is; kept before this returns.
+        """The verdict or the refusal that a reply holds; it is kept before this returns.
 
         Raises:
             Unreadable: it is neither.

@@ -220,7 +220,7 @@ def _without_thoughts(question: Question[Any], text: str) -> str:
 
 
 def _quoted(source: str, data: Any) -> bool:
-    """Whether an object in prose stands like this in what is judged: then it is no answer."""
+    """Whether an object in prose is quoted from the data under judgment: then it is no answer."""
     wanted = "".join(source.split())
     return any(wanted in "".join(harmless(text).split()) for text in _texts(data))
 

@@ -48,11 +48,11 @@ class Request:
 
     @property
     def lost(self) -> tuple[str, ...]:
-        """What was really lost: a parameter that is sent under another name is not."""
+        """The parameters that are really left out: one that is sent under another name is not."""
         return lost(self.dropped)
 
     def record(self, messages: Sequence[Message] | None = None) -> bytes:
-        """What the ledger shows of it: messages (with a repair turn), parameters, schema."""
+        """What the ledger keeps of a request: messages (with a repair turn), parameters, schema."""
         return strict.dumps(
             {
                 "messages": messages or self.prompt.messages,
@@ -170,7 +170,7 @@ def instruction(question: Question[Any], mode: Mode) -> str:
 
 @cache
 def keys_wanted(cls: type[Question[Any]]) -> str:
-    """The instruction for an endpoint that is sent the schema besides."""
+    """The instruction for an endpoint that is also sent the schema."""
     names = ", ".join(cls.schema()["properties"])
     return f"Answer with one JSON object and nothing else. Its keys: {names}."
 

@@ -39,7 +39,7 @@ def estimate(text: str) -> float:
 
 
 def of_messages(messages: Iterable[Message]) -> float:
-    """About how many tokens a chat has, what stands around its messages included."""
+    """The approximate number of tokens of a chat, with the tokens around its messages."""
     return sum(estimate(one["content"]) + PER_MESSAGE for one in messages)
 
 
@@ -70,7 +70,7 @@ _around: dict[Hashable, float] = {}
 
 
 def _shape(value: Any) -> Hashable:
-    """What decides about a prompt's own words: which texts there are, and how many."""
+    """What determines a prompt's own words: which texts there are, and how many."""
     if isinstance(value, str):
         return value != ""
     if isinstance(value, tuple | list):

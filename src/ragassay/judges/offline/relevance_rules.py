@@ -228,6 +228,6 @@ def _stuffed(passage: str) -> bool:
 
 @rule_for(RelevanceGrade)
 def relevance(question: RelevanceGrade) -> Relevance:
-    """The grade stands for all three steps: words do not show how far a passage can be trusted."""
+    """The grade, used for all three steps: words do not show how far a passage can be trusted."""
     grade_of_passage = grade(question.query, question.passage, question.earlier)
     return Relevance(match=grade_of_passage, trust=grade_of_passage, grade=grade_of_passage)

@@ -1,4 +1,4 @@
-"""How a metric's values spread: what box plots, histograms and clouds of points are drawn from."""
+"""The distribution of a metric's values, as box plots, histograms and point clouds show it."""
 
 from __future__ import annotations
 
@@ -76,13 +76,17 @@ def thinned(values: Values, limit: int) -> Values:
 
 
 def spread(n: int) -> Values:
-    """``n`` numbers in ``[-0.5, 0.5)`` that set neighbouring points apart; always the same."""
+    """``n`` numbers in ``[-0.5, 0.5)``, always the same, by which neighbouring points are moved so
+    that they do not overlap.
+    """
     return np.arange(1, n + 1, dtype=np.float64) * _GOLDEN % 1.0 - 0.5
 
 
 def scale(metric: MetricSummary) -> tuple[float, float]:
-    """The axis of a metric: its bounds where it has them, its values' range elsewhere; from 0 where
-    only the upper one is set, for such a metric stands beside others that go from 0 to there."""
+    """The axis of a metric: its bounds where it has them, else the range of its values. Where only
+    the upper bound is set the axis begins at 0, because such a metric is shown beside others
+    that go from 0 to there.
+    """
     low, high = metric.bounds
     if low is None:
         low = metric.minimum

@@ -72,7 +72,7 @@ def _offline() -> dict[str, Any]:
 
 
 def check_suffix(path: Path) -> None:
-    """Says at once, before any work, that a chart cannot be written under that name.
+    """Raises an error, before any work, where a chart cannot be written under a name.
 
     Raises:
         UsageError: the suffix is not ``.png``, ``.svg`` or ``.json``.
@@ -151,7 +151,7 @@ def house(title: str, notes: Sequence[str]) -> Spec:
 
 
 def data(values: Sequence[Spec]) -> Spec:
-    """Rows that stand in the chart itself. Their field names are ours, never from the data."""
+    """Rows that the chart itself contains. Their field names are ours, never from the data."""
     return {"values": list(values)}
 
 

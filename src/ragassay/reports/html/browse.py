@@ -37,7 +37,7 @@ _MARKUP = ("<", ">", "&", "\u2028", "\u2029")
 
 
 def script_json(value: Any) -> str:
-    """Strict JSON that nothing inside can lead out of a ``<script>`` element."""
+    """Strict JSON that cannot end the ``<script>`` element that it is in."""
     text = dumps(value).decode()
     for mark in _MARKUP:
         # These stand inside JSON strings only, so their escapes mean the same to a parser.
@@ -212,7 +212,9 @@ def _run(run: Sample, limit: int) -> list[Any]:
 
 
 def _matches(passages: Sequence[Passage], gold: Sequence[GoldPassage]) -> list[set[int]]:
-    """Which gold passages each passage is (as the chunk metrics see it) or overlaps in its span."""
+    """The gold passages that each passage is (as the chunk metrics match them) or overlaps in its
+    span.
+    """
     labels = same_chunks([*passages, *gold])
     names = labels[len(passages) :]
     return [
@@ -238,8 +240,9 @@ def _overlap(passage: Passage, gold: GoldPassage) -> bool:
 
 
 class _Shared:
-    """What several scores of a sample are made of, and what is shown once: the nuggets and the
-    pieces of the answer."""
+    """The data that several scores of a sample share and that is shown once: the nuggets and the
+    pieces of the answer.
+    """
 
     def __init__(self, answer: str) -> None:
         self._answer = answer
@@ -248,7 +251,7 @@ class _Shared:
         self._of: list[list[str]] = []
 
     def take(self, metric: str, parts: Mapping[str, Any]) -> bool:
-        """Whether a score's parts are of this kind, and therefore shown elsewhere."""
+        """Whether a score's parts are of this kind, so that they are shown separately."""
         if table := verdict_text.nugget_table(parts):
             if table not in self._tables:
                 self._tables.append(table)
@@ -278,8 +281,9 @@ class _Shared:
 
 
 def _score(row: ScoreRow, limit: int, shared: _Shared) -> list[Any]:
-    """Value, reason, explanation and parts: parts as text, ``None`` where they are too long, or 0
-    where they are shown apart, because several scores share them."""
+    """Value, reason, explanation and parts. The parts are a text, ``None`` where they are too long,
+    or 0 where they are shown separately because several scores share them.
+    """
     if shared.take(row.metric, row.parts):
         return [_shown(row.value), row.reason, _clip(row.explanation, max(limit, 300)), 0]
     parts: str | None = dumps(row.parts).decode() if row.parts else ""
@@ -296,9 +300,9 @@ def _shown(value: Value | None) -> float | int | bool | str | None:
 def _verdict(
     record: Mapping[str, Any], limit: int, ranks: Mapping[str, int], *, prompt: bool = True
 ) -> dict[str, Any]:
-    """A verdict as the browser shows it: question, answer, judge, and for an LLM what was sent.
+    """A verdict as the browser shows it: question, answer, judge, and for an LLM the prompt.
 
-    Votes whose prompts are the same leave them to the verdict.
+    Votes with the same prompt do not repeat it.
     """
     votes = record.get("votes", ())
     shared = verdict_text.same_prompt(votes)

@@ -24,7 +24,9 @@ _CARD_POINTS = 250
 
 
 def interval_bar(metric: MetricSummary) -> Markup:
-    """Where the mean and its interval lie on the metric's scale, whose ends stand below."""
+    """The place of the mean and its interval on the metric's scale, with the ends of the scale
+    below.
+    """
     if metric.mean is None or metric.aggregate == "sum":
         return _markup("")
     low, high = distribution_chart.scale(metric)
@@ -133,7 +135,7 @@ def difference_bar(difference: Difference, extent: float) -> Markup:
 
 
 def balance(difference: Difference) -> Markup:
-    """On how many queries A is higher, both are equal, and B is higher."""
+    """The numbers of queries on which A is higher, both are equal, and B is higher."""
     width, height, left = 240, 14, 0.0
     shapes = []
     for n, kind in (

@@ -126,7 +126,9 @@ class _RunBrowser:
 
 
 class _ComparisonBrowser:
-    """The same for two runs: one row a query, repeats averaged as in the comparison."""
+    """The data of the query browser of two runs: one row a query, repeats averaged as in the
+    comparison.
+    """
 
     def __init__(self, comparison: Comparison, a: Result, b: Result) -> None:
         self._comparison, self._runs = comparison, (a, b)

@@ -160,8 +160,9 @@ def _box_panel(series: Sequence[Series], panel: Panel, shape: Geometry, first: b
 
 
 def _cloud(values: Values, low: float, high: float) -> Values:
-    """How far each point lies from its row's middle, in [-0.5, 0.5): the further, the more values
-    there are like it. Sorted values in; always the same."""
+    """The offset of each point from its row's middle, in [-0.5, 0.5); it grows with the number of
+    similar values. The values must be sorted; the result is always the same.
+    """
     bins = np.clip((values - low) / ((high - low) or 1.0) * _BINS, 0, _BINS - 1).astype(np.int64)
     counts = np.bincount(bins, minlength=_BINS)
     offsets: Values = distribution_chart.spread(values.size) * (
@@ -230,7 +231,7 @@ def _grid(
     height: float,
     told: Callable[[float], str],
 ) -> list[Spec]:
-    """Lines behind the boxes, and their numbers: an axis of the library's own leaves some out."""
+    """Grid lines and their numbers. An axis of the library's own leaves some numbers out."""
     rows = [{"tick": tick, "text": told(tick)} for tick in ticks]
     place = {"x": x("tick"), "y": marks.here(height + 7), "text": marks.WORDS}
     return [
@@ -294,7 +295,7 @@ def _texts(
 
 
 def _in_place(words: str, shape: Geometry) -> list[Spec]:
-    """Words in place of a row's box and numbers, in as many lines as it has room for."""
+    """A text in place of a row's box and numbers, in as many lines as there is room for."""
     room = shape.width + sum(shape.stats) - 2 * _INSET
     lines = sheet.wrapped(words, room, SMALL, max(int(shape.row / (_PITCH + 2)), 1))
     middle = (len(lines) - 1) / 2

@@ -1,4 +1,4 @@
-"""Which scores that stand beside each other in a picture were computed in different ways."""
+"""Finds scores in one picture that were computed in different ways."""
 
 from __future__ import annotations
 

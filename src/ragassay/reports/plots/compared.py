@@ -161,7 +161,7 @@ def scale_of(metric: MetricSummary, metrics: Mapping[str, MetricSummary]) -> obj
 
 
 def _blocks(lines: Sequence[_Line]) -> list[list[_Line]]:
-    """The lines that stand above one axis each: those of one scale together, in their order."""
+    """The lines that share an axis: those of one scale together, in their order."""
     alike: dict[object, list[_Line]] = {}
     for line in lines:
         alike.setdefault(line.scale, []).append(line)

@@ -26,11 +26,11 @@ STATISTICS = get_args(Statistic)
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """A statistic: its key in the file, and how it is read.
+class StatisticForm:
+    """A statistic: its key in the file, and its title.
 
-    ``level`` says that it lies on the metric's own scale; what does not measures spread, where less
-    is more consistent.
+    ``level`` says that it is on the metric's own scale. The others measure spread, where lower
+    values are more consistent.
     """
 
     key: str
@@ -38,15 +38,19 @@ class Told:
     level: bool = False
 
 
-TOLD: Mapping[str, Told] = {
-    "cai": Told("consistency_adjusted_index", "consistency-adjusted index, mean / (1 + sd)", True),
-    "mean": Told("mean", "mean over the runs", True),
-    "median": Told("median", "median over the runs", True),
-    "variance": Told("variance", "sample variance over the runs"),
-    "cv": Told("coefficient_of_variation", "coefficient of variation over the runs, sd / mean"),
-    "std": Told("std", "population standard deviation over the runs"),
-    "range": Told("max_min", "range over the runs, highest - lowest"),
-    "iqr": Told("iqr", "interquartile range over the runs"),
+STATISTIC_FORMS: Mapping[str, StatisticForm] = {
+    "cai": StatisticForm(
+        "consistency_adjusted_index", "consistency-adjusted index, mean / (1 + sd)", True
+    ),
+    "mean": StatisticForm("mean", "mean over the runs", True),
+    "median": StatisticForm("median", "median over the runs", True),
+    "variance": StatisticForm("variance", "sample variance over the runs"),
+    "cv": StatisticForm(
+        "coefficient_of_variation", "coefficient of variation over the runs, sd / mean"
+    ),
+    "std": StatisticForm("std", "population standard deviation over the runs"),
+    "range": StatisticForm("max_min", "range over the runs, highest - lowest"),
+    "iqr": StatisticForm("iqr", "interquartile range over the runs"),
 }
 
 TITLES = {
@@ -131,7 +135,7 @@ def _within(cell: Cell, name: str, statistic: Statistic) -> float | None:
     least, most = -inf if low is None else low, inf if high is None else high
     if value is not None and not least - ROUNDING <= value <= most + ROUNDING:
         where = "below 0" if value < 0 else f"above {high:g}"
-        raise cell.wrong(f"{TOLD[statistic].key} is {value:g}, which lies {where}")
+        raise cell.wrong(f"{STATISTIC_FORMS[statistic].key} is {value:g}, which lies {where}")
     return value
 
 
@@ -158,7 +162,7 @@ def _value(cell: Cell, statistic: Statistic, graded: bool) -> float | None:
         if std < 0:
             raise cell.wrong(f"the std is {std:g}, which lies below 0")
         return mean / _HIGHEST_GRADE / (1 + std / _HIGHEST_GRADE)
-    key = TOLD[statistic].key
+    key = STATISTIC_FORMS[statistic].key
     if key in stats:
         return cell.number(stats[key], key)
     if len(values) < 2:
@@ -185,7 +189,7 @@ def _spread(cell: Cell, values: list[float]) -> Spread:
 
 def _bounds(name: str, statistic: Statistic) -> tuple[float | None, float | None]:
     """The lowest and the highest value that the statistic of a metric may have."""
-    if not TOLD[statistic].level:
+    if not STATISTIC_FORMS[statistic].level:
         return 0.0, None
     if plain(name) not in TITLES:
         return None, None
@@ -195,7 +199,7 @@ def _bounds(name: str, statistic: Statistic) -> tuple[float | None, float | None
 
 
 def _described(name: str, statistic: Statistic, signature: str) -> MetricSummary:
-    told = TOLD[statistic]
+    told = STATISTIC_FORMS[statistic]
     return MetricSummary(
         name=name,
         title=f"{TITLES.get(plain(name), name)}: {told.title}",

@@ -1,4 +1,4 @@
-"""What files are called in a picture: short, and never alike."""
+"""Short and different names for the files in a picture."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ _TOKEN = re.compile(r"[-_.\s/·]")
 
 
 def labels(paths: Sequence[Path]) -> list[str]:
-    """A name for each path: the file's, or with as many of its folders as tell it from others.
+    """A name for each path: that of the file, with as many of its folders as make it different from
+    the others.
 
     The same path twice gets a number.
     """

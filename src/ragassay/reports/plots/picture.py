@@ -13,7 +13,7 @@ from ragassay.reports.plots import consistency_plot, golden_plot, trec_plot
 from ragassay.reports.plots.boxes import boxes
 from ragassay.reports.plots.comparability_notes import unlike
 from ragassay.reports.plots.compared import overview
-from ragassay.reports.plots.consistency_plot import TOLD, Statistic
+from ragassay.reports.plots.consistency_plot import STATISTIC_FORMS, Statistic
 from ragassay.reports.plots.marks import DASHED
 from ragassay.reports.plots.panels import Panel
 from ragassay.reports.plots.series import Series
@@ -124,21 +124,21 @@ def _title(
 def _what(metrics: Sequence[str], evaluator: Evaluator, statistic: Statistic) -> str:
     """What the numbers of a picture are."""
     if evaluator == "consistency":
-        return f"Consistency: {TOLD[statistic].title}"
+        return f"Consistency: {STATISTIC_FORMS[statistic].title}"
     if evaluator == "golden_answer":
         return "Golden answers"
     return "TREC RAG scores" if all(map(trec_plot.belongs, metrics)) else "Scores"
 
 
 def _lower(evaluator: Evaluator, statistic: Statistic) -> str:
-    """Says of measures of spread that less is better."""
-    if evaluator != "consistency" or TOLD[statistic].level:
+    """A note that lower values of measures of spread are better."""
+    if evaluator != "consistency" or STATISTIC_FORMS[statistic].level:
         return ""
     return " Lower is more consistent."
 
 
 def _size_note(series: Sequence[Series], evaluator: Evaluator, statistic: Statistic) -> str:
-    """How many queries there are, and how their runs count."""
+    """A note on the number of queries, and on how their runs count."""
     n = sorted({one.result.summary.n_queries for one in series})
     queries = wording.plural(n[-1], "query") if len(n) == 1 else f"{n[0]:,} to {n[-1]:,} queries"
     if evaluator == "consistency":

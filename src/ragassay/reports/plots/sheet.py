@@ -1,4 +1,4 @@
-"""The sheet a picture stands on: 16 to 9, for a slide, with room for every label.
+"""The sheet of a picture: 16 to 9, for a slide, with room for every label.
 
 Panels are laid out by their own size alone (flush), so that what stands beside one moves no other;
 what is left of the sheet becomes its margin.

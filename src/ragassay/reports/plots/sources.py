@@ -1,4 +1,4 @@
-"""What a plot is made of: result files and run folders, each one a series or several."""
+"""The sources of a plot: result files and run folders, each with one series or several."""
 
 from __future__ import annotations
 
@@ -160,8 +160,9 @@ def remarks(
 
 
 def _unshared(sources: Sources) -> str:
-    """Says that the series are not of the same queries (by id), so that their means compare little;
-    empty where they are."""
+    """A note that the series are not of the same queries (by id), so that a comparison of their
+    means says little; empty where they are.
+    """
     queries = [{query for query, _, _ in one.result.columns.identities} for one in sources.series]
     every, common = set[str]().union(*queries), set.intersection(*queries)
     if common == every:
@@ -183,7 +184,7 @@ def _level(metrics: Iterable[str]) -> bool:
 
 
 def _published_first(metrics: Iterable[str]) -> tuple[str, ...]:
-    """What Open RAG Eval draws of consistency; all where a file has nothing of that."""
+    """The consistency metrics that Open RAG Eval draws; all where a file has none of them."""
     every = tuple(metrics)
     return (
         tuple(name for name in every if consistency_plot.plain(name) in consistency_plot.TITLES)

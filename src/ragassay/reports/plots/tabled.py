@@ -1,4 +1,4 @@
-"""From the rows of a results file to a result, as if the run stood in memory."""
+"""Makes a result of the rows of a results file, as if the run were in memory."""
 
 from __future__ import annotations
 
@@ -239,8 +239,8 @@ def answers(
 ) -> Iterator[tuple[Identity, dict[str, Cell]]]:
     """The cells of each run of each query, by our names.
 
-    A run without any cell is left out, for a query may have been run less often than others; one
-    without any such run has its first one, and no cells.
+    A run without any cell is left out, because a query may have fewer runs than others. A query
+    without any such run has its first run, with no cells.
 
     Args:
         path: a results file.

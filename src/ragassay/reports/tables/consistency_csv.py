@@ -85,7 +85,7 @@ def write_csv(result: Result, path: str | Path) -> None:
 
 
 def signatures(inner: Result) -> dict[str, str]:
-    """By column what two runs must share for it to be comparable.
+    """By column, the text that two runs must share for the column to be comparable.
 
     Args:
         inner: the consistency of a run.
@@ -182,7 +182,7 @@ def _parts(inner: Result, name: str) -> dict[str, str]:
 
 
 def _of_sample(sample: Sample, columns: _Columns, values: SpecValues) -> dict[str, Any]:
-    """What a group itself says: query, scores of its runs, answers and passages."""
+    """The columns of a group itself: query, scores of its runs, answers and passages."""
     line: dict[str, Any] = {"query": sample.query}
     scores = sample.given.get(SCORES, {})
     for name, column in columns.metrics.items():
@@ -218,7 +218,8 @@ def _cell(
 def _stats(known: Sequence[float], pairs: bool) -> dict[str, float | None] | None:
     """The statistics by Open RAG Eval's names; ``None`` for one run.
 
-    A single pair (two runs) has a mean and a median, and no spread: that of one value is not 0.
+    A single pair (two runs) has a mean and a median, but no spread: the spread of one value is not
+    0.
     """
     if len(known) == 1:
         return dict.fromkeys(STATS) | dict.fromkeys(("mean", "median"), known[0]) if pairs else None

@@ -110,7 +110,7 @@ def markdown(summary: Summary) -> str:
 
 @dataclass(frozen=True)
 class Section:
-    """What the HTML report tells of a run's consistency.
+    """The part of the HTML report about the consistency of a run.
 
     Attributes:
         tables: heads and rows.
@@ -185,7 +185,7 @@ def _spreads(rows: Overview) -> Rows:
 
 
 def _counted(heads: list[str], cells: list[list[str]], counts: Sequence[MetricSummary]) -> Rows:
-    """With how many were scored, and where some were not, why."""
+    """The number of scored queries, and the reasons where some were not scored."""
     gaps = [wording.reasons(one.unscored) if one.n_scored == 0 else "" for one in counts]
     some = any(gaps)
     return [*heads, "scored", *([UNSCORED] if some else [])], [
@@ -208,7 +208,7 @@ def _variance(row: Spreads, shares: bool) -> list[str]:
 
 
 def _stat(row: Spreads, stat: str) -> str:
-    """A statistic; with its own coverage where that is not the row's."""
+    """A statistic; with its own count where that differs from the count of its row."""
     entry = row.stats.get(stat)
     if entry is None or not has_own_count(row, entry):
         return _mean(entry)

@@ -1,4 +1,4 @@
-"""The consistency of a run in a table: what a reader wants to know before the details.
+"""The consistency of a run as the rows of two tables.
 
 One row a metric with its mean, variance and coefficient of variation (each the mean over queries),
 how often a verdict flips and where the variance comes from; one row for each way in which answers
@@ -81,7 +81,7 @@ class Spreads:
 
     @property
     def counted(self) -> MetricSummary:
-        """The statistic with the most scored: whose coverage stands for the row."""
+        """The statistic with the most scored queries, whose count is shown for the row."""
         return max(self.stats.values(), key=lambda one: one.n_scored)
 
 

@@ -72,7 +72,7 @@ _LEAST_RUNS = 3
 
 
 def _similarity(metric: Metric) -> str | None:
-    """What the tool calls a metric that compares answers two by two."""
+    """The name that the tool has for a metric that compares answers two by two."""
     if isinstance(metric, RunsBertScore) and metric.part == "f":
         return "bert_score"
     return "rouge_score" if isinstance(metric, RunsRougeOre) and metric.part == "f" else None
@@ -155,7 +155,7 @@ class _Spool:
 
 @dataclass(frozen=True)
 class _Compared:
-    """What of a run is compared over the runs of each query.
+    """The values that are compared over the runs of each query.
 
     Attributes:
         scores: names as in `_LOOKED_AT`.

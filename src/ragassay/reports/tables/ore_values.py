@@ -105,7 +105,7 @@ def _parsed(name: str) -> Metric | None:
 
 
 class Values(ABC):
-    """What stands in the columns of one run of a query."""
+    """The columns of one run of a query."""
 
     def __init__(self, result: Result) -> None:
         self.named = judged_rows(result)

@@ -1,4 +1,4 @@
-"""The pieces of an answer that a score is about, and what was said of each."""
+"""The pieces of an answer that a score is about, and the judgment on each."""
 
 from __future__ import annotations
 

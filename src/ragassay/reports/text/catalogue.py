@@ -185,7 +185,9 @@ def _entry(cls: type[Metric], name: str, canonical: str | None) -> Entry:
 
 
 def _example(cls: type[Metric], canonical: str | None) -> Metric:
-    """The metric of a canonical name; one of the class where the name lacks what is required."""
+    """The metric of a canonical name; an example of its class where the name lacks a required
+    parameter.
+    """
     try:
         return naming.parse(canonical or cls.name)
     except UsageError:

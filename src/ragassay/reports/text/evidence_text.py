@@ -1,4 +1,4 @@
-"""A score and the words behind it, for the terminal."""
+"""A score and the verdicts that it rests on, for the terminal."""
 
 from __future__ import annotations
 
@@ -87,8 +87,9 @@ def _agreement(one: Evidence) -> Iterator[RenderableType]:
 
 
 def _over_runs(scores: Sequence[Evidence]) -> Iterator[RenderableType]:
-    """What is told of a query's runs, one line for what is measured alike: its figures, and the
-    values in each run or of each pair of runs."""
+    """The values of a query's runs, one line for what is measured alike: its figures, and the
+    values in each run or of each pair of runs.
+    """
     groups: dict[str, list[Evidence]] = {}
     for one in scores:
         base, _, last = one.row.metric.rpartition(".")
@@ -278,7 +279,9 @@ class _Pages:
         return Text(_clip(dumps(record["answer"]).decode(), self._limit), "green")
 
     def _sent(self, record: Mapping[str, Any], *, prompt: bool = True) -> Iterator[RenderableType]:
-        """What an answer took, and the words that went to the judge and came back."""
+        """The tokens, time and cost of an answer, and the texts that were sent to the judge and
+        came back.
+        """
         if not (record.get("messages") or record.get("model")):
             return
         cost = record.get("cost")
@@ -333,5 +336,5 @@ def _clip(text: str, limit: int | None) -> str:
 
 
 def _printable(text: str) -> str:
-    """Text whose lines stay lines, and whose control characters do nothing."""
+    """A text that keeps its line ends, and whose control characters have no effect."""
     return "\n".join(wording.one_line(line) for line in text.splitlines())

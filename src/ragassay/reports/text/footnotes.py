@@ -1,4 +1,4 @@
-"""What stands below the tables of a run or a comparison: how their numbers came about."""
+"""The notes below the tables of a run or a comparison: how their numbers were computed."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def judge_notes(summary: Summary, judged_marked: bool) -> list[str]:
 
 
 def agreement_notes(summary: Summary) -> list[str]:
-    """How far the offline judgments behind the metrics are known to agree with people."""
+    """Notes on the known agreement of the offline judgments with people."""
     names_by_figure: dict[str, list[str]] = {}
     for metric in summary.metrics.values():
         agreement = offline_agreement(metric) if metric.n_scored else None
@@ -136,7 +136,9 @@ def _suites(summary: Summary) -> list[Suite]:
 
 
 def judged_by(summary: Summary) -> str:
-    """Who judged, for the head of a page: the run's judge, or whoever judged what is looked at."""
+    """The judges, for the head of a page: the run's judge, or the judges of the values that were
+    compared.
+    """
     spent = summary.judging
     if spent is not None:
         return spent.judge if spent.questions and _judged(summary, spent) else ""
@@ -149,7 +151,7 @@ def judged_by(summary: Summary) -> str:
 
 
 def spent_on(summary: Summary) -> str:
-    """What judging and embedding cost, for the head of a page; empty where nobody was asked."""
+    """The cost of judging and embedding, for the head of a page; empty where nothing was asked."""
     judging, embedding = summary.judging, summary.embedding
     asked = judging is not None and judging.questions > 0
     pieces = []
@@ -167,7 +169,7 @@ def spent_on(summary: Summary) -> str:
 
 
 def _given_notes(summary: Summary) -> list[str]:
-    """Which values came with the records, metrics alike together."""
+    """Notes on the values that came with the records; metrics with the same note share it."""
     alike: dict[tuple[str, str], list[str]] = {}
     for metric in summary.metrics.values():
         if metric.n_given:
@@ -186,8 +188,9 @@ def _given_notes(summary: Summary) -> list[str]:
 
 
 def _without_given(metric: str) -> str:
-    """How a metric, by its canonical name, is had without the records' values; empty where they are
-    what it is computed from."""
+    """How to have a metric, by its canonical name, without the records' values; empty where it is
+    computed from those values.
+    """
     try:
         (first_match, *_) = naming.find(metric)
     except UsageError:  # a person's own, which only the run knew
@@ -272,8 +275,9 @@ def _embedded_notes(summary: Summary) -> list[str]:
 
 
 def _again(spent: Spending) -> str:
-    """What to do about questions without an answer. Nothing is advised that cannot help: the same
-    key is rejected again, and what was too long stays so."""
+    """Advice about questions without an answer. It never advises what cannot help: the same key is
+    rejected again, and what was too long stays so.
+    """
     reasons_seen = {Reason(reason) for reason in spent.failures}
     told = ""
     if Reason.AUTH in reasons_seen:
@@ -293,7 +297,9 @@ def _again(spent: Spending) -> str:
 
 
 def unscored_notes(summary: Summary) -> list[str]:
-    """Which metrics have how many samples without a score, metrics alike together."""
+    """Notes on samples without a score, by metric and number; metrics with the same numbers share a
+    note.
+    """
     alike: dict[str, list[str]] = {}
     for metric in summary.metrics.values():
         if metric.unscored:
@@ -380,8 +386,9 @@ def gate_notes(comparison: Comparison) -> list[str]:
 
 
 def _widened(comparison: Comparison) -> list[str]:
-    """For which metrics the test alone would be too sure; or that verdicts and intervals come from
-    different procedures."""
+    """Notes on metrics for which the test alone would be too sure, or on verdicts and intervals
+    that come from different procedures.
+    """
     if comparison.interval != "auto":
         return [
             "The verdict follows the sign-flip test, not this interval: near its ends they may "
@@ -430,8 +437,9 @@ def _corrected(comparison: Comparison, n_tested: int) -> str:
 
 
 def standing_notes(comparison: Comparison) -> list[str]:
-    """Which metrics have no verdict and why, or one whose judge nobody measured; one sentence for
-    each reason."""
+    """Notes on metrics that have no verdict, or whose judge was never measured; one sentence for
+    each reason.
+    """
     reasons: dict[tuple[str, str], list[str]] = {}
     for d in comparison.differences:
         if d.standing != "tested" or d.why:

@@ -1,4 +1,4 @@
-"""What belongs together in a report, in the order in which it is shown."""
+"""Groups metrics and slices in the order in which reports show them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How numbers, reasons and tests are spelled, the same in every report."""
+"""Texts for numbers, reasons and tests, the same in every report."""
 
 from __future__ import annotations
 
@@ -87,7 +87,9 @@ def percent(share: float) -> str:
 
 
 def confidence(level: float) -> str:
-    """A confidence level as ``97.5 %``; what it lacks of 100 % has up to three digits."""
+    """A confidence level as ``97.5 %``; up to three digits of its difference from 100 % are
+    shown.
+    """
     return f"{100 - float(f'{100 * (1 - level):.3g}'):.10g} %"
 
 
@@ -189,8 +191,9 @@ def judge_and_agreement(metric: MetricSummary) -> str:
 
 
 def agreement(metric: MetricSummary) -> str:
-    """How far the offline judgments behind a metric agree with people, as in ``AUC .77``; empty
-    where nobody was asked offline."""
+    """The agreement of the offline judgments that a metric rests on with people, as in ``AUC .77``;
+    empty where there are none.
+    """
     agreement_with_people = offline_agreement(metric) if metric.n_scored else None
     return "" if agreement_with_people is None else agreement_with_people.figure
 

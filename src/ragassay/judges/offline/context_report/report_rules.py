@@ -223,7 +223,7 @@ def report(question: ReportOnContext) -> ContextReport:
 
 
 def _unsupported(query: str, worths: Sequence[Worth]) -> str:
-    """Why words do not tell what the chunks are worth; empty where they do."""
+    """Why words cannot show what the chunks are worth; empty where they can."""
     if not _words_can_tell(query) and any(one.topic >= _ON_TOPIC for one in worths):
         return _REASON_OR_WAY
     number = next((at for at, one in enumerate(worths, 1) if one.unclear), 0)
