@@ -23,7 +23,7 @@ _ENDING = [
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
 ]
 _DEFAULT = (signal.default_int_handler, signal.SIG_DFL)
-"""What handles a signal where nobody else does."""
+"""The default handlers of a signal."""
 
 
 @contextmanager

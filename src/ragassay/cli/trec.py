@@ -296,7 +296,7 @@ def _path(run: Path) -> str:
 
 
 def _names(runs: list[Path], tags: list[str]) -> list[str]:
-    """What the runs are called: tags where they tell the runs apart, else files."""
+    """Names of the runs: their tags where these are different, else their files."""
     for names in (tags, [_name(run) for run in runs]):
         if len(set(names)) == len(names):
             return names

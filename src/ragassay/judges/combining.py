@@ -173,7 +173,7 @@ def _explained(text: str, decided: Mapping[str, Any]) -> list[str]:
 
 
 def _votes(replies: Sequence[Reply], names: Sequence[str]) -> str:
-    """What each voted, where nobody's words fit the outcome."""
+    """The votes as a text, where no member's own words fit the result."""
     return f"votes: {', '.join(_vote(reply, names) for reply in replies)}"
 
 

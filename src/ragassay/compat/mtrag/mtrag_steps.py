@@ -205,10 +205,10 @@ def run_steps(
     shown = {name: metric for name, metric in fields.items() if name != _BESIDE}
     collected = Accumulator(make_config(), shown)
     tasks = _tasks(options)
-    mine = Asker(UnavailableJudge(CONDITION)) if options.steps == (CONDITION,) else None
-    if asker is None and mine is None:
-        mine = offline_asker()
-    used = mine or asker
+    own_asker = Asker(UnavailableJudge(CONDITION)) if options.steps == (CONDITION,) else None
+    if asker is None and own_asker is None:
+        own_asker = offline_asker()
+    used = own_asker or asker
     assert used is not None
     collected.judge = used.judge.label if options.asks else ""
     kept = Kept()
@@ -234,8 +234,8 @@ def run_steps(
                 raise InputError("holds no records", path=options.input)
             told = warned()
     finally:
-        if mine is not None:
-            mine.close()
+        if own_asker is not None:
+            own_asker.close()
     asked = used if options.asks else None
     notes = [*_notes(tasks), *told, *used.judge.remarks(), *models.remarks()]
     if asked is not None and options.named:

@@ -110,8 +110,8 @@ def check(options: Iterable[str], who: str, known: Collection[str], *more: str) 
     """
     for name in options:
         if name not in known:
-            there = sorted({*known, *more})
+            allowed = sorted({*known, *more})
             raise UsageError(
-                f"{who} has no option {name!r}. {did_you_mean(name, there)} "
-                f"There are: {', '.join(there) or 'none'}."
+                f"{who} has no option {name!r}. {did_you_mean(name, allowed)} "
+                f"There are: {', '.join(allowed) or 'none'}."
             )

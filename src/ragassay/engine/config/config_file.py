@@ -68,14 +68,14 @@ class ConfigFile:
         Returns:
             The error, to be raised: with the file, the line and the field.
         """
-        there = next((self.places[p] for p in (place, place[:1]) if p in self.places), place)
-        while len(there) > 1 and there not in self.content.lines:
-            there = there[:-1]  # one value may stand where a list is meant
+        written = next((self.places[p] for p in (place, place[:1]) if p in self.places), place)
+        while len(written) > 1 and written not in self.content.lines:
+            written = written[:-1]  # one value may stand where a list is meant
         return InputError(
             problem,
             path=self.path,
-            line=self.content.line(there),
-            field=".".join(there),
+            line=self.content.line(written),
+            field=".".join(written),
             hint=hint,
         )
 

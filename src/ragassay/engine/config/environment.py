@@ -61,7 +61,7 @@ def read_filled(
             something else; with the line.
     """
     mark = next(chr(code) for code in range(0xE000, 0xF8FF) if chr(code) not in text)
-    there = os.environ if environment is None else environment
+    variables = os.environ if environment is None else environment
     matches: list[re.Match[str]] = []
 
     def noted(match: re.Match[str]) -> str:
@@ -78,7 +78,7 @@ def read_filled(
         def value(token: re.Match[str]) -> str:
             match = matches[int(token[1])]
             line = text.count("\n", 0, match.start()) + 1
-            return match[0] if left else _value(match, there, path, line)
+            return match[0] if left else _value(match, variables, path, line)
 
         return re.sub(f"{mark}(\\d+){mark}", value, scalar)
 

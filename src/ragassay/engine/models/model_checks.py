@@ -96,9 +96,9 @@ def check_names(names: Iterable[str], used: Collection[Weights]) -> None:
         if name in KNOWN or name in _names(used):
             continue
         known = sorted({weights.name for weights in used})
-        told = f"It uses {', '.join(known)}" if known else "It uses none"
+        used_models = f"It uses {', '.join(known)}" if known else "It uses none"
         sentences = ("no metric of this run uses such a model.", did_you_mean(name, known or KNOWN))
-        raise OptionError(f"models.{name}", " ".join(filter(None, (*sentences, told))))
+        raise OptionError(f"models.{name}", " ".join(filter(None, (*sentences, used_models))))
 
 
 def models_used(config: RunConfig, metrics: Iterable[Metric]) -> list[Weights]:

@@ -127,7 +127,7 @@ class Planner:
         if not judged:
             return {}
         with warnings.catch_warnings():
-            # What a metric has to say about answers that nobody gave is not worth reading.
+            # Warnings of metrics about made-up answers say nothing.
             warnings.simplefilter("ignore")
             return asker.submit(_outcomes(samples, judged, asker.scope())).result()
 

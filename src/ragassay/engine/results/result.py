@@ -341,7 +341,7 @@ class ScoreColumns:
 
 
 def no_consistency() -> None:
-    """What a result says of the consistency of runs that nobody asked for."""
+    """The consistency of a result where none was asked for: ``None``."""
 
 
 @dataclass
@@ -435,9 +435,9 @@ class Result:
 
     def __str__(self) -> str:
         """The table of the summary, and that of the consistency of the runs."""
-        told = [self, *([] if self.consistency is None else [self.consistency])]
+        results = [self, *([] if self.consistency is None else [self.consistency])]
         return "\n\n".join(
-            str(one.summary) for one in told if one.summary.metrics or one is told[-1]
+            str(one.summary) for one in results if one.summary.metrics or one is results[-1]
         )
 
     def __repr__(self) -> str:

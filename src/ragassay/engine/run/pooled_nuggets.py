@@ -1,4 +1,4 @@
-"""A pooled nugget bank: nuggets belong to the query, whoever retrieved their passages.
+"""A pooled nugget bank: the nuggets of each query, from the passages of all systems.
 
 All passages that any system, in any repeat, retrieved for a query are read together, so that every
 answer to it is measured against the same facts.

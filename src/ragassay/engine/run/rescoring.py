@@ -43,12 +43,12 @@ from ragassay.strict import dumps
 
 @dataclass(frozen=True)
 class Evidence:
-    """One score and what stands behind it.
+    """One score and the verdicts that it rests on.
 
-    ``metric`` is its canonical name; ``row`` has the name that the run shows.
-    ``verdicts`` are records as in ``verdicts.jsonl``; those of a judge that was sent no prompt have
-    the question's ``data`` besides, where the metric that asked is known here. ``cut`` names the
-    texts that the offline judge did not read to their end, where there are any.
+    ``metric`` is its canonical name; ``row`` has the name that the run shows. ``verdicts`` are
+    records as in ``verdicts.jsonl``; those of a judge that was sent no prompt also have the
+    ``data`` of the question, where the metric that asked is known here. ``cut`` names the texts
+    that the offline judge did not read to their end, where there are any.
     """
 
     row: ScoreRow
@@ -120,7 +120,7 @@ def explain(
     system: str | None = None,
     repeat: int | None = None,
 ) -> Explained:
-    """The scores of a sample with the verdicts behind them.
+    """The scores of a sample with the verdicts that they rest on.
 
     Args:
         result: a run.
@@ -157,7 +157,7 @@ def explain(
 
 
 def rescore(result: Result, ledger: Ledger | None = None) -> Rescored:
-    """Computes every score of a run again, from its samples and verdicts alone: nobody is asked.
+    """Computes every score of a run again, from its samples and verdicts alone. No judge is asked.
 
     Args:
         result: a run that was kept (in a folder, or whole in memory).
@@ -293,8 +293,9 @@ def context_of(result: Result) -> dict[str, Any]:
 def _asked_data(
     result: Result, sample: Sample, rows: Sequence[ScoreRow]
 ) -> Mapping[str, Mapping[str, Any]]:
-    """The data of the questions behind some scores, found by asking the evidence again. Metrics
-    that are not known here are left out."""
+    """The data of the questions that some scores rest on; the metrics ask them again of the stored
+    evidence. Metrics that are not known here are left out.
+    """
     with suppress(RagassayError):
         own_metrics(result.config, result.folder)
     wanted = []

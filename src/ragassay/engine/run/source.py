@@ -172,8 +172,8 @@ def _within(samples: Iterator[Sample], config: RunConfig, path: Path | None) -> 
             hint="Both ends are included; a time without a zone is UTC.",
         )
     if left:
-        told = f"Samples left out by the time interval: {' and '.join(left)}."
-        warnings.warn(told, RagassayWarning, stacklevel=2)
+        sentence = f"Samples left out by the time interval: {' and '.join(left)}."
+        warnings.warn(sentence, RagassayWarning, stacklevel=2)
 
 
 def _hashed(samples: Iterator[Sample], source: Source) -> Iterator[Sample]:

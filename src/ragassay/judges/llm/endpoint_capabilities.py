@@ -85,7 +85,7 @@ class EndpointCapabilities:
                     pass
                 continue
             known = self.dropped
-            met: EndpointError | None = None
+            rejection: EndpointError | None = None
             if not self._doubtful:
                 request = build(known)
                 try:
@@ -93,7 +93,7 @@ class EndpointCapabilities:
                 except EndpointError as error:
                     if not error.rejected - known:
                         raise
-                    met = error
+                    rejection = error
                 else:
                     if result is not None:
                         self._answered = True
@@ -105,7 +105,7 @@ class EndpointCapabilities:
                     settling()
                     if self.dropped is not known:
                         continue  # somebody else has found out in the meantime
-                    return await self._settle(build, send, known, met, in_vain)
+                    return await self._settle(build, send, known, rejection, in_vain)
             finally:
                 self._turned_away -= 1
 
@@ -124,7 +124,7 @@ class EndpointCapabilities:
         build: Build,
         send: Send[T],
         dropped: frozenset[str],
-        met: EndpointError | None,
+        rejection: EndpointError | None,
         in_vain: Callable[[EndpointError], None],
     ) -> T:
         """Sends a request, without each parameter that is rejected on the way.
@@ -137,18 +137,18 @@ class EndpointCapabilities:
             in_vain: see `exchange`.
         """
         while True:
-            if met is not None:
-                dropped |= met.rejected
+            if rejection is not None:
+                dropped |= rejection.rejected
             try:
                 result = await send(build(dropped), None, partial(self._learn, dropped))
             except EndpointError as error:
                 if error.rejected - dropped:
-                    met = error
+                    rejection = error
                     continue
-                alike = met is not None and error.reason is met.reason
+                alike = rejection is not None and error.reason is rejection.reason
                 self._doubtful = alike and not self._answered
-                if met is not None and alike:
-                    in_vain(met)
+                if rejection is not None and alike:
+                    in_vain(rejection)
                 raise
             assert result is not None
             self._answered, self._doubtful = True, False

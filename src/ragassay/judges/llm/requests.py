@@ -84,8 +84,8 @@ def build(
     mode: Mode = next((mode for mode in MODES[:-1] if mode not in dropped), "text")
     messages = question.messages(model)
     last = messages[-1]
-    told = f"{last['content']}\n\n{instruction(question, mode)}"
-    messages = [*messages[:-1], {"role": last["role"], "content": told}]
+    text = f"{last['content']}\n\n{instruction(question, mode)}"
+    messages = [*messages[:-1], {"role": last["role"], "content": text}]
     kept = _kept(parameters, repeat, dropped)
     name = re.sub(r"[^A-Za-z0-9_-]", "_", question.kind)[:64]
     prompt = Prompt(model, messages, kept, mode, name, question.bounded_schema())

@@ -16,7 +16,7 @@ from ragassay.judges.rubrics.rubric import JudgePrompt, Rubric, RubricPart
 from ragassay.yaml_files import text_of
 
 STEPS = 100
-"""Most steps of a scale: a judge does not tell more of them apart."""
+"""Most steps of a scale: a judge does not distinguish more."""
 
 MOST_BYTES = 200_000
 """A larger file is something else, given by mistake."""

@@ -12,7 +12,7 @@ from ragassay.errors import UsageError
 from ragassay.reports.text import wording
 
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#666666")
-"""Okabe and Ito's colours, which people with any kind of colour vision can tell apart."""
+"""Okabe and Ito's colours, which people with any kind of colour vision can distinguish."""
 
 WIDTH = 520
 INK, MUTED = "#1c2330", "#5b6472"

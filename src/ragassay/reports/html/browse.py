@@ -90,7 +90,7 @@ class Details:
     def _details_of(
         self, identity: Identity, sample: Sample | None, rows: Rows, limits: _Limits
     ) -> dict[str, Any]:
-        """A sample's details with the verdicts behind its scores."""
+        """A sample's details, with the verdicts that its scores rest on."""
         entry = _detail(identity, sample, rows, limits)
         evidence = list(dict.fromkeys(one for row in rows.values() for one in row.evidence))
         records = [record for one in evidence if (record := self._result.verdicts.get(one))]

@@ -33,7 +33,7 @@ TITLES = {
     "factual_correctness.f1": "Factual F1",
 }
 DEFAULT = tuple(TITLES)
-"""What is drawn where nobody says otherwise: the whole suite."""
+"""The metrics that are drawn by default: all of the suite."""
 
 
 def columns_of(heads: Iterable[str]) -> Columns:

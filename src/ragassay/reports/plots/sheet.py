@@ -26,7 +26,7 @@ CHAR = 0.6
 """Width of a character as a share of the font size: DejaVu Sans, rounded up."""
 
 COLORS = (*PALETTE, "#661100")
-"""Eight colours that people with any kind of colour vision can tell apart."""
+"""Eight colours that people with any kind of colour vision can distinguish."""
 
 _TALL = 0.7
 """A picture that is narrower than this share of a sheet of its height is no slide."""

@@ -31,7 +31,7 @@ from ragassay.reports.tables import COLUMNS
 from ragassay.scores import Reason
 
 DEFAULT = ("umbrela", "nuggets.all", "nuggets.vital", "hhem", "citation.f1", "answered")
-"""What is drawn where nobody says otherwise: the columns that hold one number, and the answers."""
+"""The metrics that are drawn by default: the columns that hold one number, and the answers."""
 
 TITLES = {
     "umbrela": "Relevance of passages (UMBRELA)",

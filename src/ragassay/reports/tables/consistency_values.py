@@ -100,7 +100,7 @@ class Overview:
 
     @property
     def several_systems(self) -> bool:
-        """Whether a variance is told apart by system."""
+        """Whether the components of a variance include systems."""
         return any(one.variance and one.variance.system is not None for one in self.spreads)
 
 

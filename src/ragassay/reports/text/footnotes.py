@@ -36,7 +36,7 @@ from ragassay.stats import EXACT_UP_TO
 from ragassay.suites import Suite, known
 
 MOST_LABELS = 6
-"""Labels of a metric, or names of metrics, that are told one by one."""
+"""Labels of a metric, or names of metrics, that are listed one by one."""
 
 
 def summary_notes(summary: Summary, *, judged_marked: bool = True) -> list[str]:

@@ -31,7 +31,7 @@ def slices_table(summary: Summary) -> RenderableType:
 
 
 def comparison_table(comparison: Comparison) -> RenderableType:
-    """The differences between two runs, with the tests behind them."""
+    """The differences between two runs, with their tests."""
     return _ComparisonView(comparison)
 
 

@@ -13,7 +13,7 @@ NUGGETS = ("nuggets", "labels", "assignments")
 """Parts of a score that are the columns of one table."""
 
 _WORDS = {"explanation", "reasoning", "reason"}
-"""Fields of an answer that nobody votes on."""
+"""Fields of an answer that are not voted on."""
 
 
 def ranks_of(sample: Sample | None) -> Mapping[str, int]:
