@@ -381,7 +381,7 @@ def test_samples_stream_by_and_nothing_is_kept_of_them() -> None:
         stream = endless()
         for _ in range(3):
             planner.add([next(stream) for _ in range(100)])
-            assert not planner._estimator._found
+            assert not planner._estimator._demands
     assert next(taken) == 300
 
 

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 import pytest
 
-from ragassay.judges import Question, Reply, whole
+from ragassay.judges import Question, Reply, whole_number
 from ragassay.judges.schema_bounds import extreme
 
 
@@ -13,7 +13,7 @@ class Inner(Reply):
 
 
 class Everything(Reply):
-    grade: Annotated[int, *whole(1, 5)]
+    grade: Annotated[int, *whole_number(1, 5)]
     label: Literal["low", "high"]
     why: str
     inner: Inner

@@ -205,7 +205,7 @@ def test_the_page_of_a_metric_tells_the_agreement(capsys: pytest.CaptureFixture[
 def test_a_rubric_rests_on_what_the_offline_judge_does_not_answer() -> None:
     rubrics = [name for name, cls in naming.known().items() if cls.family == "rubric"]
     for name in rubrics:
-        (entry,) = catalogue.found(name)
+        (entry,) = catalogue.entries_named(name)
         assert entry["offline_agreement"]["rubric_grade"]["said"] == catalogue.NO_ANSWER
         assert not entry["offline_agreement"]["rubric_grade"]["sufficient"]
 

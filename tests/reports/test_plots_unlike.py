@@ -133,6 +133,6 @@ def test_a_comparison_says_which_statistic_it_compares(
     _, spec = picture.compared(new, old, metrics, "consistency", statistic)
     assert spec["title"]["text"] == "A = a against B = b"
     first = spec["title"]["subtitle"][0]
-    assert first.startswith(f"Consistency: {consistency_plot.TOLD[statistic].title}.")
+    assert first.startswith(f"Consistency: {consistency_plot.STATISTIC_FORMS[statistic].title}.")
     assert ("Lower is more consistent" in first) == (statistic == "cv")
     assert ("mean_umbrela_score of grade / 3 ↑" in words(spec)) == (statistic == "cai")

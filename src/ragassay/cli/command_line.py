@@ -150,13 +150,13 @@ def _show_warning(
     file: TextIO | None = None,
     line: str | None = None,
 ) -> None:
-    """In place of Python's own, which prints the line of source that warned."""
+    """Shows a warning as one sentence. Python's own function prints the source line as well."""
     del category, filename, lineno, file, line
     print(printable.lines(f"note: {message}"), file=sys.stderr)  # noqa: T201
 
 
 def _of_a_flag(error: OptionError) -> str:
-    """The sentence about a value that an option cannot have, for somebody who wrote its flag."""
+    """The sentence about an impossible value, with the flag in place of the key."""
     from ragassay.engine.config import RunConfig, options_of
 
     name, _, place = error.key.partition(".")
@@ -177,7 +177,7 @@ def _of_the_system(error: OSError) -> str:
 
 
 def _give_output_up() -> None:
-    """Lets Python end without trying once more to write what nobody takes."""
+    """Lets Python end without a further attempt to write output that no program reads."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 

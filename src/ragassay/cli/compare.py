@@ -88,7 +88,7 @@ def compare(
     from ragassay.reports.text import terminal
 
     pairs = _pairs(runs, baseline)
-    found = [
+    comparisons = [
         carry_out(
             new,
             old,
@@ -106,30 +106,30 @@ def compare(
         for new, old in pairs
     ]
     if json:
-        show.json({"comparisons": [comparison.to_json() for comparison in found]})
+        show.json({"comparisons": [comparison.to_json() for comparison in comparisons]})
     else:
         out = show.console()
-        for comparison in found:
+        for comparison in comparisons:
             out.print(terminal.comparison_table(comparison))
-    for at, (comparison, (new, old)) in enumerate(zip(found, pairs, strict=True), start=1):
+    for at, (comparison, (new, old)) in enumerate(zip(comparisons, pairs, strict=True), start=1):
         if output is not None:
-            target = output if len(found) == 1 else output.with_stem(f"{output.stem}-{at}")
+            target = output if len(comparisons) == 1 else output.with_stem(f"{output.stem}-{at}")
             with show.status("writing the comparison"):
                 write_comparison(comparison, new, old, target)
             if not json:
                 show.console().print(f"comparison: {target}", soft_wrap=True, markup=False)
         if json:
             show.warn(comparison.warnings)
-    gates = [gate for comparison in found for gate in comparison.gates]
+    gates = [gate for comparison in comparisons for gate in comparison.gates]
     if fail_if_worse:
-        gates.append(_not_worse([d for comparison in found for d in comparison.differences]))
+        gates.append(_not_worse([d for comparison in comparisons for d in comparison.differences]))
     if json:
         show.warn([gate.sentence for gate in gates if not gate.passed])
     else:
         show.gates(gates)
     if any(gate.passed is False for gate in gates):
         return GATE_FAILED
-    nothing = not any(d.n for comparison in found for d in comparison.differences)
+    nothing = not any(d.n for comparison in comparisons for d in comparison.differences)
     return INCOMPLETE if nothing or any(gate.passed is None for gate in gates) else OK
 
 

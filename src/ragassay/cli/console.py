@@ -17,7 +17,12 @@ class HarmlessConsole(Console):
     """A console on which text cannot command the terminal; only rich's own styles do."""
 
     def render(self, renderable: Any, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """The segments of what is printed, with control characters as marks."""
+        """The segments of what is printed, with visible marks in place of control characters.
+
+        Args:
+            renderable: that is printed.
+            options: of the console; its own when left out.
+        """
         for segment in super().render(renderable, options):
             text = segment.text
             if segment.control is None and not text.isprintable():
@@ -35,9 +40,9 @@ def console(*, stderr: bool = False) -> Console:
 
 
 class _Trimmed:
-    """A stream without the blanks that fill a table's lines: they would only disturb grep.
+    """A stream that drops the blanks at the ends of a table's lines, because they disturb grep.
 
-    What its encoding cannot express is written as a question mark.
+    Characters that its encoding does not have are written as question marks.
     """
 
     def __init__(self, stream: TextIO) -> None:

@@ -1,4 +1,4 @@
-"""``ragassay explain``: a score, and the words behind it."""
+"""``ragassay explain``: a score, and the verdicts that it rests on."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ def explain(
     from ragassay.engine.run import rescoring
     from ragassay.reports.text import explained, labels_to_give
 
-    found = rescoring.explain(open_run(folder), sample, metric, system=system, repeat=repeat)
+    explanation = rescoring.explain(open_run(folder), sample, metric, system=system, repeat=repeat)
     if json:
-        show.json(found.to_json())
+        show.json(explanation.to_json())
     else:
         out = show.console()
-        out.print(explained(found, full=full))
-        if lines := labels_to_give(found):
+        out.print(explained(explanation, full=full))
+        if lines := labels_to_give(explanation):
             out.print("Lines to add to the file of labels, with an answer each:\n", style="bold")
             for line in lines:
                 out.print(line, markup=False, highlight=False, soft_wrap=True)

@@ -1,4 +1,4 @@
-"""From the words of a command line to values: lists, mappings, numbers."""
+"""Reads lists, mappings and numbers from the words of a command line."""
 
 from __future__ import annotations
 
@@ -12,22 +12,26 @@ from ragassay.errors import UsageError
 def listed(flag: str, values: Sequence[str] | None) -> list[str] | None:
     """Repeated and comma-separated values as one list.
 
+    Args:
+        flag: that they were given to, for messages.
+        values: as they were given; ``None`` for a flag that was not.
+
     Raises:
-        UsageError: one of them is empty: what a shell's unset variable leaves must not silently
-            become something else.
+        UsageError: one of them is empty: an unset variable of the shell must not silently change
+            the meaning.
     """
     if values is None:
         return None
-    found = [piece.strip() for value in values for piece in value.split(",")]
-    if not all(found):
+    names = [piece.strip() for value in values for piece in value.split(",")]
+    if not all(names):
         raise UsageError(f"{flag} {','.join(values)!r}: a name is empty (an unset variable?).")
-    return found
+    return names
 
 
-def _parted(
+def _split(
     flag: str, piece: str, form: str, example: str, *, empty: bool = False
 ) -> tuple[str, str]:
-    """What stands before and behind the first equals sign; ``empty``: nothing may stand behind."""
+    """The texts before and after the first equals sign; with ``empty`` the second may be empty."""
     key, sep, value = (part.strip() for part in piece.partition("="))
     if not sep or not key or not (value or empty):
         raise UsageError(f"{flag} {piece!r}: write {form}, as in {example}.")
@@ -55,19 +59,23 @@ def pairs(
     """
     import yaml
 
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for piece in pieces or ():
-        name, text = _parted(flag, piece, form, example, empty=scalars)
+        name, text = _split(flag, piece, form, example, empty=scalars)
         value = yaml.safe_load(text) if scalars else text
-        if found.get(name, value) != value:
+        if values.get(name, value) != value:
             what = form.partition("=")[2].casefold()
             raise UsageError(f"{flag}: two {what}s are named for {name}. Keep one of them.")
-        found[name] = value
-    return found
+        values[name] = value
+    return values
 
 
 def numbers(flag: str, text: str | None) -> list[int] | None:
     """``1,5,10`` as whole numbers of at least 1.
+
+    Args:
+        flag: that they were given to, for messages.
+        text: as it was given; ``None`` for a flag that was not.
 
     Raises:
         UsageError: something else.
@@ -75,12 +83,12 @@ def numbers(flag: str, text: str | None) -> list[int] | None:
     if text is None:
         return None
     try:
-        found = [int(piece) for piece in text.split(",")]
+        values = [int(piece) for piece in text.split(",")]
     except ValueError as error:
         raise UsageError(f"{flag} {text!r}: write whole numbers, as in 1,5,10.") from error
-    if min(found) < 1:
+    if min(values) < 1:
         raise UsageError(f"{flag} {text!r}: each must be at least 1.")
-    return found
+    return values
 
 
 def is_config(path: Path) -> bool:

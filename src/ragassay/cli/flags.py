@@ -1,4 +1,4 @@
-"""Flags made of the options that `RunConfig` declares, and their words read."""
+"""Makes flags of the options that `RunConfig` declares, and reads their values."""
 
 from __future__ import annotations
 
@@ -91,7 +91,12 @@ def takes_options(
 
 
 def flag(name: str, field: FieldInfo) -> inspect.Parameter:
-    """The parameter of a command line for an option."""
+    """The parameter of a command line for an option.
+
+    Args:
+        name: of the option.
+        field: of `RunConfig`.
+    """
     from ragassay.engine.config import GROUPS, default_of, option_of
 
     option, kind = option_of(field), _kind(field)
@@ -123,7 +128,12 @@ def flag(name: str, field: FieldInfo) -> inspect.Parameter:
 
 
 def value_of(name: str, field: FieldInfo, given: Any) -> Any:
-    """The value of an option from what was given as its flag.
+    """The value of an option, converted from its flag.
+
+    Args:
+        name: of the option.
+        field: of `RunConfig`.
+        given: what the command line has.
 
     Raises:
         UsageError: the words are not of the option's form.

@@ -23,13 +23,14 @@ _ENDING = [
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
 ]
 _DEFAULT = (signal.default_int_handler, signal.SIG_DFL)
-"""What handles a signal where nobody else does."""
+"""The default handlers of a signal."""
 
 
 @contextmanager
 def heard() -> Iterator[None]:
-    """Remembers these signals while the block runs; leaves alone one that somebody else handles or
-    ignores (``nohup``)."""
+    """Remembers these signals while the block runs. A signal that another program handles or
+    ignores (``nohup``) is left alone.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -64,7 +65,7 @@ def settle() -> None:
 
 
 def _drop(lost: sys.UnraisableHookArgs) -> None:
-    """In place of the traceback that Python shows of an exception that it drops."""
+    """Replaces the traceback that Python shows for an exception that it drops."""
     if lost.exc_type is not KeyboardInterrupt:
         sys.__unraisablehook__(lost)
 

@@ -1,4 +1,4 @@
-"""``ragassay ledger``: what was paid for, taking it elsewhere, throwing old answers away."""
+"""``ragassay ledger``: statistics, export and deletion of stored answers."""
 
 from __future__ import annotations
 
@@ -61,15 +61,15 @@ def stats(path: Place = LEDGER, *, json: Annotated[bool, Flag] = False) -> int:
     from ragassay.judges.ledger import Ledger, ledger_admin
 
     with Ledger(path, create=False) as book:
-        found = ledger_admin.stats(book)
+        counted = ledger_admin.stats(book)
     if json:
-        show.json(found.to_json())
+        show.json(counted.to_json())
         return OK
     out = show.console()
-    for table in _tables(found.rows):
+    for table in _tables(counted.rows):
         out.print(table)
-    out.print(_summary(found), soft_wrap=True, markup=False)
-    for judge, parameters in found.rejected.items():
+    out.print(_summary(counted), soft_wrap=True, markup=False)
+    for judge, parameters in counted.rejected.items():
         out.print(f"{judge} does not take: {', '.join(parameters)}", soft_wrap=True, markup=False)
     return OK
 
@@ -142,10 +142,10 @@ def _check_target(output: Path) -> None:
     with output.open("rb") as stream:
         first = stream.readline()
     try:
-        found = orjson.loads(first) if first.strip() else dict.fromkeys(_EXPORTED)
+        record = orjson.loads(first) if first.strip() else dict.fromkeys(_EXPORTED)
     except orjson.JSONDecodeError:
-        found = None
-    if not isinstance(found, dict) or not found.keys() >= _EXPORTED:
+        record = None
+    if not isinstance(record, dict) or not record.keys() >= _EXPORTED:
         raise UsageError(
             f"{output} is there already and is no earlier export, so it stays as it is. Give "
             "another file with -o, or delete it first."
@@ -212,16 +212,16 @@ def prune(
         )
     with Ledger(path, create=False) as book:
         selection.check(book)
-        found = ledger_admin.stats(book, selection)
-        gone = found.entries if dry_run else ledger_admin.prune(book, selection)
+        counted = ledger_admin.stats(book, selection)
+        gone = counted.entries if dry_run else ledger_admin.prune(book, selection)
         if everything and not dry_run:
             ledger_admin.forget_rejections(book)
         after = ledger_admin.stats(book)
     if json:
-        show.json({"pruned": gone, "dry_run": dry_run, "what": found.to_json()["rows"]})
+        show.json({"pruned": gone, "dry_run": dry_run, "what": counted.to_json()["rows"]})
         return OK
     out = show.console()
-    for table in _tables(found.rows):
+    for table in _tables(counted.rows):
         out.print(table)
     verb = "would go" if dry_run else "thrown away"
     left = after.entries - gone if dry_run else after.entries
@@ -232,23 +232,23 @@ def prune(
 
 
 def _forget(path: Path, model: str | None, *, dry_run: bool, json: bool) -> int:
-    """Forgets rejected parameters, and says which these were."""
+    """Forgets rejected parameters, and prints them."""
     from ragassay.judges.ledger import Ledger, ledger_admin
 
     with Ledger(path, create=False) as book:
-        found = ledger_admin.rejections(book, model)
+        rejections = ledger_admin.rejections(book, model)
         if not dry_run:
             ledger_admin.forget_rejections(book, model)
-    n = sum(map(len, found.values()))
+    n = sum(map(len, rejections.values()))
     if json:
-        show.json({"forgotten": n, "dry_run": dry_run, "rejected_parameters": found})
+        show.json({"forgotten": n, "dry_run": dry_run, "rejected_parameters": rejections})
         return OK
     out = show.console()
-    for judge, parameters in found.items():
+    for judge, parameters in rejections.items():
         out.print(f"{judge} did not take: {', '.join(parameters)}", soft_wrap=True, markup=False)
     verb = "would be forgotten" if dry_run else "forgotten"
-    said = f"{_counted(n, 'rejected parameter')} {verb}, no answers thrown away from {path}."
-    out.print(said, soft_wrap=True, markup=False)
+    sentence = f"{_counted(n, 'rejected parameter')} {verb}, no answers thrown away from {path}."
+    out.print(sentence, soft_wrap=True, markup=False)
     return OK
 
 
@@ -281,23 +281,25 @@ def _tables(rows: Sequence[Row]) -> Iterator[Table]:
         yield table
 
 
-def _summary(found: Stats) -> str:
+def _summary(counted: Stats) -> str:
     size = (
-        f"{found.size / 2**20:,.1f} MiB" if found.size >= 2**20 else f"{found.size / 1024:.0f} KiB"
+        f"{counted.size / 2**20:,.1f} MiB"
+        if counted.size >= 2**20
+        else f"{counted.size / 1024:.0f} KiB"
     )
-    if not found.rows:
-        return f"{found.path}: empty, {size}."
-    cost = sum(row.cost for row in found.rows)
-    unpriced = sum(row.unpriced for row in found.rows)
-    failures = ", ".join(f"{n:,} {reason}" for reason, n in found.failures.items())
-    n = sum(found.failures.values())
+    if not counted.rows:
+        return f"{counted.path}: empty, {size}."
+    cost = sum(row.cost for row in counted.rows)
+    unpriced = sum(row.unpriced for row in counted.rows)
+    failures = ", ".join(f"{n:,} {reason}" for reason, n in counted.failures.items())
+    n = sum(counted.failures.values())
     pieces = [
-        _counted(found.entries - n, "answer"),
+        _counted(counted.entries - n, "answer"),
         f"{_counted(n, 'failure')}{f' ({failures})' if failures else ''}",
-        _cost(cost, unpriced, found.entries) if unpriced < found.entries else "no prices known",
+        _cost(cost, unpriced, counted.entries) if unpriced < counted.entries else "no prices known",
         size,
     ]
-    return f"{found.path}: {', '.join(pieces)}."
+    return f"{counted.path}: {', '.join(pieces)}."
 
 
 def _cost(cost: float, unpriced: int, entries: int) -> str:

@@ -38,7 +38,7 @@ def metrics(
     from ragassay.reports.text import catalogue
 
     if name is not None:
-        meant = catalogue.found(name, suite)
+        meant = catalogue.entries_named(name, suite)
         if json:
             show.json(meant[0] if len(meant) == 1 else meant)
         for entry in () if json else meant:

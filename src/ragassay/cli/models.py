@@ -47,11 +47,11 @@ def listing(*, model: Folders = None, json: Annotated[bool, Flag] = False) -> in
 
     named = pairs("--model", model, "NAME=FOLDER", "xlm-roberta-large=models")
     check_folders(named)
-    found = survey(named)
+    surveyed = survey(named)
     if json:
-        show.json(report.as_json(found))
+        show.json(report.as_json(surveyed))
     else:
-        show.console().print(report.table(found))
+        show.console().print(report.table(surveyed))
         try:
             needs_packages()
         except Unavailable as error:
@@ -88,11 +88,11 @@ def fetch(
     out = show.console()
     errors = show.console(stderr=True)
 
-    def told(sentence: str) -> None:
+    def print_now(sentence: str) -> None:
         errors.print(sentence, soft_wrap=True, markup=False)
         sys.stderr.flush()
 
-    for one in download(weights, output, told):
+    for one in download(weights, output, print_now):
         done = "is here" if one.files else "was here"
         out.print(f"{one.weights} {done}: {one.folder}", soft_wrap=True, markup=False)
     if output is not None:
@@ -133,10 +133,10 @@ def check(
     works = True
     for name in chosen:
         with show.status(f"loading {name}"):
-            found = tried(name, options)
-        works = works and found.ok
+            checked = tried(name, options)
+        works = works and checked.ok
         out.print(
-            f"{name}: {'ok: ' if found.ok else 'not usable: '}{found.said}",
+            f"{name}: {'ok: ' if checked.ok else 'not usable: '}{checked.message}",
             soft_wrap=True,
             markup=False,
         )

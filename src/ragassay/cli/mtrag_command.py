@@ -153,8 +153,14 @@ def judge_words(
     openai_key: str | None = None,
     azure_host: str | None = None,
 ) -> str | None:
-    """What ``--judge`` says for the judge that the published flags name; ``None`` where they name
-    none.
+    """The value of ``--judge`` for the judge that the published flags name; ``None`` where they
+    name none.
+
+    Args:
+        provider: as the published scripts name it.
+        judge_model: of the provider.
+        openai_key: refused.
+        azure_host: refused.
 
     Raises:
         UsageError: a provider that asks for something else, or a key on the command line.

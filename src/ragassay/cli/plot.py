@@ -101,18 +101,18 @@ def plot(
     if metrics_to_plot is not None and not wanted:
         raise UsageError("--metrics-to-plot names no metric. Leave it out to draw the main ones.")
     with show.status("reading results"):
-        found = sources.opened(files, kind, statistic or "cai")
-        metrics = sources.chosen(found, wanted, kind)
+        opened = sources.opened(files, kind, statistic or "cai")
+        metrics = sources.chosen(opened, wanted, kind)
     out = show.console()
-    for one in found.series:
+    for one in opened.series:
         if one.name != one.full:
-            out.print(f"{one.name}: {found.paths[one.name]}", soft_wrap=True, markup=False)
+            out.print(f"{one.name}: {opened.paths[one.name]}", soft_wrap=True, markup=False)
     if compare:
-        pictures = _differences(found, metrics, kind, statistic or "cai", output_file, force=force)
+        pictures = _differences(opened, metrics, kind, statistic or "cai", output_file, force=force)
     else:
         chosen = wanted is not None
-        show.warn(sources.remarks(found, metrics, kind, chosen=chosen))
-        drawn = picture.draw(found, metrics, kind, statistic or "cai", chosen=chosen)
+        show.warn(sources.remarks(opened, metrics, kind, chosen=chosen))
+        drawn = picture.draw(opened, metrics, kind, statistic or "cai", chosen=chosen)
         pictures = {output_file: drawn}
     for target, spec in pictures.items():
         with show.status("drawing"):
@@ -122,7 +122,7 @@ def plot(
 
 
 def _differences(
-    found: Sources,
+    opened: Sources,
     metrics: list[str],
     evaluator: Evaluator,
     statistic: Statistic,
@@ -133,11 +133,11 @@ def _differences(
     """A picture for each file against the last one."""
     from ragassay.reports.plots import picture
 
-    if len(found.series) < 2:
+    if len(opened.series) < 2:
         raise UsageError(
             "--compare needs two files or more: ragassay plot NEW OLD --evaluator trec --compare."
         )
-    *new, old = found.series
+    *new, old = opened.series
     pictures: dict[Path, Spec] = {}
     warnings: list[str] = []
     for at, one in enumerate(new, start=1):

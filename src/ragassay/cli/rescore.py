@@ -45,31 +45,32 @@ def rescore(
     store = None if ledger is None else Ledger(ledger)
     try:
         with show.status("computing every score again"):
-            found = rescoring.rescore(open_run(folder), store)
+            rescored = rescoring.rescore(open_run(folder), store)
     finally:
         if store is not None:
             store.close()
     if json:
-        show.json(found.to_json())
+        show.json(rescored.to_json())
     else:
         out = show.console()
-        what = f"{plural(found.n_scores, 'score')} computed again"
-        what += f" from {plural(found.n_verdicts, 'verdict')}"
+        what = f"{plural(rescored.n_scores, 'score')} computed again"
+        what += f" from {plural(rescored.n_verdicts, 'verdict')}"
+        n_different = len(rescored.different)
         same = (
-            either(found.n_scores, "it is equal", "all are equal")
-            if not found.different
-            else f"{len(found.different):,} {either(len(found.different), 'differs', 'differ')}"
+            either(rescored.n_scores, "it is equal", "all are equal")
+            if not n_different
+            else f"{n_different:,} {either(n_different, 'differs', 'differ')}"
         )
         out.print(f"{what}: {same}.", markup=False)
-        if found.unmeasured:
+        if rescored.unmeasured:
             out.print(
                 "Left as they are, because they rest on a model that is not here ('ragassay "
-                f"models'), or on vectors of an endpoint: {found.unmeasured:,}.",
+                f"models'), or on vectors of an endpoint: {rescored.unmeasured:,}.",
                 markup=False,
             )
-        for at, sentence in enumerate(rescoring.differing(found.different)):
+        for at, sentence in enumerate(rescoring.differing(rescored.different)):
             if at == SHOWN:
-                out.print(f"... and {len(found.different) - SHOWN:,} more (--json lists them).")
+                out.print(f"... and {len(rescored.different) - SHOWN:,} more (--json lists them).")
                 break
             out.print(f"  {sentence}", markup=False)
-    return INCOMPLETE if found.different else OK
+    return INCOMPLETE if rescored.different else OK

@@ -69,12 +69,12 @@ def run(
     out = show.console()
     if dry_run:
         with show.progress("reading", job.source.count) as progress:
-            found = preview(job, progress)
+            previewed = preview(job, progress)
         if json:
-            show.json(found.to_json())
+            show.json(previewed.to_json())
         else:
-            out.print(preview_table(found))
-        show.warn(found.warnings)
+            out.print(preview_table(previewed))
+        show.warn(previewed.warnings)
         return OK
     doing = None
     if job.session is not None and job.session.costs:

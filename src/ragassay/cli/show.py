@@ -33,26 +33,31 @@ def console(*, stderr: bool = False) -> Console:
     return made(stderr=stderr)
 
 
-def result(out: Console, found: Result) -> None:
-    """The table of a run, and below it that of its consistency. A run of the suite consistency
-    alone has that one only."""
+def result(out: Console, shown: Result) -> None:
+    """Prints the table of a run, and below it that of its consistency. A run of the suite
+    consistency alone has only that one.
+
+    Args:
+        out: where it is printed.
+        shown: the result.
+    """
     from ragassay.reports.tables import consistency_table
     from ragassay.reports.text import terminal
 
-    inner = found.consistency
-    if inner is None or found.summary.metrics:
-        out.print(terminal.summary_table(found.summary))
-    elif found.summary.warnings:
-        warn(found.summary.warnings)
+    inner = shown.consistency
+    if inner is None or shown.summary.metrics:
+        out.print(terminal.summary_table(shown.summary))
+    elif shown.summary.warnings:
+        warn(shown.summary.warnings)
     if inner is not None:
         out.print(consistency_table.terminal_table(inner.summary))
 
 
-def result_json(found: Result) -> dict[str, Any]:
+def result_json(shown: Result) -> dict[str, Any]:
     """The summary of a run; with that of its consistency, where there is one."""
-    body = found.summary.to_json()
-    if found.consistency is not None:
-        body["consistency"] = found.consistency.summary.to_json()
+    body = shown.summary.to_json()
+    if shown.consistency is not None:
+        body["consistency"] = shown.consistency.summary.to_json()
     return body
 
 
@@ -67,10 +72,10 @@ def json(body: Any) -> None:
 _GATE_STYLE = {True: "green", False: "bold red", None: "yellow"}
 
 
-def gates(found: Iterable[GateResult]) -> None:
+def gates(results: Iterable[GateResult]) -> None:
     """Prints what each gate found, one a line."""
     out = console()
-    for gate in found:
+    for gate in results:
         out.print(gate.sentence, style=_GATE_STYLE[gate.passed], markup=False, highlight=False)
 
 
@@ -91,7 +96,7 @@ class Shown(Protocol):
         """So many are done."""
 
     def compared(self, n: int, of: int, /) -> None:
-        """Begins anew with the queries whose runs are looked at, and counts those."""
+        """Restarts the bar for the queries whose repeated runs are compared, and counts those."""
 
 
 @contextmanager
@@ -100,11 +105,15 @@ def progress(
     total: Callable[[], int | None] = lambda: None,
     doing: Callable[[], str] | None = None,
 ) -> Iterator[Shown]:
-    """A callback that shows a live bar on standard error once the work takes a while.
+    """A callback that shows a live bar on standard error once the work takes a while. The bar stays
+    one line: text that does not fit is cropped.
 
-    ``total`` is asked only then; without it the bar is a count. ``doing`` says in words what goes
-    on between two samples, for work that waits for others: it is shown from the start, and now and
-    then as a line where there is no terminal. The bar stays one line: what does not fit is cropped.
+    Args:
+        label: before the bar.
+        total: gives the number of all samples; without it the bar is a count. It is called only
+            when the bar is shown.
+        doing: says in words what goes on between two samples, for work that waits for others. It is
+            shown from the start, and from time to time as a line where there is no terminal.
     """
     from rich.progress import (
         BarColumn,

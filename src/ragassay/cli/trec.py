@@ -222,7 +222,7 @@ def _only_query(debug_level: str) -> str | None:
 
 def _compare(
     runs: list[Path],
-    found: list[TrecMeasure],
+    run_measures: list[TrecMeasure],
     scored: Callable[..., TrecScores],
     *,
     correction: str,
@@ -239,7 +239,9 @@ def _compare(
     from ragassay.reports.text import comparison_table
 
     measures = [
-        m for m in found if m.metric is not None and m.summary and m.metric.aggregate == "mean"
+        m
+        for m in run_measures
+        if m.metric is not None and m.summary and m.metric.aggregate == "mean"
     ]
     if not measures:
         raise UsageError("None of these measures has a mean that could be compared.")
@@ -294,7 +296,7 @@ def _path(run: Path) -> str:
 
 
 def _names(runs: list[Path], tags: list[str]) -> list[str]:
-    """What the runs are called: tags where they tell the runs apart, else files."""
+    """Names of the runs: their tags where these are different, else their files."""
     for names in (tags, [_name(run) for run in runs]):
         if len(set(names)) == len(names):
             return names

@@ -50,10 +50,10 @@ def validate(
 
     job = prepare(configured(data, config, given), dry=True)
     with show.progress("reading", job.source.count) as progress:
-        found = preview(job, progress)
+        previewed = preview(job, progress)
     if json:
-        show.json(found.to_json())
+        show.json(previewed.to_json())
     else:
-        show.console().print(preview_table(found))
-    show.warn(found.warnings)
+        show.console().print(preview_table(previewed))
+    show.warn(previewed.warnings)
     return OK

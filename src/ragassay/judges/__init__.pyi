@@ -28,7 +28,7 @@ from .planning_judge import (
 )
 from .question import Question as Question
 from .replay import Replay as Replay, vote_of as vote_of
-from .reply import R_co as R_co, Reply as Reply, whole as whole
+from .reply import R_co as R_co, Reply as Reply, whole_number as whole_number
 from .verdict import (
     Failure as Failure,
     Provenance as Provenance,

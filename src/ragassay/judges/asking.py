@@ -83,7 +83,7 @@ class Usage:
         self.questions += 1
         if isinstance(asked, Failure):
             self.failures[str(asked.reason)] += 1
-            self._told(asked)
+            self._keep_detail(asked)
         elif isinstance(asked.answer, ReplyInParts) and asked.answer.lost:
             first = next(iter(asked.answer.lost.values()))
             self.in_part[str(first.reason)] += 1
@@ -92,7 +92,7 @@ class Usage:
         for vote in asked.votes:
             if isinstance(vote, Failure) and vote.reason.passing:
                 self.lost_votes[str(vote.reason)] += 1
-                self._told(vote)
+                self._keep_detail(vote)
         for one in asked.votes or (asked,):
             made = one.provenance
             if made.cached:
@@ -104,7 +104,7 @@ class Usage:
                 self.cost += made.cost or 0.0
                 self.unpriced += made.cost is None
 
-    def _told(self, failure: Failure) -> None:
+    def _keep_detail(self, failure: Failure) -> None:
         reason = str(failure.reason)
         if failure.stopped or reason not in self.details:
             self.details[reason] = failure.detail
@@ -118,7 +118,7 @@ class Asker:
         usage: what was asked so far.
         waiting: questions asked and not answered yet.
         ending: whether nothing new is sent any more.
-        judged: samples whose questions are all answered; ``told`` is called with it each time.
+        judged: samples whose questions are all answered; ``progress`` is called with it each time.
         context: what metrics may look up besides their sample: ``nuggets`` maps a query id to its
             nugget bank.
     """
@@ -135,7 +135,7 @@ class Asker:
         self.waiting = 0
         self.ending = False
         self.judged = 0
-        self.told: Callable[[int], None] | None = None
+        self.progress: Callable[[int], None] | None = None
         self.context = dict(context or {})
         self._keep = keep
         self._kept: set[int] = set()
@@ -178,25 +178,26 @@ class Asker:
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     def drain(self) -> None:
-        """Sends nothing new, and waits for what is in flight: it is paid. The judge's own deadline
-        bounds the wait, and a Ctrl-C cuts it short."""
+        """Sends nothing new, and waits for the requests in flight, because they are paid for. The
+        judge's own deadline bounds the wait, and a Ctrl-C ends it.
+        """
         if self._loop is not None and not self.ending:
             self.ending = True
             self.submit(self.judge.drain()).result()
 
-    async def whole(self, work: Callable[[], Awaitable[T]]) -> T:
-        """Does the asking for one sample, as soon as there is room for one more.
+    async def finish_sample(self, work: Callable[[], Awaitable[T]]) -> T:
+        """Asks all questions about one sample, as soon as there is room for one more sample.
 
-        As many samples are open as the judge takes questions at once: the slots stay busy, and what
-        is spent finishes samples instead of beginning many.
+        As many samples are open as the judge takes questions at once: all slots are used, and the
+        money that is spent finishes samples instead of beginning many.
         """
         async with self._room:
-            found = await work()
+            outcome = await work()
         if not self.ending:
             self.judged += 1
-            if self.told is not None:
-                self.told(self.judged)
-        return found
+            if self.progress is not None:
+                self.progress(self.judged)
+        return outcome
 
     def close(self) -> None:
         """Closes the judge and ends the loop. A closed asker starts again when it is used."""
@@ -220,8 +221,13 @@ class Asker:
         return Scope(self)
 
     def failed_before(self, question: Question[Any], repeat: int) -> Failure | None:
-        """The passing failure that this question had in this run: a run asks once, so that all of
-        its scores rest on the same evidence."""
+        """The passing failure that this question had in this run. A run asks once, so all of its
+        scores rest on the same evidence.
+
+        Args:
+            question: that is asked.
+            repeat: which time it is asked, from 0.
+        """
         return self._passing.get(evidence_id(question, repeat)) if self._passing else None
 
     def _record(self, asked: Asked) -> None:
@@ -256,12 +262,17 @@ class Scope:
         return Ask(self)
 
     async def verdict(self, question: Question[R], repeat: int) -> Verdict[R] | Failure:
-        """The verdict on a question, asked now or before."""
+        """The verdict on a question, asked now or before.
+
+        Args:
+            question: that is asked.
+            repeat: which time it is asked, from 0.
+        """
         key = (question, repeat)
-        found = self._asked.get(key)
-        if found is None:
-            found = self._asked[key] = asyncio.ensure_future(self._put(question, repeat))
-        return cast("Verdict[R] | Failure", await asyncio.shield(found))
+        task = self._asked.get(key)
+        if task is None:
+            task = self._asked[key] = asyncio.ensure_future(self._put(question, repeat))
+        return cast("Verdict[R] | Failure", await asyncio.shield(task))
 
     async def _put(self, question: Question[Any], repeat: int) -> Asked:
         before = self.asker.failed_before(question, repeat)
@@ -278,12 +289,20 @@ class Scope:
     async def built(
         self, build: Callable[..., Awaitable[T]], args: tuple[Hashable, ...]
     ) -> tuple[T, tuple[str, ...]]:
-        """``build(ask, *args)`` and its evidence, computed once."""
+        """The result of ``build(ask, *args)``, computed once.
+
+        Args:
+            build: a coroutine function that asks.
+            args: of it, after the `Ask`; they tell one result from another.
+
+        Returns:
+            The result, and the ids of the verdicts that it rests on.
+        """
         key = (build, args)
-        found = self._built.get(key)
-        if found is None:
-            found = self._built[key] = asyncio.ensure_future(self._build(build, args))
-        return cast("tuple[T, tuple[str, ...]]", await asyncio.shield(found))
+        task = self._built.get(key)
+        if task is None:
+            task = self._built[key] = asyncio.ensure_future(self._build(build, args))
+        return cast("tuple[T, tuple[str, ...]]", await asyncio.shield(task))
 
     async def _build(
         self, build: Callable[..., Awaitable[T]], args: tuple[Hashable, ...]
@@ -322,13 +341,18 @@ class Ask:
         Raises:
             Unanswered: there is none. A metric lets it through: it becomes `Unscored`.
         """
-        found = await self.verdict(question, repeat)
-        if isinstance(found, Failure):
-            raise Unanswered(found)
-        return found.answer
+        verdict = await self.verdict(question, repeat)
+        if isinstance(verdict, Failure):
+            raise Unanswered(verdict)
+        return verdict.answer
 
     async def verdict(self, question: Question[R], repeat: int = 0) -> Verdict[R] | Failure:
-        """The verdict or failure itself."""
+        """The verdict on a question, or the failure.
+
+        Args:
+            question: that is asked.
+            repeat: which time it is asked, from 0.
+        """
         self._evidence[evidence_id(question, repeat)] = None
         return await self._scope.verdict(question, repeat)
 
@@ -342,23 +366,24 @@ class Ask:
         Raises:
             Unanswered: at least one has none; the message says how many.
         """
-        found = await self.verdicts(questions)
-        failed = [one for one in found if isinstance(one, Failure)]
+        verdicts = await self.verdicts(questions)
+        failed = [one for one in verdicts if isinstance(one, Failure)]
         if failed:
             have = either(len(failed), "has", "have")
-            detail = f"{share(len(failed), len(found), 'question')} {have} no answer"
+            detail = f"{share(len(failed), len(verdicts), 'question')} {have} no answer"
             detail += f": {failed[0].detail}"
-            raise Unanswered(failed[0], detail if len(found) > 1 else "")
-        return [cast("Verdict[R]", one).answer for one in found]
+            raise Unanswered(failed[0], detail if len(verdicts) > 1 else "")
+        return [cast("Verdict[R]", one).answer for one in verdicts]
 
     async def once(self, build: Callable[..., Awaitable[T]], *args: Hashable) -> T:
-        """``await build(ask, *args)``, computed once a window; its evidence becomes ours.
+        """The result of ``await build(ask, *args)``, computed once a window. Its evidence is added
+        to that of this `Ask`.
 
         Raises:
             Unanswered: the build ran into a question without an answer.
         """
-        found, evidence = await self._scope.built(build, args)
+        result, evidence = await self._scope.built(build, args)
         self._evidence.update(dict.fromkeys(evidence))
-        if isinstance(found, Unanswered):
-            raise found
-        return found
+        if isinstance(result, Unanswered):
+            raise result
+        return result

@@ -1,4 +1,4 @@
-"""One answer from several: how the replies of a panel become one.
+"""Combines the replies of a panel into one.
 
 Each field of the reply is decided on its own, by what it holds:
 
@@ -71,7 +71,7 @@ def combine(replies: Sequence[R], rule: str) -> R:
                 for reply in replies
                 if isinstance(reply, ReplyInParts) and name in reply.lost
             )
-    whole = _voter(replies, decided)
+    voter_for_all = _voter(replies, decided)
     words: dict[str, Any] = {}
     for name in texts:
         if type(first).fields()[name] is str:
@@ -79,7 +79,7 @@ def combine(replies: Sequence[R], rule: str) -> R:
                 words[name] = None
                 continue
             fields = _explained(name, decided)
-            speaker = whole or _voter(replies, {field: decided[field] for field in fields})
+            speaker = voter_for_all or _voter(replies, {field: decided[field] for field in fields})
             words[name] = getattr(speaker, name) if speaker else _votes(replies, fields)
         else:
             words[name] = getattr(first, name)
@@ -89,8 +89,9 @@ def combine(replies: Sequence[R], rule: str) -> R:
 
 
 def differ(replies: Sequence[Reply]) -> bool:
-    """Whether replies to one question say different things: other words for the same do not count,
-    nor do lists of texts, which nobody votes on."""
+    """Whether replies to one question differ in what they say. Other words for the same answer do
+    not count, nor do lists of texts, which are not voted on.
+    """
     if len(replies) < 2:
         return False
     voted = [name for name, kind in type(replies[0]).fields().items() if _decider(kind, "median")]
@@ -99,7 +100,9 @@ def differ(replies: Sequence[Reply]) -> bool:
 
 
 def combinable(reply: type[Reply]) -> bool:
-    """Whether several replies of a type say more than the first: not so where all is free text."""
+    """Whether several replies of a type say more than the first. They do not where all fields are
+    free text.
+    """
     return any(_decider(kind, "median") for kind in reply.fields().values())
 
 
@@ -107,7 +110,7 @@ Decider = Callable[[Sequence[Any]], Any]
 
 
 def _decider(kind: Any, rule: str) -> Decider | None:
-    """How votes of a type become one, ``None`` where they are words."""
+    """The function that combines votes of a type; ``None`` for words."""
     if get_origin(kind) is tuple:
         return _list_decider(get_args(kind)[0], rule)
     return _single_decider(kind, rule)
@@ -170,7 +173,7 @@ def _explained(text: str, decided: Mapping[str, Any]) -> list[str]:
 
 
 def _votes(replies: Sequence[Reply], names: Sequence[str]) -> str:
-    """What each voted, where nobody's words fit the outcome."""
+    """The votes as a text, where no member's own words fit the result."""
     return f"votes: {', '.join(_vote(reply, names) for reply in replies)}"
 
 

@@ -24,7 +24,9 @@ class Judge(ABC):
     @property
     @abstractmethod
     def label(self) -> str:
-        """What outputs call it: ``openai:gpt-4o``, ``offline-lexical/1``. Never holds a secret."""
+        """The name in outputs: ``openai:gpt-4o``, ``offline-lexical/1``. Never contains a
+        secret.
+        """
 
     @property
     def signature(self) -> str:
@@ -47,8 +49,15 @@ class Judge(ABC):
         return (self,)
 
     def requests(self, question: Question[Any], repeat: int = 0) -> tuple[tuple[Judge, int], ...]:
-        """The leaves that are asked this very question, each with the repeat that it is asked with,
-        whether they know the answer or not; for plans."""
+        """The leaves that this question is sent to, whether or not they know the answer; for plans.
+
+        Args:
+            question: that is asked.
+            repeat: which time it is asked, from 0.
+
+        Returns:
+            Each leaf with the repeat that it is asked with.
+        """
         del question
         return tuple((leaf, repeat) for leaf in self.leaves())
 
@@ -59,7 +68,7 @@ class Judge(ABC):
 
     @abstractmethod
     async def answer(self, question: Question[R_co], repeat: int = 0) -> Verdict[R_co] | Failure:
-        """The verdict on a question. Never raises for what a judge can do wrong.
+        """The verdict on a question. Errors of the judge are returned as a `Failure`, never raised.
 
         Args:
             question: what to answer.
@@ -80,6 +89,14 @@ class Judge(ABC):
         return ()
 
     def known(self, question: Question[Any], repeat: int = 0) -> Verdict[Any] | Failure | None:
-        """The verdict that needs no asking (it is in a ledger, it costs nothing); for plans."""
+        """The verdict that takes no request (it is in a ledger, it costs nothing); for plans.
+
+        Args:
+            question: that is asked.
+            repeat: which time it is asked, from 0.
+
+        Returns:
+            The verdict or failure; ``None`` where the question would have to be sent.
+        """
         del question, repeat
         return None

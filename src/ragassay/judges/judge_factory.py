@@ -189,7 +189,7 @@ def address_of(
     key: Secret | None = None,
     role: Role = "judge",
 ) -> Address:
-    """Where the judge of a word is, or who else is named like one.
+    """The address of the judge that a word names.
 
     Args:
         word: ``openai``, ``openai:gpt-4o``, ``URL#model``.
@@ -209,9 +209,9 @@ def address_of(
                 f"Which model of {url}? Name it behind the URL, as in {url}#model "
                 f"(a list of models may be at {url}/models)."
             )
-        found = key if key is not None else secrets.from_environment([OWN_KEY], environment)
-        sent = found or secrets.no_key([OWN_KEY], _KEY_FILES[role])
-        return Address(f"{url}#{model}", url, model, "openai", sent)
+        given_key = key if key is not None else secrets.from_environment([OWN_KEY], environment)
+        endpoint_key = given_key or secrets.no_key([OWN_KEY], _KEY_FILES[role])
+        return Address(f"{url}#{model}", url, model, "openai", endpoint_key)
     name, _, model = word.partition(":")
     name = name.strip().casefold()
     name = aliases().get(name, name)
@@ -228,14 +228,14 @@ def address_of(
         )
     model = model.strip() or _default(name, provider, default_model)
     url = _url(name, provider, environment)
-    found = key if key is not None else secrets.from_environment(provider.keys, environment)
-    if found is None and provider.key_needed:
+    given_key = key if key is not None else secrets.from_environment(provider.keys, environment)
+    if given_key is None and provider.key_needed:
         raise UsageError(
             f"The {role} {name}:{model} needs a key: set {' or '.join(provider.keys)}, or name a "
             f"file that holds it with {_KEY_FILES[role]}."
         )
-    sent = found or secrets.no_key(provider.keys, _KEY_FILES[role])
-    return Address(f"{name}:{model}", url, model, provider.protocol, sent)
+    endpoint_key = given_key or secrets.no_key(provider.keys, _KEY_FILES[role])
+    return Address(f"{name}:{model}", url, model, provider.protocol, endpoint_key)
 
 
 @dataclass
@@ -279,14 +279,15 @@ class _Making:
         )
 
     def _limiter(self, address: Address) -> Limiter:
-        """One for each endpoint. Breakers are not shared: a wrong model name says nothing about
-        the other models there."""
-        found = self.limits.get(address.url)
-        if found is None:
+        """The limiter of an endpoint, shared by its models. Breakers are not shared, because a
+        wrong model name says nothing about the other models.
+        """
+        limiter = self.limits.get(address.url)
+        if limiter is None:
             options = self.options
-            found = Limiter(options.concurrency, rpm=options.rpm, tpm=options.tpm)
-            self.limits[address.url] = found
-        return found
+            limiter = Limiter(options.concurrency, rpm=options.rpm, tpm=options.tpm)
+            self.limits[address.url] = limiter
+        return limiter
 
     def _price(self, address: Address) -> Price | None:
         given = self.options.price
@@ -297,6 +298,10 @@ class _Making:
 
 def endpoint_at(address: Address, timeout: float) -> Endpoint:
     """The endpoint of an address, in its protocol.
+
+    Args:
+        address: URL, protocol and key.
+        timeout: seconds for one request.
 
     Raises:
         UsageError: the package that speaks it is not installed.

@@ -69,15 +69,15 @@ class Panel(Judge):
 
     def remarks(self) -> tuple[str, ...]:
         """Those of all members."""
-        return tuple(said for member in self._distinct() for said in member.remarks())
+        return tuple(remark for member in self._distinct() for remark in member.remarks())
 
     @property
     def width(self) -> int:
-        """What the member with the most room takes at once."""
+        """The largest number of questions that a member takes at once."""
         return max(member.width for member in self.members)
 
     def without(self, names: Iterable[str]) -> tuple[str, ...]:
-        """What at least one member's endpoint does not take."""
+        """The parameters that the endpoint of at least one member does not take."""
         asked = tuple(names)
         lost = {name for member in self.members for name in member.without(asked)}
         return tuple(sorted(lost))
@@ -87,19 +87,29 @@ class Panel(Judge):
         return tuple(leaf for member in self.members for leaf in member.leaves())
 
     def requests(self, question: Question[Any], repeat: int = 0) -> tuple[tuple[Judge, int], ...]:
-        """Those of all members; of what cannot be combined, those of the first member that is not
-        known to fail."""
+        """The requests of all members. For an answer that cannot be combined, those up to the first
+        member that is not known to fail.
+
+        Args:
+            question: that is asked.
+            repeat: which time it is asked, from 0.
+        """
         together = combinable(question.reply)
-        found: list[tuple[Judge, int]] = []
+        requests: list[tuple[Judge, int]] = []
         for at, member in enumerate(self.members):
             own = self._repeat(at, repeat)
-            found += member.requests(question, own)
+            requests += member.requests(question, own)
             if not together and not isinstance(member.known(question, own), Failure):
                 break
-        return tuple(found)
+        return tuple(requests)
 
     async def answer(self, question: Question[R_co], repeat: int = 0) -> Verdict[R_co] | Failure:
-        """The verdict of the panel, or a failure with the most frequent reason of lost votes."""
+        """The combined verdict, or a failure with the most frequent reason of lost votes.
+
+        Args:
+            question: that is asked.
+            repeat: which time it is asked, from 0.
+        """
         if combinable(question.reply):
             asked = [self._ask(at, question, repeat) for at in range(len(self.members))]
             return self._decided(question, repeat, await asyncio.gather(*asked))
@@ -127,7 +137,12 @@ class Panel(Judge):
         await _all(member.close() for member in self._distinct())
 
     def known(self, question: Question[Any], repeat: int = 0) -> Vote | None:
-        """The panel's verdict where it takes no asking: where that of each member does not."""
+        """The combined verdict, where no member needs a request; else ``None``.
+
+        Args:
+            question: that is asked.
+            repeat: which time it is asked, from 0.
+        """
         votes = []
         for at, member in enumerate(self.members):
             vote = member.known(question, self._repeat(at, repeat))
@@ -204,8 +219,9 @@ def decided(
 
 
 def disagreed(asked: Vote) -> bool:
-    """Whether the members of a panel who answered a question did not all say the same. Other words
-    for the same answer are no disagreement, nor is a lost vote."""
+    """Whether the members of a panel who answered a question gave different answers. Other words
+    for the same answer are no disagreement, nor is a lost vote.
+    """
     return differ([vote.answer for vote in asked.votes if isinstance(vote, Verdict)])
 
 
@@ -214,8 +230,8 @@ _SIGNATURE = re.compile(rf"panel\(({'|'.join(RULES)}), quorum=(\d+): ")
 
 def rule_of(signature: str) -> tuple[str, int] | None:
     """Rule and quorum of the panel that has a signature; ``None`` where it is no panel's."""
-    found = _SIGNATURE.match(signature)
-    return None if found is None else (found[1], int(found[2]))
+    match = _SIGNATURE.match(signature)
+    return None if match is None else (match[1], int(match[2]))
 
 
 def _seats(members: Sequence[Judge]) -> list[tuple[int, int]]:

@@ -65,22 +65,27 @@ class Estimator:
         self._price = price
         self._fresh = fresh
         self._alone = judge.leaves() == (judge,)
-        self._found: dict[str, Demand] = {}
+        self._demands: dict[str, Demand] = {}
 
     def __getitem__(self, name: str) -> Demand:
-        return self._found[name]
+        return self._demands[name]
 
     def demand(self, question: Question[Any], repeat: int) -> Demand:
-        """The demand of a question."""
+        """The requests, tokens and money that a question takes.
+
+        Args:
+            question: that is asked.
+            repeat: which time it is asked, from 0.
+        """
         name = evidence_id(question, repeat)
-        found = self._found.get(name)
-        if found is None:
-            found = self._found[name] = self._estimate(question, repeat)
-        return found
+        demand = self._demands.get(name)
+        if demand is None:
+            demand = self._demands[name] = self._estimate(question, repeat)
+        return demand
 
     def clear(self) -> None:
         """Forgets all questions: what is remembered at once stays bounded."""
-        self._found.clear()
+        self._demands.clear()
 
     def _estimate(self, question: Question[Any], repeat: int) -> Demand:
         known = None if self._fresh and self._alone else self.judge.known(question, repeat)
@@ -106,7 +111,7 @@ class Estimator:
 
 
 class PlanningJudge(Judge):
-    """Answers with what is known, else with an answer from the end of what is possible.
+    """Answers with what is known, else with the smallest or largest answer that is possible.
 
     Attributes:
         asked: ids of the verdicts that it was asked for; whoever reads them clears them.
@@ -132,7 +137,12 @@ class PlanningJudge(Judge):
         return ()
 
     async def answer(self, question: Question[R_co], repeat: int = 0) -> Verdict[R_co] | Failure:
-        """The answer that costs nothing."""
+        """The known verdict, or an answer that is made up for the plan. Costs nothing.
+
+        Args:
+            question: that is asked.
+            repeat: which time it is asked, from 0.
+        """
         self.asked.add(evidence_id(question, repeat))
         known = self._estimator.demand(question, repeat).known
         if known is not None:
@@ -166,15 +176,15 @@ class _PlanningAsk(Ask):
 
 @cache
 def _form(cls: type[Question[Any]]) -> float:
-    """About how many tokens say in which form to answer."""
+    """The approximate number of tokens of the instruction on the form of the answer."""
     return tokens.estimate("\n\n" + requests.keys_wanted(cls))
 
 
 def _own(answer: R, question: Question[R]) -> R:
-    """The answer with its free texts marked as answers to this very question.
+    """The answer, with its free texts marked as answers to this very question.
 
-    Two real answers never claim the same in the same words; two planned ones would, and the
-    questions that follow from them would be taken for one.
+    Two real answers never make the same claims in the same words. Two planned ones would, and the
+    questions that follow from them would be counted as one.
     """
     names = [name for name in _free_texts(type(answer)) if getattr(answer, name)]
     if not names:
@@ -192,10 +202,10 @@ def _marked(value: str | tuple[str, ...] | list[str], code: str) -> object:
 @cache
 def _free_texts(reply: type[Reply]) -> tuple[str, ...]:
     """The fields of an answer that hold any text, or any number of texts."""
-    found = []
+    names = []
     for name, kind in reply.fields().items():
         inner = [one for one in typing.get_args(kind) if one is not Ellipsis]
         many = typing.get_origin(kind) in (tuple, list) and inner == [str]
         if many or kind is str:
-            found.append(name)
-    return tuple(found)
+            names.append(name)
+    return tuple(names)

@@ -1,4 +1,4 @@
-"""Text under judgment is data: it stands inside a fence that it cannot close.
+"""Encloses the text under judgment in a fence that it cannot close, because it is data.
 
 The fence carries a code made from the hash of the very text that it encloses, so no text can hold
 its own closing mark, and the same text gives the same request from run to run.
@@ -37,12 +37,12 @@ def fenced(text: str, name: str) -> str:
     """
     inside = harmless(text)
     code = code_of(inside)
-    said = " ".join(harmless(name).replace("<", " ").replace(">", " ").split())
-    return f"<data {code} {said}>\n{inside}\n</data {code}>"
+    label = " ".join(harmless(name).replace("<", " ").replace(">", " ").split())
+    return f"<data {code} {label}>\n{inside}\n</data {code}>"
 
 
 def numbered(items: Iterable[str]) -> str:
-    """Short texts as one numbered list for one fence, each on a line that it cannot leave."""
+    """Short texts as one numbered list for one fence, one on each line."""
     return "\n".join(f"{at}. {' '.join(item.split())}" for at, item in enumerate(items, 1))
 
 

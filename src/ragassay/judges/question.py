@@ -1,11 +1,11 @@
-"""A Question: a small typed thing that one asks a judge.
+"""A Question: a small typed object that a judge answers.
 
 A question is a frozen dataclass. Its fields are the data that it is about; its class says how it
 is put (a template in ``prompts/``), what an answer looks like (a `Reply`), and which version of
 the two this is::
 
     class Grade(Reply):
-        grade: Annotated[int, whole(0, 3)]
+        grade: Annotated[int, *whole_number(0, 3)]
 
     @dataclass(frozen=True)
     class RelevanceGrade(Question[Grade]):
@@ -106,8 +106,9 @@ class Question(ABC, Generic[R_co]):
         return cast(R_co, reply)
 
     def faults(self, reply: Any) -> dict[str, str]:
-        """What is wrong with single fields of a `ReplyInParts`, by field: no value and no reason
-        for that. Questions add what cannot be true of their material."""
+        """What is wrong with single fields of a `ReplyInParts`, by field: a field has no value and
+        no reason for that. Questions add what cannot be true of their data.
+        """
         if not isinstance(reply, ReplyInParts):
             return {}
         empty = (name for name in type(reply).fields() if getattr(reply, name) is None)
@@ -125,8 +126,9 @@ class Question(ABC, Generic[R_co]):
 
     @classmethod
     def blank(cls, options: Mapping[str, Any]) -> Question[Any]:
-        """The question about nothing, with those of the options that it has (``shots``): enough to
-        ask how it is put, not to be asked."""
+        """The same kind of question with empty data, and with those of the options that it has
+        (``shots``). It shows how the question is put, and is not asked.
+        """
         made = object.__new__(cls)
         for spec in dataclasses.fields(cls):
             default = "" if spec.default is dataclasses.MISSING else spec.default
@@ -163,14 +165,15 @@ class Question(ABC, Generic[R_co]):
         return _schema(cls.form or cls.reply)
 
     def bounded_schema(self) -> dict[str, Any]:
-        """The schema with the bounds that the material of this very question sets, such as the
-        number of its items: what is sent."""
+        """The schema that is sent: with the bounds that the data of this question sets, such as the
+        number of its items.
+        """
         return self.schema()
 
     @property
     def data(self) -> dict[str, Any]:
-        """The fields as plain values: what a recorded verdict is matched by. An unsent field that
-        is empty is left out, so that the question is the one that it was before it had the field.
+        """The fields as plain values, by which a recorded verdict is matched. An unsent field that
+        is empty is left out, so that a question without it stays the same question.
         """
         values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         return {name: one for name, one in values.items() if one or name not in self.unsent}
@@ -226,9 +229,9 @@ def _schema(form: type[BaseModel]) -> dict[str, Any]:
         for field in body["properties"].values():
             (kind,) = (one for one in field.pop("anyOf") if one != {"type": "null"})
             field.update(kind)
-    whole: dict[str, Any] = _inlined(body, body.pop("$defs", {}))
-    _close(whole)
-    return whole
+    schema: dict[str, Any] = _inlined(body, body.pop("$defs", {}))
+    _close(schema)
+    return schema
 
 
 def _inlined(node: Any, definitions: Mapping[str, Any]) -> Any:

@@ -1,4 +1,4 @@
-"""A judge that repeats what was said before: recorded runs, or the labels of people."""
+"""A judge that repeats recorded answers: of other runs, or labels of people."""
 
 from __future__ import annotations
 
@@ -66,11 +66,21 @@ class Replay(Judge):
         return ()
 
     def known(self, question: Question[Any], repeat: int = 0) -> Vote:
-        """The answer itself: it takes no asking."""
+        """The recorded answer itself, because it takes no request.
+
+        Args:
+            question: that is asked.
+            repeat: which time it is asked, from 0.
+        """
         return self._answer(question, repeat)
 
     async def answer(self, question: Question[R_co], repeat: int = 0) -> Verdict[R_co] | Failure:
-        """The recorded verdict; `MISSING_INPUT` where the file does not hold one."""
+        """The recorded verdict; a failure with `MISSING_INPUT` where the file does not hold one.
+
+        Args:
+            question: that is asked.
+            repeat: which time it is asked, from 0.
+        """
         lines = self._file.matching(question, repeat)
         self._used.update(line.number for line in lines)
         models = dict.fromkeys(line.model for line in lines if line.model)
@@ -80,22 +90,22 @@ class Replay(Judge):
 
     def remarks(self) -> tuple[str, ...]:
         """Labels of people that matched no question, and models that were made a panel."""
-        said = []
+        remarks = []
         unused = self.unused()
         if unused:
             n = len(self._file.labels)
             what = "label" if n == 1 else "labels"
-            said.append(
+            remarks.append(
                 f"{self._file.path.name}: {len(unused):,} of {n:,} {what} matched no question of "
                 f"the run; the first is in line {unused[0].number:,}"
             )
         if self._mixed:
-            said.append(
+            remarks.append(
                 f"{self._file.path.name} holds answers of several models to the same questions "
                 f"({', '.join(self._mixed)}); they were taken for the votes of a panel. "
                 "'ragassay ledger export --model NAME' writes those of one."
             )
-        return tuple(said)
+        return tuple(remarks)
 
     def unused(self) -> tuple[Line, ...]:
         """The labels of people that no question asked so far has matched, in the file's order.
@@ -133,7 +143,7 @@ class Replay(Judge):
 
 
 def vote_of(record: Mapping[str, Any], question: Question[Any], repeat: int, where: str) -> Vote:
-    """A record as the verdict or failure that it was, with its provenance and votes.
+    """A record as the verdict or failure that was recorded, with its provenance and votes.
 
     Args:
         record: as `ragassay.judges.verdict_records.to_record` makes it, or a person's label.
@@ -162,8 +172,9 @@ def vote_of(record: Mapping[str, Any], question: Question[Any], repeat: int, whe
 
 
 def _provenance(record: Mapping[str, Any], where: str) -> Provenance:
-    """What the record tells of its origin. Nothing is sent now, and no ledger is looked into: there
-    is no request, and it took no attempts."""
+    """The origin that the record states. Nothing is sent now, and no ledger is used: there is no
+    request, and no attempts are counted.
+    """
     sent = record.get("sent") or record
     return Provenance(
         judge=str(record.get("judge") or where),

@@ -76,23 +76,32 @@ class ReplayFile:
         self.hash = self._read()
 
     def find(self, question: Question[Any], repeat: int = 0) -> list[Line]:
-        """The lines that answer a question, in the order of the file; the last of each judge."""
+        """The lines that answer a question, in the order of the file; the last of each judge.
+
+        Args:
+            question: that is asked.
+            repeat: which time it is asked, from 0.
+        """
         latest: dict[object, Line] = {}
         for line in self.matching(question, repeat):
             latest[line.who or line.number] = line
         return sorted(latest.values(), key=lambda line: line.number)
 
     def matching(self, question: Question[Any], repeat: int = 0) -> list[Line]:
-        """All lines on a question, in the order of the file, also those that a later one corrects.
+        """All lines on a question, in the order of the file, with those that a later line corrects.
 
-        Labels by people come before recorded answers to the same question.
+        Labels by people take precedence over recorded answers to the same question.
+
+        Args:
+            question: that is asked.
+            repeat: which time it is asked, from 0.
         """
-        found: list[Line] = []
+        lines: list[Line] = []
         for names, labels in self._by_data.get(question.kind, {}).items():
             name = _digest({name: getattr(question, name) for name in names})
-            found += labels.get((name, ANY_REPEAT), ()) or labels.get((name, repeat), ())
-        found = found or self._by_key.get((question.key, repeat), [])
-        return sorted(found, key=lambda line: line.number)
+            lines += labels.get((name, ANY_REPEAT), ()) or labels.get((name, repeat), ())
+        lines = lines or self._by_key.get((question.key, repeat), [])
+        return sorted(lines, key=lambda line: line.number)
 
     def record(self, line: Line) -> dict[str, Any]:
         """What a line says.
@@ -102,8 +111,8 @@ class ReplayFile:
         """
         with self.path.open("rb") as stream:
             stream.seek(line.place)
-            found: dict[str, Any] = orjson.loads(stream.readline())
-        return found
+            record: dict[str, Any] = orjson.loads(stream.readline())
+        return record
 
     def _read(self) -> str:
         content = hashlib.sha256()
@@ -148,7 +157,7 @@ class ReplayFile:
         reply = None if answer is None else reply_of(cls, answer)
         if reason is not None and reason not in set(Reason):
             raise InputError(f"there is no reason {reason!r}", field="reason")
-        who = said_by(record)
+        who = judge_named_in(record)
         line = Line(number, place, who, who if record.get("model") else "")
         if "data" in record:
             data = _data_of(cls, record["data"])
@@ -191,21 +200,21 @@ def reply_of(cls: type[Question[Any]], answer: Any) -> Reply:
                 hint=f"As in {example(cls)}",
             )
         answer = {needed[0]: answer}
-    whole = dict(answer)
+    fields_of = dict(answer)
     for name, kind in shape.fields().items():
-        if name in shape.implied and shape.implied[name] in whole:
-            whole.setdefault(name, whole[shape.implied[name]])
+        if name in shape.implied and shape.implied[name] in fields_of:
+            fields_of.setdefault(name, fields_of[shape.implied[name]])
         elif kind is str:
-            whole.setdefault(name, "")
+            fields_of.setdefault(name, "")
     try:
-        return shape.model_validate_json(orjson.dumps(whole))
+        return shape.model_validate_json(orjson.dumps(fields_of))
     except ValidationError as error:
         first = min(error.errors(), key=lambda one: one["loc"][:1][0] in shape.implied)
         place = ".".join(str(part) for part in ("answer", *first["loc"]))
         raise InputError(first["msg"], field=place, hint=f"As in {example(cls)}") from error
 
 
-def said_by(record: Mapping[str, Any]) -> str:
+def judge_named_in(record: Mapping[str, Any]) -> str:
     """Who answered: a judge with the model that it reached, or a person."""
     who = record.get("judge")
     model = record.get("model")
@@ -315,7 +324,7 @@ def _digest(data: Mapping[str, Any]) -> bytes:
 
 
 def _plain(value: Any) -> Any:
-    """Texts as they read: white space collapsed, accents composed, broken characters marked."""
+    """Texts with white space collapsed, accents composed and broken characters marked."""
     if isinstance(value, str):
         readable = value.encode("utf-8", "replace").decode()
         return unicodedata.normalize("NFC", " ".join(readable.split()))

@@ -61,7 +61,7 @@ class ReplyInParts(Reply):
 
     @model_serializer(mode="wrap")
     def _plain(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """``lost`` is written where something is lost, and what is lost is not written."""
+        """The fields as plain values: ``lost`` only where a field is lost, and no lost field."""
         body: dict[str, Any] = handler(self)
         lost = body.pop("lost")
         kept = {name: value for name, value in body.items() if value is not None}
@@ -75,7 +75,7 @@ def about(name: str) -> str:
 
 
 def _bare(kind: Any) -> Any:
-    """A type without its marks and without ``None`` beside it."""
+    """A type without its annotations and without ``None``."""
     if get_origin(kind) in (Union, UnionType):
         (kind,) = (one for one in get_args(kind) if one is not NoneType)
     return get_args(kind)[0] if get_origin(kind) is Annotated else kind
@@ -85,16 +85,20 @@ R = TypeVar("R", bound=Reply)
 R_co = TypeVar("R_co", bound=Reply, covariant=True)
 
 
-def whole(low: int, high: int) -> Any:
-    """Annotation of a whole number in a range: ``Annotated[int, *whole(0, 3)]``.
+def whole_number(low: int, high: int) -> Any:
+    """Annotation of a whole number in a range: ``Annotated[int, *whole_number(0, 3)]``.
 
-    A number written as text (``"3"``) or with a zero fraction (``3.0``) is that number; anything
-    else is not understood.
+    A number written as text (``"3"``) or with a zero fraction (``3.0``) is accepted; anything else
+    is not.
+
+    Args:
+        low: smallest value.
+        high: largest value.
     """
-    return (Field(ge=low, le=high), BeforeValidator(_whole))
+    return (Field(ge=low, le=high), BeforeValidator(_to_whole_number))
 
 
-def _whole(value: Any) -> Any:
+def _to_whole_number(value: Any) -> Any:
     if isinstance(value, str) and re.fullmatch(r"\s*[+-]?\d{1,9}\s*", value):
         return int(value)
     if isinstance(value, float) and value.is_integer():

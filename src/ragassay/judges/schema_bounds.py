@@ -14,8 +14,12 @@ R = TypeVar("R", bound=BaseModel)
 
 
 def extreme(reply: type[R], *, largest: bool) -> R:
-    """A reply with every field at one end: numbers at their bounds, flags false or true, labels the
-    first or the last, texts and lists empty (or of one item).
+    """The smallest or largest reply of a type: numbers at their bounds, flags false or true, labels
+    the first or the last, texts and lists empty (or of one item).
+
+    Args:
+        reply: type of the reply.
+        largest: which end.
 
     Raises:
         TypeError: a field of another type; its question has to say what its ends are.

@@ -33,15 +33,15 @@ def to_record(asked: Verdict[Any] | Failure) -> dict[str, Any]:
 def about_of(data: Mapping[str, Any]) -> dict[str, str]:
     """The first words of what a question is about besides what all questions of a sample share:
     the passage, the statement, the nuggets. By field; a list's field says how many there are."""
-    found = {}
+    about = {}
     for name, value in data.items():
         if name in _SHARED or not value:
             continue
         if isinstance(value, str):
-            found[name] = short(value)
+            about[name] = short(value)
         elif isinstance(value, list | tuple) and all(isinstance(one, str) for one in value):
-            found[f"{name} ({len(value)})"] = short("; ".join(short(one) for one in value[:9]))
-    return found
+            about[f"{name} ({len(value)})"] = short("; ".join(short(one) for one in value[:9]))
+    return about
 
 
 def short(text: str) -> str:

@@ -1,4 +1,4 @@
-"""The reports that stand in a run folder."""
+"""The reports in a run folder."""
 
 from __future__ import annotations
 
@@ -57,8 +57,14 @@ def known() -> tuple[str, ...]:
 
 
 def write_comparison(comparison: Comparison, new: Result, old: Result, path: Path) -> None:
-    """Writes a comparison in the form that the file's suffix names: .html, .md, .json, .svg, .png
-    (the last two: the differences with their intervals, and those of each query).
+    """Writes a comparison in the form that the file's suffix names.
+
+    Args:
+        comparison: of the two runs.
+        new: the new run (A).
+        old: the old run (B).
+        path: of the file; its suffix names the form: .html, .md, .json, .svg or .png (the last two:
+            the differences with their intervals, and those of each query).
 
     Raises:
         UsageError: another suffix, or a file that cannot be written.

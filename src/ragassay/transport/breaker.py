@@ -53,18 +53,18 @@ class Breaker:
         self._failures = 0
         self._rejected = 0
         self._alike = 0
-        self._said = ""
+        self._last_message = ""
         self._since = 0.0
         self._usable = False
         self._unusable = 0
 
     def succeeded(self) -> None:
-        """The endpoint answered: what failed before was passing."""
+        """Notes that the endpoint answered: earlier failures were passing."""
         self._answered = True
         self._failures = self._rejected = self._alike = 0
 
     def usable(self) -> None:
-        """A reply held an answer: from now on the model is trusted to be able to give one."""
+        """Notes that a reply held an answer: the model can give answers."""
         self._usable = True
 
     def unusable(self, detail: str) -> None:
@@ -77,12 +77,12 @@ class Breaker:
             return
         self._unusable += 1
         if self._unusable >= UNUSABLE_IN_A_ROW:
-            said = (
+            sentence = (
                 f"{detail.rstrip('. ')} (the model gave no usable reply to {self._unusable} "
                 "questions, and to none before, so no more are sent). Check the model and its "
                 "parameters; 'ragassay explain' shows its replies."
             )
-            self.tripped = (Reason.UNPARSABLE, said)
+            self.tripped = (Reason.UNPARSABLE, sentence)
 
     def failed(
         self, reason: Reason, detail: str, *, permanent: bool = False, overloaded: bool = False
@@ -102,14 +102,14 @@ class Breaker:
         if self._failures == 0:
             self._since = now
         self._failures += 1
-        said = _NUMBERED.sub("", detail)
+        message = _NUMBERED.sub("", detail)
         broken = reason is Reason.SERVER_ERROR and not overloaded and not self._answered
         if not (permanent or broken):
             self._alike = 0
-        elif said == self._said:
+        elif message == self._last_message:
             self._alike += 1
         else:
-            self._alike, self._said = 1, said
+            self._alike, self._last_message = 1, message
         if reason is Reason.AUTH:
             self._rejected += 1
             if not self._answered or self._rejected >= AUTH_IN_A_ROW:

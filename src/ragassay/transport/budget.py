@@ -72,22 +72,24 @@ class Budget:
         Raises:
             UsageError: it is none of these.
         """
-        found: dict[str, float] = {}
+        limits: dict[str, float] = {}
         for piece in re.split(r",\s", text):
             match = _AMOUNT.fullmatch(piece.strip())
             if match is None:
                 raise UsageError(f"{text!r} is not a budget. {_HOW}")
             unit = (match["unit"] or "dollars").casefold().rstrip("s")
             unit = "dollars" if unit in ("dollar", "usd") else f"{unit}s"
-            if unit in found or (match["dollar"] and unit != "dollars"):
+            if unit in limits or (match["dollar"] and unit != "dollars"):
                 raise UsageError(f"{text!r} is not a budget. {_HOW}")
             number = float(match["number"].replace(",", "").replace("_", ""))
-            found[unit] = number * _SCALES[(match["scale"] or "").casefold()]
-        whole = {unit: int(found[unit]) for unit in ("calls", "tokens") if unit in found}
-        if any(found[unit] != whole[unit] for unit in whole):
+            limits[unit] = number * _SCALES[(match["scale"] or "").casefold()]
+        integers = {unit: int(limits[unit]) for unit in ("calls", "tokens") if unit in limits}
+        if any(limits[unit] != integers[unit] for unit in integers):
             raise UsageError(f"{text!r}: calls and tokens are whole numbers. {_HOW}")
         return cls(
-            dollars=found.get("dollars"), calls=whole.get("calls"), tokens=whole.get("tokens")
+            dollars=limits.get("dollars"),
+            calls=integers.get("calls"),
+            tokens=integers.get("tokens"),
         )
 
     @property
@@ -114,9 +116,14 @@ class Budget:
         return made
 
     async def claim(self, dollars: float | None, tokens: int) -> Reservation | None:
-        """As `reserve`, but waits while what is in flight may still leave enough.
+        """Reserves for a request; waits while a request in flight may still leave enough.
 
-        ``None`` then means that the budget is spent.
+        Args:
+            dollars: that the request may cost at most; ``None`` where the price is not known.
+            tokens: that it may take at most.
+
+        Returns:
+            ``None`` where the budget is spent.
         """
         while (made := self.reserve(dollars, tokens)) is None:
             if not self._fits(dollars, tokens, 0.0, 0, 0):
@@ -130,7 +137,14 @@ class Budget:
     def settle(
         self, reservation: Reservation, dollars: float | None, tokens: int, calls: int = 1
     ) -> None:
-        """Ends a reservation with what the request really took (nothing, if it was never sent)."""
+        """Ends a reservation with what the request really took.
+
+        Args:
+            reservation: of the request.
+            dollars: that it cost; ``None`` where the price is not known.
+            tokens: that it took.
+            calls: requests that were really sent; 0 for none.
+        """
         if reservation not in self._open:
             raise ValueError("the reservation is not open: it was settled before")
         self._open.remove(reservation)
@@ -146,7 +160,9 @@ class Budget:
                 turn.set_result(None)
 
     def forfeit(self, reservation: Reservation) -> None:
-        """Ends a reservation where nobody knows what the request took: all of it counts."""
+        """Ends a reservation where it is not known what the request took: all of the reservation
+        counts.
+        """
         self.settle(reservation, reservation.dollars, reservation.tokens)
         self.estimated = True
 

@@ -93,8 +93,8 @@ class Limiter:
         return self._active
 
     def slot(self, tokens: int = 0, *, begun: bool = False) -> Slot:
-        """A place for one request: ``async with limiter.slot(tokens): ...``. First come, first in;
-        but what was begun is ended before anything new begins.
+        """A place for one request: ``async with limiter.slot(tokens): ...``. Requests come in the
+        order of asking, but those of questions that were begun come before new ones.
 
         Args:
             tokens: about how many the request will use, its answer included.
@@ -110,11 +110,12 @@ class Limiter:
             self._serve()
 
     def throttled(self, retry_after: float | None = None) -> None:
-        """The endpoint turned the running task's request away: too many at once, or overloaded.
+        """Notes that the endpoint rejected the running task's request because there are too many at
+        once, or because it is overloaded.
 
-        A whole wave that is turned away halves the concurrency once. Where the endpoint says when
-        to come back, the pause is the remedy: only a request that came back and is turned away
-        again halves the concurrency.
+        A whole wave that is rejected halves the concurrency once. Where the endpoint says when to
+        come back, the limiter pauses until then; the concurrency is halved only if a request that
+        waited is rejected again.
 
         Args:
             retry_after: seconds for which it wants no request at all.
@@ -133,20 +134,26 @@ class Limiter:
         self._limit = max(1.0, min(self._limit, max(1, self._active)) * _HALF)
 
     def failed(self) -> None:
-        """A request failed for a reason that pace may or may not have caused (a 500, a hang-up):
-        the concurrency falls by a little."""
+        """Notes a failure that the pace may or may not have caused (a 500, a dropped connection):
+        lowers the concurrency by a little.
+        """
         self._doubling = False
         self._limit = max(1.0, self._limit - _LESS_AFTER_FAILURE)
 
     def dismiss(self, error: Callable[[], Exception]) -> None:
-        """Ends all waiting, with an error each: nothing more is to be sent."""
+        """Ends all waiting, each with an error, because nothing more is sent."""
         waiting, self._waiting = self._waiting, []
         for _, _, place, _ in waiting:
             if not place.done():
                 place.set_exception(error())
 
     async def enter(self, tokens: int, begun: bool = False) -> None:
-        """Waits for a place; see `slot`."""
+        """Waits for a place for a request; see `slot`.
+
+        Args:
+            tokens: that the request may take.
+            begun: whether it belongs to a question that was begun before; such requests come first.
+        """
         mine = asyncio.get_running_loop().create_future()
         heapq.heappush(self._waiting, (not begun, next(_numbers), mine, tokens))
         self._serve()
@@ -259,5 +266,5 @@ class _Bucket:
         return lacking / self._rate if lacking > 1e-9 * self._size else 0.0
 
     def take(self, amount: float) -> None:
-        """Takes it, into debt where it is more than a burst."""
+        """Takes an amount; the level becomes negative if that is more than a burst."""
         self._level -= amount

@@ -44,7 +44,12 @@ class Price:
             ) from None
 
     def cost(self, input_tokens: float, output_tokens: float) -> float:
-        """US dollars for so many tokens."""
+        """The cost in US dollars.
+
+        Args:
+            input_tokens: of the request.
+            output_tokens: of the reply.
+        """
         return (self.input * input_tokens + self.output * output_tokens) / 1e6
 
     def __str__(self) -> str:
@@ -78,7 +83,7 @@ def price_of(model: str, endpoint: str = "") -> Price | None:
 
 
 def is_local(endpoint: str) -> bool:
-    """Whether a URL leads to this machine or a private network: nobody bills its tokens."""
+    """Whether a URL is of this machine or a private network, whose tokens cost nothing."""
     try:
         host = (urlsplit(endpoint).hostname or "").rstrip(".").casefold()
     except ValueError:

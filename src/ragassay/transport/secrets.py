@@ -1,4 +1,4 @@
-"""Keys: where they come from, and that they go nowhere but into a request's header."""
+"""API keys: they are read from the environment or a file, and used only in a request's header."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SENDABLE = re.compile(r"[\x21-\x7e]*")
 
 
 class Secret:
-    """A key that no ``repr``, ``str``, pickle or JSON gives away.
+    """A key that does not show in its ``repr`` or ``str``, in a pickle or in JSON.
 
     Args:
         value: the key; blanks around it do not belong to it. Empty where none is sent.
@@ -58,7 +58,7 @@ class Secret:
 
     @property
     def advice(self) -> str:
-        """What to do where an endpoint does not take it."""
+        """What to do where an endpoint rejects the key."""
         if self:
             return f"Check {self.source}."
         return f"No key was sent{f'; set {self.source}' if self.source else ''}."
@@ -90,7 +90,12 @@ NO_KEY = Secret("", "")
 
 
 def no_key(names: Iterable[str], flag: str) -> Secret:
-    """No key, where one of these variables, or the file that a flag names, might have held one."""
+    """An empty key. Its advice says where a key can be given.
+
+    Args:
+        names: of environment variables that may hold a key.
+        flag: that may name a file with a key.
+    """
     return Secret("", f"{' or '.join(names)}, or name a file with {flag}")
 
 
@@ -103,8 +108,8 @@ def from_file(path: str | Path) -> Secret:
     try:
         text = Path(path).read_text(encoding="utf-8-sig").strip()
     except (OSError, UnicodeDecodeError) as error:
-        said = error.strerror if isinstance(error, OSError) else "it is not a text file"
-        raise InputError(f"the key cannot be read: {said}", path=path) from None
+        problem = error.strerror if isinstance(error, OSError) else "it is not a text file"
+        raise InputError(f"the key cannot be read: {problem}", path=path) from None
     if not text or not _SENDABLE.fullmatch(text):
         raise InputError(
             "the file must hold the key on one line and nothing else: plain letters, digits and "
@@ -116,6 +121,10 @@ def from_file(path: str | Path) -> Secret:
 
 def from_environment(names: Iterable[str], environment: Mapping[str, str]) -> Secret | None:
     """The key in the first variable that is set, or ``None``.
+
+    Args:
+        names: of the variables, in order.
+        environment: values by name.
 
     Raises:
         UsageError: what it holds cannot be sent.
@@ -130,7 +139,7 @@ def from_environment(names: Iterable[str], environment: Mapping[str, str]) -> Se
 def _forms(value: str) -> tuple[str, ...]:
     """The ways in which a server's reply may write a key down, the longest first."""
     quoted = json.dumps(value)[1:-1]
-    found = {
+    forms = {
         value,
         quoted,
         quoted.replace("/", "\\/"),
@@ -139,4 +148,4 @@ def _forms(value: str) -> tuple[str, ...]:
         quote(value),
         quote(value, safe=""),
     }
-    return tuple(sorted(found, key=lambda form: (-len(form), form)))
+    return tuple(sorted(forms, key=lambda form: (-len(form), form)))

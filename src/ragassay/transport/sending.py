@@ -1,4 +1,4 @@
-"""Sending a request until it is answered, or until that is hopeless.
+"""Sends a request until it is answered, or until an answer cannot be expected.
 
 A `Sender` belongs to one endpoint and model. It takes a place at the limiter and a reservation of
 the budget for every attempt, counts what is spent, and knows when nothing more may be sent.
@@ -41,7 +41,7 @@ INTERRUPTED = "interrupted before it was answered; run the same command again to
 
 @dataclass
 class Tally:
-    """What it took so far to have one question answered.
+    """Attempts, tokens and money for the answer to one question so far.
 
     Attributes:
         attempts: requests sent; those that found no connection never were.
@@ -101,7 +101,7 @@ class Stopped(EndpointError):  # noqa: N818 - it is a decision
 
 
 class _Woken(Exception):  # noqa: N818 - it is a signal
-    """Waiting for a place is over: look whether anything may still be sent."""
+    """Ends a wait for a place, so that the task checks whether anything may still be sent."""
 
 
 class Sender:
@@ -151,7 +151,12 @@ class Sender:
         self._stop = asyncio.Event()
 
     def stop(self, reason: Reason, detail: str) -> None:
-        """Sends nothing new from now on; who waits for a place is told so at once."""
+        """Sends nothing new from now on. Requests that wait for a place fail at once.
+
+        Args:
+            reason: of the failures that follow.
+            detail: of the failures that follow; a sentence.
+        """
         self._stopped = self._stopped or (reason, detail)
         self._wake()
 
@@ -173,8 +178,8 @@ class Sender:
             self._wake()
 
     async def send(self, outgoing: SendRequest[T]) -> T | None:
-        """What comes of the reply, or ``None`` where the request is not current any more (nothing
-        was sent).
+        """The result that the request makes of its reply; ``None`` where the request is not current
+        any more (then nothing was sent).
 
         Raises:
             Stopped: nothing more is sent.
@@ -225,7 +230,7 @@ class Sender:
                 continue  # perhaps another judge of this endpoint was stopped
 
     async def _sent(self, body: bytes, tally: Tally, pay: Reservation | None) -> Completion:
-        """One sending, counted: by the tally, the budget, the limiter and the breaker."""
+        """One attempt, counted by the tally, the budget, the limiter and the breaker."""
         clock = asyncio.get_running_loop().time
         completion: Completion | None = None
         free = False
@@ -256,12 +261,12 @@ class Sender:
         except EndpointError:
             raise
         except Exception as error:  # a defect of the endpoint's code, which may be a package's
-            said = f"{self.endpoint.url}: {type(error).__name__}: {error}"
-            raise EndpointError(Reason.SERVER_ERROR, self.endpoint.key.hidden_in(said)) from error
+            detail = f"{self.endpoint.url}: {type(error).__name__}: {error}"
+            raise EndpointError(Reason.SERVER_ERROR, self.endpoint.key.hidden_in(detail)) from error
 
     def _late(self) -> EndpointError:
-        said = f"{self.endpoint.url} did not answer within {self.timeout:g} seconds"
-        return EndpointError(Reason.TIMEOUT, said)
+        detail = f"{self.endpoint.url} did not answer within {self.timeout:g} seconds"
+        return EndpointError(Reason.TIMEOUT, detail)
 
     def _learn(self, failure: EndpointError) -> None:
         """What an error says about the endpoint."""
@@ -271,9 +276,9 @@ class Sender:
         pause = failure.retry_after
         if pause is not None and pause > LONGEST_PAUSE_S:
             failure.again = False
-            said = f"{failure.detail} It asks to be left alone for {_duration(pause)}."
-            failure.detail = said
-            self.stop(failure.reason, said)
+            detail = f"{failure.detail} It asks to be left alone for {_duration(pause)}."
+            failure.detail = detail
+            self.stop(failure.reason, detail)
             return
         if failure.overloaded:
             self.limiter.throttled(pause)
@@ -310,8 +315,8 @@ class Sender:
         dollars = None if self.price is None else self.price.cost(input_tokens, output_tokens)
         pay = await self.budget.claim(dollars, int(input_tokens + output_tokens))
         if pay is None:
-            said = f"the budget is spent ({self.budget.describe()})"
-            raise Stopped(Reason.BUDGET, said)
+            detail = f"the budget is spent ({self.budget.describe()})"
+            raise Stopped(Reason.BUDGET, detail)
         if self.stopped:
             self.budget.settle(pay, None, 0, 0)
             raise self._stopped_error()

@@ -1,4 +1,4 @@
-"""What of the judged values that a record brings a step of MT-RAG's keeps, and whose they are."""
+"""The judged values of a record that a step of MT-RAG keeps, and who gave them."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ragassay.scores import AND, RECORD, Outcome, Reason, Score, Unscored
 
 
 class Known:
-    """What of a record's judged values counts, and what is asked for again.
+    """Decides which of a record's judged values count, and which are asked for again.
 
-    Where nobody is asked all of it counts, nulls with their reasons included: conditioning then
+    A step that asks nobody takes all of them, nulls with their reasons included: conditioning then
     treats an answer without claims as it does when all steps run at once. A step that asks does so
-    again where a null is no answer (a failure, another judge's inability); the ledger has what
-    would fail again.
+    again where a null is no answer (a failure, or a question that another judge could not answer);
+    the ledger has the failures that would come again.
 
     Args:
         fields: the metrics of the steps, by the field that each fills.
@@ -61,6 +61,12 @@ def _published(metric: Metric) -> tuple[str, ...]:
 def judge_of_field(metric: Metric, sample: Sample, outcome: Outcome, label: str) -> str | None:
     """The judge of a field, for ``metrics_judge``.
 
+    Args:
+        metric: that the field shows.
+        sample: as it was scored.
+        outcome: of the metric.
+        label: of the judge who is asked.
+
     Returns:
         A label; empty where there is no judge that it could name; ``None`` where what the record
         says of it stays.
@@ -91,7 +97,7 @@ class Kept:
         judged_by: Mapping[str, str],
         label: str,
     ) -> None:
-        """Counts a record's, but for those of the judge who is asked.
+        """Counts a record's values, except those of the judge who is asked.
 
         Args:
             sample: as it was scored.
@@ -110,11 +116,11 @@ class Kept:
             if who and who != label:
                 self._counts.setdefault(who, Counter())[name] += 1
 
-    def told(self, label: str) -> Iterator[str]:
+    def sentences(self, label: str) -> Iterator[str]:
         """A sentence for each judge other than the one that is asked."""
         for who, fields in self._counts.items():
             first, *others = fields.items()
-            said = f"{first[1]:,} record{'s keep' if first[1] > 1 else ' keeps'} {first[0]}"
-            said += "".join(f", {n:,} {name}" for name, n in others)
+            sentence = f"{first[1]:,} record{'s keep' if first[1] > 1 else ' keeps'} {first[0]}"
+            sentence += "".join(f", {n:,} {name}" for name, n in others)
             giver = "of a judge that they do not name" if who == RECORD else f"of {who}"
-            yield f"{said} {giver}; --refresh asks {label}."
+            yield f"{sentence} {giver}; --refresh asks {label}."

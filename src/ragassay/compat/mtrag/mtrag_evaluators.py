@@ -32,6 +32,10 @@ def read_evaluators(path: Path, *, published: bool = False) -> dict[str, Metric]
     Each entry is ``NAME: {func: ..., prediction: prediction, target: target | passage}``. As in the
     published scripts ``RB_agg`` comes on top where all its parts are named.
 
+    Args:
+        path: of the YAML file.
+        published: whether published defects are reproduced.
+
     Raises:
         InputError: it cannot be read, is no such mapping, or names an unknown function.
     """
@@ -54,8 +58,8 @@ def _field(name: str, entry: Any, path: Path) -> str:
     if not isinstance(entry, Mapping) or entry.get("prediction", "prediction") != "prediction":
         raise InputError("is no metric's entry", path=path, field=name, hint=_FORM)
     func, target = str(entry.get("func")), str(entry.get("target"))
-    found = _FIELD_OF.get((func, target))
-    if found is None:
+    field = _FIELD_OF.get((func, target))
+    if field is None:
         known = {f"{one} against {other}" for one, other in _FIELD_OF}
         wrong = f"{func} against {target}"
         raise InputError(
@@ -64,4 +68,4 @@ def _field(name: str, entry: Any, path: Path) -> str:
             field=name,
             hint=f"{did_you_mean(wrong, known)} There are: {', '.join(sorted(known))}.",
         )
-    return found
+    return field

@@ -17,7 +17,7 @@ from typing import Any, Literal, get_args
 from ragassay import strict, suites
 from ragassay.compat.mtrag.given_values import Kept, Known, judge_of_field
 from ragassay.compat.mtrag.mtrag_evaluators import read_evaluators
-from ragassay.compat.mtrag.unavailable_judge import Nobody
+from ragassay.compat.mtrag.unavailable_judge import UnavailableJudge
 from ragassay.engine.config import make_config, with_options
 from ragassay.engine.results import Summary
 from ragassay.engine.run import Accumulator, judged_among, noted, score_stream, signature, spending
@@ -80,14 +80,14 @@ class StepOptions:
         Raises:
             UsageError: there is no such step.
         """
-        found = tuple(step for step in STEPS if self.step in (step, ALL))
-        if not found:
+        steps = tuple(step for step in STEPS if self.step in (step, ALL))
+        if not steps:
             names = (*STEPS, ALL)
             raise UsageError(
                 f"There is no step {self.step!r}. {did_you_mean(self.step, names)} "
                 f"Steps are: {', '.join(names)}."
             )
-        return found
+        return steps
 
     def fields(self) -> dict[str, Metric]:
         """The metrics to compute, by the published field that each fills.
@@ -131,11 +131,11 @@ class Evaluated:
     @property
     def written(self) -> Record:
         """The record with its new metrics."""
-        found = dict(self.outcomes)
-        beside = found.get(_BESIDE)
+        metrics = dict(self.outcomes)
+        beside = metrics.get(_BESIDE)
         if isinstance(beside, Unscored) and beside.reason is Reason.NOT_APPLICABLE:
-            del found[_BESIDE]
-        return extended(self.record, found, self.judged_by)
+            del metrics[_BESIDE]
+        return extended(self.record, metrics, self.judged_by)
 
 
 def run_step(
@@ -162,7 +162,7 @@ def run_step(
     """
     waiting: deque[Record] = deque()
     mapper = Mapper(path)
-    known = Known(fields, not isinstance(asker.judge, Nobody), refresh)
+    known = Known(fields, not isinstance(asker.judge, UnavailableJudge), refresh)
     label = asker.judge.label
 
     def samples() -> Iterator[Sample]:
@@ -172,12 +172,13 @@ def run_step(
 
     for window, columns in score_stream(samples(), list(fields.values()), asker, models=models):
         for at, sample in enumerate(window):
-            found = {name: column[at] for name, column in zip(fields, columns, strict=True)}
+            outcomes_of = {name: column[at] for name, column in zip(fields, columns, strict=True)}
             who = {
-                name: judge_of_field(fields[name], sample, found[name], label) for name in fields
+                name: judge_of_field(fields[name], sample, outcomes_of[name], label)
+                for name in fields
             }
-            judges = {name: said for name, said in who.items() if said is not None}
-            yield Evaluated(waiting.popleft(), sample, found, judges)
+            judges = {name: judge for name, judge in who.items() if judge is not None}
+            yield Evaluated(waiting.popleft(), sample, outcomes_of, judges)
 
 
 def run_steps(
@@ -204,10 +205,10 @@ def run_steps(
     shown = {name: metric for name, metric in fields.items() if name != _BESIDE}
     collected = Accumulator(make_config(), shown)
     tasks = _tasks(options)
-    mine = Asker(Nobody(CONDITION)) if options.steps == (CONDITION,) else None
-    if asker is None and mine is None:
-        mine = offline_asker()
-    used = mine or asker
+    own_asker = Asker(UnavailableJudge(CONDITION)) if options.steps == (CONDITION,) else None
+    if asker is None and own_asker is None:
+        own_asker = offline_asker()
+    used = own_asker or asker
     assert used is not None
     collected.judge = used.judge.label if options.asks else ""
     kept = Kept()
@@ -220,12 +221,12 @@ def run_steps(
             packed(raw, options.output) as stream,
         ):
             refresh = options.refresh and options.asks
-            found = run_step(records, fields, used, options.input, models, refresh=refresh)
-            for n, one in enumerate(found, 1):
+            evaluated = run_step(records, fields, used, options.input, models, refresh=refresh)
+            for n, one in enumerate(evaluated, 1):
                 stream.write(strict.dumps(one.written) + b"\n")
                 collected.add([one.sample], [[one.outcomes[name]] for name in shown])
                 kept.add(one.sample, one.outcomes, one.judged_by, used.judge.label)
-                if isinstance(used.judge, Nobody):
+                if isinstance(used.judge, UnavailableJudge):
                     used.judge.add(one.outcomes.values())
                 if progress is not None:
                     progress(n)
@@ -233,14 +234,14 @@ def run_steps(
                 raise InputError("holds no records", path=options.input)
             told = warned()
     finally:
-        if mine is not None:
-            mine.close()
+        if own_asker is not None:
+            own_asker.close()
     asked = used if options.asks else None
     notes = [*_notes(tasks), *told, *used.judge.remarks(), *models.remarks()]
     if asked is not None and options.named:
-        notes += kept.told(asked.judge.label)
-    if isinstance(used.judge, Nobody):
-        collected.cause = used.judge.told(len(collected.columns))
+        notes += kept.sentences(asked.judge.label)
+    if isinstance(used.judge, UnavailableJudge):
+        collected.cause = used.judge.advice(len(collected.columns))
     return collected.summary(
         options.input.name,
         SUITE,

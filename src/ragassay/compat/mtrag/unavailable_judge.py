@@ -1,4 +1,4 @@
-"""The judge of a step that asks nobody: it says which steps come first."""
+"""The judge of a step that asks no judge: its failures name the steps that must run first."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _STEP_OF = {
 """The step that asks a question whose answer conditioning needs, in the order of the steps."""
 
 
-class Nobody(Judge):
-    """Answers nothing: conditioning takes what earlier steps have written.
+class UnavailableJudge(Judge):
+    """Answers nothing: conditioning uses what earlier steps have written.
 
     Args:
         step: which asks it.
@@ -37,23 +37,23 @@ class Nobody(Judge):
         return "nobody"
 
     async def answer(self, question: Question[R_co], repeat: int = 0) -> Verdict[R_co] | Failure:
-        """Says which step comes first."""
+        """A failure that names the step that must run first."""
         step = _STEP_OF[question.kind]
         self._step_of[evidence_id(question, repeat)] = step
         detail = f"the step {self._step} asks no judge; run the step {step} first, or the step all"
         return Failure(question, Reason.UNSUPPORTED, detail, Provenance(self.label), repeat)
 
     def add(self, outcomes: Iterable[Outcome]) -> None:
-        """Takes in what came of a record: a step is missing where its verdict would have counted,
-        not where it was merely asked for."""
+        """Takes in the outcomes of a record. A step is missing where its verdict would have
+        counted, not where it was only asked for.
+        """
         unscored = (outcome for outcome in outcomes if isinstance(outcome, Unscored))
         lacking = {self._step_of[one] for outcome in unscored for one in outcome.evidence}
         self._lacking |= lacking
         self._n_lacking += bool(lacking)
 
-    def told(self, total: int) -> str:
-        """What is to be done about records that lack what earlier steps write: a sentence, empty
-        where none does."""
+    def advice(self, total: int) -> str:
+        """A sentence about records that lack the values of earlier steps; empty where none does."""
         if not self._lacking:
             return ""
         steps = [step for step in dict.fromkeys(_STEP_OF.values()) if step in self._lacking]

@@ -111,16 +111,16 @@ class TRECEvaluator:
         """
         from ragassay.engine import evaluate
 
-        found = {
+        aliases = {
             metric: with_options(metric, self.options)
             for metric in suites.get("trecrag").resolve(ks=self._ks)
         }
         columns = {
-            str(new): suites.get("trecrag").columns.get(str(old)) for old, new in found.items()
+            str(new): suites.get("trecrag").columns.get(str(old)) for old, new in aliases.items()
         }
         suite = dataclasses.replace(
             suites.get("trecrag"),
-            metrics=tuple(map(str, found.values())),
+            metrics=tuple(map(str, aliases.values())),
             columns={name: column for name, column in columns.items() if column is not None},
         )
         models = self.hallucination_metric.running.get("models") or {}
@@ -149,6 +149,10 @@ class TRECEvaluator:
         ``run_1_`` ... where queries were run several times.
 
         ``ragassay report RUN --format ore`` writes the files of its tool.
+
+        Args:
+            result: of a run.
+            path: of the file to write.
 
         Raises:
             UsageError: the file cannot be written.

@@ -1,4 +1,4 @@
-"""Open RAG Eval's words for who is asked."""
+"""Open RAG Eval's classes of judges."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class TogetherModel(LLMJudgeModel):
 
 
 def sampling(model_kwargs: Mapping[str, Any] | None) -> dict[str, Any]:
-    """What `ragassay.evaluate` takes for a model's sampling parameters.
+    """The keywords of `ragassay.evaluate` for a model's sampling parameters.
 
     Raises:
         UsageError: an unknown parameter, or an impossible value.
@@ -84,8 +84,8 @@ def sampling(model_kwargs: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def asked(model: LLMJudgeModel | Judge | str) -> dict[str, Any]:
-    """What `ragassay.evaluate` takes as a judge. A key that was given is handed over as if it stood
-    in the environment, and stands nowhere else.
+    """The keywords of `ragassay.evaluate` for a judge. A key that was given is passed as part of
+    the environment, and is kept nowhere else.
 
     Raises:
         UsageError: the model needs a key and there is none, or it cannot be sent.

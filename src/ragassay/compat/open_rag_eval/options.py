@@ -1,4 +1,4 @@
-"""The options of Open RAG Eval's Python face: which there are, and what they are for."""
+"""The options of Open RAG Eval's Python classes, and what they mean here."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ def trec_options(given: Mapping[str, Any]) -> TrecOptions:
     """
     from pydantic import ValidationError
 
-    from ragassay.engine.config import said
+    from ragassay.engine.config import first_problem
     from ragassay.engine.published import Hallucination, TrecOptions
 
     hhem = given.get("hallucination_metric")
     if isinstance(hhem, Mapping):
         check(hhem, "hallucination_metric", Hallucination.model_fields)
     try:
-        found = TrecOptions.model_validate(given)
+        options = TrecOptions.model_validate(given)
     except ValidationError as error:
-        place, problem = said(error)
+        place, problem = first_problem(error)
         raise UsageError(f"{'.'.join(place)}: {problem}.") from error
-    backend = found.hallucination_metric and found.hallucination_metric.backend_type
+    backend = options.hallucination_metric and options.hallucination_metric.backend_type
     if backend not in (None, "hhem"):
         raise UsageError(
             f"hallucination_metric: the backend {backend!r} is not supported; there is 'hhem', "
             "which runs on this machine."
         )
-    return found
+    return options
 
 
 def similarities(options: Mapping[str, Any]) -> tuple[str, ...]:
@@ -51,13 +51,13 @@ def similarities(options: Mapping[str, Any]) -> tuple[str, ...]:
     """
     from pydantic import ValidationError
 
-    from ragassay.engine.config import said
+    from ragassay.engine.config import first_problem
     from ragassay.engine.published import SIMILARITIES, ConsistencyOptions
     from ragassay.metrics.core import naming
 
     check(options, "ConsistencyEvaluator", ConsistencyOptions.model_fields)
     listed = options.get("metrics") or dict.fromkeys(SIMILARITIES)
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     for entry in listed if isinstance(listed, list | tuple) else [listed]:
         pairs = {entry: None} if isinstance(entry, str) else entry
         if not isinstance(pairs, Mapping):
@@ -69,10 +69,10 @@ def similarities(options: Mapping[str, Any]) -> tuple[str, ...]:
             try:
                 form = SIMILARITIES[name].model_validate(parameters or {})
             except ValidationError as error:
-                place, problem = said(error)
+                place, problem = first_problem(error)
                 raise UsageError(f"{'.'.join((name, *place))}: {problem}.") from error
-            found |= dict.fromkeys(str(naming.parse(metric)) for metric in form.metrics)
-    return tuple(found)
+            names |= dict.fromkeys(str(naming.parse(metric)) for metric in form.metrics)
+    return tuple(names)
 
 
 def cutoffs(values: Any) -> tuple[int, ...]:
@@ -84,7 +84,12 @@ def cutoffs(values: Any) -> tuple[int, ...]:
 
 
 def with_options(metric: Metric, parameters: Mapping[str, Any]) -> Metric:
-    """The metric with those of the parameters that it has."""
+    """The metric with those of the parameters that it has.
+
+    Args:
+        metric: to be changed.
+        parameters: by name; those of other metrics are ignored.
+    """
     from ragassay.metrics.core import naming
 
     own = naming.parameters(metric)
@@ -92,15 +97,21 @@ def with_options(metric: Metric, parameters: Mapping[str, Any]) -> Metric:
 
 
 def check(options: Iterable[str], who: str, known: Collection[str], *more: str) -> None:
-    """Looks whether all options are known.
+    """Checks that all options are known.
+
+    Args:
+        options: names that are given.
+        who: takes them, for the message.
+        known: names that are allowed.
+        more: names that the message lists as well.
 
     Raises:
         UsageError: one is not; it says which there are.
     """
     for name in options:
         if name not in known:
-            there = sorted({*known, *more})
+            allowed = sorted({*known, *more})
             raise UsageError(
-                f"{who} has no option {name!r}. {did_you_mean(name, there)} "
-                f"There are: {', '.join(there) or 'none'}."
+                f"{who} has no option {name!r}. {did_you_mean(name, allowed)} "
+                f"There are: {', '.join(allowed) or 'none'}."
             )

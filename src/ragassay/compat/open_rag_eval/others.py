@@ -62,6 +62,10 @@ class ConsistencyEvaluator:
     def to_csv(self, result: Result, path: str | Path) -> None:
         """Writes the results in the tool's columns (``consistency_rouge_score`` ...).
 
+        Args:
+            result: of a run.
+            path: of the file to write.
+
         Raises:
             UsageError: the file cannot be written.
         """

@@ -75,24 +75,24 @@ class Part(ABC):
         samples = samples_of(data)
         result = evaluate(samples, metrics, **asked(self.model), **self.running)
         values = SpecValues(result)
-        found = []
+        objects = []
         for _, rows in by_sample(result):
-            told = self._told(values.of(rows))
+            published = self._published(values.of(rows))
             lacking = {
                 row.metric: f"{row.reason}: {row.explanation}"
                 for row in rows.values()
                 if row.value is None
             }
-            found.append({**told, "unscored": lacking} if lacking else told)
-        return found[0] if single else found
+            objects.append({**published, "unscored": lacking} if lacking else published)
+        return objects[0] if single else objects
 
     @abstractmethod
-    def _told(self, columns: Mapping[str, Any]) -> dict[str, Any]:
+    def _published(self, columns: Mapping[str, Any]) -> dict[str, Any]:
         """The published object from the columns of a results file."""
 
 
 class UMBRELAMetric(Part):
-    """Grades of retrieved passages, and what the ranking is worth by them."""
+    """Grades of retrieved passages, and the retrieval metrics that follow from them."""
 
     metrics = ("umbrela", "umbrela_P@1", "umbrela_AP@1", "umbrela_MRR")
 
@@ -104,13 +104,17 @@ class UMBRELAMetric(Part):
         """``umbrela_scores``, ``mean_umbrela_score`` and ``retrieval_scores`` (``precision@`` and
         ``AP@`` by cut-off, ``MRR``); see `Part.compute`.
 
+        Args:
+            data: a path, a sample or a record, or several; see `Part.compute`.
+            k_values: cut-offs, from 1.
+
         Raises:
             UsageError: see there; or ``k_values`` that are no whole numbers of at least 1.
         """
         at = [f"umbrela_{name}@{k}" for name in ("P", "AP") for k in cutoffs(k_values)]
         return self._compute(data, ["umbrela", *at, "umbrela_MRR"])
 
-    def _told(self, columns: Mapping[str, Any]) -> dict[str, Any]:
+    def _published(self, columns: Mapping[str, Any]) -> dict[str, Any]:
         return {
             "umbrela_scores": columns["retrieval_score_umbrela_scores"],
             "mean_umbrela_score": columns["retrieval_score_mean_umbrela_score"],
@@ -126,9 +130,9 @@ class AutoNuggetMetric(Part):
         *("nuggets.all_strict", "nuggets.vital_strict", "nuggets.weighted_strict"),
     )
 
-    def _told(self, columns: Mapping[str, Any]) -> dict[str, Any]:
-        found = columns["generation_score_autonugget_scores"]
-        return dict(found) if found is not None else {"nuggetizer_scores": None}
+    def _published(self, columns: Mapping[str, Any]) -> dict[str, Any]:
+        scores = columns["generation_score_autonugget_scores"]
+        return dict(scores) if scores is not None else {"nuggetizer_scores": None}
 
 
 class CitationMetric(Part):
@@ -136,9 +140,9 @@ class CitationMetric(Part):
 
     metrics = ("citation.precision", "citation.recall", "citation.f1")
 
-    def _told(self, columns: Mapping[str, Any]) -> dict[str, Any]:
-        found = columns["generation_score_citation_scores"]
-        return dict(found) if found is not None else {"f1": None}
+    def _published(self, columns: Mapping[str, Any]) -> dict[str, Any]:
+        scores = columns["generation_score_citation_scores"]
+        return dict(scores) if scores is not None else {"f1": None}
 
 
 class HallucinationMetric(Part):
@@ -172,7 +176,7 @@ class HallucinationMetric(Part):
         check(running, "HallucinationMetric", _RUNNING)
         self.running = _with_folder(running, model_name)
 
-    def _told(self, columns: Mapping[str, Any]) -> dict[str, Any]:
+    def _published(self, columns: Mapping[str, Any]) -> dict[str, Any]:
         return {"hhem_score": columns["generation_score_hallucination_score"]}
 
 
@@ -185,9 +189,9 @@ class NoAnswerMetric(Part):
 
     metrics = ("no_answer",)
 
-    def _told(self, columns: Mapping[str, Any]) -> dict[str, Any]:
-        found = columns["generation_score_no_answer_score"]
-        return dict(found) if found is not None else {"query_answered": None}
+    def _published(self, columns: Mapping[str, Any]) -> dict[str, Any]:
+        scores = columns["generation_score_no_answer_score"]
+        return dict(scores) if scores is not None else {"query_answered": None}
 
 
 def _with_folder(running: Mapping[str, Any], name: str | Path | None) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What Open RAG Eval's Python face takes as data."""
+"""The data that Open RAG Eval's Python classes take."""
 
 from __future__ import annotations
 
@@ -36,19 +36,19 @@ class RAGResultsLoader:
 
 
 def samples_of(data: Any, columns: Mapping[str, str] | None = None) -> Any:
-    """What `ragassay.evaluate` takes. A nested field that nobody reads is refused where passages or
-    answer are lacking: they may well be in it.
+    """The data in a form that `ragassay.evaluate` takes. An unknown nested field is refused where
+    passages or answer are missing, because it may hold them.
 
     Args:
         data: see there.
         columns: fields under names of somebody's own.
     """
-    found = [data] if isinstance(data, Mapping | Sample) else data
-    if isinstance(found, list | tuple):
-        for at, record in enumerate(found, start=1):
+    records = [data] if isinstance(data, Mapping | Sample) else data
+    if isinstance(records, list | tuple):
+        for at, record in enumerate(records, start=1):
             if isinstance(record, Mapping):
                 _no_unknown(record, at, columns or {})
-    return found
+    return records
 
 
 def _no_unknown(record: Mapping[str, Any], at: int, columns: Mapping[str, str]) -> None:

@@ -79,7 +79,12 @@ class TrecScores:
         return f"Z{measure.label}" if self.standardised and _is_number(measure) else measure.label
 
     def lines(self, *, per_query: bool = False, summary: bool = True) -> Iterator[str]:
-        """trec_eval's lines: measure, query or ``all``, and value, separated by tabs."""
+        """Yields trec_eval's lines: measure, query or ``all``, and value, separated by tabs.
+
+        Args:
+            per_query: whether each query has its lines.
+            summary: whether the summary has its lines.
+        """
         for measure, query, value in self.per_query() if per_query else ():
             yield self._line(measure, query, value)
         for measure, value in self.summary() if summary else ():
@@ -137,7 +142,7 @@ def score(
         if not kept.any():
             raise UsageError(f"Query {query!r} is not among the queries to evaluate.")
     judged, missing = judged.only(kept), missing[kept]
-    found = TrecScores(
+    scores = TrecScores(
         tag,
         tuple(measures),
         judged.queries,
@@ -147,7 +152,7 @@ def score(
         complete,
         tuple(_column(measure, judged, missing) for measure in measures),
     )
-    return found if scales is None else _standardised(found, scales)
+    return scores if scales is None else _standardised(scores, scales)
 
 
 def _column(measure: TrecMeasure, judged: JudgedRun, missing: Mask) -> Sequence[Value]:
@@ -159,8 +164,8 @@ def _column(measure: TrecMeasure, judged: JudgedRun, missing: Mask) -> Sequence[
     values = _values(measure, judged)
     if isinstance(metric, Utility | RankBiasedResidual):
         values = np.where(missing, 0.0, values)
-    found: list[float] = values.tolist()
-    return [int(value) for value in found] if metric.aggregate == "sum" else found
+    numbers: list[float] = values.tolist()
+    return [int(value) for value in numbers] if metric.aggregate == "sum" else numbers
 
 
 def _values(measure: TrecMeasure, judged: JudgedRun) -> Floats:

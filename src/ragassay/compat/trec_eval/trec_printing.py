@@ -17,26 +17,32 @@ if TYPE_CHECKING:
 
 
 def table(scores: TrecScores, *, per_query: bool, summary: bool = True) -> Table:
-    """One row a measure (and query), with the metric that it stands for."""
-    found = Table(box=SIMPLE_HEAD, pad_edge=False)
-    found.add_column("measure")
-    found.add_column("metric", style="dim")
-    found.add_column("query")
-    found.add_column("value", justify="right")
+    """One row for each measure (and query), with the metric that it is.
+
+    Args:
+        scores: of a run.
+        per_query: whether each query has its rows.
+        summary: whether the summary has its rows.
+    """
+    rows = Table(box=SIMPLE_HEAD, pad_edge=False)
+    rows.add_column("measure")
+    rows.add_column("metric", style="dim")
+    rows.add_column("query")
+    rows.add_column("value", justify="right")
 
     def add(measure: TrecMeasure, query: str, value: Value) -> None:
         shown = f"{value:.4f}" if isinstance(value, float) else f"{value}"
         metric = "" if measure.metric is None else str(measure.metric)
         metric = "" if metric == measure.label else metric
-        found.add_row(*(Text(cell) for cell in (scores.label(measure), metric, query, shown)))
+        rows.add_row(*(Text(cell) for cell in (scores.label(measure), metric, query, shown)))
 
     if per_query:
         for measure, query, value in scores.per_query():
             add(measure, query, value)
-        found.add_section()
+        rows.add_section()
     for measure, value in scores.summary() if summary else ():
         add(measure, "all", value)
-    return found
+    return rows
 
 
 def averaged_over(scores: TrecScores) -> str:
@@ -51,34 +57,48 @@ def averaged_over(scores: TrecScores) -> str:
 
 
 def warnings(scores: TrecScores, run: str) -> list[str]:
-    """What a reader of the scores must know: queries left out, values without a z-score."""
-    found = []
+    """What a reader of the scores must know: queries left out, values without a z-score. One
+    sentence each.
+
+    Args:
+        scores: of a run.
+        run: its name.
+    """
+    sentences = []
     if scores.n_missing:
         one = scores.n_missing == 1
         what = "is left out; with -c it counts 0" if one else "are left out; with -c they count 0"
         if scores.complete:
             what = "counts 0" if one else "count 0"
         missing = share(scores.n_missing, scores.n_judged, "judged query")
-        found.append(f"{run}: {missing} {'is' if one else 'are'} not in the run and {what}.")
+        sentences.append(f"{run}: {missing} {'is' if one else 'are'} not in the run and {what}.")
     if scores.n_unjudged:
-        found.append(
+        sentences.append(
             f"{run}: {plural(scores.n_unjudged, 'query')} of the run "
             f"{either(scores.n_unjudged, 'has no judgements and is', 'have no judgements and are')}"
             " left out."
         )
     if scores.n_without_scale:
-        found.append(
+        sentences.append(
             f"{run}: for {plural(scores.n_without_scale, 'value')} the z-score file has no mean "
             f"and deviation that fit; {either(scores.n_without_scale, 'it counts', 'they count')} "
             f"as {NO_Z_SCORE:.0f}, as in trec_eval."
         )
-    return found
+    return sentences
 
 
 def as_json(
     scores: TrecScores, qrels: str, run: str, *, per_query: bool, summary: bool = True
 ) -> dict[str, Any]:
-    """The scores of a run as plain values."""
+    """The scores of a run as plain values.
+
+    Args:
+        scores: of a run.
+        qrels: name of the judgements.
+        run: name of the run.
+        per_query: whether the values of each query are included.
+        summary: whether the summary is included.
+    """
     body: dict[str, Any] = {
         "qrels": qrels,
         "run": run,
@@ -100,9 +120,14 @@ def as_json(
     return body
 
 
-def comparisons_as_json(found: list[Comparison], scores: TrecScores) -> dict[str, Any]:
-    """Several comparisons with the same baseline as plain values."""
-    return {**coverage(scores), "comparisons": [one.to_json() for one in found]}
+def comparisons_as_json(comparisons: list[Comparison], scores: TrecScores) -> dict[str, Any]:
+    """Several comparisons with the same baseline as plain values.
+
+    Args:
+        comparisons: of several runs with one baseline.
+        scores: of the baseline.
+    """
+    return {**coverage(scores), "comparisons": [one.to_json() for one in comparisons]}
 
 
 def coverage(scores: TrecScores) -> dict[str, Any]:
@@ -121,7 +146,7 @@ def ultrarag_summary(scores: TrecScores) -> dict[str, Any]:
     return {_ultrarag_key(measure.label): value for measure, value in scores.summary()}
 
 
-def ultrarag_comparison(found: Comparison) -> dict[str, Any]:
+def ultrarag_comparison(comparison: Comparison) -> dict[str, Any]:
     """What UltraRAG's server writes of two runs; nothing is corrected for the number of tests."""
     return {
         _ultrarag_key(d.name): {
@@ -131,7 +156,7 @@ def ultrarag_comparison(found: Comparison) -> dict[str, Any]:
             "p_value": d.p_value,
             "significant": d.significant,
         }
-        for d in found.differences
+        for d in comparison.differences
     }
 
 

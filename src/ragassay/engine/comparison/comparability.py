@@ -26,7 +26,13 @@ OWN_NUGGETS = f"{_NUGGETS}own"
 
 
 def differ_in_nuggets(a: Result, b: Result, names: Sequence[str]) -> bool:
-    """Whether the two runs measured one of these metrics by different nuggets."""
+    """Whether the two runs measured one of these metrics by different nuggets.
+
+    Args:
+        a: the new run.
+        b: the old run.
+        names: metrics that both have.
+    """
     return any(len({_nuggets(run, name) for run in (a, b)}) > 1 for name in names)
 
 
@@ -37,13 +43,28 @@ def _nuggets(run: Result, name: str) -> str:
 
 
 def own_nuggets(a: Result, b: Result, names: Sequence[str]) -> list[str]:
-    """Metrics that measure each run by nuggets of its own."""
+    """The metrics that measure each run by nuggets of its own.
+
+    Args:
+        a: the new run.
+        b: the old run.
+        names: metrics that both have.
+    """
     return [name for name in names if any(_nuggets(run, name) == OWN_NUGGETS for run in (a, b))]
 
 
 def unlike_metrics(a: Result, b: Result, names: Sequence[str]) -> dict[str, str]:
-    """For each metric that was not computed alike, a sentence about all that differ so."""
-    found: dict[str, list[str]] = defaultdict(list)
+    """The metrics that the two runs did not compute alike.
+
+    Args:
+        a: the new run.
+        b: the old run.
+        names: metrics that both have.
+
+    Returns:
+        By metric, a sentence about all metrics that differ in the same way.
+    """
+    metrics_by_difference: dict[str, list[str]] = defaultdict(list)
     for name in names:
         if not (a.summary.metrics[name].n_scored and b.summary.metrics[name].n_scored):
             continue  # there is nothing to compare; a model that was not there has no identity
@@ -52,21 +73,30 @@ def unlike_metrics(a: Result, b: Result, names: Sequence[str]) -> dict[str, str]
         if first == second and judges_a and judges_b and judges_a != judges_b:
             # Two systems of one run have its signature, whoever judged the one and the other.
             how = f"(judge={'+'.join(judges_a)} against judge={'+'.join(judges_b)})"
-            found[how].append(name)
+            metrics_by_difference[how].append(name)
         if first != second:
             ours, theirs = first.split("|"), second.split("|")
             only_a = [part for part in ours if part not in theirs]
             only_b = [part for part in theirs if part not in ours]
-            found[f"({' '.join(only_a)} against {' '.join(only_b)})"].append(name)
+            metrics_by_difference[f"({' '.join(only_a)} against {' '.join(only_b)})"].append(name)
     return {
         name: f"{', '.join(which)} {'was' if len(which) == 1 else 'were'} not computed alike {how}."
-        for how, which in found.items()
+        for how, which in metrics_by_difference.items()
         for name in which
     }
 
 
 def unlike_queries(a: Result, b: Result, common: Sequence[str]) -> list[str]:
-    """A sentence where common queries do not ask or expect the same in both runs."""
+    """Compares what common queries ask and expect in both runs.
+
+    Args:
+        a: the new run.
+        b: the old run.
+        common: ids of the queries that both have.
+
+    Returns:
+        One sentence where they differ, else nothing.
+    """
     if a.summary.fingerprint and a.summary.fingerprint == b.summary.fingerprint:
         return []
     asked_a, asked_b = _asked(a), _asked(b)
@@ -83,10 +113,10 @@ def unlike_queries(a: Result, b: Result, common: Sequence[str]) -> list[str]:
 
 
 def _asked(run: Result) -> dict[str, set[int]]:
-    found: dict[str, set[int]] = defaultdict(set)
+    numbers: dict[str, set[int]] = defaultdict(set)
     for identity, number in zip(run.columns.identities, run.columns.asked, strict=False):
-        found[identity[0]].add(number)
-    return dict(found)
+        numbers[identity[0]].add(number)
+    return dict(numbers)
 
 
 def warnings_of(
@@ -98,7 +128,7 @@ def warnings_of(
     mask_b: Mask,
 ) -> list[str]:
     """What a reader should know of two runs: nuggets of their own, scores and queries that only one
-    of them has, failures.
+    of them has, failures. One sentence each.
 
     Args:
         a, b: the runs.
@@ -106,16 +136,16 @@ def warnings_of(
         common: ids of the queries that both have.
         mask_a, mask_b: where each has a score, shape ``(n_metrics, n_common)``.
     """
-    found = []
+    sentences = []
     if own_nuggets(a, b, names):
-        found.append(
+        sentences.append(
             "The nuggets are each run's own, so the two systems were not measured against the same "
             f"facts and have no verdict. {SAME_NUGGETS}"
         )
     one_sided = int((mask_a != mask_b).sum())
     if one_sided:
         worst = int(np.argmax((mask_a != mask_b).sum(axis=1)))
-        found.append(
+        sentences.append(
             f"{plural(one_sided, 'score')} {either(one_sided, 'exists', 'exist')} in one run only "
             f"and {either(one_sided, 'was', 'were')} left out "
             f"(most of them: {names[worst]}). Unscored answers can make a run look better."
@@ -123,12 +153,12 @@ def warnings_of(
     for run, other in ((a, b), (b, a)):
         lacking = len(rows_by_query(run)) - len(common)
         if lacking:
-            found.append(
+            sentences.append(
                 f"{plural(lacking, 'query')} {either(lacking, 'is', 'are')} in {run.name} only; "
                 f"{other.name} lacks {either(lacking, 'it', 'them')}."
             )
     for result in (a, b):
         if result.summary.incomplete:
             failed = plural(result.summary.incomplete, "score")
-            found.append(f"{result.name} is incomplete: {failed} failed.")
-    return found
+            sentences.append(f"{result.name} is incomplete: {failed} failed.")
+    return sentences

@@ -99,7 +99,7 @@ def compare(
     (values_a, mask_a), (values_b, mask_b) = matched.scores(names)
     clusters, clustered_by = matched.clusters
     options = _TestOptions(clusters, n_resamples, seed, level, interval)
-    found = compare_arrays(
+    comparison = compare_arrays(
         names,
         values_a,
         values_b,
@@ -123,11 +123,11 @@ def compare(
     by_itself = _standings(a, b, names, not_comparable, (), trust_offline)
     by_name = {
         difference.name: replace(difference, standing=standing, why=why)
-        for difference, (standing, why) in zip(found.differences, by_itself, strict=True)
+        for difference, (standing, why) in zip(comparison.differences, by_itself, strict=True)
     }
     alone = [()] * 2 if metrics is not None else [_only(a, b), _only(b, a)]
     return replace(
-        found,
+        comparison,
         judged_by=_judged_by(a, b, names),
         metrics_only_a=alone[0],
         metrics_only_b=alone[1],
@@ -179,20 +179,20 @@ def _unlike(
 def _drop_gate(
     margin: drops.Margin, difference: Difference, matched: MatchedRuns, options: _TestOptions
 ) -> GateResult:
-    """What is found of the largest drop allowed of one metric."""
+    """The result of a gate on the largest drop allowed of one metric."""
     metric = matched.a.summary.metrics[margin.metric]
 
     def bounds_with(owed_a: float, owed_b: float) -> Bounds:
         """One-sided bounds of the difference with each owed score of A and B at these values."""
         first, second = matched.scores([margin.metric], (owed_a, owed_b))
-        (found,) = compare_pairs(
+        (test,) = compare_pairs(
             first[0],
             second[0],
             mask=first[1] & second[1],
             spans=[metric.bounds],
             **options.named,
         )
-        return found.least, found.most
+        return test.least, test.most
 
     n_owed = matched.n_owed(margin.metric)
     return drops.decide(margin, metric, difference, bounds_with, n_owed, options.level)
@@ -217,21 +217,21 @@ def _standings(
     trust_offline: bool,
 ) -> list[tuple[Standing, str]]:
     """What may be concluded from each metric, and why no more."""
-    found: list[tuple[Standing, str]] = []
+    standings: list[tuple[Standing, str]] = []
     for name in names:
         sides = [run.summary.metrics[name] for run in (a, b)]
-        offline = next((said for side in sides if (said := offline_reason(side))), "")
+        offline = next((reason for side in sides if (reason := offline_reason(side))), "")
         if name in not_comparable:
-            found.append(("not comparable", not_comparable[name]))
+            standings.append(("not comparable", not_comparable[name]))
         elif primary and name not in primary:
-            found.append(("exploratory", offline))
+            standings.append(("exploratory", offline))
         elif offline and not trust_offline:
-            found.append(("indicative", offline))
+            standings.append(("indicative", offline))
         else:
             unmeasured = any(unmeasured_judge(side) for side in sides)
-            figure = next((said for side in sides if (said := offline_figure(side))), "")
-            found.append(("tested", NOT_MEASURED if unmeasured else figure))
-    return found
+            figure = next((reason for side in sides if (reason := offline_figure(side))), "")
+            standings.append(("tested", NOT_MEASURED if unmeasured else figure))
+    return standings
 
 
 def _only(run: Result, other: Result) -> tuple[str, ...]:
@@ -276,9 +276,21 @@ def compare_arrays(
 ) -> Comparison:
     """The comparison of two aligned score matrices, shape ``(n_metrics, n_queries)``.
 
-    ``mask`` tells where both runs have a score. ``spans`` are the ranges of the metrics: a
-    difference that is larger than a range allows is not ``detectable``. ``standings`` say which
-    metrics are tested; all when left out. See `compare` for the rest.
+    Args:
+        names: of the metrics.
+        a, b: scores of the new and the old run.
+        mask: where both runs have a score; everywhere when left out.
+        clusters: number of each query's cluster, shape ``(n_queries,)``; each query is one when
+            left out.
+        a_name, b_name: names of the runs.
+        higher_is_better: for each metric; ``None`` where neither direction is better.
+        spans: lowest and highest value of each metric. A difference that is larger than they allow
+            is not ``detectable``.
+        standings: what may be concluded from each metric, and why; all are tested when left out.
+        n_resamples, seed, level, correction, interval: see `compare`.
+        only_a, only_b: how many queries only one run has.
+        warnings: sentences for the reader.
+        clustered_by: name of the clusters.
     """
     directions = higher_is_better or [True] * len(names)
     ranges = spans or [(None, None)] * len(names)
@@ -353,22 +365,22 @@ def _without_interval(differences: Sequence[Difference], interval: str) -> list[
     spread = [d for d in without if d.n > 1 and not (interval == "auto" and d.too_few)]
     equal = [d.name for d in spread if d.cohens_d is None]
     few = [d.name for d in without if d.name not in equal]
-    found = []
+    sentences = []
     if few:
-        found.append(
+        sentences.append(
             f"{', '.join(few)}: no interval, because so few queries (or clusters) "
             "cannot reach the level of the test."
         )
     if equal:
-        found.append(
+        sentences.append(
             f"{', '.join(equal)}: no interval, because all differences are equal: they show no "
             "spread."
         )
-    return found
+    return sentences
 
 
 def _possible(difference: float | None, low: float | None, high: float | None) -> float | None:
-    """The difference, unless no two values of a metric with these bounds are so far apart."""
+    """The difference; ``None`` where it is larger than the range of the metric allows."""
     if difference is None or low is None or high is None or difference <= high - low:
         return difference
     return None

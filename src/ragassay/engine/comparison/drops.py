@@ -38,19 +38,19 @@ def parse(text: str) -> Margin:
     Raises:
         UsageError: another form, or a size that is not above 0.
     """
-    found = _FORM.match(text.strip())
+    match = _FORM.match(text.strip())
     size = 0.0
-    if found is not None:
+    if match is not None:
         try:
-            size = float(found["margin"])
+            size = float(match["margin"])
         except ValueError:
-            found = None
-    if found is None or not size > 0.0:
+            match = None
+    if match is None or not size > 0.0:
         raise UsageError(
             f"--fail-if-drop {text!r} is no margin. Write METRIC>SIZE with a size above 0, as in "
             "'nDCG@10>0.03': a drop by more than that fails."
         )
-    return Margin(found["metric"], size)
+    return Margin(match["metric"], size)
 
 
 def resolve(
@@ -70,7 +70,7 @@ def resolve(
             wider than the metric's range.
     """
     known = {metric.name: metric for metric in metrics}
-    found = []
+    margins = []
     for text in [texts] if isinstance(texts, str) else texts:
         margin = parse(text)
         for name in named(margin.metric):
@@ -85,8 +85,8 @@ def resolve(
                     f"--fail-if-drop {text!r}: no two values of {name} are {margin.size:g} apart; "
                     f"it runs from {low:g} to {high:g}."
                 )
-            found.append(Margin(name, margin.size))
-    return found
+            margins.append(Margin(name, margin.size))
+    return margins
 
 
 def decide(
@@ -99,8 +99,9 @@ def decide(
 ) -> GateResult:
     """Whether a drop beyond the margin is excluded (passed), shown (failed), or neither.
 
-    It rests on the one-sided bounds of the difference, which no other metric weakens. Where scores
-    are owed, it is decided only where the worst and the best possible values decide alike.
+    The gate rests on the one-sided bounds of the difference, whose level no other metric changes.
+    Where scores are owed, it is decided only if the worst and the best possible values give the
+    same decision.
 
     Args:
         margin: of the metric.

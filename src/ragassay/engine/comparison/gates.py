@@ -73,25 +73,25 @@ def parse(text: str) -> Gate:
     Raises:
         UsageError: it is not of the form METRIC>=VALUE, low(METRIC)>=VALUE or high(METRIC)<=VALUE.
     """
-    found = _FORM.match(text.strip())
-    left = "" if found is None else found["left"].rstrip("=<>!≥≤ ")
-    if found is None or not left:
+    match = _FORM.match(text.strip())
+    left = "" if match is None else match["left"].rstrip("=<>!≥≤ ")
+    if match is None or not left:
         raise UsageError(
             f"--fail-under {text!r} is no condition. Write METRIC>=VALUE, low(METRIC)>=VALUE for "
             "the lower bound of the true mean, or high(METRIC)<=VALUE for the upper one, as in "
             "'f1>=0.6'."
         )
-    if left != found["left"].rstrip():
-        op = f"{found['op'][0]}="
+    if left != match["left"].rstrip():
+        op = f"{match['op'][0]}="
         raise UsageError(
-            f"--fail-under {text!r}: write {op}, as in '{left}{op}{found['threshold']}'."
+            f"--fail-under {text!r}: write {op}, as in '{left}{op}{match['threshold']}'."
         )
-    bounded = _BOUND.match(found["left"])
-    which, name = (bounded["which"], bounded["name"]) if bounded else ("mean", found["left"])
+    bounded = _BOUND.match(match["left"])
+    which, name = (bounded["which"], bounded["name"]) if bounded else ("mean", match["left"])
     try:
-        gate = Gate(name, which, found["op"], float(found["threshold"]))  # type: ignore[arg-type]
+        gate = Gate(name, which, match["op"], float(match["threshold"]))  # type: ignore[arg-type]
     except ValueError as error:
-        raise UsageError(f"--fail-under {text!r}: {found['threshold']} is not a number.") from error
+        raise UsageError(f"--fail-under {text!r}: {match['threshold']} is not a number.") from error
     if gate.which != "mean" and gate.at_least != (gate.which == "low"):
         asked = _number(gate.threshold)
         right = f"low({name})>={asked}" if gate.at_least else f"high({name})<={asked}"
@@ -248,7 +248,9 @@ def _estimate(
     options: IntervalOptions,
     owed: float | None = None,
 ) -> _Estimate:
-    """What a gate looks at; ``owed`` takes the place of each score that is owed, where given."""
+    """The values that a gate is decided by; ``owed`` takes the place of each score that is owed,
+    where given.
+    """
     chosen = columns.scored(metric.name)
     values = columns.values(metric.name)
     if owed is not None:
@@ -256,17 +258,17 @@ def _estimate(
         chosen = chosen | columns.unscored(metric.name, OWED)
     clusters = sample_clusters(columns)
     level = options.level if gate.which == "mean" else one_sided(options.level)
-    found = interval_of(
+    interval = interval_of(
         metric,
         values[chosen],
         None if clusters is None else clusters[chosen],
         replace(options, level=level),
     )
-    return _Estimate(found.mean, found.low, found.high)
+    return _Estimate(interval.mean, interval.low, interval.high)
 
 
 def _outermost(gate: Gate, possible: Sequence[_Estimate]) -> Bounds:
-    """The lowest and the highest of what a gate was decided by: means, or bounds."""
+    """The lowest and the highest value that a gate was decided by: of means, or of bounds."""
     on_mean = gate.which == "mean"
     lows = [one.mean if on_mean else one.low for one in possible]
     highs = [one.mean if on_mean else one.high for one in possible]
@@ -276,13 +278,13 @@ def _outermost(gate: Gate, possible: Sequence[_Estimate]) -> Bounds:
     )
 
 
-def _verdict(gate: Gate, found: _Estimate) -> bool | None:
+def _verdict(gate: Gate, estimate: _Estimate) -> bool | None:
     """Passed, failed, or undecided."""
     if gate.which == "mean":
-        return None if found.mean is None else gate.holds(found.mean)
-    if found.low is None or found.high is None:
+        return None if estimate.mean is None else gate.holds(estimate.mean)
+    if estimate.low is None or estimate.high is None:
         return None
-    near, far = (found.low, found.high) if gate.at_least else (found.high, found.low)
+    near, far = (estimate.low, estimate.high) if gate.at_least else (estimate.high, estimate.low)
     if gate.holds(near):
         return True
     return None if gate.holds(far) else False

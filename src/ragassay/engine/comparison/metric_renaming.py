@@ -1,4 +1,4 @@
-"""One metric, two display names: a run shown under the names of the run that it is compared with.
+"""Renames the metrics of a run as the run that it is compared with shows them.
 
 Suites show a metric under the name that they publish it by (``RL_F``), and a metric asked for by
 itself has its own (``rl_f``). Both are the same metric.
@@ -16,8 +16,15 @@ from ragassay.engine.results import MetricSummary, Result, ScoreRow
 def aligned(run: Result, like: Result) -> Result:
     """The run with each metric under the name that ``like`` shows it by.
 
-    Metrics that have the same display name stay as they are; of the others, those that are the same
-    metric with the same parameters are matched, where that leaves no choice.
+    Metrics that have the same display name stay as they are. Of the others, those that are the same
+    metric with the same parameters are matched, where only one match is possible.
+
+    Args:
+        run: to be renamed.
+        like: the run whose names it gets.
+
+    Returns:
+        The run itself where no name changes.
     """
     theirs = _by_canonical(like, run)
     ours = _by_canonical(run, like)
@@ -39,15 +46,18 @@ def aligned(run: Result, like: Result) -> Result:
 
 
 def _by_canonical(run: Result, other: Result) -> dict[str, str]:
-    """Display names of the metrics that the other run does not show under the same name, by the
-    metric's own; without those that a run has twice."""
-    found = {
+    """Display names, by the metric's own name, of the metrics that the other run does not show
+    under the same name. Metrics that a run has twice are left out.
+    """
+    canonical_names = {
         name: metric.metric
         for name, metric in run.summary.metrics.items()
         if name not in other.summary.metrics and metric.metric
     }
-    counts = Counter(found.values())
-    return {canonical: name for name, canonical in found.items() if counts[canonical] == 1}
+    counts = Counter(canonical_names.values())
+    return {
+        canonical: name for name, canonical in canonical_names.items() if counts[canonical] == 1
+    }
 
 
 def _renamed(

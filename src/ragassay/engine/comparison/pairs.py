@@ -38,7 +38,12 @@ class MatchedRuns:
 
     @classmethod
     def of(cls, a: Result, b: Result) -> MatchedRuns:
-        """Matches the queries of two runs by id."""
+        """Matches the queries of two runs by id.
+
+        Args:
+            a: the new run.
+            b: the old run.
+        """
         rows_a, rows_b = rows_by_query(a), rows_by_query(b)
         # Sorted, because the random sign patterns belong to positions.
         return cls(a, b, rows_a, rows_b, sorted(query for query in rows_a if query in rows_b))
@@ -46,8 +51,13 @@ class MatchedRuns:
     def scores(
         self, names: Sequence[str], owed: tuple[float | None, float | None] = (None, None)
     ) -> tuple[Pairs, Pairs]:
-        """What `query_matrix` gives for either run; ``owed`` are the values of A and of B that take
-        the place of scores that are owed."""
+        """The matrices of both runs, as `query_matrix` gives them.
+
+        Args:
+            names: of the metrics.
+            owed: values of A and of B for scores that are missing by accident; ``None`` leaves them
+                out.
+        """
         return (
             query_matrix(self.a, names, self.rows_a, self.queries, owed[0]),
             query_matrix(self.b, names, self.rows_b, self.queries, owed[1]),
@@ -63,13 +73,14 @@ class MatchedRuns:
 
     @property
     def clusters(self) -> tuple[NDArray[np.int64] | None, str | None]:
-        """A number for each query's cluster, and what the clusters are; ``None`` where neither run
-        is clustered. Where both are, the larger clusters count, whichever run has them."""
-        found = [
+        """The number of each query's cluster, and what the clusters are; ``None`` where neither run
+        is clustered. Where both are, the one with the larger clusters counts.
+        """
+        clusters = [
             (query_clusters(run, rows, self.queries), run.config.get("cluster_by"))
             for run, rows in ((self.a, self.rows_a), (self.b, self.rows_b))
         ]
-        return min(found, key=lambda one: math.inf if one[0] is None else len(np.unique(one[0])))
+        return min(clusters, key=lambda one: math.inf if one[0] is None else len(np.unique(one[0])))
 
 
 def rows_by_query(result: Result) -> Mapping[str, list[int]]:
@@ -87,9 +98,18 @@ def query_matrix(
     queries: Sequence[str],
     owed: float | None = None,
 ) -> Pairs:
-    """Each metric's mean over the repeats of each query, and where there is one.
+    """Each metric's mean over the repeats of each query.
 
-    ``owed`` takes the place of each score that is missing by accident.
+    Args:
+        result: of a run.
+        names: of the metrics.
+        rows: row numbers of each query id.
+        queries: ids of the queries, in order.
+        owed: takes the place of each score that is missing by accident; ``None`` leaves it out.
+
+    Returns:
+        Two arrays of shape ``(n_metrics, n_queries)``: the means (0 where there is none), and where
+        there is one.
     """
     index = np.concatenate([rows[query] for query in queries]).astype(np.int64)
     sizes = np.array([len(rows[query]) for query in queries])
@@ -109,11 +129,16 @@ def query_matrix(
 
 
 def query_differences(a: Result, b: Result, names: Sequence[str]) -> list[Matrix]:
-    """For each metric the difference A - B of each query that both runs scored, in A's order; 0
-    where they are equal up to rounding.
+    """For each metric the difference A - B of each query that both runs scored.
 
-    Both runs show the metrics under these names
-    (`ragassay.engine.comparison.metric_renaming.aligned`).
+    Args:
+        a: the new run.
+        b: the old run, which shows the metrics under the same names
+            (`ragassay.engine.comparison.metric_renaming.aligned`).
+        names: of the metrics.
+
+    Returns:
+        One array for each metric, in the order of A; 0 where the scores are equal up to rounding.
     """
     rows_a, rows_b = rows_by_query(a), rows_by_query(b)
     common = [query for query in rows_a if query in rows_b]
@@ -122,14 +147,21 @@ def query_differences(a: Result, b: Result, names: Sequence[str]) -> list[Matrix
     values_a, mask_a = query_matrix(a, names, rows_a, common)
     values_b, mask_b = query_matrix(b, names, rows_b, common)
     both = mask_a & mask_b
-    found = rounded_differences(np.where(both, values_a, 0.0), np.where(both, values_b, 0.0))
-    return [row[scored] for row, scored in zip(found, both, strict=True)]
+    differences = rounded_differences(np.where(both, values_a, 0.0), np.where(both, values_b, 0.0))
+    return [row[scored] for row, scored in zip(differences, both, strict=True)]
 
 
 def query_clusters(
     result: Result, rows: Mapping[str, list[int]], queries: Sequence[str]
 ) -> NDArray[np.int64] | None:
-    """A number for each query's cluster; ``None`` where the run is not clustered."""
+    """The number of each query's cluster, shape ``(n_queries,)``; ``None`` where the run is not
+    clustered.
+
+    Args:
+        result: of a run.
+        rows: row numbers of each query id.
+        queries: ids of the queries, in order.
+    """
     keys = result.columns.clusters
     if keys is None:
         return None

@@ -1,4 +1,4 @@
-"""One run that holds several systems, taken apart."""
+"""Splits a run that holds several systems."""
 
 from __future__ import annotations
 

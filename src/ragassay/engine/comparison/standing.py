@@ -1,4 +1,4 @@
-"""What may be concluded from a metric: whether its difference may be called better or worse."""
+"""Decides whether the difference of a metric may be called better or worse."""
 
 from __future__ import annotations
 
@@ -20,47 +20,49 @@ _OFFLINE_LABEL = re.compile(re.escape(OFFLINE) + r"\w*")
 
 
 def offline_reason(metric: MetricSummary) -> str:
-    """Why a metric's values, as far as they were judged offline, decide nothing; empty where the
-    judgments are known to agree with people well enough, or nobody was asked offline.
+    """Why a metric's offline judgments do not allow a verdict; empty where they are known to agree
+    with people well enough, or where there are none.
 
     Returns:
         As in "offline judge, AUC .71 against people's yes or no on relevance (n = 1,674 passages)".
     """
-    found = offline_agreement(metric)
-    return "" if found is None or found.sufficient else _told(found)
+    agreement = offline_agreement(metric)
+    return "" if agreement is None or agreement.sufficient else _in_words(agreement)
 
 
 def offline_figure(metric: MetricSummary) -> str:
-    """How far a metric's offline judgments agree with people, in the same words; empty where nobody
-    was asked offline."""
-    found = offline_agreement(metric)
-    return "" if found is None else _told(found)
+    """How far a metric's offline judgments agree with people, in the words of `offline_reason`;
+    empty where no judgment was made offline.
+    """
+    agreement = offline_agreement(metric)
+    return "" if agreement is None else _in_words(agreement)
 
 
-def _told(found: Agreement) -> str:
-    return ", ".join(filter(None, ("offline judge", str(found), found.caveat)))
+def _in_words(agreement: Agreement) -> str:
+    return ", ".join(filter(None, ("offline judge", str(agreement), agreement.caveat)))
 
 
 def offline_agreement(metric: MetricSummary) -> Agreement | None:
-    """The known agreement of the offline judgments that a metric rests on; ``None`` where nobody
-    was asked offline.
+    """The known agreement of the offline judgments that a metric rests on; ``None`` where there are
+    none.
 
-    Of several kinds of question the weakest: one that nobody measured, else the smallest figure
-    among those that are not sufficient, else the smallest.
+    Of several kinds of question the weakest counts: one that was never measured, else the smallest
+    figure among those that are not sufficient, else the smallest.
     """
     if not judged_offline(metric):
         return None
     labels = (metric.judge, *metric.judges)
     if any({*_OFFLINE_LABEL.findall(label)} - {LABEL} for label in labels):
         return Agreement("")  # another version of the rules: its figures are not ours
-    known = [found or Agreement(kind) for kind, found in agreements(metric.metric).items()]
+    known = [agreement or Agreement(kind) for kind, agreement in agreements(metric.metric).items()]
     return _weakest(known) if known else Agreement("")
 
 
 @cache
 def agreements(metric: str) -> Mapping[str, Agreement | None]:
     """How far the offline judge agrees with labels, for each kind of question that a metric rests
-    on, as the metrics that ask it use its answers; of several uses the weakest.
+    on. A figure is for the part of the answer that the metric uses; of several uses the weakest
+    counts.
 
     Args:
         metric: a canonical name; a metric that is not known here rests on nothing.
@@ -73,12 +75,12 @@ def agreements(metric: str) -> Mapping[str, Agreement | None]:
         uses = sorted(uses_of(naming.parse(metric, local), local))
     except UsageError:
         return {}
-    found: dict[str, list[Agreement | None]] = {}
+    by_kind: dict[str, list[Agreement | None]] = {}
     for use in uses:
-        found.setdefault(use.kind, []).append(agreement_of(use.kind, use.metric))
+        by_kind.setdefault(use.kind, []).append(agreement_of(use.kind, use.metric))
     return {
         kind: _weakest([one for one in listed if one is not None]) if all(listed) else None
-        for kind, listed in found.items()
+        for kind, listed in by_kind.items()
     }
 
 
@@ -92,9 +94,10 @@ def judged_offline(metric: MetricSummary) -> bool:
 
 
 def unmeasured_judge(metric: MetricSummary) -> bool:
-    """Whether its values rest on a judge (an LLM, say) whose agreement with people is not known.
+    """Whether the metric's values rest on a judge (an LLM, say) whose agreement with people is not
+    known.
 
-    Of recorded answers the file alone is known, which may well be people's.
+    Recorded answers are not such a judge: only their file is known, and they may be people's.
     """
     asked = bool(metric.judge) and not metric.judge.startswith((RECORD, "replay:"))
     return asked and not judged_offline(metric)

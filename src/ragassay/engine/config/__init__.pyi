@@ -22,8 +22,8 @@ from .run_config import (
     OWN as OWN,
     POOLED as POOLED,
     RunConfig as RunConfig,
+    first_problem as first_problem,
     make_config as make_config,
     model_kwargs as model_kwargs,
-    said as said,
 )
 from .user_metrics import own_metrics as own_metrics

@@ -1,6 +1,5 @@
-"""What a configuration file may get wrong beyond the types of its values: names of suites, metrics,
-judges and files, gates, parameters. Looked at before the work begins, so that each is told with its
-line."""
+"""Checks of a configuration file beyond the types of its values: names of suites, metrics, judges
+and files, gates, parameters. They run before the work begins, and each error has its line."""
 
 from __future__ import annotations
 
@@ -58,8 +57,8 @@ def _paths(config: RunConfig) -> list[tuple[Place, str]]:
     named = {key: getattr(config, key) for key in ("data", "references", "qrels", "judge_prompt")}
     if config.nuggets not in (OWN, POOLED):
         named["nuggets"] = config.nuggets
-    found: list[tuple[Place, str]] = [((key,), name) for key, name in named.items() if name]
-    return found + [(("rubric", str(at)), name) for at, name in enumerate(config.rubric)]
+    places: list[tuple[Place, str]] = [((key,), name) for key, name in named.items() if name]
+    return places + [(("rubric", str(at)), name) for at, name in enumerate(config.rubric)]
 
 
 def _attempts(key: str, config: RunConfig) -> Sequence[tuple[Place, Callable[[], object]]]:
@@ -111,7 +110,7 @@ _ONE: Mapping[str, Callable[[RunConfig, Any], object]] = {
 
 
 def _check_plan(config: RunConfig, keys: Collection[str], wrong: Wrong) -> None:
-    """What depends on which metrics there are: parameters, gates, whose spread is told."""
+    """Checks what depends on the metrics: parameters, gates, whose spread is reported."""
 
     def plan(**changed: Any) -> Plan | None:
         return _plan(config.model_copy(update=changed))
@@ -119,35 +118,36 @@ def _check_plan(config: RunConfig, keys: Collection[str], wrong: Wrong) -> None:
     for at, name in enumerate(config.consistency_of) if "consistency_of" in keys else ():
         attempt = partial(plan, options={}, consistency_of=[name])
         _try(attempt, ("consistency_of", str(at)), wrong)
-    plain = plan(options={})
-    if plain is None:
+    without_options = plan(options={})
+    if without_options is None:
         return
     if "options" in keys:
-        _check_options(list(plain.every.values()), config.options, wrong)
-    whole = plan()
-    if whole is None:
+        _check_options(list(without_options.every.values()), config.options, wrong)
+    full = plan()
+    if full is None:
         return
     if "models" in keys:
-        models = models_used(config, whole.every.values())
+        models = models_used(config, full.every.values())
         for name in config.models:
             _try(partial(check_names, [name], models), ("models", name), wrong)
     if "fail_under" in keys:
-        shown = {name: str(metric) for name, metric in whole.metrics.items()}
-        used = [suite.name for suite in whole.suites]
+        shown = {name: str(metric) for name, metric in full.metrics.items()}
+        used = [suite.name for suite in full.suites]
         for at, text in enumerate(config.fail_under):
             place = ("fail_under", str(at))
             _try(partial(gates.resolve, [text], shown, used), place, wrong)
 
 
 def _check_options(metrics: Sequence[Metric], options: Mapping[str, Any], wrong: Wrong) -> None:
-    """Tries them together, for one may need another. What does not fit is that without which the
-    others do, or else the first that does not fit those before it."""
-    whole = partial(with_options, metrics, options)
-    if _fits(whole):
+    """Tries all parameters together, because one may need another. The error names the parameter
+    without which the others fit, or else the first that does not fit those before it.
+    """
+    all_at_once = partial(with_options, metrics, options)
+    if _fits(all_at_once):
         return
     for name in options:
         if _fits(partial(with_options, metrics, {n: v for n, v in options.items() if n != name})):
-            _try(whole, ("options", name), wrong)
+            _try(all_at_once, ("options", name), wrong)
     names = list(options)
     for n, name in enumerate(names, start=1):
         these = {one: options[one] for one in names[:n]}
@@ -163,7 +163,7 @@ def _fits(attempt: Callable[[], object]) -> bool:
 
 
 def _plan(config: RunConfig) -> Plan | None:
-    """What would be computed; ``None`` where only the data tells."""
+    """What would be computed; ``None`` where only the data decides that."""
     named = _format(config)
     if named is None and not (config.suite or config.metrics):
         return None

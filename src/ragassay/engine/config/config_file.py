@@ -1,7 +1,7 @@
 """Configuration files: from YAML and flags to the configuration of a run.
 
 A file has our own keys (docs/configuration.md), or is one of Open RAG Eval's (`published_config`).
-Whatever is wrong in it is told with its line.
+Each error in it is reported with its line.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from ragassay.engine.config.environment import read_filled
 from ragassay.engine.config.run_config import (
     MODEL_KWARGS,
     RunConfig,
+    first_problem,
     make_config,
     model_kwargs,
-    said,
 )
 from ragassay.engine.published import command_for, is_published, translate
 from ragassay.errors import InputError, OptionError, RagassayWarning, did_you_mean
@@ -46,27 +46,36 @@ class ConfigFile:
     Attributes:
         path: of the file.
         values: keys of `RunConfig`; paths are absolute.
-        found: the file's content, with its lines.
+        content: the file's content, with its lines.
         places: where a key (or an item of it) stands, for those that the file calls otherwise.
         notes: sentences about what has no meaning here.
     """
 
     path: Path
     values: Mapping[str, Any]
-    found: Marked
+    content: Marked
     places: Mapping[Place, Place] = field(default_factory=dict)
     notes: Sequence[str] = ()
 
     def wrong(self, place: Place, problem: str, hint: str | None = None) -> InputError:
-        """An error about a key of ours, at the place where the file says it."""
-        there = next((self.places[p] for p in (place, place[:1]) if p in self.places), place)
-        while len(there) > 1 and there not in self.found.lines:
-            there = there[:-1]  # one value may stand where a list is meant
+        """An error about a key of ours, with the line where the file has it.
+
+        Args:
+            place: a key of ours, and the item of it that is wrong.
+            problem: what is wrong there.
+            hint: what to do.
+
+        Returns:
+            The error, to be raised: with the file, the line and the field.
+        """
+        written = next((self.places[p] for p in (place, place[:1]) if p in self.places), place)
+        while len(written) > 1 and written not in self.content.lines:
+            written = written[:-1]  # one value may stand where a list is meant
         return InputError(
             problem,
             path=self.path,
-            line=self.found.line(there),
-            field=".".join(there),
+            line=self.content.line(written),
+            field=".".join(written),
             hint=hint,
         )
 
@@ -87,7 +96,7 @@ class ConfigFile:
 
 
 def read_config(path: str | Path, given: Mapping[str, Any] | None = None) -> ConfigFile:
-    """Reads a configuration file, environment variables filled in.
+    """Reads a configuration file, and fills in environment variables.
 
     Args:
         path: the YAML file. Paths in it are relative to its folder; what is to be read and is not
@@ -104,29 +113,29 @@ def read_config(path: str | Path, given: Mapping[str, Any] | None = None) -> Con
         top = place[0] if place else ""
         return top == _NEVER_READ or top in flags or is_for_a_key(place)
 
-    found = read_filled(text_of(source), source, leave=leave)
-    if not isinstance(found.value, dict):
+    content = read_filled(text_of(source), source, leave=leave)
+    if not isinstance(content.value, dict):
         raise InputError("is not a mapping of keys", path=source, hint="Begin with 'data: FILE'.")
-    refuse_keys(found, source)
-    sampling, places = _sampling(found, source)
-    if is_published(found.value):
-        made = translate(found, source, flags)
-        own = {key: value for key, value in found.value.items() if key in RunConfig.model_fields}
+    refuse_keys(content, source)
+    sampling, places = _sampling(content, source)
+    if is_published(content.value):
+        made = translate(content, source, flags)
+        own = {key: value for key, value in content.value.items() if key in RunConfig.model_fields}
         # Translated paths are complete; our own keys beside them are as in our own files.
-        values = sampling | made.values | _typed(ConfigFile(source, own, found))
-        return ConfigFile(source, values, found, places | made.places, tuple(made.notes))
-    body = {str(key): value for key, value in found.value.items() if key not in _RECORDED}
+        values = sampling | made.values | _typed(ConfigFile(source, own, content))
+        return ConfigFile(source, values, content, places | made.places, tuple(made.notes))
+    body = {str(key): value for key, value in content.value.items() if key not in _RECORDED}
     body.pop(_SAMPLING, None)
     body = sampling | body
     if "key_map" in body:
         # UltraRAG's word for the same mapping.
         key_map = body.pop("key_map")
         if not isinstance(key_map, dict | None) or not isinstance(body.get("columns"), dict | None):
-            raise InputError("is not a mapping", path=source, line=found.line(("key_map",)))
+            raise InputError("is not a mapping", path=source, line=content.line(("key_map",)))
         places |= {("columns", str(name)): ("key_map", str(name)) for name in key_map or {}}
         places |= {} if body.get("columns") else {("columns",): ("key_map",)}
         body["columns"] = {**(body.get("columns") or {}), **(key_map or {})}
-    file = ConfigFile(source, body, found, places)
+    file = ConfigFile(source, body, content, places)
     for key in body:
         if key not in RunConfig.model_fields:
             raise file.wrong(
@@ -136,21 +145,22 @@ def read_config(path: str | Path, given: Mapping[str, Any] | None = None) -> Con
                 or did_you_mean(key, [*RunConfig.model_fields, "evaluator"])
                 or f"There are: {', '.join(RunConfig.model_fields)}.",
             )
-    return ConfigFile(source, _typed(file), found, places)
+    return ConfigFile(source, _typed(file), content, places)
 
 
-def _sampling(found: Marked, source: Path) -> tuple[dict[str, Any], dict[Place, Place]]:
-    """Our keys for the sampling parameters that stand together as ``model_kwargs``, and where each
-    one stands."""
-    given = found.value.get(_SAMPLING)
+def _sampling(content: Marked, source: Path) -> tuple[dict[str, Any], dict[Place, Place]]:
+    """Our keys for the sampling parameters that are given together as ``model_kwargs``, and the
+    place of each.
+    """
+    given = content.value.get(_SAMPLING)
     if given is not None and not isinstance(given, dict):
-        raise InputError("is not a mapping", path=source, line=found.line((_SAMPLING,)))
+        raise InputError("is not a mapping", path=source, line=content.line((_SAMPLING,)))
     try:
         values = model_kwargs(given or {})
     except OptionError as error:
         place = (_SAMPLING, error.key)
         raise InputError(
-            error.problem, path=source, line=found.line(place), field=".".join(place)
+            error.problem, path=source, line=content.line(place), field=".".join(place)
         ) from error
     return values, {(MODEL_KWARGS[name],): (_SAMPLING, str(name)) for name in given or {}}
 
@@ -160,7 +170,7 @@ def _typed(file: ConfigFile) -> dict[str, Any]:
     try:
         checked = RunConfig(**file.values)
     except ValidationError as error:
-        place, problem = said(error)
+        place, problem = first_problem(error)
         raise file.wrong(place, problem) from error
     values = {key: getattr(checked, key) for key in file.values}
     make_absolute(values, file.path.parent, found_from)

@@ -1,4 +1,4 @@
-"""Keys to endpoints do not belong into configuration files: files are shared, and kept."""
+"""Refuses API keys in configuration files, because files are shared and kept."""
 
 from __future__ import annotations
 
@@ -18,22 +18,33 @@ def is_for_a_key(place: Place) -> bool:
     return bool(place) and _NAMED.search(place[-1].replace("-", "_")) is not None
 
 
-def refuse_keys(found: Marked, path: object) -> None:
-    """Refuses a key that is written out; one by reference to the environment is fine.
+def refuse_keys(content: Marked, path: object) -> None:
+    """Refuses an API key that is written out. A reference to the environment is allowed.
+
+    Args:
+        content: the file's content, with its lines.
+        path: names the file in errors.
 
     Raises:
-        InputError: with the line and the field, and without the key.
+        InputError: an API key is written out; the error has the line and the field, not the key.
     """
-    for place, value in _scalars(found.value):
+    for place, value in _scalars(content.value):
         if is_for_a_key(place) and value not in (None, ""):
-            variable_of(value, found, path, place)
+            variable_of(value, content, path, place)
 
 
-def variable_of(value: Any, found: Marked, path: object, place: Place) -> str | None:
-    """The environment variable that a key is to be read from; ``None`` where there is no key.
+def variable_of(value: Any, content: Marked, path: object, place: Place) -> str | None:
+    """The environment variable that an API key is to be read from; ``None`` where the value is
+    empty.
+
+    Args:
+        value: what the file has at the place.
+        content: the file's content, with its lines.
+        path: names the file in errors.
+        place: of the value.
 
     Raises:
-        InputError: the key itself stands in the file.
+        InputError: the API key itself stands in the file.
     """
     if value in (None, ""):
         return None
@@ -43,7 +54,7 @@ def variable_of(value: Any, found: Marked, path: object, place: Place) -> str | 
     raise InputError(
         "a key must not stand in the file",
         path=path,
-        line=found.line(place),
+        line=content.line(place),
         field=".".join(place),
         hint="Write ${oc.env:NAME} and set that environment variable, or keep the key in a file of "
         "its own (--key-file). For a server that needs none, leave it out.",

@@ -43,7 +43,12 @@ def make_absolute(
 
 
 def make_relative(values: dict[str, Any], folder: str | Path) -> None:
-    """Makes paths relative to a folder, in place: the reverse of `make_absolute`."""
+    """Makes paths relative to a folder, in place: the reverse of `make_absolute`.
+
+    Args:
+        values: keys of a configuration; those that hold paths are changed.
+        folder: that the paths are to start from.
+    """
 
     def change(name: str) -> str:
         return os.path.relpath(name, folder)

@@ -34,8 +34,8 @@ class Reference:
 
 def only_reference(text: str) -> Reference | None:
     """The reference that is the whole text, or ``None``."""
-    found = _FORM.fullmatch(text.strip())
-    return None if found is None else _reference(found[1])
+    match = _FORM.fullmatch(text.strip())
+    return None if match is None else _reference(match[1])
 
 
 def read_filled(
@@ -45,10 +45,10 @@ def read_filled(
     leave: Callable[[Place], bool] = lambda place: False,
     environment: Mapping[str, str] | None = None,
 ) -> Marked:
-    """What a YAML text holds, with environment variables filled in.
+    """The content of a YAML text, with environment variables filled in.
 
-    They are filled in after the text was read, so no value can change its structure, and what
-    stands in comments does not count.
+    They are filled in after the text was parsed, so no value can change its structure, and
+    references in comments are ignored.
 
     Args:
         text: the whole file.
@@ -61,12 +61,12 @@ def read_filled(
             something else; with the line.
     """
     mark = next(chr(code) for code in range(0xE000, 0xF8FF) if chr(code) not in text)
-    there = os.environ if environment is None else environment
-    found: list[re.Match[str]] = []
+    variables = os.environ if environment is None else environment
+    matches: list[re.Match[str]] = []
 
     def noted(match: re.Match[str]) -> str:
-        found.append(match)
-        return f"{mark}{len(found) - 1}{mark}"
+        matches.append(match)
+        return f"{mark}{len(matches) - 1}{mark}"
 
     safe = _FORM.sub(noted, text)  # braces mean something inside YAML's own brackets
 
@@ -76,9 +76,9 @@ def read_filled(
         left = leave(place)
 
         def value(token: re.Match[str]) -> str:
-            match = found[int(token[1])]
+            match = matches[int(token[1])]
             line = text.count("\n", 0, match.start()) + 1
-            return match[0] if left else _value(match, there, path, line)
+            return match[0] if left else _value(match, variables, path, line)
 
         return re.sub(f"{mark}(\\d+){mark}", value, scalar)
 
@@ -109,13 +109,13 @@ def _value(match: re.Match[str], environment: Mapping[str, str], path: object, l
 
 
 def _reference(body: str) -> Reference | None:
-    found = _OURS.fullmatch(body)
-    if found is not None:
-        return Reference(found[1], found[3] if found[2] else None)
-    found = _OMEGACONF.fullmatch(body)
-    if found is None:
+    match = _OURS.fullmatch(body)
+    if match is not None:
+        return Reference(match[1], match[3] if match[2] else None)
+    match = _OMEGACONF.fullmatch(body)
+    if match is None:
         return None
-    return Reference(found[1], _unquoted(found[3]) if found[2] else None)
+    return Reference(match[1], _unquoted(match[3]) if match[2] else None)
 
 
 def _unquoted(text: str) -> str:

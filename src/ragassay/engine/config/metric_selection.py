@@ -64,7 +64,12 @@ def make_plan(
 ) -> Plan:
     """The metrics of a configuration under the names that its suites publish.
 
-    ``data_format`` decides the suite when neither suites nor metrics are named.
+    Args:
+        config: names suites, metrics and their parameters.
+        data_format: name of the data's format; decides the suite when neither suites nor metrics
+            are named.
+        chosen: suites that take the place of those that the configuration names.
+        objects: metrics that come on top of those.
 
     Raises:
         UsageError: an unknown suite or metric.
@@ -72,7 +77,7 @@ def make_plan(
     used = tuple(chosen) or tuple(suites.get(name) for name in config.suite)
     if not used and not config.metrics and not objects:
         used = (_usual(config, data_format),)
-    found: list[Metric] = []
+    metrics: list[Metric] = []
     if config.ks:
         _check_ks(config, used)
     asked: dict[Metric, str] = {}
@@ -81,24 +86,24 @@ def make_plan(
         every = Suite("metrics", "", "", (), aliases=local, published=_published(used))
         named_as = every.named(config.metrics, ks=config.ks, published=config.published)
         asked = {metric: name for name, metric in named_as.items()}
-        found += asked
+        metrics += asked
     else:
         for suite in used:
-            found += suite.resolve(ks=config.ks, published=config.published)
-    found = list(dict.fromkeys([*found, *objects]))
+            metrics += suite.resolve(ks=config.ks, published=config.published)
+    metrics = list(dict.fromkeys([*metrics, *objects]))
     over: list[Metric] = []
     looked: list[Metric] = []
-    if is_wanted(config, used, found):
-        over = templates(config, found)
-        found = [metric for metric in found if not is_over_runs(metric)]
-        looked, over = looked_at(config, used, found, over)
-        found = list(dict.fromkeys([*found, *looked]))
+    if is_wanted(config, used, metrics):
+        over = templates(config, metrics)
+        metrics = [metric for metric in metrics if not is_over_runs(metric)]
+        looked, over = looked_at(config, used, metrics, over)
+        metrics = list(dict.fromkeys([*metrics, *looked]))
     columns = {metric: name for suite in reversed(used) for metric, name in suite.columns.items()}
     named: dict[str, Metric] = {}
-    changed = with_options([*found, *over], config.options)
+    changed = with_options([*metrics, *over], config.options)
     of: dict[str, Metric] = {}
     shown: dict[str, str] = {}
-    for plain, metric in zip(found, changed, strict=False):
+    for plain, metric in zip(metrics, changed, strict=False):
         # A published name shows the parameters that were chosen: it stands for no other value.
         base = naming.usual(metric)
         column = columns.get(str(base))
@@ -108,7 +113,7 @@ def make_plan(
         shown[str(plain)] = name
         if plain in looked:
             of[name] = metric
-    repeats = repeats_plan(changed[len(found) :], of, shown) if over else None
+    repeats = repeats_plan(changed[len(metrics) :], of, shown) if over else None
     return Plan(used, named, repeats)
 
 
@@ -133,14 +138,21 @@ def _check_ks(config: RunConfig, used: Sequence[Suite]) -> None:
 def with_options(metrics: Sequence[Metric], options: Mapping[str, Any]) -> list[Metric]:
     """The metrics with parameters set on each that has them.
 
-    A word that some metrics know as a choice and others do not (``by=cosine`` of the chunk metrics,
-    where ``by`` of the span metrics is something else) is for those that know it.
+    A value that some metrics know as a choice and others do not (``by=cosine`` of the chunk
+    metrics, where ``by`` of the span metrics is something else) is set only on those that know it.
+
+    Args:
+        metrics: to be changed.
+        options: values by the name of the parameter.
+
+    Returns:
+        As many metrics, in the same order.
 
     Raises:
         UsageError: no metric has such a parameter, or none takes the value.
     """
     used: set[str] = set()
-    found = []
+    changed = []
     for metric in metrics:
         chosen = {
             name: value
@@ -148,7 +160,7 @@ def with_options(metrics: Sequence[Metric], options: Mapping[str, Any]) -> list[
             if name in naming.parameters(metric) and _is_for(metric, name, value, metrics)
         }
         used.update(chosen)
-        found.append(naming.with_parameters(metric, chosen) if chosen else metric)
+        changed.append(naming.with_parameters(metric, chosen) if chosen else metric)
     unknown = [name for name in options if name not in used]
     if unknown:
         known = naming.parameters(*metrics)
@@ -156,16 +168,16 @@ def with_options(metrics: Sequence[Metric], options: Mapping[str, Any]) -> list[
             f"No metric of this run has the parameter {unknown[0]!r}. "
             f"{did_you_mean(unknown[0], known)} 'ragassay metrics NAME' shows what there is."
         )
-    return found
+    return changed
 
 
 def _is_for(metric: Metric, name: str, value: Any, metrics: Sequence[Metric]) -> bool:
-    """Whether a value is meant for this metric, too; one that nobody knows is for all."""
+    """Whether a value is meant for this metric; a value that no metric knows is meant for all."""
     return _knows(metric, name, value) or not any(_knows(one, name, value) for one in metrics)
 
 
 def _knows(metric: Metric, name: str, value: Any) -> bool:
-    """Whether a value may be that of a metric's parameter, as far as its choices say."""
+    """Whether a metric's parameter may have a value, by the choices that it declares."""
     spec = naming.parameters(metric).get(name)
     if spec is None:
         return False
@@ -176,8 +188,14 @@ def _knows(metric: Metric, name: str, value: Any) -> bool:
 def published_names(
     config: RunConfig, data_format: str | None, used: Sequence[Suite] = ()
 ) -> dict[str, str]:
-    """The published names that hold in a run, with what they stand for: those of its suites, or of
-    the suite that suits its data, where that is known."""
+    """The published names that are valid in a run, each with the canonical name that it means. They
+    are those of the run's suites, or of the suite for its data where no suite is named.
+
+    Args:
+        config: names suites and metrics.
+        data_format: name of the data's format; ``None`` where it is not known.
+        used: suites that take the place of those that the configuration names.
+    """
     used = used or [suites.get(name) for name in config.suite]
     if not used and data_format is not None:
         used = [_usual(config, data_format)]

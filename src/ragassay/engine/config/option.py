@@ -59,6 +59,6 @@ def options_of(schema: type[BaseModel]) -> Mapping[str, Option]:
 
 
 def default_of(field: FieldInfo) -> str:
-    """What holds where an option is not given, in words; empty where that is nothing."""
+    """The default of an option in words; empty for none."""
     given = None if field.default_factory else field.default
     return option_of(field).default or ("" if given is None or given is False else str(given))

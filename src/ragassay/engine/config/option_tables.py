@@ -27,8 +27,8 @@ def option_table(group: str) -> str:
 
 def json_schema() -> dict[str, Any]:
     """The JSON Schema of a configuration file with our own keys."""
-    found = RunConfig.model_json_schema()
-    keys = found["properties"]
+    schema = RunConfig.model_json_schema()
+    keys = schema["properties"]
     for name, field in RunConfig.model_fields.items():
         key = keys[name]
         key["description"] = option_of(field).help
@@ -46,7 +46,7 @@ def json_schema() -> dict[str, Any]:
         "properties": {their: keys[ours] for their, ours in MODEL_KWARGS.items()},
         "additionalProperties": False,
     }
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **found}
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 
 
 def _cell(text: str) -> str:

@@ -31,9 +31,10 @@ _DAY = 86_400.0
 
 
 class RunConfig(BaseModel):
-    """What ``ragassay run`` does. The one place that says which options there are: the flags of the
-    command, the keys of a configuration file, the keywords of `ragassay.evaluate`,
-    docs/configuration.md and its JSON schema all come from these fields."""
+    """The options of ``ragassay run``. They are declared only here: the flags of the command, the
+    keys of a configuration file, the keywords of `ragassay.evaluate`, docs/configuration.md and
+    its JSON schema all come from these fields.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -398,13 +399,13 @@ class RunConfig(BaseModel):
         if isinstance(value, date):
             value = value.isoformat()  # YAML knows dates
         try:
-            found = timestamp(value, info.field_name or "")
+            seconds = timestamp(value, info.field_name or "")
         except InputError as error:
             raise ValueError(f"{value!r} is no point in time. {error.hint}") from error
         is_day = isinstance(value, str) and re.fullmatch(r"\s*\d{4}-\d\d-\d\d\s*", value)
-        if found is not None and is_day and info.field_name == "to_timestamp":
-            return math.nextafter(found + _DAY, found)
-        return found
+        if seconds is not None and is_day and info.field_name == "to_timestamp":
+            return math.nextafter(seconds + _DAY, seconds)
+        return seconds
 
     @field_validator("to_timestamp")
     @classmethod
@@ -465,7 +466,7 @@ def model_kwargs(given: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         UsageError: an unknown parameter, or an impossible value (an `OptionError` with its name).
     """
-    found = {}
+    values = {}
     for name, value in given.items():
         if name not in MODEL_KWARGS:
             hint = did_you_mean(str(name), MODEL_KWARGS)
@@ -477,8 +478,8 @@ def model_kwargs(given: Mapping[str, Any]) -> dict[str, Any]:
             make_config(**{key: value})
         except OptionError as error:
             raise OptionError(str(name), error.problem) from error
-        found[key] = value
-    return found
+        values[key] = value
+    return values
 
 
 def make_config(**values: Any) -> RunConfig:
@@ -496,14 +497,14 @@ def make_config(**values: Any) -> RunConfig:
 def _utc(seconds: float) -> str:
     """A point in time in ISO 8601; the seconds since 1970 where the year has not four digits."""
     try:
-        found = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=math.floor(seconds))
+        moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=math.floor(seconds))
     except OverflowError:
         return f"{seconds:.15g}"
-    return found.replace(tzinfo=None).isoformat(timespec="seconds") + "Z"
+    return moment.replace(tzinfo=None).isoformat(timespec="seconds") + "Z"
 
 
-def said(error: ValidationError) -> tuple[tuple[str, ...], str]:
-    """The place (key, item) of the first thing that is wrong, and what it is."""
+def first_problem(error: ValidationError) -> tuple[tuple[str, ...], str]:
+    """The place (key, item) of the first error, and what is wrong there."""
     first = error.errors()[0]
     problem = str(first["msg"]).removeprefix("Value error, ")
     wrong = "" if first["type"] == "value_error" else f", not {shown(first['input'])}"
@@ -511,7 +512,7 @@ def said(error: ValidationError) -> tuple[tuple[str, ...], str]:
 
 
 def _explained(error: ValidationError) -> UsageError:
-    place, problem = said(error)
+    place, problem = first_problem(error)
     where = ".".join(place)
     if error.errors()[0]["type"] == "extra_forbidden":
         hint = did_you_mean(where, RunConfig.model_fields)

@@ -16,13 +16,18 @@ T = TypeVar("T", Rubric, JudgePrompt)
 def own_metrics(config: Mapping[str, Any], base: Path | None = None) -> list[Metric]:
     """The metrics that a configuration's ``rubric`` and ``judge_prompt`` files define.
 
-    ``base`` is the folder that relative paths start from. Raises `InputError`, see below.
+    Args:
+        config: keys of a configuration.
+        base: folder that relative paths start from; the working directory when left out.
+
+    Raises:
+        InputError: a file cannot be read, or does not define a metric.
     """
     start = base or Path()
-    found = [load_rubric(start / name) for name in config.get("rubric") or ()]
+    metrics = [load_rubric(start / name) for name in config.get("rubric") or ()]
     if config.get("judge_prompt"):
-        found.append(load_judge_prompt(start / config["judge_prompt"]))
-    return found
+        metrics.append(load_judge_prompt(start / config["judge_prompt"]))
+    return metrics
 
 
 def load_rubric(path: str | Path) -> Metric:

@@ -6,4 +6,8 @@ from .consistency_plan import (
     repeats_plan as repeats_plan,
     templates as templates,
 )
-from .consistency_run import Compared as Compared, Repeats as Repeats, keeping as keeping
+from .consistency_run import (
+    Compared as Compared,
+    ConsistencyRun as ConsistencyRun,
+    keeping as keeping,
+)

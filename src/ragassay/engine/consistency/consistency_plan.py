@@ -41,22 +41,32 @@ def is_over_runs(metric: Metric) -> bool:
     return "runs" in metric.needs
 
 
-def is_wanted(config: RunConfig, used: Sequence[Suite], found: Iterable[Metric]) -> bool:
-    """Whether a configuration asks for consistency: by the suite, by one of its metrics, or by what
-    it should look at."""
+def is_wanted(config: RunConfig, used: Sequence[Suite], metrics: Iterable[Metric]) -> bool:
+    """Whether a configuration asks for consistency: by the suite, by a metric over runs, or by the
+    keys ``consistency_of`` and ``consistency_metrics``.
+
+    Args:
+        config: of the run.
+        used: its suites.
+        metrics: that it names.
+    """
     named = any(suite.name == CONSISTENCY for suite in used)
     asked = config.consistency_of or config.consistency_metrics
-    return bool(named or asked or any(map(is_over_runs, found)))
+    return bool(named or asked or any(map(is_over_runs, metrics)))
 
 
-def templates(config: RunConfig, found: Sequence[Metric]) -> list[Metric]:
-    """The metrics over runs that a configuration names, or else those of the suite. One that looks
-    at another metric and names none looks at each.
+def templates(config: RunConfig, metrics: Sequence[Metric]) -> list[Metric]:
+    """The metrics over runs that a configuration names, or else those of the suite. One that
+    compares the values of another metric and does not name it is applied to each.
+
+    Args:
+        config: may name metrics over runs (``consistency_metrics``).
+        metrics: all metrics that the configuration names.
 
     Raises:
         UsageError: an unknown name, or a metric that is not over runs.
     """
-    own = [metric for metric in found if is_over_runs(metric)]
+    own = [metric for metric in metrics if is_over_runs(metric)]
     suite = suites.get(CONSISTENCY)
     if not config.consistency_metrics:
         return own or suite.resolve()
@@ -71,11 +81,19 @@ def templates(config: RunConfig, found: Sequence[Metric]) -> list[Metric]:
 
 
 def looked_at(
-    config: RunConfig, used: Sequence[Suite], found: Sequence[Metric], over: Sequence[Metric]
+    config: RunConfig, used: Sequence[Suite], metrics: Sequence[Metric], over: Sequence[Metric]
 ) -> tuple[list[Metric], list[Metric]]:
-    """The metrics of single runs whose spread is told: those that the configuration names, and that
-    the metrics over runs name, or else all; and the metrics over runs, which then name those by
-    their canonical names.
+    """Finds the metrics of single runs whose spread is reported.
+
+    Args:
+        config: may name metrics of single runs (``consistency_of``).
+        used: suites of the run.
+        metrics: of single runs.
+        over: metrics over runs, as `templates` gives them.
+
+    Returns:
+        The metrics of single runs that the configuration or a metric over runs names, or else all;
+        then the metrics over runs, which name those by their canonical names.
 
     Raises:
         UsageError: an unknown metric.
@@ -87,7 +105,7 @@ def looked_at(
         for alias, target in suite.aliases.items()
     }
     columns = {name: metric for suite in used for metric, name in suite.columns.items()}
-    by_name = {str(metric): metric for metric in found}
+    by_name = {str(metric): metric for metric in metrics}
 
     def named(word: str) -> list[Metric]:
         known = by_name.get(word) or by_name.get(columns.get(word, ""))
@@ -105,14 +123,15 @@ def looked_at(
             told += [dataclasses.replace(metric, of=str(one)) for one in meant]
         else:
             told.append(metric)
-    looked = list(chosen) if config.consistency_of else [*found, *chosen]
+    looked = list(chosen) if config.consistency_of else [*metrics, *chosen]
     return list(dict.fromkeys(looked)), told
 
 
 def repeats_plan(
     over: Sequence[Metric], of: Mapping[str, Metric], shown: Mapping[str, str]
 ) -> RepeatsPlan:
-    """The metrics over runs, each one that names no other metric once for each of those looked at.
+    """The metrics over runs; one that names no other metric is there once for each metric that is
+    compared.
 
     Args:
         over: metrics over runs.

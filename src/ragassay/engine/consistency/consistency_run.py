@@ -1,4 +1,4 @@
-"""The second step of a run: how alike the runs of each query are. Its outcome is a run itself."""
+"""The second step of a run: it compares the runs of each query, and its result is a run itself."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ Compared = Callable[[int, int], None]
 
 
 def keeping(stack: ExitStack, output: str | None, stays: bool) -> Kept:
-    """Where the samples of the first step are kept for the second.
+    """A place that keeps the samples of the first step for the second.
 
     Args:
         stack: lives as long as they are needed.
@@ -66,7 +66,7 @@ def keeping(stack: ExitStack, output: str | None, stays: bool) -> Kept:
 
 
 @dataclass(frozen=True)
-class Repeats:
+class ConsistencyRun:
     """What the second step needs of the first.
 
     Attributes:
@@ -90,10 +90,12 @@ class Repeats:
     replace_older: Callable[[], None] | None = None
 
     def run(self, progress: Compared | None = None, *, keep: bool = True) -> Result:
-        """Scores the runs of each query together; writes the folder ``consistency`` within the
+        """Scores the runs of each query together. Writes the folder ``consistency`` within the
         run's, where there is one.
 
-        Without a folder samples and scores stay in memory, unless ``keep`` is false.
+        Args:
+            progress: called with the number of queries done and the number of all.
+            keep: whether samples and scores stay in memory where there is no folder.
         """
         n_groups = len({(query, system) for query, system, _ in self.columns.identities})
         folder = None if self.config.output is None else Path(self.config.output) / CONSISTENCY
@@ -114,15 +116,17 @@ class Repeats:
             collect(stream, collected, sink, takers)
             notes = [*warned(), *self.models.remarks(), *seen.notes(metrics)]
             suite = self.plan.suite
-            found = collected.summary(
+            undirected = collected.summary(
                 self.summary.title, CONSISTENCY, notes, sign=self._signature, suites=[suite]
             )
-            metrics_of = {n: self._directed(entry) for n, entry in found.metrics.items()}
+            metrics_of = {n: self._directed(entry) for n, entry in undirected.metrics.items()}
             slices = tuple(
                 replace(piece, metrics={n: self._directed(m) for n, m in piece.metrics.items()})
-                for piece in found.slices
+                for piece in undirected.slices
             )
-            summary = replace(found, metrics=metrics_of, slices=slices, variances=self._variances())
+            summary = replace(
+                undirected, metrics=metrics_of, slices=slices, variances=self._variances()
+            )
             resolved = self._resolved(folder, collected.clustered_by, summary)
             if self.replace_older is not None:
                 self.replace_older()
@@ -132,8 +136,9 @@ class Repeats:
         return Result(summary, columns, resolved, folder, sink.rows, sink.samples)
 
     def _config(self, folder: Path | None) -> RunConfig:
-        """The run's configuration, without the columns that tell the runs of a query apart: a query
-        has no value in them."""
+        """The run's configuration, without the columns that distinguish the runs of a query: a
+        query has no value in them.
+        """
         rows: dict[tuple[str, str], list[int]] = {}
         for at, (query, system, _) in enumerate(self.columns.identities):
             rows.setdefault((query, system), []).append(at)
@@ -158,7 +163,7 @@ class Repeats:
         )
 
     def _signature(self, metric: Metric, given: Given) -> str:
-        """With the signature of the metric that is looked at."""
+        """The signature of a metric over runs, followed by that of the metric that it compares."""
         own = signature(metric, None, None, given, self.models)
         if not isinstance(metric, OfMetric) or metric.of not in self.summary.metrics:
             return own
@@ -181,8 +186,8 @@ class Repeats:
         )
 
     def _variances(self) -> dict[str, Components]:
-        """Where the variance of each numeric metric comes from, for those that have repeats."""
-        found = {}
+        """The components of the variance of each numeric metric that has repeats."""
+        variances = {}
         queries = np.array([query for query, _, _ in self.columns.identities], dtype=object)
         systems = np.array([system for _, system, _ in self.columns.identities], dtype=object)
         for name in self.plan.of:
@@ -191,17 +196,19 @@ class Repeats:
                 continue
             # Without a query that was scored twice, or with one query only, there is none.
             with suppress(ValueError):
-                found[name] = variance_components(
+                variances[name] = variance_components(
                     self.columns.values(name)[scored],
                     queries[scored].tolist(),
                     systems[scored].tolist(),
                 )
-        return found
+        return variances
 
     def _resolved(
         self, folder: Path | None, clustered_by: str | None, summary: Summary
     ) -> dict[str, Any]:
-        """The content of this step's ``run.yaml``: the whole run's. It is run again as a whole."""
+        """The content of this step's ``run.yaml``. It is the configuration of both steps, because
+        they are run again together.
+        """
         body = dict(self.resolved)
         if folder is not None:
             body = moved_config(body, folder.parent, folder)

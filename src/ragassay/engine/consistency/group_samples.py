@@ -28,10 +28,10 @@ _UNGIVEN: Mapping[str, Any] = {name: {} for name in ("given", "given_by", "given
 
 
 class Kept(Protocol):
-    """Samples that can be had again, by their number."""
+    """Samples that can be read again, by their number."""
 
     def add(self, samples: Sequence[Sample]) -> None:
-        """Keeps samples, numbered from 0 in the order of coming."""
+        """Keeps samples; they are numbered from 0 in the order in which they come."""
 
     def __getitem__(self, at: int) -> Sample: ...
 
@@ -51,8 +51,8 @@ class InMemory:
 
 
 class OnDisk:
-    """Samples in a file without a name, which is gone when the stack is left. In memory are eight
-    bytes for each, in whatever order the runs of a query come.
+    """Samples in a file without a name, which is deleted when the stack is left. Eight bytes for
+    each stay in memory.
 
     Args:
         stack: closes the file.
@@ -86,7 +86,7 @@ class OnDisk:
 
 def group_samples(columns: ScoreColumns, kept: Kept, of: Sequence[str]) -> Iterator[Sample]:
     """One sample for each query and system, in the order of their first runs. A `RagassayWarning`
-    tells of a group whose runs do not ask or expect the same.
+    reports groups whose runs do not ask or expect the same.
 
     Args:
         columns: the scores of the first step.
@@ -110,20 +110,21 @@ def group_samples(columns: ScoreColumns, kept: Kept, of: Sequence[str]) -> Itera
 
 
 def _given(columns: ScoreColumns, rows: Sequence[int], of: Sequence[str]) -> dict[str, Any]:
-    """What the metrics said of each run, and why some said nothing."""
+    """The values of the metrics for each run, and the reasons where there are none."""
     given: dict[str, Any] = {SCORES: {n: [columns.value(n, at) for at in rows] for n in of}}
     reasons = {name: [columns.reason(name, at) for at in rows] for name in of}
     unscored = {
-        name: [None if reason is None else str(reason) for reason in found]
-        for name, found in reasons.items()
-        if any(found)
+        name: [None if reason is None else str(reason) for reason in of_runs]
+        for name, of_runs in reasons.items()
+        if any(of_runs)
     }
     return given | ({UNSCORED: unscored} if unscored else {})
 
 
 def _group(runs: Sequence[Sample], given: Mapping[str, Any]) -> Sample:
-    """The query, as its first run has it, with what the system did in each run. What all runs have
-    in common stands once."""
+    """The query as its first run has it, with the results of each run. Data that all runs have in
+    common is kept once.
+    """
     first = runs[0]
     shared = {
         name: value

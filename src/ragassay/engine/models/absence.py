@@ -24,19 +24,19 @@ _NOBODY = Unscored(Reason.UNSUPPORTED, "nobody is asked")
 class AbsentModels:
     """Counts the samples for which metrics need a model that is not here.
 
-    Such a metric is walked over the samples as in the run, with models that say what they would
-    say there; so what a record brings itself, and what a metric makes of it, count as they will. No
+    Such a metric scores the samples as in the run, with models that fail as they would fail there.
+    So values that a record brings, and values that are derived from them, count as in the run. No
     model is loaded, and no judge is asked.
+
+    Attributes:
+        counts: by metric, samples that it could score if its model were here.
+        why: by metric that lacks any, what is not here and how to get it.
 
     Args:
         config: names folders and the embedder.
         metrics: of the run, by the names that they are shown under.
         remote: whether an endpoint embeds.
         whole: the run's data, for metrics that take all samples.
-
-    Attributes:
-        counts: by metric, samples that it could score if its model were here.
-        why: by metric that lacks any, what is not here and how to get it.
     """
 
     def __init__(
@@ -64,8 +64,8 @@ class AbsentModels:
                 window.put(judged, [_NOBODY] * len(window))
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                found = window.outcomes(metric)
-            for sample, outcome in zip(samples, found, strict=True):
+                outcomes = window.outcomes(metric)
+            for sample, outcome in zip(samples, outcomes, strict=True):
                 if (
                     isinstance(outcome, Unscored)
                     and outcome.reason is Unavailable.reason
@@ -97,10 +97,10 @@ def _lacking(metric: Metric, options: ModelOptions, embedder: str | None) -> Una
     if embedder is not None and embedding_among([metric]):
         used.append(Weights.parse(embedder))
     for weights in used:
-        whole = not facts(weights).tokenizer and weights.name != embedder
+        needs_weights = not facts(weights).tokenizer and weights.name != embedder
         try:
             needs_packages()
-            (folder_of if whole else place_of)(weights, options.folders)
+            (folder_of if needs_weights else place_of)(weights, options.folders)
         except Unavailable as error:
             if error.reason is Unavailable.reason:
                 return error

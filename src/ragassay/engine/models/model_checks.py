@@ -1,5 +1,5 @@
-"""What a run says about its models, looked at before its work begins: a slip of the pen would cost
-it a metric."""
+"""Checks what a run says about its models before the work begins: a misspelt name would leave a
+metric unscored."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from ragassay.models.weights import KNOWN, is_path, no_folder
 
 
 def check_models(config: RunConfig, metrics: Iterable[Metric]) -> None:
-    """Looks at folders, names, device and parameters.
+    """Checks folders, names, device and parameters.
 
-    A folder for one of ragassay's own models that the run has no use for is only worth a warning:
-    such lists are kept for many runs.
+    A folder for one of ragassay's own models that the run does not use gives only a warning,
+    because such lists are kept for many runs.
 
     Args:
         config: names folders and device.
@@ -56,7 +56,7 @@ def check_models(config: RunConfig, metrics: Iterable[Metric]) -> None:
 
 
 def check_folders(folders: Mapping[str, str]) -> None:
-    """Looks whether the folders are there that are named for models.
+    """Checks that the folders that are named for models exist.
 
     Raises:
         OptionError: one is not.
@@ -67,7 +67,7 @@ def check_folders(folders: Mapping[str, str]) -> None:
 
 
 def check_paths(metric: Metric, folders: Collection[str]) -> None:
-    """Looks whether the folders are there that a metric names as its models.
+    """Checks that the folders that metrics name as their models exist.
 
     Args:
         metric: of a run.
@@ -83,7 +83,11 @@ def check_paths(metric: Metric, folders: Collection[str]) -> None:
 
 
 def check_names(names: Iterable[str], used: Collection[Weights]) -> None:
-    """Looks whether names of models are among those that a run uses, or ragassay's own.
+    """Checks that each name is a model of the run, or one of ragassay's own.
+
+    Args:
+        names: keys of the configuration's ``models``.
+        used: models that the run uses.
 
     Raises:
         OptionError: one is neither.
@@ -92,19 +96,24 @@ def check_names(names: Iterable[str], used: Collection[Weights]) -> None:
         if name in KNOWN or name in _names(used):
             continue
         known = sorted({weights.name for weights in used})
-        told = f"It uses {', '.join(known)}" if known else "It uses none"
-        said = ("no metric of this run uses such a model.", did_you_mean(name, known or KNOWN))
-        raise OptionError(f"models.{name}", " ".join(filter(None, (*said, told))))
+        used_models = f"It uses {', '.join(known)}" if known else "It uses none"
+        sentences = ("no metric of this run uses such a model.", did_you_mean(name, known or KNOWN))
+        raise OptionError(f"models.{name}", " ".join(filter(None, (*sentences, used_models))))
 
 
 def models_used(config: RunConfig, metrics: Iterable[Metric]) -> list[Weights]:
-    """The models of a run that are on this machine, or should be."""
+    """The models of a run that are on this machine, or should be; its embedder is the last.
+
+    Args:
+        config: may name an embedder.
+        metrics: of the run, with or without models.
+    """
     metrics = list(metrics)
-    found = weights_among(metrics)
+    models = weights_among(metrics)
     word = config.embedder or DEFAULT
     if embedding_among(metrics) and not is_endpoint(word):
-        found.append(Weights.parse(word))
-    return found
+        models.append(Weights.parse(word))
+    return models
 
 
 def _names(used: Iterable[Weights]) -> set[str]:

@@ -53,11 +53,11 @@ class Surveyed:
 
 @dataclass(frozen=True)
 class Checked:
-    """Whether a model loads and scores, and what it said."""
+    """Whether a model loads and scores, and a message that says so."""
 
     name: str
     ok: bool
-    said: str
+    message: str
 
 
 def survey(folders: Mapping[str, str]) -> list[Surveyed]:
@@ -109,27 +109,36 @@ def users() -> dict[Weights, dict[str, Metric]]:
         if all(one.default is not dataclasses.MISSING for one in dataclasses.fields(cls)):
             metrics.setdefault(cls(), None)
     metrics.update(dict.fromkeys(_by_cosine(metrics)))
-    found: dict[Weights, dict[str, Metric]] = {}
+    by_model: dict[Weights, dict[str, Metric]] = {}
     for metric in metrics:
         embedder = [Weights.parse(DEFAULT)] if embedding_among([metric]) else []
         for weights in [*weights_among([metric]), *embedder]:
-            found.setdefault(weights, {})[str(metric)] = metric
-    return found
+            by_model.setdefault(weights, {})[str(metric)] = metric
+    return by_model
 
 
 def _by_cosine(metrics: Iterable[Metric]) -> list[Metric]:
-    """What embeds only when told to, or at a number of ranks that must be named."""
-    found = by_cosine(metrics)
+    """The metrics that embed only with ``by=cosine``, or with a number of ranks that must be
+    given.
+    """
+    embedding = by_cosine(metrics)
     for cls in naming.known().values():
         needed = [one for one in dataclasses.fields(cls) if one.default is dataclasses.MISSING]
         if needed and all(one.metadata.get("role") == "cutoff" for one in needed):
             with suppress(UsageError):  # it counts something else than ranks
-                found.append(cls(**{one.name: _RANKS for one in needed}))
-    return [metric for metric in found if metric.embeds]
+                embedding.append(cls(**{one.name: _RANKS for one in needed}))
+    return [metric for metric in embedding if metric.embeds]
 
 
 def check(name: str, options: ModelOptions) -> Checked:
     """Loads a model and scores one known pair with it.
+
+    Args:
+        name: of a model that some metric uses.
+        options: folders, device and batch size.
+
+    Returns:
+        Whether it could be loaded and gave a score, with a sentence that says which.
 
     Raises:
         UsageError: no metric uses it, or no such device.
@@ -155,10 +164,10 @@ def check(name: str, options: ModelOptions) -> Checked:
     return Checked(name, False, trouble.detail)
 
 
-def _compared(name: str, metric: Metric, found: Score, models: Models) -> Checked:
-    """What the metric said, beside what the model's page says where it does."""
+def _compared(name: str, metric: Metric, score: Score, models: Models) -> Checked:
+    """The score of the metric, with the value that the model's page has, if any."""
     examples = facts(Weights.parse(name)).examples
-    said = [f"{metric} {found.number:.4f}"]
+    remarks = [f"{metric} {score.number:.4f}"]
     near = NEAR.get(models.options.dtype or "float32", ROUGH)
     for source, text, published in examples:
         outcome = Window([_pair(source, text)], models=models).outcomes(metric)[0]
@@ -172,8 +181,8 @@ def _compared(name: str, metric: Metric, found: Score, models: Models) -> Checke
                 f"says {published:.4f}: these are other weights",
             )
     if examples:
-        said.append(f"as published ({published:.4f} for the last of {len(examples)} pairs)")
-    return Checked(name, True, ", ".join(said))
+        remarks.append(f"as published ({published:.4f} for the last of {len(examples)} pairs)")
+    return Checked(name, True, ", ".join(remarks))
 
 
 def _tokenizer(name: str, options: ModelOptions) -> Checked:
@@ -181,10 +190,10 @@ def _tokenizer(name: str, options: ModelOptions) -> Checked:
     from ragassay.models.classifiers import tokenizer_of
 
     try:
-        found = tokenizer_of(options)
+        tokenizer = tokenizer_of(options)
     except Unavailable as error:
         return Checked(name, False, str(error))
-    n = len(found.encode("Paris is the capital of France.").ids)
+    n = len(tokenizer.encode("Paris is the capital of France.").ids)
     return Checked(name, True, f"the tokenizer cuts a sentence into {n} tokens")
 
 
@@ -210,10 +219,10 @@ def _suites_of(metric: Metric) -> list[str]:
 
 
 def _size(folder: Path) -> int:
-    """Bytes of the files, without what a download left there for itself."""
-    found = (path for path in folder.rglob("*") if path.is_file())
+    """Bytes of the files, without those that a download left for its own use."""
+    files = (path for path in folder.rglob("*") if path.is_file())
     return sum(
         path.stat().st_size
-        for path in found
+        for path in files
         if not path.relative_to(folder).parts[0].startswith(".")
     )

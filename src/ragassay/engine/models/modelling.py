@@ -18,11 +18,11 @@ def model_options(config: RunConfig) -> ModelOptions:
 
 def weights_among(metrics: Iterable[Metric]) -> list[Weights]:
     """The models that metrics use, those of their inputs included."""
-    found: dict[Weights, None] = {}
+    models: dict[Weights, None] = {}
     for metric in metrics:
-        found.update(dict.fromkeys(metric.weights))
-        found.update(dict.fromkeys(weights_among(metric.inputs)))
-    return list(found)
+        models.update(dict.fromkeys(metric.weights))
+        models.update(dict.fromkeys(weights_among(metric.inputs)))
+    return list(models)
 
 
 def embedding_among(metrics: Iterable[Metric]) -> bool:
@@ -31,17 +31,22 @@ def embedding_among(metrics: Iterable[Metric]) -> bool:
 
 
 def by_cosine(metrics: Iterable[Metric]) -> list[Metric]:
-    """Those of the metrics that compare vectors when told to, so told."""
-    found = []
+    """The metrics that can compare vectors, changed so that they do (``by=cosine``)."""
+    changed = []
     for metric in metrics:
         by = naming.parameters(metric).get("by")
         if by is not None and "cosine" in (choices_of(metric, by) or ()):
-            found.append(naming.with_parameters(metric, {"by": "cosine"}))
-    return found
+            changed.append(naming.with_parameters(metric, {"by": "cosine"}))
+    return changed
 
 
 def here(metrics: Iterable[Metric], models: Models) -> bool:
-    """Whether any model that the metrics use is on this machine: then their work takes long."""
+    """Whether any model that the metrics use is on this machine. Scoring then takes long.
+
+    Args:
+        metrics: of a run.
+        models: of the run; its options name their folders.
+    """
     for weights in weights_among(metrics):
         with suppress(Unavailable):
             folder_of(weights, models.options.folders)
@@ -50,17 +55,23 @@ def here(metrics: Iterable[Metric], models: Models) -> bool:
 
 
 def identities(metric: Metric, models: Models) -> list[str]:
-    """What tells the weights behind a metric from others; the bare name of those not here."""
-    found = []
+    """Identifies the weights that a metric uses: one text for each model, and the model's bare name
+    where its weights are not on this machine.
+
+    Args:
+        metric: whose models are meant, those of its inputs included.
+        models: of the run.
+    """
+    names = []
     for weights in weights_among([metric]):
         try:
             known = identity(weights, models.options.folders)
-            found.append(known if facts(weights).tokenizer else known + in_half(models.options))
+            names.append(known if facts(weights).tokenizer else known + in_half(models.options))
         except Unavailable:
-            found.append(weights.name)
+            names.append(weights.name)
     if embedding_among([metric]):
         try:
-            found.append(models.embedder.identity)
+            names.append(models.embedder.identity)
         except Unavailable:
-            found.append("no embedder")
-    return found
+            names.append("no embedder")
+    return names

@@ -1,4 +1,4 @@
-"""What turns texts into vectors in a run: from a configuration to an embedder.
+"""The embedder of a run, by its configuration.
 
 ========================================== ====================================================
 ``FOLDER``                                 a model in a folder on this machine
@@ -88,19 +88,19 @@ def address_for(
 
     places = os.environ if environment is None else environment
     # Nobody should look for a key to what could not be used.
-    found = address_of(word, "", places, secrets.NO_KEY, "embedder")
-    path = protocols()[found.protocol].embeddings
+    address = address_of(word, "", places, secrets.NO_KEY, "embedder")
+    path = protocols()[address.protocol].embeddings
     if path is None:
         raise UsageError(f"{word} offers no embeddings; name another --embedder.")
     key = secrets.NO_KEY if dry else None
     if config.embedder_key_file is not None and not dry:
         key = secrets.from_file(config.embedder_key_file)
-    found = address_of(word, "", places, key, "embedder")
-    if not found.model:
+    address = address_of(word, "", places, key, "embedder")
+    if not address.model:
         raise UsageError(f"Which model of {word}? Name it, as in openai:text-embedding-3-small.")
     if find_spec("openai") is None:
         raise UsageError("This embedder needs the openai package: pip install 'ragassay[llm]'.")
-    return dataclasses.replace(found, url=f"{found.url}{path}", protocol="openai")
+    return dataclasses.replace(address, url=f"{address.url}{path}", protocol="openai")
 
 
 def is_endpoint(word: str) -> bool:
@@ -128,10 +128,14 @@ def models_for(
     asker: Asker | None,
     session: JudgeSession | None,
 ) -> Models:
-    """The models of a run, its embedder among them; nothing is loaded or opened yet.
+    """The models of a run, its embedder among them. Nothing is loaded or opened yet.
 
-    An endpoint's requests go out on the asker's event loop, share the judge's ledger and budget,
-    and are ended with the stack.
+    Args:
+        config: names the embedder and the options of models.
+        address: of the embedding endpoint; ``None`` where the embedder is on this machine.
+        stack: closes the embedder at its end.
+        asker: on whose event loop an endpoint's requests are sent.
+        session: whose ledger and budget they share.
     """
 
     def made(models: Models) -> Embedder:
@@ -185,7 +189,13 @@ def _local(models: Models, word: str | None, prefix: str | None) -> Embedder:
 
 
 def embeds_here(config: RunConfig, address: Address | None, metrics: Iterable[Metric]) -> bool:
-    """Whether a model on this machine makes vectors for the metrics: then their work takes long."""
+    """Whether a model on this machine makes vectors for the metrics. Scoring then takes long.
+
+    Args:
+        config: may name the embedder.
+        address: of the embedding endpoint; ``None`` where there is none.
+        metrics: of the run.
+    """
     if address is not None or not embedding_among(metrics):
         return False
     from ragassay.models.embedders import DEFAULT
@@ -229,7 +239,7 @@ def _endpoint(
     if asker is None:
         asker = stack.enter_context(Asker(OfflineJudge()))  # for its event loop
     timeout = TIMEOUT_S if config.timeout is None else config.timeout
-    found = EndpointEmbedder(
+    embedder = EndpointEmbedder(
         OpenAIEmbeddings(address.url, address.key, timeout=timeout),
         address.model,
         ledger=ledger,
@@ -244,5 +254,5 @@ def _endpoint(
         batch=config.batch_size or TEXTS,
         renew=config.refresh,
     )
-    stack.callback(found.close)  # before the ledger and the event loop end
-    return found
+    stack.callback(embedder.close)  # before the ledger and the event loop end
+    return embedder

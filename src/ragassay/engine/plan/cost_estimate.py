@@ -51,8 +51,8 @@ class Amount:
     @property
     def held_share(self) -> Range:
         """The share of all requests that the ledger answers, from 0 to 1; 0 without requests."""
-        found = [_share(self.held.low, self.calls.low), _share(self.held.high, self.calls.high)]
-        return Range(min(found), max(found))
+        shares = [_share(self.held.low, self.calls.low), _share(self.held.high, self.calls.high)]
+        return Range(min(shares), max(shares))
 
     def times(self, factor: float) -> Amount:
         """The same for so many times as much data; counts are rounded outwards."""
@@ -86,21 +86,26 @@ class Pace:
     tpm: float | None = None
 
     def duration(self, calls: float, tokens: float) -> float:
-        """Seconds for so many calls with so many tokens, when no request is turned away."""
+        """Seconds that the requests take when none is rejected.
+
+        Args:
+            calls: number of requests.
+            tokens: of all requests, input and output.
+        """
         waves = math.ceil(calls / self.concurrency)
-        found = [waves * self.seconds]
+        durations = [waves * self.seconds]
         if self.rpm is not None:
-            found.append(calls / self.rpm * 60)
+            durations.append(calls / self.rpm * 60)
         if self.tpm is not None:
-            found.append(tokens / self.tpm * 60)
-        return max(found)
+            durations.append(tokens / self.tpm * 60)
+        return max(durations)
 
     def span(self, amount: Amount) -> Range:
         """The same for both ends of an amount."""
-        sent, said = amount.input_tokens, amount.output_tokens
+        input_tokens, output_tokens = amount.input_tokens, amount.output_tokens
         return Range(
-            self.duration(amount.calls.low, sent.low + said.low),
-            self.duration(amount.calls.high, sent.high + said.high),
+            self.duration(amount.calls.low, input_tokens.low + output_tokens.low),
+            self.duration(amount.calls.high, input_tokens.high + output_tokens.high),
         )
 
 
@@ -152,7 +157,9 @@ class CallPlan:
 
     @property
     def shared(self) -> int:
-        """Requests that the run needs fewer than its metrics line by line, at least."""
+        """Requests that metrics share: by how many, at least, the run needs fewer than its metrics
+        alone.
+        """
         alone = sum(amount.calls.low for amount in self.metrics.values())
         return max(0, int(alone - self.total.calls.low))
 
@@ -170,7 +177,7 @@ class CallPlan:
                 }
                 for names, amount in self.metrics.items()
             ],
-            "questions": {kind: _range_json(found) for kind, found in self.questions.items()},
+            "questions": {kind: _range_json(requests) for kind, requests in self.questions.items()},
             "seconds": _range_json(self.seconds),
             "seconds_a_call": self.pace.seconds,
             "seconds_measured": self.pace.measured,
@@ -187,7 +194,11 @@ class CallPlan:
 
 
 def fit(total: Amount, budget: str) -> BudgetFit:
-    """Whether a plan fits into a budget, by each limit that it has; the worst of them counts.
+    """Whether a plan fits into a budget. Of several limits the worst verdict counts.
+
+    Args:
+        total: requests, tokens and money that the run takes.
+        budget: as `Budget.parse` reads it.
 
     Raises:
         UsageError: the budget cannot be read.
@@ -197,7 +208,7 @@ def fit(total: Amount, budget: str) -> BudgetFit:
         total.input_tokens.low + total.output_tokens.low,
         total.input_tokens.high + total.output_tokens.high,
     )
-    found: list[Fit] = []
+    verdicts: list[Fit] = []
     for limit, needed in (
         (limits.dollars, total.cost),
         (limits.calls, total.calls),
@@ -206,36 +217,36 @@ def fit(total: Amount, budget: str) -> BudgetFit:
         if limit is None:
             continue
         if needed is None:
-            found.append("no price known")
+            verdicts.append("no price known")
         elif needed.high <= limit:
-            found.append("fits")
+            verdicts.append("fits")
         else:
-            found.append("may not fit" if needed.low <= limit else "does not fit")
+            verdicts.append("may not fit" if needed.low <= limit else "does not fit")
     order: list[Fit] = ["no price known", "does not fit", "may not fit", "fits"]
-    return BudgetFit(budget, next(verdict for verdict in order if verdict in found))
+    return BudgetFit(budget, next(verdict for verdict in order if verdict in verdicts))
 
 
 def _share(held: float, calls: float) -> float:
     return held / (held + calls) if held + calls else 0.0
 
 
-def _range_json(found: Range | None) -> dict[str, float] | None:
-    if found is None:
+def _range_json(ends: Range | None) -> dict[str, float] | None:
+    if ends is None:
         return None
-    return {"low": round(found.low, 6), "high": round(found.high, 6)}
+    return {"low": round(ends.low, 6), "high": round(ends.high, 6)}
 
 
-def _amount_json(found: Amount) -> dict[str, Any]:
+def _amount_json(amount: Amount) -> dict[str, Any]:
     tokens = {
         name: _range_json(Range(math.floor(value.low), math.ceil(value.high)))
         for name, value in (
-            ("input_tokens", found.input_tokens),
-            ("output_tokens", found.output_tokens),
+            ("input_tokens", amount.input_tokens),
+            ("output_tokens", amount.output_tokens),
         )
     }
     return {
-        "calls": _range_json(found.calls),
-        "held": _range_json(found.held),
+        "calls": _range_json(amount.calls),
+        "held": _range_json(amount.held),
         **tokens,
-        "cost": _range_json(found.cost),
+        "cost": _range_json(amount.cost),
     }

@@ -59,11 +59,11 @@ class Preview:
 
     def to_json(self) -> dict[str, Any]:
         """A mapping of plain values."""
-        found = {spec.name: getattr(self, spec.name) for spec in fields(self)}
-        found["warnings"] = list(self.warnings)
+        body = {spec.name: getattr(self, spec.name) for spec in fields(self)}
+        body["warnings"] = list(self.warnings)
         for plan in ("calls", "embedding"):
-            found[plan] = None if found[plan] is None else found[plan].to_json()
-        return found
+            body[plan] = None if body[plan] is None else body[plan].to_json()
+        return body
 
 
 def preview(job: Job, progress: Progress | None = None, *, walk: int | None = None) -> Preview:

@@ -1,8 +1,8 @@
 """Finds out what a run would ask its judge, without asking it.
 
-Every judged metric is walked over the samples with the smallest and with the largest answer to each
-question. Where both walks ask the same, the numbers are exact; else they are an interval that holds
-whatever the judge will say. What the ledger holds is counted apart: it costs nothing.
+Every judged metric scores the samples with the smallest and with the largest answer to each
+question. Where both ask the same, the numbers are exact; else they are an interval that holds for
+any answers of the judge. Answers in the ledger are counted separately, because they cost nothing.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 
 from ragassay.engine.plan.cost_estimate import Amount, CallPlan, Pace, fit
-from ragassay.engine.plan.request_counter import TOTAL, Book, ends
+from ragassay.engine.plan.request_counter import TOTAL, RequestCounter, ends
 from ragassay.engine.run import Judged, judged_among
 from ragassay.judges import (
     Asker,
@@ -71,9 +71,9 @@ class Planner:
         self._ends = [PlanningJudge(self._estimator, end) for end in _WALKS]
         self._askers = [PlanningAsker(end) for end in self._ends]
         self._failed: Counter[str] = Counter()
-        self._book = Book()
+        self._counter = RequestCounter()
         self._groups = _grouped(metrics)
-        self._lines = {names: self._book.line() for names in self._groups.values()}
+        self._lines = {names: self._counter.line() for names in self._groups.values()}
         self._masks = {
             metric: sum(self._lines[names] for key, names in self._groups.items() if metric in key)
             for metric in self._judged
@@ -88,7 +88,7 @@ class Planner:
                 stack.callback(asker.close)
 
     def prepare(self, name: str, build: Callable[[Asker], object]) -> None:
-        """Walks what is asked before the samples (a pooled nugget bank), under a line of its own.
+        """Counts what is asked before the samples (a pooled nugget bank), under a line of its own.
 
         Args:
             name: of that line.
@@ -102,12 +102,12 @@ class Planner:
             build(asker)
             walks.append(tuple(end.asked))
         if any(walks):
-            line = self._lines[(name,)] = self._book.line()
+            line = self._lines[(name,)] = self._counter.line()
             self._enter(line | TOTAL, *walks)
         self._forget()
 
     def add(self, samples: Sequence[Sample]) -> None:
-        """Walks some samples. Where asking takes no request at all, there is nothing to walk."""
+        """Counts the questions about samples. Does nothing where the judge sends no requests."""
         self.n_walked += len(samples)
         if not samples or not self._judged or not self._asks:
             return
@@ -127,7 +127,7 @@ class Planner:
         if not judged:
             return {}
         with warnings.catch_warnings():
-            # What a metric has to say about answers that nobody gave is not worth reading.
+            # Warnings of metrics about made-up answers say nothing.
             warnings.simplefilter("ignore")
             return asker.submit(_outcomes(samples, judged, asker.scope())).result()
 
@@ -148,19 +148,19 @@ class Planner:
         """
         n = self.n_walked if n_samples is None else n_samples
         factor = n / self.n_walked if self.n_walked and n != self.n_walked else 1.0
-        total = self._book.amount(TOTAL).times(factor)
+        total = self._counter.amount(TOTAL).times(factor)
         pace = self._pace
-        found = CallPlan(
+        plan = CallPlan(
             judge=self._judge.label,
             asks=self._asks,
             metrics=_alike(
                 {
-                    names: self._book.amount(line).times(factor)
+                    names: self._counter.amount(line).times(factor)
                     for names, line in self._lines.items()
                 }
             ),
             total=total,
-            questions={kind: calls.times(factor) for kind, calls in self._book.kinds().items()},
+            questions={kind: calls.times(factor) for kind, calls in self._counter.kinds().items()},
             pace=pace,
             seconds=pace.span(total),
             n_samples=n,
@@ -168,11 +168,11 @@ class Planner:
             listed_prices=self._listed_prices,
             failed=dict(self._failed),
         )
-        return found if budget is None else replace(found, budget=fit(found.total, budget))
+        return plan if budget is None else replace(plan, budget=fit(plan.total, budget))
 
     def _enter(self, mask: int, least: Names, most: Names, slow: Names | None = None) -> None:
         """Counts what one metric asks about one sample, by the walks with each end."""
-        find, enter = self._estimator, self._book.enter
+        find, enter = self._estimator, self._counter.enter
         if slow is not None and slow != most:
             most = self._of_each_kind_most(most, slow)
         if least == most:
@@ -189,21 +189,24 @@ class Planner:
             enter(name, find[name], above)
 
     def _of_each_kind_most(self, *walks: Names) -> Names:
-        """Of each kind of question those of the walk that asks it most often: no answers make a
-        metric ask more than that."""
-        found: dict[str, list[str]] = {}
+        """For each kind of question, those of the walk that asks it most often. No answers can make
+        a metric ask more.
+        """
+        largest: dict[str, list[str]] = {}
         for names in walks:
             kinds: dict[str, list[str]] = {}
             for name in names:
                 kinds.setdefault(self._estimator[name].kind, []).append(name)
             for kind, asked in kinds.items():
-                if len(asked) > len(found.get(kind, ())):
-                    found[kind] = asked
-        return tuple(name for asked in found.values() for name in asked)
+                if len(asked) > len(largest.get(kind, ())):
+                    largest[kind] = asked
+        return tuple(name for asked in largest.values() for name in asked)
 
     def _size(self, names: Names) -> tuple[int, int]:
-        found = [self._estimator[name] for name in names]
-        return sum(one.calls + one.held for one in found), sum(one.input_tokens for one in found)
+        demands = [self._estimator[name] for name in names]
+        return sum(one.calls + one.held for one in demands), sum(
+            one.input_tokens for one in demands
+        )
 
     def _look_for_failure(self, metric: Metric, outcomes: Iterable[Outcome]) -> None:
         for one in outcomes:
@@ -215,14 +218,16 @@ class Planner:
 async def _outcomes(
     samples: Sequence[Sample], judged: Iterable[JudgedMetric], scope: Scope
 ) -> Judged:
-    """What `judge_all` gives; one after the other, because nothing is waited for."""
-    found: dict[JudgedMetric, Sequence[Outcome]] = {}
+    """The outcomes as `judge_all` gives them, one metric after the other, because nothing is waited
+    for.
+    """
+    outcomes: dict[JudgedMetric, Sequence[Outcome]] = {}
     for metric in judged:
         if type(metric).judge_window is JudgedMetric.judge_window:
-            found[metric] = [await metric.outcome(sample, scope) for sample in samples]
+            outcomes[metric] = [await metric.outcome(sample, scope) for sample in samples]
         else:
-            found[metric] = await metric.judge_window(samples, scope)
-    return found
+            outcomes[metric] = await metric.judge_window(samples, scope)
+    return outcomes
 
 
 def _fills_a_list(metric: JudgedMetric) -> bool:
@@ -232,18 +237,20 @@ def _fills_a_list(metric: JudgedMetric) -> bool:
 def _grouped(
     metrics: Mapping[str, Metric],
 ) -> dict[tuple[JudgedMetric, ...], tuple[str, ...]]:
-    """The shown names of the metrics that ask, those together that ask by the same metrics."""
-    found: dict[tuple[JudgedMetric, ...], tuple[str, ...]] = {}
+    """The shown names of the metrics that ask; those that ask by the same judged metrics are
+    together.
+    """
+    groups: dict[tuple[JudgedMetric, ...], tuple[str, ...]] = {}
     for name, metric in metrics.items():
         judged = tuple(judged_among([metric]))
         if judged:
-            found[judged] = (*found.get(judged, ()), name)
-    return found
+            groups[judged] = (*groups.get(judged, ()), name)
+    return groups
 
 
 def _alike(lines: Mapping[tuple[str, ...], Amount]) -> dict[tuple[str, ...], Amount]:
-    """Lines that are the same to the last token are one."""
-    found: dict[Amount, tuple[str, ...]] = {}
+    """The lines, with equal ones merged."""
+    merged: dict[Amount, tuple[str, ...]] = {}
     for names, amount in lines.items():
-        found[amount] = (*found.get(amount, ()), *names)
-    return {names: amount for amount, names in found.items()}
+        merged[amount] = (*merged.get(amount, ()), *names)
+    return {names: amount for amount, names in merged.items()}

@@ -9,7 +9,7 @@ from ragassay.engine.plan.cost_estimate import Amount, Range
 from ragassay.judges import Demand
 
 TOTAL = 0b11
-"""The line of the whole run in a `Book`."""
+"""The line of the whole run in a `RequestCounter`."""
 
 
 def ends(mask: int) -> tuple[int, int]:
@@ -36,7 +36,7 @@ class _Tally:
         self.unpriced += demand.unpriced
 
 
-class Book:
+class RequestCounter:
     """Counts each distinct question once in each line. A line is two bits: lower end, upper end."""
 
     def __init__(self) -> None:
@@ -51,7 +51,13 @@ class Book:
         return 0b11 << (len(self._tallies) - 2)
 
     def enter(self, name: str, demand: Demand, mask: int) -> None:
-        """Counts a question in the lines of ``mask`` in which it was not yet."""
+        """Counts a question in each line of ``mask`` that does not have it yet.
+
+        Args:
+            name: id of the question.
+            demand: what it takes.
+            mask: bits of the lines that ask it.
+        """
         key = hash(name)  # the text's own 64 bits; the text itself would take twice the memory
         seen = self._seen.get(key, 0)
         new = mask & ~seen
@@ -84,8 +90,8 @@ class Book:
     def kinds(self) -> dict[str, Range]:
         """Requests to send by kind of question, most first."""
         low, high = self._kinds
-        found = {kind: _range(low[kind], high[kind]) for kind in high | low}
-        return dict(sorted(found.items(), key=lambda item: (-item[1].high, item[0])))
+        requests = {kind: _range(low[kind], high[kind]) for kind in high | low}
+        return dict(sorted(requests.items(), key=lambda item: (-item[1].high, item[0])))
 
 
 def _range(one: float, other: float) -> Range:

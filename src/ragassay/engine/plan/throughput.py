@@ -1,4 +1,4 @@
-"""How fast a judge answers: what its ledger remembers, else an assumption."""
+"""How fast a judge answers: by the latencies in its ledger, else by an assumption."""
 
 from __future__ import annotations
 
@@ -18,7 +18,14 @@ _RECENT = 200
 
 
 def pace_of(judge: Judge, config: RunConfig, ledger: Ledger | None = None) -> Pace:
-    """The pace of a judge: the median of each model's last answers, and of a panel the slowest."""
+    """The pace of a judge: the median latency of each model's last answers; the slowest model of a
+    panel counts.
+
+    Args:
+        judge: who would be asked.
+        config: has the limits.
+        ledger: with the judge's earlier answers.
+    """
     leaves = judge.leaves()
     models = {leaf.model for leaf in leaves}
     timed = [] if ledger is None else [_median(ledger, model) for model in sorted(models)]
@@ -35,7 +42,12 @@ def pace_of(judge: Judge, config: RunConfig, ledger: Ledger | None = None) -> Pa
 
 def is_fresh(judge: Judge, ledger: Ledger | None) -> bool:
     """Whether a ledger holds nothing of the judge's models. ``False`` without a ledger: a judge of
-    somebody's own may remember what it likes."""
+    the user's own may remember answers in another way.
+
+    Args:
+        judge: who would be asked.
+        ledger: of the run.
+    """
     if ledger is None:
         return False
     models = {leaf.model for leaf in judge.leaves()}

@@ -46,14 +46,14 @@ def is_published(body: Mapping[str, Any]) -> bool:
     return EVALUATOR in body
 
 
-def translate(found: Marked, path: Path, given: Collection[str] = ()) -> Draft:
+def translate(content: Marked, path: Path, given: Collection[str] = ()) -> Draft:
     """The keys of a `RunConfig` that a published configuration stands for.
 
     Our own keys may stand beside ``evaluator``. Paths are taken from the file's folder, or else
     from the working directory.
 
     Args:
-        found: the file's content.
+        content: of the file, with its lines.
         path: of the file.
         given: keys that flags set, so that the file need not say them.
 
@@ -61,7 +61,7 @@ def translate(found: Marked, path: Path, given: Collection[str] = ()) -> Draft:
         InputError: an unknown key or evaluator, an impossible value, what ragassay cannot do, or a
             key to an endpoint that is written out; with line and field.
     """
-    draft = Draft(found, path, given)
+    draft = Draft(content, path, given)
     _check_keys(draft)
     _files(draft)
     seen: dict[str, tuple[Place, Any]] = {}
@@ -88,7 +88,7 @@ def _check_keys(draft: Draft) -> None:
         "input_queries",
         "model_kwargs",
     ]
-    for key in draft.found.value:
+    for key in draft.content.value:
         if key not in known and key not in RunConfig.model_fields:
             hint = did_you_mean(str(key), [*known, *RunConfig.model_fields])
             raise draft.wrong(
@@ -116,7 +116,9 @@ def _files(draft: Draft) -> None:
 
 
 def _queries(draft: Draft, golden: bool) -> None:
-    """Where the golden answers are; nobody else reads the queries."""
+    """Translates where the golden answers are; only the golden-answer evaluator reads the
+    queries.
+    """
     key = "input_queries"
     name = _path_of(draft, key)
     if name is None:
@@ -128,20 +130,21 @@ def _queries(draft: Draft, golden: bool) -> None:
 
 
 def _path_of(draft: Draft, key: str) -> str | None:
-    value = draft.found.value.get(key)
+    value = draft.content.value.get(key)
     if value is not None and (not isinstance(value, str) or not value.strip()):
         raise draft.wrong((key,), "is not the name of a file or folder")
     return value
 
 
 def _check_once(draft: Draft) -> None:
-    """Refuses a key of ours that an evaluator says, too."""
-    for key in draft.found.value:
+    """Refuses a key of ours that an evaluator sets as well."""
+    for key in draft.content.value:
         if key in RunConfig.model_fields and key in draft.values:
             place = draft.places[(key,)]
             raise draft.wrong(
                 (key,),
-                f"is said twice: here, and by {'.'.join(place)} in line {draft.found.line(place)}",
+                f"is said twice: here, and by {'.'.join(place)} in line "
+                f"{draft.content.line(place)}",
                 "Keep one of them.",
             )
 
@@ -151,7 +154,7 @@ def _check_once(draft: Draft) -> None:
 
 def _listed(draft: Draft) -> Iterable[tuple[Any, Place]]:
     """The evaluators of the file, each with its place."""
-    listed = draft.found.value[EVALUATOR]
+    listed = draft.content.value[EVALUATOR]
     if not isinstance(listed, list):
         return [(listed, (EVALUATOR,))]
     if not listed:
@@ -160,7 +163,7 @@ def _listed(draft: Draft) -> Iterable[tuple[Any, Place]]:
 
 
 def _evaluator(draft: Draft, body: Any, place: Place, seen: dict[str, tuple[Place, Any]]) -> None:
-    """Puts what an evaluator stands for, and remembers it among those seen."""
+    """Translates an evaluator, and remembers it among those seen."""
     if not isinstance(body, dict):
         raise draft.wrong(place, "is not a mapping of keys", _one_of())
     one = draft.validated(Evaluator, body, place)
@@ -170,7 +173,7 @@ def _evaluator(draft: Draft, body: Any, place: Place, seen: dict[str, tuple[Plac
     if options != same:
         raise draft.wrong(
             place,
-            f"stands here again with other options than in line {draft.found.line(first)}",
+            f"stands here again with other options than in line {draft.content.line(first)}",
             "One run has each evaluator once: keep one, or make two files.",
         )
     if one.embedding_model is not None and kind != "golden":
@@ -189,11 +192,11 @@ def _evaluator(draft: Draft, body: Any, place: Place, seen: dict[str, tuple[Plac
 
 def _kind(draft: Draft, one: Evaluator, place: Place) -> str:
     """Which evaluator it is: the name of a suite."""
-    said = {key: getattr(one, key) for key in ("name", "type") if getattr(one, key)}
-    if not said:
+    words = {key: getattr(one, key) for key in ("name", "type") if getattr(one, key)}
+    if not words:
         raise draft.wrong(place, "has neither a name nor a type", _one_of())
     kinds = {}
-    for key, word in said.items():
+    for key, word in words.items():
         kinds[key] = _EVALUATORS.get(word.strip().casefold())
         if kinds[key] is None:
             hint = did_you_mean(word, _SHOWN)

@@ -20,7 +20,13 @@ from ragassay.yaml_files import Place
 
 
 def translate_consistency(draft: Draft, one: Evaluator, place: Place) -> None:
-    """Puts the metrics that a consistency evaluator lists; without a list, the suite has all.
+    """Translates a consistency evaluator: the metrics that it lists. Where it lists none, the suite
+    has all.
+
+    Args:
+        draft: takes the keys; has the file.
+        one: the evaluator, as the file has it.
+        place: of the evaluator in the file.
 
     Raises:
         InputError: an unknown key or metric, or an impossible value.
@@ -31,7 +37,7 @@ def translate_consistency(draft: Draft, one: Evaluator, place: Place) -> None:
     if options.metrics is None:
         return
     where = (*place, "options", "metrics")
-    found: dict[str, Place] = {}
+    places: dict[str, Place] = {}
     for at, entry in enumerate(options.metrics):
         pairs = {entry: None} if isinstance(entry, str) else entry
         if not isinstance(pairs, dict) or not pairs:
@@ -43,13 +49,14 @@ def translate_consistency(draft: Draft, one: Evaluator, place: Place) -> None:
         for name, parameters in pairs.items():
             here = (*where, str(at), *([] if isinstance(entry, str) else [str(name)]))
             for metric in _similarity(draft, str(name), parameters, here):
-                found.setdefault(metric, here)
-    draft.put("consistency_metrics", list(found), where, *found.values())
+                places.setdefault(metric, here)
+    draft.put("consistency_metrics", list(places), where, *places.values())
 
 
 def add_spread(draft: Draft) -> None:
-    """With repeated runs of the TREC evaluator its metrics' spread comes on top of the likenesses
-    that are listed; where none are, the whole suite is computed."""
+    """Adds the spread of the metrics of the TREC evaluator, where it has repeated runs, to the
+    similarities that are listed. Where none are listed, the whole suite is computed anyway.
+    """
     if draft.over_runs and draft.values.get("consistency_metrics"):
         draft.values["consistency_metrics"] += SPREAD
 

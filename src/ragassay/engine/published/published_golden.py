@@ -10,7 +10,12 @@ from ragassay.yaml_files import Place
 
 
 def translate_golden(draft: Draft, one: Evaluator, place: Place) -> None:
-    """Puts what a golden-answer evaluator stands for: its judge and its embedder.
+    """Translates a golden-answer evaluator: its judge and its embedder.
+
+    Args:
+        draft: takes the keys; has the file.
+        one: the evaluator, as the file has it.
+        place: of the evaluator in the file.
 
     Raises:
         InputError: an option (it has none), or an impossible model.

@@ -16,9 +16,9 @@ MODELS = ("OpenAIModel", "GeminiModel", "AnthropicModel", "TogetherModel")
 
 
 def translate_judge(draft: Draft, model: JudgeModel | None, usual: str, place: Place) -> None:
-    """Puts the judge that an evaluator's ``model`` stands for, unless a flag names one.
+    """Translates the ``model`` of an evaluator into a judge, unless a flag names one.
 
-    Besides the tool's four types, any provider's name will do (``openai``, ``ollama``).
+    Besides the tool's four types, any provider's name is allowed (``openai``, ``ollama``).
 
     Args:
         draft: takes the judge, and the environment variable that its key is in.
@@ -32,7 +32,7 @@ def translate_judge(draft: Draft, model: JudgeModel | None, usual: str, place: P
     """
     if model is not None:
         translate_kwargs(draft, model.model_kwargs, (*place, "model_kwargs"))
-    if "judge" in draft.given or (model is None and draft.found.value.get("judge")):
+    if "judge" in draft.given or (model is None and draft.content.value.get("judge")):
         return
     if model is None:
         draft.note(
@@ -53,18 +53,23 @@ def translate_judge(draft: Draft, model: JudgeModel | None, usual: str, place: P
         (other,), where = draft.values["judge"], draft.places[("judge",)]
         raise draft.wrong(
             place,
-            f"{word} is to be asked here, and {other} in line {draft.found.line(where)}; a run "
+            f"{word} is to be asked here, and {other} in line {draft.content.line(where)}; a run "
             "has one judge, so nothing was evaluated",
             "Keep one of them, ask both as a panel (--judge twice), or run twice with --judge.",
         )
     draft.put("judge", [word], place)
-    variable = variable_of(model.api_key, draft.found, draft.path, (*place, "api_key"))
+    variable = variable_of(model.api_key, draft.content, draft.path, (*place, "api_key"))
     if variable is not None and variable not in variables:
         draft.put("key_variable", variable, (*place, "api_key"))
 
 
 def translate_kwargs(draft: Draft, given: Mapping[str, Any] | None, place: Place) -> None:
-    """Puts the judge's sampling parameters, unless flags set them.
+    """Translates the judge's sampling parameters. Those that flags set are left out.
+
+    Args:
+        draft: takes the keys; has the file.
+        given: parameters under the names that the endpoint has for them.
+        place: of the parameters in the file.
 
     Raises:
         InputError: an unknown parameter, or an impossible value.
@@ -72,15 +77,20 @@ def translate_kwargs(draft: Draft, given: Mapping[str, Any] | None, place: Place
     for name, value in (given or {}).items():
         here = (*place, str(name))
         try:
-            found = model_kwargs({name: value})
+            values = model_kwargs({name: value})
         except OptionError as error:
             raise draft.wrong(here, error.problem) from error
-        for key in found.keys() - {*draft.given}:
+        for key in values.keys() - {*draft.given}:
             draft.put(key, value, here)
 
 
 def embedder_word(draft: Draft, model: JudgeModel, place: Place) -> str:
-    """Our word for an ``embedding_model``.
+    """The value of our key ``embedder`` for an ``embedding_model``.
+
+    Args:
+        draft: has the file.
+        model: the part of the file that names the embedder.
+        place: of that part.
 
     Raises:
         InputError: an unknown type, a missing name, or a key that is in a variable of its own.
@@ -90,7 +100,7 @@ def embedder_word(draft: Draft, model: JudgeModel, place: Place) -> str:
     folded = model.type.strip().casefold().removesuffix("model").removesuffix("embedding")
     word, variables = _word(draft, model.model_copy(update={"type": folded}), "", place)
     here = (*place, "api_key")
-    variable = variable_of(model.api_key, draft.found, draft.path, here)
+    variable = variable_of(model.api_key, draft.content, draft.path, here)
     if variable is not None and variable not in variables:
         raise draft.wrong(
             here,

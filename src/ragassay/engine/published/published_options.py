@@ -1,5 +1,4 @@
-"""The keys of Open RAG Eval's configurations: which there are, and what those do that mean nothing
-here."""
+"""The keys of Open RAG Eval's configurations, and notes on those that have no effect here."""
 
 from __future__ import annotations
 

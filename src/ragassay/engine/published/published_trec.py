@@ -14,8 +14,13 @@ from ragassay.yaml_files import Place
 
 
 def translate_trec(draft: Draft, one: Evaluator, place: Place) -> None:
-    """Puts what a TREC evaluator stands for: judge, cut-offs, parameters, what repeated runs are
-    looked at for.
+    """Translates a TREC evaluator: judge, cut-offs, parameters, and what is compared over repeated
+    runs.
+
+    Args:
+        draft: takes the keys; has the file.
+        one: the evaluator, as the file has it.
+        place: of the evaluator in the file.
 
     Raises:
         InputError: an unknown key, an impossible value, or what ragassay cannot do.
@@ -72,7 +77,7 @@ def _hallucination(draft: Draft, given: Hallucination, place: Place) -> None:
 
 
 def _repeats(draft: Draft, options: TrecOptions, place: Place) -> None:
-    """What of the suite is looked at over repeated runs."""
+    """Translates what is compared over repeated runs."""
     where = (*place, "metrics_to_run_consistency")
     names, items = [], []
     for at, name in enumerate(options.metrics_to_run_consistency or []):

@@ -48,8 +48,8 @@ def _answers(evaluation: Mapping[str, Any], data: Mapping[str, Any]) -> Iterator
 
 
 def _mapping(body: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    found = body.get(key)
-    return found if isinstance(found, dict) else {}
+    value = body.get(key)
+    return value if isinstance(value, dict) else {}
 
 
 def _words(begin: str, *words: Any) -> str:

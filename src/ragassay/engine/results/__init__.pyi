@@ -15,7 +15,7 @@ from .result import (
     no_consistency as no_consistency,
 )
 from .result_sink import ResultSink as ResultSink
-from .run_aggregates import is_whole as is_whole, plain as plain, totals as totals
+from .run_aggregates import lacks_no_sample as lacks_no_sample, plain as plain, totals as totals
 from .run_folder import (
     IN_CLUSTER as IN_CLUSTER,
     NUGGETS as NUGGETS,

@@ -22,7 +22,12 @@ saying whose they are."""
 
 def judges_of(outcome: Outcome, judge: str) -> str:
     """The label of the judges that an outcome rests on: those whom the record names, and the run's
-    judge where it was asked; empty for arithmetic."""
+    judge where it was asked; empty for arithmetic.
+
+    Args:
+        outcome: of a metric on a sample.
+        judge: label of the run's judge.
+    """
     by = outcome.by if isinstance(outcome, Score) else ()
     asked = (judge,) if outcome.evidence and judge else ()
     return AND.join(sorted({*by, *asked}))
@@ -50,9 +55,14 @@ class Given:
 
 
 def given_of(n_given: int, n_scored: int, judges: ValuesByJudge, judge: str = "") -> Given:
-    """The share of given values among the scored ones, with who gave them.
+    """The share of given values among the scored ones, with the judges who gave them.
 
-    ``judge`` is the run's: it is left out of those who gave values, unless all values are given.
+    Args:
+        n_given: number of values that the records brought.
+        n_scored: number of all values.
+        judges: number of values by label of judges.
+        judge: label of the run's judge. It is left out of those who gave values, unless all values
+            are given.
     """
     if not n_given:
         return Given()

@@ -50,13 +50,20 @@ class ScoreRow:
 
     @classmethod
     def of(cls, identity: Identity, metric: str, outcome: Outcome, judge: str = "") -> ScoreRow:
-        """The row for an outcome; ``judge`` is the label of the run's."""
+        """The row for an outcome.
+
+        Args:
+            identity: query id, system and repeat of the sample.
+            metric: name that the run shows.
+            outcome: a score, or why there is none.
+            judge: label of the run's judge.
+        """
         judge = judges_of(outcome, judge)
         if isinstance(outcome, Score):
             status = "assumed" if outcome.assumed else "given" if outcome.given else "ok"
-            said = outcome.explanation
+            explanation = outcome.explanation
             return cls(
-                *identity, metric, outcome.value, status, None, said, outcome.parts,
+                *identity, metric, outcome.value, status, None, explanation, outcome.parts,
                 outcome.evidence, judge,
             )  # fmt: skip
         reason, detail = str(outcome.reason), outcome.detail
@@ -64,7 +71,7 @@ class ScoreRow:
         return replace(row, evidence=outcome.evidence, judge=judge)
 
     def check(self) -> None:
-        """Looks whether the fields are of their types, for a row that was read.
+        """Checks that the fields of a row that was read have their types.
 
         Raises:
             TypeError, ValueError: one is not, or the reason is none.
@@ -137,7 +144,7 @@ Mask = NDArray[np.bool_]
 
 
 class ScoreColumns:
-    """The numeric face of all scores: one float and one byte a sample and metric.
+    """The numbers of all scores: one float and one byte a sample and metric.
 
     Attributes:
         identities: query id, system and repeat of each sample, in the order of evaluation.
@@ -169,7 +176,13 @@ class ScoreColumns:
         return list(self._values)
 
     def add(self, metric: str, outcome: Outcome, judge: str = "") -> None:
-        """Appends a sample's outcome to a metric's column; ``judge`` is the run's label."""
+        """Appends a sample's outcome to a metric's column.
+
+        Args:
+            metric: name of the column.
+            outcome: of the next sample.
+            judge: label of the run's judge.
+        """
         number, code = 0.0, _NUMBER
         if isinstance(outcome, Unscored):
             code = _CODES[outcome.reason]
@@ -190,36 +203,41 @@ class ScoreColumns:
 
     def take(self, rows: NDArray[np.int64]) -> ScoreColumns:
         """The same columns for some of the samples, by row number."""
-        found = ScoreColumns(self.metrics)
+        taken = ScoreColumns(self.metrics)
         kept = rows.tolist()
-        found.identities = [self.identities[at] for at in kept]
-        found.slices = {name: [values[at] for at in kept] for name, values in self.slices.items()}
+        taken.identities = [self.identities[at] for at in kept]
+        taken.slices = {name: [values[at] for at in kept] for name, values in self.slices.items()}
         if self.clusters is not None:
-            found.clusters = [self.clusters[at] for at in kept]
+            taken.clusters = [self.clusters[at] for at in kept]
         if self.asked:
-            found.asked = array("Q", [self.asked[at] for at in kept])
+            taken.asked = array("Q", [self.asked[at] for at in kept])
         for name in self.metrics:
-            found._values[name] = array("d", self.values(name)[rows].tobytes())
-            found._codes[name] = array("B", self._code_array(name)[rows].tobytes())
+            taken._values[name] = array("d", self.values(name)[rows].tobytes())
+            taken._codes[name] = array("B", self._code_array(name)[rows].tobytes())
             labels = self._labels[name]
-            found._labels[name] = {new: labels[at] for new, at in enumerate(kept) if at in labels}
+            taken._labels[name] = {new: labels[at] for new, at in enumerate(kept) if at in labels}
             if name in self._judged_by:
-                found._judged_by[name] = array("I", [self._judged_by[name][at] for at in kept])
-        found._groups = self._groups
-        return found
+                taken._judged_by[name] = array("I", [self._judged_by[name][at] for at in kept])
+        taken._groups = self._groups
+        return taken
 
     def renamed(self, names: Mapping[str, str]) -> ScoreColumns:
         """The same columns, with some of the metrics under other names; nothing is copied."""
-        found = copy(self)
+        copied = copy(self)
         for held in ("_values", "_codes", "_labels", "_judged_by"):
             columns = getattr(self, held)
-            setattr(found, held, {names.get(name, name): columns[name] for name in columns})
-        return found
+            setattr(copied, held, {names.get(name, name): columns[name] for name in columns})
+        return copied
 
     def unscored(self, metric: str, reasons: Iterable[Reason]) -> Mask:
-        """Which samples have no score for one of these reasons, shape ``(n_samples,)``."""
-        found: Mask = np.isin(self._code_array(metric), [_CODES[reason] for reason in reasons])
-        return found
+        """Where a score is missing for one of these reasons, shape ``(n_samples,)``.
+
+        Args:
+            metric: name of the column.
+            reasons: that are looked for.
+        """
+        mask: Mask = np.isin(self._code_array(metric), [_CODES[reason] for reason in reasons])
+        return mask
 
     def scored(self, metric: str) -> Mask:
         """Which samples have a number, shape ``(n_samples,)``."""
@@ -237,32 +255,53 @@ class ScoreColumns:
         return np.frombuffer(self._values[metric], dtype=np.float64)
 
     def reasons(self, metric: str, mask: Mask | None = None) -> dict[str, int]:
-        """How many samples (of the mask) went unscored for which reason, most frequent first."""
+        """The number of unscored samples by reason, most frequent first.
+
+        Args:
+            metric: name of the column.
+            mask: the samples that count, shape ``(n_samples,)``; all when left out.
+        """
         codes = self._code_array(metric)
         counts = np.bincount(
             codes if mask is None else codes[mask], minlength=len(_REASONS) + _FIRST
         )
-        found = {str(reason): int(counts[_CODES[reason]]) for reason in _REASONS}
-        return dict(sorted(((r, n) for r, n in found.items() if n), key=lambda item: -item[1]))
+        numbers = {str(reason): int(counts[_CODES[reason]]) for reason in _REASONS}
+        return dict(sorted(((r, n) for r, n in numbers.items() if n), key=lambda item: -item[1]))
 
     def labels(self, metric: str, mask: Mask | None = None) -> dict[str, int]:
-        """How many samples (of the mask) have which label, most frequent first."""
-        found = self._labels[metric].items()
-        return dict(Counter(label for at, label in found if mask is None or mask[at]).most_common())
+        """The number of samples by label, most frequent first.
+
+        Args:
+            metric: name of the column.
+            mask: the samples that count, shape ``(n_samples,)``; all when left out.
+        """
+        labels = self._labels[metric].items()
+        return dict(
+            Counter(label for at, label in labels if mask is None or mask[at]).most_common()
+        )
 
     def n_given(self, metric: str, mask: Mask | None = None) -> int:
-        """How many values (of the mask) the records brought."""
+        """The number of values that the records brought.
+
+        Args:
+            metric: name of the column.
+            mask: the samples that count, shape ``(n_samples,)``; all when left out.
+        """
         return sum(n for (given, _), n in self._grouped(metric, mask) if given)
 
     def judges(self, metric: str, mask: Mask | None = None) -> dict[str, int]:
-        """How many values (of the mask) have which label of judges
-        (`ragassay.engine.results.attribution`), most frequent first. Values by arithmetic
-        alone are not among them."""
-        found: Counter[str] = Counter()
+        """The number of values by label of judges (`ragassay.engine.results.attribution`), most
+        frequent first. Values by arithmetic alone are left out.
+
+        Args:
+            metric: name of the column.
+            mask: the samples that count, shape ``(n_samples,)``; all when left out.
+        """
+        numbers: Counter[str] = Counter()
         for (_, label), n in self._grouped(metric, mask):
             if label:
-                found[label] += n
-        return dict(found.most_common())
+                numbers[label] += n
+        return dict(numbers.most_common())
 
     def _grouped(self, metric: str, mask: Mask | None) -> Iterator[tuple[tuple[bool, str], int]]:
         """The groups of the values of the mask with their sizes."""
@@ -276,14 +315,24 @@ class ScoreColumns:
         yield from ((group, int(counts[at])) for group, at in self._groups.items() if counts[at])
 
     def value(self, metric: str, row: int) -> float | str | None:
-        """A sample's number or label; ``None`` where it is unscored."""
+        """A sample's number or label; ``None`` where it is unscored.
+
+        Args:
+            metric: name of the column.
+            row: number of the sample.
+        """
         code = self._codes[metric][row]
         if code == _LABEL:
             return self._labels[metric][row]
         return self._values[metric][row] if code < _FIRST else None
 
     def reason(self, metric: str, row: int) -> Reason | None:
-        """Why a sample is unscored; ``None`` where it is not."""
+        """Why a sample is unscored; ``None`` where it is not.
+
+        Args:
+            metric: name of the column.
+            row: number of the sample.
+        """
         code = self._codes[metric][row]
         return None if code < _FIRST else _REASONS[code - _FIRST]
 
@@ -292,7 +341,7 @@ class ScoreColumns:
 
 
 def no_consistency() -> None:
-    """What a result says of the consistency of runs that nobody asked for."""
+    """The consistency of a result where none was asked for: ``None``."""
 
 
 @dataclass
@@ -386,9 +435,9 @@ class Result:
 
     def __str__(self) -> str:
         """The table of the summary, and that of the consistency of the runs."""
-        told = [self, *([] if self.consistency is None else [self.consistency])]
+        results = [self, *([] if self.consistency is None else [self.consistency])]
         return "\n\n".join(
-            str(one.summary) for one in told if one.summary.metrics or one is told[-1]
+            str(one.summary) for one in results if one.summary.metrics or one is results[-1]
         )
 
     def __repr__(self) -> str:

@@ -42,7 +42,12 @@ class ResultSink:
         return self._windows is not None
 
     def add(self, samples: Sequence[Sample], outcomes: Sequence[Sequence[Outcome]]) -> None:
-        """Takes a window."""
+        """Takes in a window of scored samples.
+
+        Args:
+            samples: of the window.
+            outcomes: one list for each metric, in the order of the samples.
+        """
         if self._writer is not None:
             self._writer.add(samples, self._names, outcomes)
         if self._windows is not None:

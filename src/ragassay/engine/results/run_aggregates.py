@@ -18,9 +18,13 @@ def totals(suites: Iterable[Suite], metrics: Iterable[MetricSummary]) -> dict[st
     """The totals of the suites, by name.
 
     A total is left out where one of its metrics was not computed, or lacks samples for a reason
-    that does not lie in them: it would then be a figure of other samples than it says.
+    other than the data: the total would describe other samples than it says.
+
+    Args:
+        suites: of the run.
+        metrics: summaries of its metrics.
     """
-    means = {plain(metric.metric): metric.mean for metric in metrics if is_whole(metric)}
+    means = {plain(metric.metric): metric.mean for metric in metrics if lacks_no_sample(metric)}
     return {
         name: total.compute(**{role: means[metric] for role, metric in total.means.items()})
         for suite in suites
@@ -29,8 +33,10 @@ def totals(suites: Iterable[Suite], metrics: Iterable[MetricSummary]) -> dict[st
     }
 
 
-def is_whole(metric: MetricSummary) -> bool:
-    """Whether a metric has a mean that lacks no sample but for reasons that lie in it."""
+def lacks_no_sample(metric: MetricSummary) -> bool:
+    """Whether a metric has a mean, and each sample that it lacks could not be scored because of its
+    data.
+    """
     return metric.mean is not None and FACTS.issuperset(map(Reason, metric.unscored))
 
 

@@ -120,7 +120,13 @@ class FolderWriter:
     def add(
         self, samples: Sequence[Sample], names: Sequence[str], outcomes: Sequence[Sequence[Outcome]]
     ) -> None:
-        """Writes a window's samples and scores."""
+        """Writes the samples and scores of a window.
+
+        Args:
+            samples: of the window.
+            names: of the metrics, as the run shows them.
+            outcomes: one list for each metric, in the order of the samples.
+        """
         for at, sample in enumerate(samples):
             self.add_sample(sample)
             for name, column in zip(names, outcomes, strict=True):
@@ -145,8 +151,9 @@ class FolderWriter:
         self._verdicts.write(dump_line(record))
 
     def replace(self) -> None:
-        """Takes away what an older run left, its summary first: whatever happens between here and
-        the end of `finish` leaves a folder that nobody can read as a whole run of either."""
+        """Deletes what an older run left, its summary first: whatever happens before the end of
+        `finish`, nobody can read the folder as a complete run of either.
+        """
         if self._replaces:  # in other folders it is somebody else's
             (self.folder / SUMMARY).unlink(missing_ok=True)
             drop_consistency(self.folder)
@@ -155,8 +162,12 @@ class FolderWriter:
     def finish(self, config: Mapping[str, Any], summary: Summary) -> None:
         """Completes the folder.
 
-        ``run.yaml`` comes first (the folder is ours from then on) and ``summary.json`` last: a
-        folder that has one is whole.
+        ``run.yaml`` is written first (it marks the folder as a run's) and ``summary.json`` last: a
+        folder that has one is complete.
+
+        Args:
+            config: content of ``run.yaml``.
+            summary: content of ``summary.json``.
         """
         resolved = yaml.safe_dump(dict(config), sort_keys=False, allow_unicode=True)
         body = dumps(summary.to_json(), indent=True) + b"\n"
@@ -183,7 +194,14 @@ def check_target(folder: Path) -> None:
 
 
 def save_run(result: Result, folder: str | Path) -> Path:
-    """Writes a result as a run folder, and returns the folder.
+    """Writes a result as a run folder.
+
+    Args:
+        result: to be written.
+        folder: its path.
+
+    Returns:
+        The path of the folder.
 
     Raises:
         UsageError: the folder cannot be written to, or the result kept no scores.
@@ -207,8 +225,9 @@ def save_run(result: Result, folder: str | Path) -> Path:
 
 
 def holds_consistency(folder: Path) -> bool:
-    """Whether the folder ``consistency`` within a run's belongs to that run. One of that name that
-    does not is a run by itself: the metrics of such a run are never those of the suite."""
+    """Whether the folder ``consistency`` within a run's belongs to that run. A folder of that name
+    that does not is a run by itself, whose metrics are never those of the suite.
+    """
     try:
         body = orjson.loads((folder / CONSISTENCY / SUMMARY).read_bytes())
         return bool(body["suite"] == CONSISTENCY and body["metrics"])
@@ -217,8 +236,9 @@ def holds_consistency(folder: Path) -> bool:
 
 
 def drop_consistency(folder: Path) -> None:
-    """Takes away the consistency of an older run in the same folder, so that nobody reads it as
-    this one's; its folder stays where somebody's files are in it."""
+    """Deletes the consistency of an older run in the same folder, so that nobody reads it as this
+    run's. Its folder stays if other files are in it.
+    """
     inner = folder / CONSISTENCY
     half_dropped = (inner / RUN).is_file() and not (inner / SUMMARY).exists()
     if half_dropped or holds_consistency(folder):
@@ -306,11 +326,11 @@ def _read_summary(path: Path) -> Summary:
             )
         return Summary.from_json(body)
     except (KeyError, TypeError, ValueError) as error:
-        said: object = error
+        problem: object = error
         if isinstance(error, ValidationError):
             first = error.errors()[0]
-            said = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
-        raise InputError(f"is not a run's summary ({said})", path=path) from error
+            problem = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+        raise InputError(f"is not a run's summary ({problem})", path=path) from error
 
 
 def _read_config(path: Path) -> dict[str, Any]:
@@ -378,10 +398,15 @@ def _columns(
 
 
 def cluster_of(sample: Sample, column: str | None) -> str:
-    """The cluster that a sample belongs to under ``cluster_by``; its own id where it has none."""
+    """The cluster that a sample belongs to; its own id where it has none.
+
+    Args:
+        sample: of the run.
+        column: value of ``cluster_by``.
+    """
     if column in CONVERSATION_KEYS:
-        found = conversation(sample)
+        name = conversation(sample)
     else:
         value = sample.metadata.get(column or "")
-        found = None if value is None else str(value)
-    return f"id {sample.id}" if found is None else f"{IN_CLUSTER}{found}"
+        name = None if value is None else str(value)
+    return f"id {sample.id}" if name is None else f"{IN_CLUSTER}{name}"

@@ -38,11 +38,11 @@ def shown(
     }
     by_canonical = {canonical: name for name, canonical in metrics.items()}
     by_folded = {name.casefold(): name for name in reversed(list(metrics))}
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     for word in naming.split(wanted):
         name = word if word in metrics else by_folded.get(word.casefold())
         if name is not None:
-            found.setdefault(name)
+            names.setdefault(name)
             continue
         canonical = _canonical(word, local)
         present = [by_canonical[name] for name in canonical if name in by_canonical]
@@ -51,8 +51,8 @@ def shown(
             hint = suites.published_elsewhere(word) if not canonical else ""
             hint = hint or _there_are(word, metrics, listed, aliases)
             raise UsageError(f"{word!r} is not in {what}. {hint}")
-        found.update(dict.fromkeys(present))
-    return list(found)
+        names.update(dict.fromkeys(present))
+    return list(names)
 
 
 def _there_are(word: str, known: Collection[str], listed: str, aliases: Collection[str]) -> str:

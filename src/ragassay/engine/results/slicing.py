@@ -62,14 +62,14 @@ class Slicer:
 
     def add(self, sample: Sample) -> None:
         """Takes one sample's values."""
-        found = facets(sample)
-        self.seen |= found.keys()
-        for name in found.keys() - self._columns.keys() - self._dropped:
+        labels = facets(sample)
+        self.seen |= labels.keys()
+        for name in labels.keys() - self._columns.keys() - self._dropped:
             if self._wanted is None:
                 self._columns[name] = [None] * self._n
                 self._distinct[name] = set()
         for name in list(self._columns):
-            value = found.get(name)
+            value = labels.get(name)
             self._columns[name].append(value)
             if value is not None:
                 self._distinct[name].update(labels_of(value))
@@ -91,18 +91,18 @@ class Slicer:
 
 def facets(sample: Sample) -> dict[str, str]:
     """A sample's short labels: scalar metadata, lists, answerability, turn and system."""
-    found: dict[str, str] = {}
+    labels: dict[str, str] = {}
     for name, value in sample.metadata.items():
         label = _label(value)
         if label is not None and name not in _NOT_SLICES:
-            found[name] = label
+            labels[name] = label
     if sample.answerability is not None:
-        found["answerability"] = str(sample.answerability)
+        labels["answerability"] = str(sample.answerability)
     if sample.system:
-        found["system"] = sample.system
-    if not any(name.casefold() == "turn" for name in found):
-        found["turn"] = "later" if sample.history else "first"
-    return found
+        labels["system"] = sample.system
+    if not any(name.casefold() == "turn" for name in labels):
+        labels["turn"] = "later" if sample.history else "first"
+    return labels
 
 
 def conversation(sample: Sample) -> str | None:
@@ -121,8 +121,8 @@ def named_conversation(sample: Sample) -> str | None:
 
 def conversation_of_id(name: str) -> str | None:
     """The conversation in an id of the form ``CONVERSATION<::>TURN`` or ``CONVERSATION::TURN``."""
-    found = _TURN_ID.fullmatch(name)
-    return None if found is None else found["conversation"]
+    match = _TURN_ID.fullmatch(name)
+    return None if match is None else match["conversation"]
 
 
 def conversations_of_ids(names: Sequence[str]) -> list[str] | None:

@@ -40,7 +40,16 @@ def describe(
     judge: str = "",
     group: str = "",
 ) -> MetricSummary:
-    """A summary that says what a metric is, without any score yet."""
+    """The summary of a metric that has no scores yet.
+
+    Args:
+        name: that the run shows.
+        metric: to be described.
+        level: confidence level of its interval, from 0 to 1.
+        signature: as it was really computed; the metric's own when left out.
+        judge: label of the run's judge, where it was asked.
+        group: heading that the suite puts it under.
+    """
     return MetricSummary(
         name=name,
         title=metric.about,
@@ -65,7 +74,13 @@ def describe(
 def summarise(
     columns: ScoreColumns, metrics: Sequence[MetricSummary], options: IntervalOptions
 ) -> dict[str, MetricSummary]:
-    """The described metrics with their numbers over all samples, by name."""
+    """The metrics with their numbers over all samples, by name.
+
+    Args:
+        columns: the scores.
+        metrics: as `describe` makes them.
+        options: of the intervals.
+    """
     everything = np.ones(len(columns), dtype=np.bool_)
     clusters = sample_clusters(columns)
     return {m.name: _over(columns, m, everything, clusters, options) for m in metrics}
@@ -74,15 +89,20 @@ def summarise(
 def slice_summaries(
     columns: ScoreColumns, metrics: Sequence[MetricSummary], options: IntervalOptions
 ) -> tuple[Slice, ...]:
-    """The same for the samples of each value of each slicing column, largest slice first.
+    """The metrics with their numbers for each value of each slicing column, largest slice first.
 
     A sample with several labels in a column (a list) is in the slice of each.
+
+    Args:
+        columns: the scores, with slicing columns.
+        metrics: as `describe` makes them.
+        options: of the intervals. No bootstrap is used here, because slices are many and small.
     """
     clusters = sample_clusters(columns)
     # Slices are many and small: no bootstrap there, whatever the headline uses.
     if options.method in ("percentile", "bca"):
         options = IntervalOptions("auto", options.level)
-    found = []
+    slices = []
     for column, values in columns.slices.items():
         labels = [labels_of(value) for value in values]
         counts = Counter(label for each in labels for label in each)
@@ -93,8 +113,8 @@ def slice_summaries(
                 for m in metrics
                 if m.aggregate == "mean"
             }
-            found.append(Slice(column, value, n, chosen))
-    return tuple(found)
+            slices.append(Slice(column, value, n, chosen))
+    return tuple(slices)
 
 
 def averaged_over(
@@ -104,9 +124,13 @@ def averaged_over(
     *,
     from_ids: bool = False,
 ) -> str:
-    """In words: what the means of a run go over, and what its intervals are clustered by.
+    """Says in words what the means of a run go over, and what its intervals are clustered by.
 
-    ``from_ids``: no sample names its conversation, so the ids tell it.
+    Args:
+        columns: the scores.
+        families: of the metrics.
+        cluster_by: the clustering column, if there is one.
+        from_ids: whether conversations are known by the ids of samples alone.
     """
     n, n_queries = len(columns), len({identity[0] for identity in columns.identities})
     queries = plural(n_queries, "query")
@@ -157,7 +181,7 @@ def _over(
     """A metric with its numbers over the samples of a mask."""
     chosen = mask & columns.scored(metric.name)
     values = columns.values(metric.name)[chosen]
-    found = interval_of(metric, values, None if clusters is None else clusters[chosen], options)
+    interval = interval_of(metric, values, None if clusters is None else clusters[chosen], options)
     labels = columns.labels(metric.name, mask)
     judges = columns.judges(metric.name, mask)
     assumed = columns.assumed(metric.name) & mask
@@ -165,14 +189,14 @@ def _over(
     measured = columns.values(metric.name)[chosen & ~assumed] if n_assumed else values[:0]
     return replace(
         metric,
-        mean=found.mean,
-        low=found.low,
-        high=found.high,
+        mean=interval.mean,
+        low=interval.low,
+        high=interval.high,
         level=options.level,
-        interval=found.method if found.low is not None else "none",
+        interval=interval.method if interval.low is not None else "none",
         n_scored=int(values.size) + sum(labels.values()),
         n_total=int(mask.sum()),
-        n_clusters=found.n_clusters,
+        n_clusters=interval.n_clusters,
         std=float(values.std(ddof=1)) if values.size > 1 else None,
         median=float(np.median(values)) if values.size else None,
         minimum=float(values.min()) if values.size else None,
@@ -195,8 +219,14 @@ def interval_of(
 ) -> Interval:
     """A metric's aggregate of some values (mean, sum, geometric mean) with its interval.
 
-    A sum has no interval. The interval of a geometric mean is made on logarithms. Bounds are cut at
-    the metric's range: the true mean lies inside it.
+    A sum has no interval. The interval of a geometric mean is computed on logarithms. Bounds are
+    cut at the metric's range, because the true mean lies inside it.
+
+    Args:
+        metric: says the aggregate and the range.
+        values: scores, shape ``(n,)``.
+        clusters: number of each value's cluster, shape ``(n,)``; ``None`` for none.
+        options: of the interval.
     """
     floor, ceiling = metric.bounds
     if metric.aggregate == "sum" or not values.size:
@@ -207,7 +237,7 @@ def interval_of(
         values = np.log(np.maximum(values, GEOMETRIC_FLOOR))
         floor = np.log(GEOMETRIC_FLOOR) if floor == 0.0 else None
         ceiling = None if ceiling is None else float(np.log(ceiling))
-    found = mean_interval(
+    interval = mean_interval(
         values,
         span=(floor, ceiling),
         method=options.method,
@@ -216,11 +246,11 @@ def interval_of(
         n_resamples=options.n_resamples,
         seed=options.seed,
     )
-    mean, low, high = found.mean, found.low, found.high
+    mean, low, high = interval.mean, interval.low, interval.high
     if low is not None and floor is not None:
         low = max(low, floor)
     if high is not None and ceiling is not None:
         high = min(high, ceiling)
     if geometric:
         mean, low, high = (None if x is None else float(np.exp(x)) for x in (mean, low, high))
-    return replace(found, mean=mean, low=low, high=high)
+    return replace(interval, mean=mean, low=low, high=high)

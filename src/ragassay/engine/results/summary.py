@@ -161,23 +161,23 @@ class Summary:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Summary:
         """The summary that `to_json` wrote; fields that this version does not know are left out."""
-        found = _known(cls, data)
-        found["metrics"] = _metrics(found["metrics"])
-        found["slices"] = tuple(
+        values = _known(cls, data)
+        values["metrics"] = _metrics(values["metrics"])
+        values["slices"] = tuple(
             Slice(**{**_known(Slice, piece), "metrics": _metrics(piece["metrics"])})
-            for piece in found["slices"]
+            for piece in values["slices"]
         )
-        found["warnings"] = tuple(found["warnings"])
+        values["warnings"] = tuple(values["warnings"])
         for spent in ("judging", "embedding"):
-            if found.get(spent) is not None:
-                found[spent] = Spending(**_known(Spending, found[spent]))
-        found["variances"] = {
+            if values.get(spent) is not None:
+                values[spent] = Spending(**_known(Spending, values[spent]))
+        values["variances"] = {
             name: Components(**_known(Components, parts))
-            for name, parts in found.get("variances", {}).items()
+            for name, parts in values.get("variances", {}).items()
         }
         from pydantic import TypeAdapter
 
-        return TypeAdapter(cls).validate_python(asdict(cls(**found)))
+        return TypeAdapter(cls).validate_python(asdict(cls(**values)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,18 +206,18 @@ class GateResult:
     def sentence(self) -> str:
         """One line for the terminal."""
         state = {True: "passed", False: "FAILED", None: "undecided"}[self.passed]
-        found = []
+        facts = []
         ends = (
             "" if self.low is None or self.high is None else f"{self.low:.4f} and {self.high:.4f}"
         )
         if self.which == "mean" and self.value is not None:
             between = f", between {ends} with the missing scores" if ends else ""
-            found.append(f"mean {self.value:.4f}{between}")
+            facts.append(f"mean {self.value:.4f}{between}")
         elif ends:
             owed = " with the worst and the best values for missing scores" * bool(self.unscored)
-            found.append(f"one-sided {100 * self.level:.4g} % bounds {ends}{owed}")
-        found += [self.why] * bool(self.why)
-        return f"gate {self.gate}: {', '.join([state, *['; '.join(found)] * bool(found)])}"
+            facts.append(f"one-sided {100 * self.level:.4g} % bounds {ends}{owed}")
+        facts += [self.why] * bool(self.why)
+        return f"gate {self.gate}: {', '.join([state, *['; '.join(facts)] * bool(facts)])}"
 
     def to_json(self) -> dict[str, Any]:
         """A mapping of plain values."""

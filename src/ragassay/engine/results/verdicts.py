@@ -1,4 +1,4 @@
-"""The verdicts behind a run's scores, looked up by the ids that scores name as their evidence."""
+"""The verdicts that a run's scores rest on, by the ids that scores name as their evidence."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ class KeptVerdicts:
 class VerdictFile:
     """The verdicts of a run folder. Only their places in the file stay in memory.
 
-    A run that asked nobody has no file: it then holds nothing. The first look reads the whole file;
-    where a line is no verdict, it raises `InputError`.
+    Without a file (no judge was asked) it is empty. The first access reads the whole file, and
+    raises `InputError` for a line that is no verdict.
     """
 
     def __init__(self, path: Path) -> None:
@@ -68,8 +68,8 @@ class VerdictFile:
             return None
         with self._path.open("rb") as stream:
             stream.seek(self._places[id])
-            found: Record = orjson.loads(stream.readline())
-        return found
+            record: Record = orjson.loads(stream.readline())
+        return record
 
     def __iter__(self) -> Iterator[Record]:
         return (record for _, record in self._placed())
@@ -109,7 +109,7 @@ _TYPES: Mapping[str, type | tuple[type, ...]] = {
 
 
 def _check(record: Any) -> None:
-    """Looks whether a record and its votes have what a verdict has, of its types.
+    """Checks that a record and its votes have the fields of a verdict, of the right types.
 
     Raises:
         KeyError, TypeError: it does not.

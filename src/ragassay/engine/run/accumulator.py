@@ -88,7 +88,12 @@ class Accumulator:
         return CONVERSATION_KEYS[1] if self._in_ids else None
 
     def add(self, samples: Sequence[Sample], outcomes: Sequence[Sequence[Outcome]]) -> None:
-        """Takes in a window."""
+        """Takes in a window of scored samples.
+
+        Args:
+            samples: of the window.
+            outcomes: one list for each metric, in the order of the samples.
+        """
         column = self.config.cluster_by or CONVERSATION_KEYS[0]
         for sample in samples:
             self.columns.identities.append(sample.identity)
@@ -135,8 +140,16 @@ class Accumulator:
     ) -> Summary:
         """Closes the columns and summarises them.
 
-        ``sign`` gives a metric's signature as it was really computed (judge and prompts included),
-        told how much of it came with the records.
+        Args:
+            title: of the data.
+            suite: title of the suites.
+            notes: sentences for the reader.
+            sign: gives a metric's signature as it was really computed (judge and prompts included),
+                from the metric and how much of it came with the records.
+            judging: what was asked of the judge; ``None`` where nobody was asked.
+            embedding: what was asked of an embedding endpoint.
+            nuggets: hash of the nugget bank.
+            suites: of the run, for their totals.
 
         Raises:
             UsageError: no sample has a column that was asked for, to slice or to cluster by.
@@ -198,7 +211,9 @@ class Accumulator:
 
     @property
     def _label_metrics(self) -> int:
-        """How many metrics cannot do without the answerability label: its absence is an error."""
+        """How many metrics need the answerability label: where it is missing, the run is
+        incomplete.
+        """
         return sum("answerability" in metric.needs for metric in self.metrics.values())
 
     def _demand(self, name: str, use: str, there: bool, known: Iterable[str]) -> None:
@@ -237,29 +252,35 @@ class Accumulator:
                 why, hint = self.cause, ""
             # What the judge said follows by itself.
             details = [one for spent in asked for one in spent.details.values() if one]
-            told = any(one in why or why.rstrip(". ") in one for one in details)
-            because = "" if told else f": {why.rstrip('.')}"
-            yield f"Nothing was scored{because}.{hint}"
+            is_repeated = any(one in why or why.rstrip(". ") in one for one in details)
+            cause = "" if is_repeated else f": {why.rstrip('.')}"
+            yield f"Nothing was scored{cause}.{hint}"
         elif self.cause:
             yield self.cause
         if any(metric.n_scored for metric in metrics.values()):
-            for said, names in self._absent.items():
+            for detail, names in self._absent.items():
                 some = any(metrics[name].n_scored for name in names)
-                yield f"{', '.join(names)}: unscored, {said}.{_NEEDED_NONE if some else ''}"
+                yield f"{', '.join(names)}: unscored, {detail}.{_NEEDED_NONE if some else ''}"
             if self._absent and self._made_of:
                 yield f"{', '.join(self._made_of)}: unscored as well, being made of these."
             elif not self.cause:
-                for name, said in self._made_of.items():
-                    yield f"{name}: unscored, {said}."
+                for name, detail in self._made_of.items():
+                    yield f"{name}: unscored, {detail}."
         if judging is not None:
-            told_of = judging.details
-            yield from _unanswered("question", "without an answer", judging.failures, told_of)
-            yield from _unanswered("vote", "lost", judging.lost_votes, told_of)
-            of_parts = {reason: told_of[f"{reason}{IN_PART}"] for reason in judging.in_part}
+            details_by_reason = judging.details
+            yield from _unanswered(
+                "question", "without an answer", judging.failures, details_by_reason
+            )
+            yield from _unanswered("vote", "lost", judging.lost_votes, details_by_reason)
+            of_parts = {
+                reason: details_by_reason[f"{reason}{IN_PART}"] for reason in judging.in_part
+            }
             yield from _unanswered("answer", "without a part", judging.in_part, of_parts)
         if embedding is not None:
-            told_of = embedding.details
-            yield from _unanswered("text", "without a vector", embedding.failures, told_of)
+            details_by_reason = embedding.details
+            yield from _unanswered(
+                "text", "without a vector", embedding.failures, details_by_reason
+            )
         n = len(self.columns)
         if self.clustered_by is not None and n > 1 and len(set(self._clusters)) == 1:
             yield (
@@ -271,19 +292,19 @@ class Accumulator:
         strict = [metric for metric in self.metrics.values() if metric.lacks(nothing) is not None]
         needs = {need for metric in strict for need in metric.needs}
         if self._unanswered and "answer" in needs:
-            said = ", ".join(f"{what} {count}" for what, count in self.failures.most_common())
+            counts = ", ".join(f"{what} {count}" for what, count in self.failures.most_common())
             lacking = self._unanswered
             yield (
                 f"{share(lacking, n, 'sample')} {either(lacking, 'has', 'have')} no answer"
-                f"{f' ({said})' if said else ''}: {either(lacking, 'it is', 'they are')} unscored, "
-                "so the means speak only of the others."
+                f"{f' ({counts})' if counts else ''}: {either(lacking, 'it is', 'they are')} "
+                "unscored, so the means speak only of the others."
             )
         if self._unlabelled and self._label_metrics:
-            said = (
+            sentence = (
                 "{n} {sample lacks|samples lack} the answerability label that some metrics need; "
                 "the run is incomplete. Give 'answerability' (or 'Answerability') in each record."
             )
-            yield str(Tally(said, self._unlabelled))
+            yield str(Tally(sentence, self._unlabelled))
         if self.config.cluster_by is not None and self._clustered < n:
             alone = n - self._clustered
             yield (
@@ -305,7 +326,7 @@ _NEEDED_NONE = " The values that are there needed no model; they tell nothing of
 def _unanswered(
     noun: str, what: str, counts: Mapping[str, int], details: Mapping[str, str]
 ) -> Iterator[str]:
-    """A sentence for each reason: how many, and what was said the first time."""
+    """A sentence for each reason: how many, and the detail of the first."""
     for reason, n in counts.items():
         why = details.get(reason, "").strip()
         many = f"{n:,} {noun}{'' if n == 1 else 's'} {what} ({reason.replace('_', ' ')})"
@@ -340,7 +361,7 @@ def _summed(told: Iterable[Warning | str]) -> list[str]:
             counts[one.sentence] = (counts.get(one.sentence) or 0) + one.n
         else:
             counts.setdefault(str(one))
-    return [said if n is None else str(Tally(said, n)) for said, n in counts.items()]
+    return [sentence if n is None else str(Tally(sentence, n)) for sentence, n in counts.items()]
 
 
 def collect(

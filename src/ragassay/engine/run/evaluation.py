@@ -22,7 +22,7 @@ from ragassay.engine.config import (
     make_plan,
     own_metrics,
 )
-from ragassay.engine.consistency import Compared, Repeats, keeping
+from ragassay.engine.consistency import Compared, ConsistencyRun, keeping
 from ragassay.engine.models import (
     address_for,
     check_models,
@@ -157,10 +157,17 @@ def prepare(
     dry: bool = False,
     environment: Mapping[str, str] | None = None,
 ) -> Job:
-    """Opens the data and resolves all names, so that what is wrong shows before the work begins.
+    """Opens the data and resolves all names, so that errors show before the work begins.
 
-    ``judge`` takes the place of the one that the configuration names. With ``dry`` the job is only
-    looked at (see `preview`): the judge's key is not needed, and no ledger is made.
+    Args:
+        config: of the run.
+        data: to be read; what the configuration names when left out.
+        chosen: suites that take the place of those that the configuration names.
+        objects: metrics that come on top of those.
+        judge: takes the place of the one that the configuration names.
+        dry: whether the job is only previewed (see `preview`): the judge's key is then not needed,
+            and no ledger is made.
+        environment: where keys are looked for; the process's own when left out.
 
     Raises:
         InputError: the data or the nugget bank cannot be opened.
@@ -173,7 +180,7 @@ def prepare(
     own = own_metrics(config.model_dump())
     plan = make_plan(config, format_of(data, config), chosen, [*objects, *own])
     if config.judge_prompt:
-        _tell_twice(plan)
+        _warn_of_two_instructions(plan)
     refused = any(metric.counts_chunks for metric in plan.every.values())
     source = open_source(data, config, refuse_joined=refused)
     shown = {name: str(metric) for name, metric in plan.every.items()}
@@ -202,8 +209,8 @@ def prepare(
     return Job(config, source, plan, tuple(checks), session, rereads, address)
 
 
-def _tell_twice(plan: Plan) -> None:
-    """Tells that answers are matched by ragassay's instructions and by the user's, too."""
+def _warn_of_two_instructions(plan: Plan) -> None:
+    """Warns where answers are matched by ragassay's instructions and by the user's as well."""
     ours = [name for name, one in plan.every.items() if one.name == AnswerMatches.name]
     own = [
         name
@@ -219,7 +226,7 @@ def _tell_twice(plan: Plan) -> None:
         )
 
 
-def _found(repeats: Result) -> Result:
+def _consistency_of(repeats: Result) -> Result:
     """The consistency that a run found: no closure, which could not be pickled."""
     return repeats
 
@@ -248,13 +255,14 @@ class Job:
         *,
         keep: bool = True,
     ) -> Result:
-        """Scores and summarises; writes the run folder when the configuration names one.
+        """Scores and summarises. Writes the run folder when the configuration names one.
 
-        ``progress`` is told of the samples, ``compared`` of the queries whose runs are then looked
-        at together.
-
-        Samples and outcomes of a run without a folder stay in memory, unless ``keep`` is false:
-        then the result has its summary and columns only.
+        Args:
+            progress: called with the number of samples done.
+            compared: called while repeated runs are compared, with the number of queries done and
+                the number of all.
+            keep: whether samples and outcomes stay in memory where there is no folder. Without them
+                the result has its summary and columns only.
         """
         config, plan, source = self.config, self.plan, self.source
         collected = Accumulator(config, plan.metrics)
@@ -275,19 +283,21 @@ class Job:
             bank = None if asker is None else self.bank(asker)
             models = models_for(config, self.embedding, stack, asker, self.session)
             metrics = list(plan.metrics.values())
-            whole = AllSamples(self.rereads)
-            again = None
+            all_samples = AllSamples(self.rereads)
+            groups = None
             if plan.consistency is not None:
-                again = keeping(stack, config.output, sink.in_memory)
+                groups = keeping(stack, config.output, sink.in_memory)
             slow = here(metrics, models) or embeds_here(config, self.embedding, metrics)
             size = MODELLED_WINDOW if slow else None
-            stream = score_stream(source.samples, metrics, asker, size, models=models, whole=whole)
+            stream = score_stream(
+                source.samples, metrics, asker, size, models=models, whole=all_samples
+            )
             by_asking = asker is not None and size is None
             if asker is not None and by_asking:
-                asker.told = progress
+                asker.progress = progress
             takers: list[Callable[[Sequence[Sample]], None]] = []
-            if again is not None:
-                takers.append(again.add)
+            if groups is not None:
+                takers.append(groups.add)
             if progress is not None and not by_asking:
                 takers.append(lambda _: progress(len(collected.columns)))
             collect(stream, collected, sink, takers)
@@ -313,10 +323,10 @@ class Job:
             if spent is not None:
                 resolved["judged_by"] = spent.signature
             repeats = None
-            if plan.consistency is not None and again is not None:
+            if plan.consistency is not None and groups is not None:
                 first = resolved, summary, collected.columns
                 older = None if writer is None else writer.replace
-                second = Repeats(config, plan.consistency, *first, again, models, older)
+                second = ConsistencyRun(config, plan.consistency, *first, groups, models, older)
                 repeats = second.run(compared, keep=keep)
             if writer is not None:
                 if repeats is None:
@@ -326,12 +336,12 @@ class Job:
                 writer.finish(resolved, summary)
         folder = None if config.output is None else Path(config.output)
         options = IntervalOptions(config.interval, config.level, config.n_resamples, config.seed)
-        told = [(summary, collected.columns)]
+        tables = [(summary, collected.columns)]
         if repeats is not None:
-            told.append((repeats.summary, repeats.columns))
-        found = tuple(
+            tables.append((repeats.summary, repeats.columns))
+        gate_results = tuple(
             one
-            for part in told
+            for part in tables
             for one in gates.decide(self.gates, *part, options, trust_offline=config.trust_offline)
         )
         verdicts = kept if folder is None else VerdictFile(folder / VERDICTS)
@@ -342,10 +352,10 @@ class Job:
             folder,
             sink.rows,
             sink.samples,
-            gates=found,
+            gates=gate_results,
             bank=bank,
             verdicts=verdicts,
-            _consistency=no_consistency if repeats is None else partial(_found, repeats),
+            _consistency=no_consistency if repeats is None else partial(_consistency_of, repeats),
         )
 
     def _asker(self, stack: ExitStack, keep: Callable[[Asked], None] | None) -> Asker | None:

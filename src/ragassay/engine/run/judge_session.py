@@ -77,7 +77,12 @@ class JudgeSession:
         keep: Callable[[Asked], None] | None = None,
         context: Mapping[str, Any] | None = None,
     ) -> Asker:
-        """An asker of this judge; `doing` then speaks of it."""
+        """A new asker of this judge; `doing` describes its state from then on.
+
+        Args:
+            keep: called with each verdict.
+            context: what questions may look up, such as the nugget bank.
+        """
         self._asker = Asker(self.judge, keep=keep, context=context)
         return self._asker
 
@@ -168,7 +173,12 @@ def open_session(
 
 
 def spending(asker: Asker, seconds: float) -> Spending:
-    """What was asked through an asker, for the summary."""
+    """What was asked through an asker, for the summary.
+
+    Args:
+        asker: that was used.
+        seconds: that the run took.
+    """
     counted = dict(vars(asker.usage))
     for name in ("failures", "lost_votes", "in_part"):
         counted[name] = dict(counted[name].most_common())
@@ -220,7 +230,9 @@ def signature(
 
 
 def _asked(question: Question[Any], judge: Judge) -> str:
-    """A kind of question, its prompts' hashes, and what of its parameters an endpoint rejects."""
+    """A kind of question, the hashes of its prompts, and which of its parameters an endpoint
+    rejects.
+    """
     hashes = sorted({question.prompt_hash(leaf.model) for leaf in judge.leaves()})
     without = "".join(f"-{name}" for name in judge.without(question.sampling()))
     return f"{question.kind}:{'+'.join(hashes) or f'v{question.version}'}{without}"

@@ -1,4 +1,4 @@
-"""A pooled nugget bank: nuggets belong to the query, whoever retrieved their passages.
+"""A pooled nugget bank: the nuggets of each query, from the passages of all systems.
 
 All passages that any system, in any repeat, retrieved for a query are read together, so that every
 answer to it is measured against the same facts.
@@ -51,16 +51,20 @@ def pooled(samples: Iterable[Sample], asker: Asker, metrics: Iterable[Metric] = 
     """
     options = _options(metrics)
     pools = list(_pools(samples).items())
-    found: list[QueryNuggets] = []
+    entries: list[QueryNuggets] = []
     for at in range(0, len(pools), _TOGETHER):
         work = _all_made(pools[at : at + _TOGETHER], asker, options)
-        found += asker.submit(work).result()
-    return NuggetBank(found)
+        entries += asker.submit(work).result()
+    return NuggetBank(entries)
 
 
 def checked(samples: Iterable[Sample], bank: NuggetBank) -> Iterator[Sample]:
-    """The samples, each with a query that the bank knows under the same text or not at all. Warns
-    at the end where the bank had no nugget for any of them.
+    """Passes samples on after checking that each has the query text that the bank has for its id.
+    Warns at the end where the bank has no nugget for any of them.
+
+    Args:
+        samples: of the run.
+        bank: its nuggets.
 
     Raises:
         InputError: the bank's entry of a sample's id is about another query.
@@ -73,11 +77,11 @@ def checked(samples: Iterable[Sample], bank: NuggetBank) -> Iterator[Sample]:
         example = example or sample.id
         yield sample
     if example is not None and not served:
-        said = (
+        sentence = (
             f"The nugget bank {bank.path or ''} has no nugget for any query of the data: its first "
             f"id is {next(iter(bank), '')!r}, that of the data is {example!r}."
         )
-        warnings.warn(" ".join(said.split()), RagassayWarning, stacklevel=2)
+        warnings.warn(" ".join(sentence.split()), RagassayWarning, stacklevel=2)
 
 
 def _options(metrics: Iterable[Metric]) -> NuggetOptions:
@@ -97,9 +101,9 @@ async def _all_made(
 
 
 def _pools(samples: Iterable[Sample]) -> Mapping[str, _Pool]:
-    found: dict[str, _Pool] = {}
+    pools: dict[str, _Pool] = {}
     for sample in samples:
-        pool = found.setdefault(sample.id, _Pool(sample.query, earlier_queries(sample)))
+        pool = pools.setdefault(sample.id, _Pool(sample.query, earlier_queries(sample)))
         if pool.query is None:
             pool.query = sample.query
         elif sample.query is not None and sample.query.split() != pool.query.split():
@@ -113,7 +117,7 @@ def _pools(samples: Iterable[Sample]) -> Mapping[str, _Pool]:
                 pool.textless += 1
             else:
                 pool.texts[passage.text] = None
-    return found
+    return pools
 
 
 async def _made(name: str, pool: _Pool, asker: Asker, options: NuggetOptions) -> QueryNuggets:

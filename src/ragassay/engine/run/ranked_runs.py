@@ -91,37 +91,54 @@ def evaluate_run(
 
 
 def read_rankings(qrels: Path, run: Path) -> tuple[Rankings, str]:
-    """The rankings of a TREC run by qrels files, and the run's tag.
+    """Reads a TREC run and its qrels.
+
+    Args:
+        qrels: file of the judgements.
+        run: file of the ranked documents.
+
+    Returns:
+        The rankings, and the run's tag.
 
     Raises:
         InputError: see `ragassay.formats.trec_files`; or a document that occurs twice for one query
             (with its line), or a run none of whose queries is judged.
     """
-    found = trec_files.read_run(run)
-    with _told(qrels, run):
-        return ranking_sources.from_frames(trec_files.read_qrels(qrels), found.frame), found.tag
+    trec_run = trec_files.read_run(run)
+    with _errors_with_place(qrels, run):
+        return ranking_sources.from_frames(
+            trec_files.read_qrels(qrels), trec_run.frame
+        ), trec_run.tag
 
 
 def read_judged(path: Path, run: Path, judgements: Judgements = "qrels") -> tuple[JudgedRun, str]:
-    """A TREC run with its judgements, of whichever kind, and the run's tag.
+    """Reads a TREC run and its judgements of any kind.
+
+    Args:
+        path: file of the judgements.
+        run: file of the ranked documents.
+        judgements: what the file holds.
+
+    Returns:
+        The run in the form for these judgements, and its tag.
 
     Raises:
         InputError: see `read_rankings` and `ragassay.formats.trec_judgements`.
     """
     if judgements == "qrels":
         return read_rankings(path, run)
-    found = trec_files.read_run(run)
-    with _told(path, run):
+    trec_run = trec_files.read_run(run)
+    with _errors_with_place(path, run):
         if judgements == "qrels_jg":
             grouped = trec_judgements.read_grouped_qrels(path)
-            return judgement_groups.from_frames(grouped, found.frame), found.tag
+            return judgement_groups.from_frames(grouped, trec_run.frame), trec_run.tag
         levels = trec_judgements.read_preferences(path, qrels=judgements == "qrels_prefs")
-        return preferences.from_frames(levels, found.frame), found.tag
+        return preferences.from_frames(levels, trec_run.frame), trec_run.tag
 
 
 @contextmanager
-def _told(qrels: Path, run: Path) -> Iterator[None]:
-    """Puts files and lines into what is said of their contents."""
+def _errors_with_place(qrels: Path, run: Path) -> Iterator[None]:
+    """Adds the files and lines to errors about their contents."""
     try:
         yield
     except ranking_sources.RepeatedDocumentError as error:
@@ -133,10 +150,14 @@ def _told(qrels: Path, run: Path) -> Iterator[None]:
 
 
 def aggregate(metric: Metric | PreferenceMeasure, values: Floats) -> float:
-    """One number for all queries: the mean, the sum or the geometric mean, as the metric says.
+    """One number for all queries: the mean, the sum or the geometric mean.
 
-    Values are added one after the other in the order of the queries, as trec_eval does: numpy's own
-    sum adds in pairs, which may change the last digit shown.
+    Values are added one after the other, as trec_eval does: numpy's own sum adds in pairs, which
+    may change the last digit shown.
+
+    Args:
+        metric: says which aggregate.
+        values: one for each query, in the order of the queries.
     """
     if metric.aggregate == "geometric":
         logs = np.log(np.maximum(values, GEOMETRIC_FLOOR))
@@ -152,14 +173,16 @@ def _sum_in_order(values: Floats) -> float:
 def _metrics(
     given: str | Iterable[str | Metric], ks: Sequence[int] | None
 ) -> dict[str, RankingMetric]:
-    found: dict[Metric, str] = {}
+    names_of: dict[Metric, str] = {}
     for item in [given] if isinstance(given, str) else given:
         named = {str(item): item} if isinstance(item, Metric) else naming.named(item, ks=ks)
         for name, metric in named.items():
-            found.setdefault(metric, name)
-    chosen = {name: metric for metric, name in found.items() if isinstance(metric, RankingMetric)}
-    if len(chosen) < len(found) or not chosen:
-        odd = next((str(m) for m in found if not isinstance(m, RankingMetric)), "Nothing")
+            names_of.setdefault(metric, name)
+    chosen = {
+        name: metric for metric, name in names_of.items() if isinstance(metric, RankingMetric)
+    }
+    if len(chosen) < len(names_of) or not chosen:
+        odd = next((str(m) for m in names_of if not isinstance(m, RankingMetric)), "Nothing")
         raise UsageError(f"{odd} is no measure of a ranking with qrels.")
     return chosen
 

@@ -1,4 +1,4 @@
-"""From a score back to the words behind it, and from those words to the score again."""
+"""Explains scores by the verdicts that they rest on, and computes scores again from them."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ from ragassay.strict import dumps
 
 @dataclass(frozen=True)
 class Evidence:
-    """One score and what stands behind it.
+    """One score and the verdicts that it rests on.
 
-    ``metric`` is its canonical name; ``row`` has the name that the run shows.
-    ``verdicts`` are records as in ``verdicts.jsonl``; those of a judge that was sent no prompt have
-    the question's ``data`` besides, where the metric that asked is known here. ``cut`` names the
-    texts that the offline judge did not read to their end, where there are any.
+    ``metric`` is its canonical name; ``row`` has the name that the run shows. ``verdicts`` are
+    records as in ``verdicts.jsonl``; those of a judge that was sent no prompt also have the
+    ``data`` of the question, where the metric that asked is known here. ``cut`` names the texts
+    that the offline judge did not read to their end, where there are any.
     """
 
     row: ScoreRow
@@ -120,7 +120,7 @@ def explain(
     system: str | None = None,
     repeat: int | None = None,
 ) -> Explained:
-    """The scores of a sample with the verdicts behind them.
+    """The scores of a sample with the verdicts that they rest on.
 
     Args:
         result: a run.
@@ -133,14 +133,18 @@ def explain(
     Raises:
         UsageError: no such sample or metric, or several samples of this id.
     """
-    found = _find(result, sample, system, repeat)
+    chosen_sample = _find(result, sample, system, repeat)
     entries = result.summary.metrics
     chosen: Iterable[str] = entries
     if metric is not None:
         canonical = {name: entry.metric for name, entry in entries.items()}
         chosen = shown(metric, canonical, result.config.get("suite") or (), "this run")
-    rows = [row for row in result.scores if row.identity == found.identity and row.metric in chosen]
-    data = _asked_data(result, found, rows)
+    rows = [
+        row
+        for row in result.scores
+        if row.identity == chosen_sample.identity and row.metric in chosen
+    ]
+    data = _asked_data(result, chosen_sample, rows)
     scores = []
     for row in rows:
         entry = result.summary.metrics[row.metric]
@@ -149,11 +153,11 @@ def explain(
             _with_data(record, data.get(record["id"])) for record in records if record is not None
         )
         scores.append(Evidence(row, entry.metric, entry.title, entry.signature, verdicts))
-    return Explained(found, tuple(scores))
+    return Explained(chosen_sample, tuple(scores))
 
 
 def rescore(result: Result, ledger: Ledger | None = None) -> Rescored:
-    """Computes every score of a run again, from its samples and verdicts alone: nobody is asked.
+    """Computes every score of a run again, from its samples and verdicts alone. No judge is asked.
 
     Args:
         result: a run that was kept (in a folder, or whole in memory).
@@ -174,9 +178,9 @@ def rescore(result: Result, ledger: Ledger | None = None) -> Rescored:
     }
     with Asker(judge, context=context_of(result)) as asker:
         models = models_again(result.config, result.folder)
-        whole = AllSamples(lambda: result.samples)
+        all_samples = AllSamples(lambda: result.samples)
         for samples, outcomes in score_stream(
-            result.samples, list(metrics.values()), asker, models=models, whole=whole
+            result.samples, list(metrics.values()), asker, models=models, whole=all_samples
         ):
             for at, sample in enumerate(samples):
                 for name, column in zip(metrics, outcomes, strict=True):
@@ -215,7 +219,9 @@ class FromEvidence(Judge):
         return "evidence"
 
     async def answer(self, question: Question[R_co], repeat: int = 0) -> Verdict[R_co] | Failure:
-        """What was said then; `MISSING_INPUT` where nothing was."""
+        """The stored answer to a question; a `Failure` with `MISSING_INPUT` where the run holds
+        none.
+        """
         name = evidence_id(question, repeat)
         self.used[name] = question
         record = self._verdicts.get(name)
@@ -239,7 +245,7 @@ class FromEvidence(Judge):
         return decided(question, again, rule, needed, len(again), record["judge"], repeat)
 
     def _one(self, record: Record, question: Question[Any], repeat: int) -> Vote:
-        """What one judge said, in the ledger's words where there is one."""
+        """The answer of one judge, by the ledger's form of it where there is one."""
         request = record.get("request")
         if self._ledger is not None and request and record.get("answer") is not None:
             entry = self._ledger.find(request)
@@ -260,17 +266,17 @@ def metrics_of(result: Result) -> dict[str, Metric]:
         UsageError: one is not known here.
     """
     own_metrics(result.config, result.folder)
-    found = {}
+    metrics = {}
     for name, entry in result.summary.metrics.items():
         try:
-            found[name] = naming.parse(entry.metric)
+            metrics[name] = naming.parse(entry.metric)
         except UsageError as error:
             raise UsageError(
                 f"The metric {name!r} is not known here, so it cannot be computed again. If it is "
                 "a class of your own, import the module that defines it, and then call "
                 "ragassay.engine.run.rescoring.rescore(ragassay.open_run(FOLDER)) from Python."
             ) from error
-    return found
+    return metrics
 
 
 def context_of(result: Result) -> dict[str, Any]:
@@ -287,8 +293,9 @@ def context_of(result: Result) -> dict[str, Any]:
 def _asked_data(
     result: Result, sample: Sample, rows: Sequence[ScoreRow]
 ) -> Mapping[str, Mapping[str, Any]]:
-    """The data of the questions behind some scores, found by asking the evidence again. Metrics
-    that are not known here are left out."""
+    """The data of the questions that some scores rest on; the metrics ask them again of the stored
+    evidence. Metrics that are not known here are left out.
+    """
     with suppress(RagassayError):
         own_metrics(result.config, result.folder)
     wanted = []
@@ -306,32 +313,34 @@ def _asked_data(
 
 
 def _with_data(record: Record, data: Mapping[str, Any] | None) -> Record:
-    """A verdict with what it is about; with all of it, where no prompt says it."""
+    """A verdict with a summary of what it is about; with all of the data, where no prompt contains
+    it.
+    """
     if data is None:
         return record
-    found = {**record, "about": record.get("about") or about_of(data)}
+    extended = {**record, "about": record.get("about") or about_of(data)}
     judges = [str(one.get("judge", "")) for one in (record, *record.get("votes", ()))]
     cut = [name for name, _ in too_long(data)]
     if cut and any(judge.startswith(OFFLINE) for judge in judges):
-        found["cut"] = cut
+        extended["cut"] = cut
     prompted = any(one.get("messages") for one in (record, *record.get("votes", ())))
-    return found if prompted else {**found, "data": data}
+    return extended if prompted else {**extended, "data": data}
 
 
 def _find(result: Result, name: str, system: str | None, repeat: int | None) -> Sample:
-    found = [
+    matches = [
         sample
         for sample in result.samples
         if sample.id == name and system in (None, sample.system) and repeat in (None, sample.repeat)
     ]
-    if not found:
+    if not matches:
         ids = [identity[0] for identity in result.columns.identities]
         hint = did_you_mean(name, ids) or f"There are: {', '.join(dict.fromkeys(ids[:5]))} ..."
         raise UsageError(f"The run has no sample {name!r}. {hint}")
-    if len(found) > 1:
-        which = "; ".join(_spelled(sample.identity) for sample in found[:6])
-        raise UsageError(f"{len(found)} samples have the id {name!r}: {which}. Say which one.")
-    return found[0]
+    if len(matches) > 1:
+        which = "; ".join(_spelled(sample.identity) for sample in matches[:6])
+        raise UsageError(f"{len(matches)} samples have the id {name!r}: {which}. Say which one.")
+    return matches[0]
 
 
 def _spelled(identity: Identity) -> str:
@@ -340,14 +349,14 @@ def _spelled(identity: Identity) -> str:
 
 
 def _same(stored: ScoreRow, again: ScoreRow) -> bool:
-    """Whether two rows say the same, whichever of them went through JSON."""
+    """Whether two rows are equal, even if only one of them was read from JSON."""
     plain = [dumps(replace(row, evidence=(), judge="").to_record()) for row in (stored, again)]
     return plain[0] == plain[1]
 
 
-def differing(found: Iterable[tuple[ScoreRow, ScoreRow]]) -> Iterator[str]:
-    """A sentence for each score that came out another."""
-    for stored, again in found:
+def differing(pairs: Iterable[tuple[ScoreRow, ScoreRow]]) -> Iterator[str]:
+    """A sentence for each score whose recomputed value differs."""
+    for stored, again in pairs:
         before = stored.value if stored.value is not None else stored.reason
         after = again.value if again.value is not None else again.reason
         yield f"{stored.sample}: {stored.metric} was {before}, and is {after}"

@@ -1,4 +1,4 @@
-"""What a run folder records of how it came about: a configuration that can be run again."""
+"""The configuration that a run folder records, so that the run can be repeated."""
 
 from __future__ import annotations
 
@@ -21,7 +21,15 @@ def resolved_config(
     clustered_by: str | None,
     signatures: Mapping[str, str],
 ) -> dict[str, Any]:
-    """The content of ``run.yaml``; a user's own files are copied into the run folder on the way."""
+    """The content of ``run.yaml``. Copies the user's own files into the run folder.
+
+    Args:
+        config: of the run; its ``output`` is the folder.
+        plan: metrics and suites.
+        source: of the samples.
+        clustered_by: the clustering column, if there is one.
+        signatures: by metric.
+    """
     import numpy as np
 
     body = config.model_dump(exclude_none=True)
@@ -58,27 +66,33 @@ def _is_name_of(metric: Metric, name: str, local: Mapping[str, str]) -> bool:
 
 
 def moved_config(body: Mapping[str, Any], old: Path, new: Path) -> dict[str, Any]:
-    """The content of one folder's ``run.yaml`` as that of another's: its paths start there."""
-    found = dict(body)
-    make_absolute(found, old)
-    make_relative(found, new)
-    return found
+    """The content of ``run.yaml`` for another folder.
+
+    Args:
+        body: content of ``run.yaml``.
+        old: folder that its paths start from.
+        new: folder that they are to start from.
+    """
+    moved = dict(body)
+    make_absolute(moved, old)
+    make_relative(moved, new)
+    return moved
 
 
 def _copied(config: RunConfig, folder: Path) -> dict[str, Any]:
     """Copies a user's own files into the run folder; the keys of run.yaml that name the copies."""
     from ragassay.judges.rubrics import read_rubric
 
-    found: dict[str, Any] = {}
+    keys: dict[str, Any] = {}
     if config.rubric:
         # A rubric's name is unique in a run, that of its file need not be.
-        found["rubric"] = [
+        keys["rubric"] = [
             _copy(Path(name), folder, f"{read_rubric(name).name}.yaml") for name in config.rubric
         ]
     if config.judge_prompt is not None:
         prompt = Path(config.judge_prompt)
-        found["judge_prompt"] = _copy(prompt, folder, prompt.name)
-    return found
+        keys["judge_prompt"] = _copy(prompt, folder, prompt.name)
+    return keys
 
 
 def _copy(source: Path, folder: Path, file_name: str) -> str:

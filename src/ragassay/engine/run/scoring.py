@@ -45,10 +45,19 @@ def score_stream(
     models: Models | None = None,
     whole: AllSamples | None = None,
 ) -> Iterator[tuple[Sequence[Sample], list[Sequence[Outcome]]]]:
-    """Yields each window's samples with one list of outcomes a metric, in the metrics' order.
+    """Scores samples, a window at a time.
 
-    Where samples can be read only once, and ``whole`` cannot open them again, metrics that take
-    all of them are unscored.
+    Args:
+        samples: read once.
+        metrics: to be computed.
+        asker: asks the judge; without one nothing is asked ahead.
+        size: samples in a window; `WINDOW` or `JUDGED_WINDOW` when left out.
+        models: of the run.
+        whole: opens the samples again. Where it cannot, metrics that need all samples are unscored.
+
+    Yields:
+        The samples of a window, and one list of outcomes for each metric, in the order of the
+        metrics.
     """
     judged = judged_among(metrics)
     shared = models or Models(), whole or AllSamples(None)
@@ -68,25 +77,34 @@ def score_stream(
 
 def judged_among(metrics: Iterable[Metric]) -> list[JudgedMetric]:
     """The metrics that ask a judge, those among the others' inputs included."""
-    found: dict[JudgedMetric, None] = {}
+    judged: dict[JudgedMetric, None] = {}
     for metric in metrics:
         if isinstance(metric, JudgedMetric):
-            found[metric] = None
-        found.update(dict.fromkeys(judged_among(metric.inputs)))
-    return list(found)
+            judged[metric] = None
+        judged.update(dict.fromkeys(judged_among(metric.inputs)))
+    return list(judged)
 
 
 async def judge_all(
     samples: Sequence[Sample], judged: Sequence[JudgedMetric], asker: Asker
 ) -> Judged:
-    """All judged metrics of a window, sample by sample and with one memory for their questions."""
+    """Computes all judged metrics of a window, sample by sample. A question that several ask is
+    asked once.
+
+    Args:
+        samples: of the window.
+        judged: the metrics that ask.
+        asker: asks the judge.
+    """
     scope = asker.scope()
 
     async def every(sample: Sample) -> Sequence[Outcome]:
         return await asyncio.gather(*(metric.outcome(sample, scope) for metric in judged))
 
-    found = await asyncio.gather(*(asker.whole(partial(every, sample)) for sample in samples))
-    return {metric: [row[at] for row in found] for at, metric in enumerate(judged)}
+    rows = await asyncio.gather(
+        *(asker.finish_sample(partial(every, sample)) for sample in samples)
+    )
+    return {metric: [row[at] for row in rows] for at, metric in enumerate(judged)}
 
 
 def _joined(
@@ -105,20 +123,20 @@ def _joined(
 def _scored(
     window: Window, metrics: Sequence[Metric]
 ) -> tuple[Sequence[Sample], list[Sequence[Outcome]]]:
-    found = [window.outcomes(metric) for metric in metrics]
+    outcomes = [window.outcomes(metric) for metric in metrics]
     for metric in _reached(metrics):
-        for said in metric.remarks(window):
-            warnings.warn(said, stacklevel=2)
-    return window.samples, found
+        for remark in metric.remarks(window):
+            warnings.warn(remark, stacklevel=2)
+    return window.samples, outcomes
 
 
 def _reached(metrics: Iterable[Metric]) -> dict[Metric, None]:
     """The metrics and all that they are made of, each once."""
-    found: dict[Metric, None] = {}
+    reached: dict[Metric, None] = {}
     for metric in metrics:
-        found[metric] = None
-        found.update(_reached(metric.inputs))
-    return found
+        reached[metric] = None
+        reached.update(_reached(metric.inputs))
+    return reached
 
 
 def _batched(items: Iterable[T], size: int) -> Iterator[tuple[T, ...]]:

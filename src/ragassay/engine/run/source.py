@@ -39,7 +39,9 @@ class Source:
     _hash: hashlib._Hash = field(default_factory=hashlib.sha256)
 
     def count(self) -> int | None:
-        """How many samples there are to come at most, where that is cheap to know: one a line."""
+        """The largest possible number of samples, where that is cheap to know: one a line; else
+        ``None``.
+        """
         if self.path is None or self.format not in _ONE_A_LINE or not self.path.is_file():
             return None
         with self.path.open("rb") as stream:
@@ -59,7 +61,12 @@ class Source:
 
 
 def format_of(data: Data, config: RunConfig) -> str:
-    """The format of data; ``memory`` for what is there already, unless ML cube's names tell more.
+    """The name of the data's format; ``memory`` for data in memory, unless it has ML cube's column
+    names.
+
+    Args:
+        data: a path, or samples or records in memory.
+        config: may name the format.
 
     Raises:
         InputError: a file cannot be opened, or no format fits it.
@@ -136,7 +143,8 @@ def _is_bounded(config: RunConfig) -> bool:
 
 
 def _within(samples: Iterator[Sample], config: RunConfig, path: Path | None) -> Iterator[Sample]:
-    """The samples whose time lies in the interval that is asked for; tells what it leaves out.
+    """The samples whose time lies in the interval that is asked for. Warns of those that it leaves
+    out.
 
     Raises:
         InputError: none does.
@@ -164,8 +172,8 @@ def _within(samples: Iterator[Sample], config: RunConfig, path: Path | None) -> 
             hint="Both ends are included; a time without a zone is UTC.",
         )
     if left:
-        told = f"Samples left out by the time interval: {' and '.join(left)}."
-        warnings.warn(told, RagassayWarning, stacklevel=2)
+        sentence = f"Samples left out by the time interval: {' and '.join(left)}."
+        warnings.warn(sentence, RagassayWarning, stacklevel=2)
 
 
 def _hashed(samples: Iterator[Sample], source: Source) -> Iterator[Sample]:

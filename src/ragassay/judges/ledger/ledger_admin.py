@@ -1,6 +1,6 @@
-"""Looking after a ledger: what is in it, taking it elsewhere, throwing old answers away.
+"""Administration of a ledger: statistics, export, deletion of old answers.
 
-Vectors are counted and thrown away like answers, as the kind ``embedding``; they are not exported.
+Vectors are counted and deleted like answers, as the kind ``embedding``; they are not exported.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ragassay.transport import providers
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which entries are meant; everything where nothing is said.
+    """Which entries are selected; all where no field is set.
 
     Attributes:
         model: the model that was asked for.
@@ -60,7 +60,7 @@ class Selection:
         return " AND ".join(parts) or "1", values
 
     def of_vectors(self, ledger: Ledger) -> tuple[str, list[Any]] | None:
-        """The condition on a ledger's vectors; ``None`` where none of them is meant."""
+        """The condition on a ledger's vectors; ``None`` where none of them is selected."""
         if self.kind not in (None, vectors.KIND) or self.failed or not vectors.exists(ledger):
             return None
         return replace(self, kind=None).condition()
@@ -179,7 +179,12 @@ class Stats:
 
 
 def stats(ledger: Ledger, selection: Selection = Selection()) -> Stats:
-    """Counts, tokens and money by judge and kind of question."""
+    """Counts, tokens and money by judge and kind of question.
+
+    Args:
+        ledger: to be counted.
+        selection: of its entries; all when left out.
+    """
     condition, values = selection.condition()
     failures: dict[tuple[str, str, str], dict[str, int]] = {}
     for *group, reason, n in ledger.select(
@@ -202,10 +207,10 @@ def stats(ledger: Ledger, selection: Selection = Selection()) -> Stats:
     for row in rows:
         numbers = (row.input_tokens, row.output_tokens, row.unpriced, row.first, row.last)
         texts = (row.endpoint, row.model, row.kind, *row.failures)
-        whole = all(isinstance(one, int | float) for one in numbers) and all(
+        is_valid = all(isinstance(one, int | float) for one in numbers) and all(
             isinstance(one, str) for one in texts
         )
-        if not whole or not 0 <= row.first <= row.last < END_OF_TIME:
+        if not is_valid or not 0 <= row.first <= row.last < END_OF_TIME:
             raise damaged(ledger.path, "a kept answer lacks what each of them has")
     return Stats(ledger.path, _size(ledger.path), rows, rejections(ledger))
 
@@ -253,9 +258,16 @@ def export(
 
 
 def prune(ledger: Ledger, selection: Selection) -> int:
-    """Throws entries away, gives their space back to the disk, and returns how many they were.
+    """Deletes entries and gives their space back to the disk.
 
     Where another process is writing at this moment, the space is given back another time.
+
+    Args:
+        ledger: to be changed.
+        selection: of the entries to delete.
+
+    Returns:
+        The number of entries.
     """
     condition, values = selection.condition()
     gone = ledger.change(f"DELETE FROM verdicts WHERE {condition}", values)
@@ -275,24 +287,36 @@ def rejections(ledger: Ledger, model: str | None = None) -> dict[str, list[str]]
         ledger: any.
         model: only for this model.
     """
-    found: dict[str, list[str]] = {}
+    by_label: dict[str, list[str]] = {}
     for endpoint, name, parameter in ledger.select(
         "SELECT endpoint, model, parameter FROM rejected WHERE ? IS NULL OR model = ? "
         "ORDER BY 1, 2, 3",
         (model, model),
     ):
-        found.setdefault(label_of(endpoint, name), []).append(parameter)
-    return found
+        by_label.setdefault(label_of(endpoint, name), []).append(parameter)
+    return by_label
 
 
 def forget_rejections(ledger: Ledger, model: str | None = None) -> int:
-    """Forgets what endpoints do not take (for one model, where it is named): the next run sends it
-    again and finds out anew. Returns how many parameters these were."""
+    """Forgets which parameters endpoints do not take. The next run sends them again.
+
+    Args:
+        ledger: to be changed.
+        model: whose parameters are meant; those of all models when left out.
+
+    Returns:
+        The number of parameters.
+    """
     return ledger.change("DELETE FROM rejected WHERE ? IS NULL OR model = ?", (model, model))
 
 
 def record_of(entry: Entry, *, messages: bool = True) -> dict[str, Any]:
-    """An entry as plain values, under the names that run folders use for verdicts."""
+    """An entry as plain values, under the names that run folders use for verdicts.
+
+    Args:
+        entry: of the ledger.
+        messages: whether the messages of the request are included.
+    """
     record: dict[str, Any] = {
         "id": f"{entry.question}.{entry.repeat}" if entry.repeat else entry.question,
         "question": entry.kind,
@@ -323,7 +347,12 @@ def record_of(entry: Entry, *, messages: bool = True) -> dict[str, Any]:
 
 
 def label_of(endpoint: str, model: str) -> str:
-    """The label of an LLM judge: ``openai:gpt-4o``, ``http://localhost:8000/v1#m``."""
+    """The label of an LLM judge: ``openai:gpt-4o``, ``http://localhost:8000/v1#m``.
+
+    Args:
+        endpoint: its URL.
+        model: its name there.
+    """
     name = _hosted().get(endpoint)
     return f"{name}:{model}" if name else f"{endpoint}#{model}"
 
@@ -340,7 +369,7 @@ def moment(seconds: float) -> str:
 
 
 def _size(path: str) -> int:
-    """Bytes of the file, with what waits in its log."""
+    """Bytes of the file and of its log."""
     if path == MEMORY:
         return 0
     files = (Path(path), Path(f"{path}-wal"))

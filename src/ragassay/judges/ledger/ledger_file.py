@@ -1,4 +1,4 @@
-"""The file behind a ledger: how it is opened, what is in it, and what to say when it will not open.
+"""The file of a ledger: how it is opened, what is in it, and the errors where it cannot be opened.
 
 SQLite with a write-ahead log and full sync: what was committed survives a killed process and a
 power cut. An application id and a version in the header tell a ledger from other files.
@@ -61,7 +61,11 @@ SCHEMA = (
 
 
 def connect(path: str, *, create: bool = True) -> sqlite3.Connection:
-    """A connection to the ledger at ``path``, made where there is none and ``create`` allows it.
+    """A connection to a ledger.
+
+    Args:
+        path: of the file, or `MEMORY`.
+        create: whether a ledger is made where there is none.
 
     Raises:
         InputError: there is no ledger, or the file is another program's, newer, or damaged.
@@ -85,7 +89,7 @@ def connect(path: str, *, create: bool = True) -> sqlite3.Connection:
 
 @contextmanager
 def explained(path: str) -> Iterator[None]:
-    """What SQLite complains about, as a sentence that says what to do."""
+    """Turns errors of SQLite into sentences that say what to do."""
     try:
         yield
     except sqlite3.DatabaseError as error:
@@ -165,7 +169,9 @@ def _header(connection: sqlite3.Connection) -> tuple[int, int]:
 
 
 def _write_ahead(connection: sqlite3.Connection) -> None:
-    """Switches the log on. Where the file system cannot (a network drive), all works without."""
+    """Switches the write-ahead log on. Where the file system does not support it (a network drive),
+    the ledger works without.
+    """
     give_up = time.monotonic() + BUSY_S
     while True:
         try:
@@ -192,34 +198,39 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 def _explanation(path: str, error: sqlite3.DatabaseError) -> InputError | UsageError:
-    said = str(error)
-    if "not a database" in said:
+    problem = str(error)
+    if "not a database" in problem:
         return InputError(
             "is not a ledger", path=path, hint="Name another file for the ledger with --ledger."
         )
-    if "locked" in said or "busy" in said:
+    if "locked" in problem or "busy" in problem:
         return UsageError(
             f"{path}: another process has been writing to this ledger for more than "
             f"{BUSY_S:.0f} seconds. Wait until it ends, or use another with --ledger."
         )
-    if "full" in said:
+    if "full" in problem:
         return UsageError(
             f"{path}: the disk is full, so no answer can be kept. Make room and run the same "
             "command again: what was answered before is not asked again."
         )
     if isinstance(error, sqlite3.OperationalError) and (
-        "readonly" in said or "unable to open" in said or "disk I/O" in said
+        "readonly" in problem or "unable to open" in problem or "disk I/O" in problem
     ):
         return UsageError(
-            f"{path}: the ledger cannot be written ({said}). Choose another place with --ledger."
+            f"{path}: the ledger cannot be written ({problem}). Choose another place with --ledger."
         )
-    return damaged(path, said)
+    return damaged(path, problem)
 
 
-def damaged(path: str, said: str) -> InputError:
-    """The error for a ledger that holds what no ledger may hold; ``said`` is what."""
+def damaged(path: str, problem: str) -> InputError:
+    """The error for a ledger that holds what no ledger may hold.
+
+    Args:
+        path: of the ledger.
+        problem: what is wrong in it.
+    """
     return InputError(
-        f"is damaged ({said})",
+        f"is damaged ({problem})",
         path=path,
         hint="Move it away and run again with a new one, or rescue its rows first with "
         "'sqlite3 FILE .recover'.",

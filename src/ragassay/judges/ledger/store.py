@@ -141,14 +141,15 @@ class Ledger:
 
     def find(self, key: str) -> Entry | None:
         """The entry of a request, or ``None`` when it was never kept."""
-        found = self.select(_FIND, (bytes.fromhex(key),))
-        return self._entry(found[0]) if found else None
+        rows = self.select(_FIND, (bytes.fromhex(key),))
+        return self._entry(rows[0]) if rows else None
 
     async def commit(self, entry: Entry, *, stale: bool = False) -> None:
-        """Keeps an entry, in place of an older one of the same key. Durable when this returns.
+        """Keeps an entry, in place of an older one of the same key. It is durable when this
+        returns.
 
-        A failure never takes the place of an answer: that was paid for. A commit that is cancelled
-        while it waits is written all the same.
+        A failure never replaces an answer, which was paid for. A commit that is cancelled while it
+        waits is written all the same.
 
         Args:
             entry: what came of a request.
@@ -164,25 +165,53 @@ class Ledger:
             await self.write([(_KEEP_FAILURE, (*row, row[0]))])
 
     def rejected(self, endpoint: str, model: str) -> frozenset[str]:
-        """The parameters that this endpoint is known not to take for this model."""
+        """The parameters that an endpoint is known not to take for a model.
+
+        Args:
+            endpoint: its URL.
+            model: its name there.
+        """
         return frozenset(self.rejections(endpoint, model))
 
     def rejections(self, endpoint: str, model: str) -> list[str]:
-        """As `rejected`, in the order in which it was found out."""
+        """The parameters that an endpoint is known not to take for a model, in the order in which
+        they were rejected.
+
+        Args:
+            endpoint: its URL.
+            model: its name there.
+        """
         query = "SELECT parameter FROM rejected WHERE endpoint = ? AND model = ? ORDER BY rowid"
         return [row[0] for row in self.select(query, (endpoint, model))]
 
     async def reject(self, endpoint: str, model: str, parameters: Iterable[str]) -> None:
-        """Remembers parameters that an endpoint does not take for a model, across runs."""
+        """Remembers, for this run and later ones, that an endpoint does not take parameters for a
+        model.
+
+        Args:
+            endpoint: its URL.
+            model: its name there.
+            parameters: their names.
+        """
         await self.write([(_REJECT, (endpoint, model, name)) for name in sorted(parameters)])
 
     def select(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """All rows of a query. For upkeep and reports."""
+        """All rows of a query, for administration and reports.
+
+        Args:
+            query: in SQL.
+            values: of its placeholders.
+        """
         with self._reading, explained(self.path):
             return self._reader.execute(query, values).fetchall()
 
     def entries(self, where: str = "1", values: Sequence[Any] = ()) -> Iterator[Entry]:
-        """The entries that a condition holds for, oldest first, a few at a time."""
+        """Yields the entries that meet a condition, oldest first. Reads a few at a time.
+
+        Args:
+            where: a condition in SQL.
+            values: of its placeholders.
+        """
         query = (
             f"SELECT rowid, {COLUMNS} FROM verdicts WHERE ({where}) AND rowid > ? "
             f"ORDER BY rowid LIMIT {_PAGE}"
@@ -199,7 +228,15 @@ class Ledger:
             raise damaged(self.path, f"a kept answer cannot be read: {error}") from error
 
     def change(self, statement: str, values: Sequence[Any] = ()) -> int:
-        """Carries out one statement and commits it; returns the number of rows. For upkeep."""
+        """Executes one statement and commits it, for administration.
+
+        Args:
+            statement: in SQL.
+            values: of its placeholders.
+
+        Returns:
+            The number of rows that it changed.
+        """
         with self._reading, explained(self.path), transaction(self._reader):
             return self._reader.execute(statement, values).rowcount
 
@@ -266,8 +303,9 @@ class Ledger:
             connection.close()
 
     def _one_by_one(self, connection: sqlite3.Connection, waiting: Sequence[_Waiting]) -> None:
-        """After a failed transaction: a row at fault costs itself only, and a file that takes no
-        more keeps what still fits."""
+        """Writes the rows of a failed transaction one by one, so that only the row at fault is
+        lost; where the disk is full, what still fits is kept.
+        """
         for at, one in enumerate(waiting):
             failed = self._attempt(connection, [one])
             _tell([one], failed)
@@ -278,7 +316,7 @@ class Ledger:
     def _attempt(
         self, connection: sqlite3.Connection, waiting: Sequence[_Waiting]
     ) -> Exception | None:
-        """One transaction; what went wrong with it, if anything did."""
+        """Executes one transaction; returns its error, if there is one."""
         lock = self._reading if connection is self._reader else nullcontext()
         try:
             with lock, explained(self.path):

@@ -92,14 +92,14 @@ class VectorStore:
         """The vectors of those texts that were paid for before."""
         by_key = {self._key(text): text for text in texts}
         keys = list(by_key)
-        found = {}
+        vectors = {}
         for begin in range(0, len(keys), _AT_ONCE):
             some = keys[begin : begin + _AT_ONCE]
             marks = ", ".join("?" * len(some))
             query = f"SELECT key, vector FROM {TABLE} WHERE key IN ({marks})"
             for key, blob in self.ledger.select(query, some):
-                found[by_key[key]] = np.frombuffer(blob, dtype="<f4").astype(np.float32)
-        return found
+                vectors[by_key[key]] = np.frombuffer(blob, dtype="<f4").astype(np.float32)
+        return vectors
 
     def width(self) -> int | None:
         """Components of the vectors that are kept; ``None`` where there are none."""

@@ -30,7 +30,7 @@ Send = Callable[[Request, Current | None, Learnt | None], Awaitable[T | None]]
 third argument once it is answered, before anything is made of the reply."""
 
 
-class Dialect:
+class EndpointCapabilities:
     """The parameters that one endpoint rejects for one model. Used on one event loop.
 
     Attributes:
@@ -60,18 +60,21 @@ class Dialect:
         settling: Callable[[], None],
         in_vain: Callable[[EndpointError], None],
     ) -> T:
-        """What came of a request, in the form in which the endpoint takes it.
+        """Sends a request in the form in which the endpoint takes it.
 
-        The first who is turned away for a parameter finds out alone what the endpoint takes, and
-        all others wait for that: many first requests settle with few further ones. Where it finds
-        out that no parameter was the cause, and nobody had an answer yet, the others follow one by
-        one until somebody has.
+        The first request that is rejected for a parameter finds out alone what the endpoint takes,
+        and all others wait for that: so many first requests cost few further ones. Where it turns
+        out that no parameter was the cause, and no request had an answer yet, the others follow one
+        by one until one has.
 
         Args:
             build: makes the request.
             send: sends it.
             settling: called when the finding out begins.
             in_vain: called with a rejection that the request without what was rejected met as well.
+
+        Returns:
+            What ``send`` makes of the reply.
 
         Raises:
             EndpointError: there is no reply, for another reason than what was rejected.
@@ -82,19 +85,19 @@ class Dialect:
                     pass
                 continue
             known = self.dropped
-            met: EndpointError | None = None
+            rejection: EndpointError | None = None
             if not self._doubtful:
                 request = build(known)
                 try:
-                    found = await send(request, partial(self._still, known), None)
+                    result = await send(request, partial(self._still, known), None)
                 except EndpointError as error:
                     if not error.rejected - known:
                         raise
-                    met = error
+                    rejection = error
                 else:
-                    if found is not None:
+                    if result is not None:
                         self._answered = True
-                        return found
+                        return result
                     continue
             self._turned_away += 1
             try:
@@ -102,7 +105,7 @@ class Dialect:
                     settling()
                     if self.dropped is not known:
                         continue  # somebody else has found out in the meantime
-                    return await self._settle(build, send, known, met, in_vain)
+                    return await self._settle(build, send, known, rejection, in_vain)
             finally:
                 self._turned_away -= 1
 
@@ -113,7 +116,7 @@ class Dialect:
 
     @property
     def _settled(self) -> bool:
-        """Whether nobody who was turned away is finding out, or waits to do so."""
+        """Whether no rejected request is finding out what the endpoint takes, or waits to do so."""
         return not self._turned_away
 
     async def _settle(
@@ -121,10 +124,10 @@ class Dialect:
         build: Build,
         send: Send[T],
         dropped: frozenset[str],
-        met: EndpointError | None,
+        rejection: EndpointError | None,
         in_vain: Callable[[EndpointError], None],
     ) -> T:
-        """What came of a request without what is rejected on the way.
+        """Sends a request, without each parameter that is rejected on the way.
 
         Args:
             build: see `exchange`.
@@ -134,22 +137,22 @@ class Dialect:
             in_vain: see `exchange`.
         """
         while True:
-            if met is not None:
-                dropped |= met.rejected
+            if rejection is not None:
+                dropped |= rejection.rejected
             try:
-                found = await send(build(dropped), None, partial(self._learn, dropped))
+                result = await send(build(dropped), None, partial(self._learn, dropped))
             except EndpointError as error:
                 if error.rejected - dropped:
-                    met = error
+                    rejection = error
                     continue
-                alike = met is not None and error.reason is met.reason
+                alike = rejection is not None and error.reason is rejection.reason
                 self._doubtful = alike and not self._answered
-                if met is not None and alike:
-                    in_vain(met)
+                if rejection is not None and alike:
+                    in_vain(rejection)
                 raise
-            assert found is not None
+            assert result is not None
             self._answered, self._doubtful = True, False
-            return found
+            return result
 
     async def _learn(self, dropped: frozenset[str]) -> None:
         """Remembers what had to be dropped, before the answer itself is kept: a resume then builds

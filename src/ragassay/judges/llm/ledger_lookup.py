@@ -1,4 +1,4 @@
-"""What of the ledger counts in a run: what is found there, and what of the run is kept there."""
+"""Finds and stores the results of requests in the ledger, as one run may use it."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from ragassay.scores import Reason
 from ragassay.transport.endpoints import Message
 
 Reuse = Literal["all", "answers", "nothing"]
-"""What of the ledger counts: everything; only answers (failures are asked again); nothing."""
+"""Which entries a run uses: all; only answers (failures are asked again); none."""
 
 
-class Recall:
-    """The ledger as one judge sees it. What was asked again in this run counts for the rest of it.
+class LedgerLookup:
+    """The ledger as one judge sees it. Results that were asked for again in this run are used for
+    the rest of it.
 
     Args:
         ledger: where answers are kept.
@@ -35,9 +36,15 @@ class Recall:
     def find(
         self, question: Question[Any], repeat: int, request: Request
     ) -> Verdict[Any] | Failure | None:
-        """What is under a request's key, where it counts.
+        """The stored result of a request, where the run may use it.
 
-        An answer that a younger version of the question does not allow is none.
+        Args:
+            question: that is asked.
+            repeat: which time it is asked, from 0.
+            request: as it would be sent.
+
+        Returns:
+            ``None`` where there is none, or where the question no longer allows the stored answer.
         """
         key = bytes.fromhex(request.key)
         renewed = key in self._renewed
@@ -75,10 +82,14 @@ class Recall:
         return None if answer is None else Verdict(question, answer, made, repeat)
 
     async def keep(self, question: Question[Any], entry: Entry) -> None:
-        """Keeps what came of a request. Durable when this returns.
+        """Stores the result of a request. It is durable when this returns.
 
-        A failure does not take the place of an answer that is still valid: the ledger keeps that
-        for other runs, and this run has its failure.
+        A failure does not replace an answer that is still valid: the ledger keeps the answer for
+        other runs, and this run has its failure.
+
+        Args:
+            question: that is asked.
+            entry: result of the request.
 
         Raises:
             UsageError: the ledger cannot be written any more.
@@ -94,7 +105,7 @@ class Recall:
 
 
 def _valid(question: Question[Any], entry: Entry) -> Any:
-    """The answer of an entry, ``None`` where there is none that is valid today."""
+    """The answer of an entry; ``None`` where it holds none that is valid now."""
     try:
         return question.check(question.reply.model_validate_json(entry.answer or b""))
     except ValueError:

@@ -23,8 +23,8 @@ from ragassay.errors import RagassayError, UsageError
 from ragassay.judges.judge import Judge
 from ragassay.judges.ledger import Entry, Ledger
 from ragassay.judges.llm import requests
-from ragassay.judges.llm.endpoint_capabilities import Current, Dialect, Learnt
-from ragassay.judges.llm.ledger_lookup import Recall, Reuse
+from ragassay.judges.llm.endpoint_capabilities import Current, EndpointCapabilities, Learnt
+from ragassay.judges.llm.ledger_lookup import LedgerLookup, Reuse
 from ragassay.judges.llm.replies import Unreadable, declines, read
 from ragassay.judges.llm.requests import Request
 from ragassay.judges.question import Question
@@ -104,8 +104,8 @@ class LLMJudge(Judge):
         self._model = model
         self._label = label or f"{endpoint.url}#{model}"
         self._parameters = dict(parameters or {})
-        self._recall = Recall(ledger, self._label, reuse)
-        self._dialect = Dialect(ledger, endpoint, model)
+        self._lookup = LedgerLookup(ledger, self._label, reuse)
+        self._capabilities = EndpointCapabilities(ledger, endpoint, model)
         self._sender = Sender(
             endpoint, limiter, breaker, budget, price, timeout=timeout, backoff=backoff
         )
@@ -153,13 +153,13 @@ class LLMJudge(Judge):
     def without(self, names: Iterable[str]) -> tuple[str, ...]:
         """Which of these sampling parameters the endpoint does not take."""
         asked = set(names)
-        return tuple(name for name in requests.lost(self._dialect.dropped) if name in asked)
+        return tuple(name for name in requests.lost(self._capabilities.dropped) if name in asked)
 
     async def open(self) -> None:
         """Makes it usable on this event loop."""
         self._draining = False
         self._sender.resume()
-        self._dialect.reopen()
+        self._capabilities.reopen()
         self._flights.clear()
         self._gate = asyncio.Semaphore(self._sender.limiter.most * _AT_WORK)
         import jinja2  # noqa: F401 - now, and not while the first question waits
@@ -177,12 +177,22 @@ class LLMJudge(Judge):
         await self.endpoint.close()
 
     def known(self, question: Question[Any], repeat: int = 0) -> Verdict[Any] | Failure | None:
-        """What the ledger says, or ``None`` where the question would have to be sent."""
-        request = self._build(question, repeat, self._dialect.dropped)
+        """The stored verdict; ``None`` where the question would have to be sent.
+
+        Args:
+            question: that is asked.
+            repeat: which time it is asked, from 0.
+        """
+        request = self._build(question, repeat, self._capabilities.dropped)
         return self._known(question, repeat, request)
 
     async def answer(self, question: Question[R_co], repeat: int = 0) -> Verdict[R_co] | Failure:
-        """The verdict: from the ledger, from the same question in flight, or asked now."""
+        """The verdict: from the ledger, from the same question in flight, or from a new request.
+
+        Args:
+            question: that is asked.
+            repeat: which time it is asked, from 0.
+        """
         name = (question.key, repeat)
         flight = self._flights.get(name)
         if flight is None:
@@ -196,30 +206,30 @@ class LLMJudge(Judge):
             if self._draining:
                 made = Provenance(self._label, attempts=0)
                 return Failure(question, Reason.CONNECTION, INTERRUPTED, made, repeat)
-            request = self._build(question, repeat, self._dialect.dropped)
-            found = self._known(question, repeat, request)
-            if found is None:
-                found = await _Asking(self, question, repeat, request).outcome()
-            if isinstance(found, Verdict):
+            request = self._build(question, repeat, self._capabilities.dropped)
+            verdict = self._known(question, repeat, request)
+            if verdict is None:
+                verdict = await _Asking(self, question, repeat, request).outcome()
+            if isinstance(verdict, Verdict):
                 self._sender.breaker.usable()
-            return found
+            return verdict
 
     def _known(
         self, question: Question[Any], repeat: int, request: Request
     ) -> Verdict[Any] | Failure | None:
-        """What the ledger has of a request, or of what was sent in its place before the endpoint
-        had rejected as much as now: that was paid for, and says itself what it was asked without.
+        """The stored result of a request, or of a request that was sent in its place before the
+        endpoint had rejected as much as now. Such a result names what it was asked without.
         """
-        found = self._recall.find(question, repeat, request)
+        known = self._lookup.find(question, repeat, request)
         tried = {request.key}
-        for dropped in self._dialect.before:
-            if found is not None:
+        for dropped in self._capabilities.before:
+            if known is not None:
                 break
             earlier = self._build(question, repeat, dropped)
             if earlier.key not in tried:
                 tried.add(earlier.key)
-                found = self._recall.find(question, repeat, earlier)
-        return found
+                known = self._lookup.find(question, repeat, earlier)
+        return known
 
     def _build(self, question: Question[Any], repeat: int, dropped: frozenset[str]) -> Request:
         parameters = requests.sampling(question, DEFAULTS, self._parameters)
@@ -239,11 +249,11 @@ class _Asking:
         self.completion = Completion(None)
 
     async def outcome(self) -> Verdict[Any] | Failure:
-        """The verdict or failure, in the ledger where it is to stay there."""
-        dialect, sender = self.judge._dialect, self.judge._sender
+        """The verdict or failure; it is in the ledger if it is to be kept."""
+        capabilities, sender = self.judge._capabilities, self.judge._sender
         try:
             try:
-                return await dialect.exchange(
+                return await capabilities.exchange(
                     self._rebuilt, self._send, sender.end_head_start, sender.rejected_in_vain
                 )
             except Unreadable as first:
@@ -273,11 +283,11 @@ class _Asking:
         if request.key != self.looked_up:
             # What the endpoint takes has just been found out: this may have been asked before.
             self.looked_up = request.key
-            found = self.judge._recall.find(self.question, self.repeat, request)
-            if found is not None:
+            known = self.judge._lookup.find(self.question, self.repeat, request)
+            if known is not None:
                 if learnt is not None:
                     await self._kept(learnt())
-                return found
+                return known
 
         longest = self._longest(request)
         return await self.judge._sender.send(
@@ -291,7 +301,7 @@ class _Asking:
         return min(most, self.question.output_tokens) if most else self.question.output_tokens
 
     async def _repaired(self, first: Unreadable) -> Verdict[Any] | Failure:
-        """What comes of the repair turn, or what is left of the replies without it."""
+        """The result of the repair turn, or what the replies hold without it."""
         bad, problem = self.completion.text, str(first)
         prompt = requests.repair(self.request, bad, problem)
         self.messages = list(prompt.messages)
@@ -299,7 +309,7 @@ class _Asking:
         tokens = self.request.input_tokens + len(bad or "") / 4 + 100
         longest = self._longest(self.request)
         try:
-            found = await self.judge._sender.send(
+            sent = await self.judge._sender.send(
                 SendRequest(body, tokens, longest, self.tally, self._taken)
             )
         except Unreadable as second:
@@ -307,8 +317,8 @@ class _Asking:
             if rest is not None:
                 return await self._answered(rest)
             if declines(self.completion.text):
-                said = " ".join((self.completion.text or "").split())[:200]
-                return await self._failed(Reason.REFUSED, f"the model declined: {said}")
+                text = " ".join((self.completion.text or "").split())[:200]
+                return await self._failed(Reason.REFUSED, f"the model declined: {text}")
             also = "" if str(second) == problem else f" (at first: {problem})"
             return await self._unparsable(f"no valid answer, even when asked again: {second}{also}")
         except EndpointError as error:
@@ -318,19 +328,19 @@ class _Asking:
                     return await self._answered(first.rest)
                 return await self._unparsable(f"no valid answer: {problem}")
             raise
-        assert found is not None
-        return found
+        assert sent is not None
+        return sent
 
     async def _taken(self, completion: Completion) -> Verdict[Any] | Failure:
-        """The verdict that a reply holds, or the refusal that it is; kept before this returns.
+        """The verdict or the refusal that a reply holds; it is kept before this returns.
 
         Raises:
             Unreadable: it is neither.
         """
         self.completion = completion
         if completion.refusal:
-            said = " ".join(completion.refusal.split())[:200]
-            return await self._failed(Reason.REFUSED, f"the model declined: {said}")
+            text = " ".join(completion.refusal.split())[:200]
+            return await self._failed(Reason.REFUSED, f"the model declined: {text}")
         if completion.finish == "filtered":
             return await self._failed(Reason.REFUSED, "the endpoint's filter withheld the reply")
         return await self._answered(
@@ -356,15 +366,15 @@ class _Asking:
         return Failure(self.question, reason, detail, made, self.repeat, stopped=stopped)
 
     async def _commit(self, entry: Entry) -> None:
-        await self._kept(self.judge._recall.keep(self.question, entry))
+        await self._kept(self.judge._lookup.keep(self.question, entry))
 
     async def _kept(self, writing: Awaitable[None]) -> None:
         try:
             await writing
         except Exception as error:
             # What cannot be kept would be paid for again: nothing more is sent.
-            said = str(error) if isinstance(error, RagassayError) else f"the ledger: {error!r}"
-            self.judge._sender.stop(Reason.CONNECTION, said)
+            problem = str(error) if isinstance(error, RagassayError) else f"the ledger: {error!r}"
+            self.judge._sender.stop(Reason.CONNECTION, problem)
             raise
 
     def _provenance(self) -> Provenance:

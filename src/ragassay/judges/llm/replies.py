@@ -71,23 +71,23 @@ def read(question: Question[R_co], text: str | None, *, cut: bool = False) -> R_
         return _valid(question, bare)
     except _NotAnObject:
         pass
-    said = _spoken(question, bare)
-    if cut and not said.strip().endswith(("}", "```")):
+    answer_text = _without_thoughts(question, bare)
+    if cut and not answer_text.strip().endswith(("}", "```")):
         raise Unreadable(_CUT)
-    if said != bare:
+    if answer_text != bare:
         try:
-            return _valid(question, said)
+            return _valid(question, answer_text)
         except _NotAnObject:
             pass
-    return _only_one(question, said)
+    return _only_one(question, answer_text)
 
 
 def declines(text: str | None) -> bool:
     """Whether a reply without an answer is a refusal in words."""
     if not text:
         return False
-    said = _THOUGHT_ENDS.split(text.strip())[-1].strip()
-    return len(said) <= _LONGEST_REFUSAL and bool(_DECLINES.match(said))
+    answer_text = _THOUGHT_ENDS.split(text.strip())[-1].strip()
+    return len(answer_text) <= _LONGEST_REFUSAL and bool(_DECLINES.match(answer_text))
 
 
 _CUT = "the reply was cut off before its end"
@@ -138,8 +138,8 @@ def _in_parts(question: Question[Any], shape: type[ReplyInParts], source: str) -
     except ValidationError as error:
         for one in error.errors(include_url=False, include_context=False, include_input=False):
             name, *place = one["loc"]
-            said = f"{one['msg'][:1].lower()}{one['msg'][1:]}"
-            faults.setdefault(str(name), f"{'.'.join(map(str, place))}: {said}" if place else said)
+            text = f"{one['msg'][:1].lower()}{one['msg'][1:]}"
+            faults.setdefault(str(name), f"{'.'.join(map(str, place))}: {text}" if place else text)
         reply = _read(shape, {name: one for name, one in given.items() if name not in faults})
     for name, fault in question.faults(reply).items():
         faults.setdefault(name, fault)
@@ -161,12 +161,12 @@ def _read(shape: type[ReplyInParts], given: Mapping[str, Any]) -> ReplyInParts:
 def _only_one(question: Question[R_co], text: str) -> R_co:
     """The answer, where the text holds exactly one object of the agreed form."""
     fields = set(question.schema()["properties"])
-    found = [one for one in _objects(text[:_LONGEST]) if fields & one[0].keys()]
-    if not found:
+    objects = [one for one in _objects(text[:_LONGEST]) if fields & one[0].keys()]
+    if not objects:
         raise Unreadable("the reply holds no JSON object of the agreed form")
-    if len(found) > 1:
-        raise Unreadable(f"the reply holds {len(found)} JSON objects instead of one")
-    source = found[0][1]
+    if len(objects) > 1:
+        raise Unreadable(f"the reply holds {len(objects)} JSON objects instead of one")
+    source = objects[0][1]
     if _quoted(source, question.data):
         raise Unreadable("the JSON object in the reply is a quotation from the material")
     return _checked(question, source)
@@ -203,7 +203,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return body
 
 
-def _spoken(question: Question[Any], text: str) -> str:
+def _without_thoughts(question: Question[Any], text: str) -> str:
     """The text without the thoughts before it.
 
     Raises:
@@ -220,7 +220,7 @@ def _spoken(question: Question[Any], text: str) -> str:
 
 
 def _quoted(source: str, data: Any) -> bool:
-    """Whether an object in prose stands like this in what is judged: then it is no answer."""
+    """Whether an object in prose is quoted from the data under judgment: then it is no answer."""
     wanted = "".join(source.split())
     return any(wanted in "".join(harmless(text).split()) for text in _texts(data))
 
@@ -241,10 +241,10 @@ def _all(values: Iterable[Any]) -> Iterator[str]:
 
 def _problems(error: ValidationError) -> str:
     """The first problems, in words that can be sent back."""
-    found = error.errors(include_url=False, include_context=False, include_input=False)
-    said = []
-    for one in found[:3]:
+    errors = error.errors(include_url=False, include_context=False, include_input=False)
+    problems = []
+    for one in errors[:3]:
         place = ".".join(str(piece) for piece in one["loc"]) or "the reply"
-        said.append(f"{place}: {one['msg'][:1].lower()}{one['msg'][1:]}")
-    more = f" (and {len(found) - 3} more)" if len(found) > 3 else ""
-    return "; ".join(said) + more
+        problems.append(f"{place}: {one['msg'][:1].lower()}{one['msg'][1:]}")
+    more = f" (and {len(errors) - 3} more)" if len(errors) > 3 else ""
+    return "; ".join(problems) + more

@@ -48,11 +48,11 @@ class Request:
 
     @property
     def lost(self) -> tuple[str, ...]:
-        """What was really lost: a parameter that is sent under another name is not."""
+        """The parameters that are really left out: one that is sent under another name is not."""
         return lost(self.dropped)
 
     def record(self, messages: Sequence[Message] | None = None) -> bytes:
-        """What the ledger shows of it: messages (with a repair turn), parameters, schema."""
+        """What the ledger keeps of a request: messages (with a repair turn), parameters, schema."""
         return strict.dumps(
             {
                 "messages": messages or self.prompt.messages,
@@ -84,8 +84,8 @@ def build(
     mode: Mode = next((mode for mode in MODES[:-1] if mode not in dropped), "text")
     messages = question.messages(model)
     last = messages[-1]
-    told = f"{last['content']}\n\n{instruction(question, mode)}"
-    messages = [*messages[:-1], {"role": last["role"], "content": told}]
+    text = f"{last['content']}\n\n{instruction(question, mode)}"
+    messages = [*messages[:-1], {"role": last["role"], "content": text}]
     kept = _kept(parameters, repeat, dropped)
     name = re.sub(r"[^A-Za-z0-9_-]", "_", question.kind)[:64]
     prompt = Prompt(model, messages, kept, mode, name, question.bounded_schema())
@@ -103,7 +103,14 @@ def build(
 
 
 def repair(request: Request, reply: str | None, problem: str) -> Prompt:
-    """The request once more, with the bad reply and what is wrong with it."""
+    """The prompt of the repair turn: the request again, with the bad reply and what is wrong with
+    it.
+
+    Args:
+        request: that was sent.
+        reply: that cannot be used.
+        problem: what is wrong with it.
+    """
     shown = (reply or "").strip()[:_ECHOED] or "(no reply)"
     again = (
         f"That reply cannot be used: {problem}. Answer the same question again, now in the agreed "
@@ -123,9 +130,13 @@ def repair(request: Request, reply: str | None, problem: str) -> Prompt:
 def sampling(
     question: Question[Any], defaults: Mapping[str, Any], chosen: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """The sampling parameters of a question: the user's over its own over the defaults.
+    """The sampling parameters of a question. A value of ``None`` leaves a parameter out.
 
-    A value of ``None`` leaves a parameter out.
+    Args:
+        question: that is asked.
+        defaults: the judge's parameters.
+        chosen: the user's; they take precedence over the question's own, which take precedence over
+            the defaults.
     """
     merged = {**defaults, **question.sampling(), **chosen}
     return {name: merged[name] for name in sorted(merged) if merged[name] is not None}
@@ -146,7 +157,12 @@ def lost(dropped: Iterable[str]) -> tuple[str, ...]:
 
 
 def instruction(question: Question[Any], mode: Mode) -> str:
-    """What the prompt says about the form of the answer."""
+    """What the prompt says about the form of the answer.
+
+    Args:
+        question: that is asked.
+        mode: how the endpoint is told the form of the answer.
+    """
     if mode == "json_schema":
         return keys_wanted(type(question))
     return _in_words(question.bounded_schema())
@@ -154,7 +170,7 @@ def instruction(question: Question[Any], mode: Mode) -> str:
 
 @cache
 def keys_wanted(cls: type[Question[Any]]) -> str:
-    """The instruction for an endpoint that is sent the schema besides."""
+    """The instruction for an endpoint that is also sent the schema."""
     names = ", ".join(cls.schema()["properties"])
     return f"Answer with one JSON object and nothing else. Its keys: {names}."
 

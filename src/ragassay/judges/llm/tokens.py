@@ -39,15 +39,19 @@ def estimate(text: str) -> float:
 
 
 def of_messages(messages: Iterable[Message]) -> float:
-    """About how many tokens a chat has, what stands around its messages included."""
+    """The approximate number of tokens of a chat, with the tokens around its messages."""
     return sum(estimate(one["content"]) + PER_MESSAGE for one in messages)
 
 
 def of_question(question: Question[Any], model: str = "") -> float:
-    """About how many tokens it takes to put a question, the answer's schema included.
+    """Estimates the tokens of a question's prompt, the answer's schema included.
 
-    What stands around the material is the same for all questions of one kind with as many texts, so
-    it is rendered once; a plan of a million questions only adds up the lengths of their texts.
+    The text around the data is the same for all questions of one kind with as many texts, so it is
+    rendered once; for a plan of a million questions only the lengths of their texts are added.
+
+    Args:
+        question: that is asked.
+        model: that chooses the shape of the prompt.
     """
     values = [one for name, one in question.data.items() if name not in question.unsent]
     shape = (type(question), question.template(model), tuple(map(_shape, values)))
@@ -66,7 +70,7 @@ _around: dict[Hashable, float] = {}
 
 
 def _shape(value: Any) -> Hashable:
-    """What decides about a prompt's own words: which texts there are, and how many."""
+    """What determines a prompt's own words: which texts there are, and how many."""
     if isinstance(value, str):
         return value != ""
     if isinstance(value, tuple | list):

@@ -56,8 +56,9 @@ class Agreement:
 
     @property
     def sufficient(self) -> bool:
-        """Whether the value is at least `LEAST` of its measure, on labels by people that were held
-        out from tuning."""
+        """Whether the value is at least `LEAST` of its measure, on labels by people that were not
+        used for tuning.
+        """
         return self._large and self.held_out and self.people
 
     @property

@@ -39,16 +39,16 @@ _COUNTER = re.compile(r"\(?\d{1,2}[.)]")
 @rule_for(ExtractClaims)
 def extract(question: ExtractClaims) -> Claims:
     """The phrases of the answer. A sentence that addresses the judge stays whole, as one claim."""
-    found: list[str] = []
+    claims: list[str] = []
     each = sentences(plain(question.answer))
     for sentence in each:
         if is_hostile(sentence):
-            found.append(sentence)
+            claims.append(sentence)
         elif len(each) > 1 and _COUNTER.fullmatch(sentence):
             continue
         elif not claims_nothing(sentence):
-            found.extend(phrases(_TALK.sub("", sentence).strip()))
-    return Claims(claims=tuple(found))
+            claims.extend(phrases(_TALK.sub("", sentence).strip()))
+    return Claims(claims=tuple(claims))
 
 
 @rule_for(ClaimSupport)
@@ -61,7 +61,14 @@ def support(question: ClaimSupport) -> ClaimVerdicts:
 def supported(
     claims: Sequence[str], passages: Sequence[str], lens: Lens = LENS, near: Nearness = COPY
 ) -> tuple[bool, ...]:
-    """Whether the passages support each claim. One that addresses the judge is not."""
+    """Whether the passages support each claim. A claim that addresses the judge is not supported.
+
+    Args:
+        claims: that an answer makes.
+        passages: texts that may support them.
+        lens: how evidence is searched for.
+        near: how alike two sentences must be to be compared for contradictions.
+    """
     evidence = Evidence(passages, lens)
     against = _against(claims, passages, near)
     return tuple(
@@ -84,15 +91,15 @@ def _against(claims: Sequence[str], passages: Sequence[str], near: Nearness) -> 
     full stop, and also (for items of a list, which have none) up to a claim that begins like a
     sentence.
     """
-    found = [False] * len(claims)
+    contradicted = [False] * len(claims)
     for ends in (_ends, _ends_or_begins):
         start = 0
         for at in range(1, len(claims) + 1):
             if at == len(claims) or ends(claims[at - 1], claims[at]):
                 if contradiction(" ".join(claims[start:at]), passages, near) is not None:
-                    found[start:at] = [True] * (at - start)
+                    contradicted[start:at] = [True] * (at - start)
                 start = at
-    return found
+    return contradicted
 
 
 def _ends(claim: str, _: str) -> bool:
@@ -104,7 +111,13 @@ def _ends_or_begins(claim: str, after: str) -> bool:
 
 
 def supported_share(answer: str, passages: tuple[str, ...]) -> float | None:
-    """Share of the answer's claims that the passages support; ``None`` where it claims nothing."""
+    """The share of the answer's claims that the passages support, from 0 to 1; ``None`` where it
+    makes no claim.
+
+    Args:
+        answer: its text.
+        passages: texts that may support it.
+    """
     claims = extract(ExtractClaims(conversation="", answer=answer)).claims
     if not claims:
         return None

@@ -1,7 +1,7 @@
-"""What the offline judge may say about texts that it does not read to their end.
+"""Answers of the offline judge about texts that it does not read to their end.
 
-What is not in the part that was read may stand in the rest. So an answer that says that something
-is absent from such a text is no answer; one that says that something is there stands.
+What is not in the part that was read may be in the rest. So an answer that something is absent
+from such a text is dropped; an answer that something is there is kept.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def too_long(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def as_far_as_read(question: Question[R], answer: R) -> R | Lost:
-    """The answer, as far as it stands whatever the unread rest of a text holds.
+    """The answer, without what the unread rest of a text could change.
 
     Args:
         question: what was asked.
@@ -103,7 +103,7 @@ def _unsupported(question: ClaimSupport, answer: Any) -> bool:
 
 
 def _rated_unsupported(question: ReferenceRating, _: Any) -> bool:
-    """Whether phrases without support cost the rating something."""
+    """Whether phrases without support lowered the rating."""
     if says_idk(question.answer) == "yes" or says_idk(question.reference) == "yes":
         return False
     share = supported_share(question.answer, (*question.passages, question.reference))

@@ -113,5 +113,5 @@ def _opposed(answer: str, reference: str, new: set[str]) -> bool:
 
 def _yes_no(text: str) -> bool | None:
     """Whether a text begins with a yes or a no; ``None`` where with neither."""
-    found = _YES_NO.match(text)
-    return None if found is None else found.group(1).casefold() in _TRUE
+    match = _YES_NO.match(text)
+    return None if match is None else match.group(1).casefold() in _TRUE

@@ -48,17 +48,17 @@ def extract(question: ExtractNuggets) -> NuggetList:
                 for clause in _clauses(sentence, question.words):
                     if len(set(content(clause)) - asked) >= 1:
                         kept.append((near, len(kept), clause))
-    kept.sort(key=lambda found: (-found[0], found[1]))
+    kept.sort(key=lambda chosen: (-chosen[0], chosen[1]))
     seen: list[Window] = [frozenset(content(nugget)) for nugget in question.known]
-    found: list[str] = []
+    chosen: list[str] = []
     for _, _, clause in kept:
         stems = frozenset(content(clause))
         if len(seen) >= question.most:
             break
         if not any(len(stems & other) >= SAME * len(stems | other) for other in seen):
             seen.append(stems)
-            found.append(clause)
-    return NuggetList(nuggets=tuple(found))
+            chosen.append(clause)
+    return NuggetList(nuggets=tuple(chosen))
 
 
 _LEAST = 3
@@ -69,21 +69,21 @@ _JOINT = re.compile(r"^\W*(?:and|or|but|which|who|that|und|oder|et|y|e)\s+", re.
 
 def _clauses(sentence: str, most: int) -> list[str]:
     """A sentence as runs of its phrases, none of more words than ``most``."""
-    found: list[str] = []
+    clauses: list[str] = []
     run: list[str] = []
     for phrase in phrases(sentence):
         words = (phrase if run else _JOINT.sub("", phrase)).split()
         if run and len(run) + len(words) > most:
-            found.append(" ".join(run))
+            clauses.append(" ".join(run))
             run = []
             words = _JOINT.sub("", phrase).split()
         run.extend(words)
         while len(run) > most:
-            found.append(" ".join(run[:most]))
+            clauses.append(" ".join(run[:most]))
             run = run[most:]
     if run:
-        found.append(" ".join(run))
-    clean = (clause.strip(" ,;:.") for clause in found)
+        clauses.append(" ".join(run))
+    clean = (clause.strip(" ,;:.") for clause in clauses)
     return [clause for clause in clean if len(content(clause)) >= _LEAST]
 
 

@@ -40,11 +40,21 @@ class OfflineJudge(Judge):
         return ()
 
     def known(self, question: Question[Any], repeat: int = 0) -> Verdict[Any] | Failure:
-        """The answer itself: it takes no asking."""
+        """The answer itself, because it takes no request.
+
+        Args:
+            question: that is asked.
+            repeat: which time it is asked, from 0.
+        """
         return self._answer(question, repeat)
 
     async def answer(self, question: Question[R_co], repeat: int = 0) -> Verdict[R_co] | Failure:
-        """The rules' answer, the same for every repeat; `UNSUPPORTED` where there are none."""
+        """The answer by the rules; a failure with `UNSUPPORTED` where there is no rule.
+
+        Args:
+            question: that is asked.
+            repeat: does not change the answer.
+        """
         self._too_long.update(hash(text) for _, text in too_long(question.data))
         return self._answer(question, repeat)
 
@@ -61,11 +71,11 @@ class OfflineJudge(Judge):
 
     def _answer(self, question: Question[R_co], repeat: int) -> Verdict[R_co] | Failure:
         made = Provenance(LABEL, attempts=0)
-        found = answer_to(question)
-        if found is None:
+        reply = answer_to(question)
+        if reply is None:
             detail = f"the offline judge has no answer to {question.kind}; name an LLM with --judge"
             return Failure(question, Reason.UNSUPPORTED, detail, made, repeat)
-        stands = as_far_as_read(question, question.check(found))
+        stands = as_far_as_read(question, question.check(reply))
         if isinstance(stands, Lost):
             return Failure(question, stands.reason, stands.detail, made, repeat)
         return Verdict(question, stands, made, repeat)

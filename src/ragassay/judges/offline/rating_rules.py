@@ -42,9 +42,9 @@ def rating(question: ReferenceRating) -> Rating:
 
 
 def _agreement(answer: str, reference: str) -> float:
-    found = {stem for part in evidence_sentences(answer) for stem in content(part)}
+    stems = {stem for part in evidence_sentences(answer) for stem in content(part)}
     wanted = {stem for part in evidence_sentences(reference) for stem in content(part)}
-    precision, recall = share_of(found, wanted), share_of(wanted, found)
+    precision, recall = share_of(stems, wanted), share_of(wanted, stems)
     return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
 
 

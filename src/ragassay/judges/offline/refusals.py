@@ -159,19 +159,19 @@ def _part(sentence: str) -> _Part:
     hedged = _after_hedges(sentence)
     if hedged:
         rest = sentence[hedged:]
-        found = _unhedged(rest) if content(rest) else _Part()
+        unhedged = _unhedged(rest) if content(rest) else _Part()
         # The hedge in "I'm not sure, but you may ask the office" is about no answer.
-        if found.statement and not _is_statement(found.statement, least=1):
-            found = found._replace(statement="")
-        return found._replace(hedge=True)
+        if unhedged.statement and not _is_statement(unhedged.statement, least=1):
+            unhedged = unhedged._replace(statement="")
+        return unhedged._replace(hedge=True)
     return _unhedged(sentence)
 
 
 def _after_hedges(sentence: str) -> int:
     """The position after the hedges that a sentence begins with; 0 where it has none."""
     at = 0
-    while found := _HEDGE.match(sentence, at):
-        at = found.end()
+    while match := _HEDGE.match(sentence, at):
+        at = match.end()
     return at
 
 
@@ -208,14 +208,14 @@ def _unquoted(text: str) -> str:
 
 
 def _first_refusal(part: str) -> re.Match[str] | None:
-    found = next((m for m in _REFUSAL.finditer(part) if _is_made(part, m)), None)
-    if found is None and _AT_HAND.search(part):
-        found = next((m for m in _OF_TEXTS.finditer(part) if _is_made(part, m)), None)
-    return found
+    match = next((m for m in _REFUSAL.finditer(part) if _is_made(part, m)), None)
+    if match is None and _AT_HAND.search(part):
+        match = next((m for m in _OF_TEXTS.finditer(part) if _is_made(part, m)), None)
+    return match
 
 
-def _is_made(part: str, found: re.Match[str]) -> bool:
-    return not _CONDITION.search(part[max(0, found.start() - _NEAR) : found.start()])
+def _is_made(part: str, match: re.Match[str]) -> bool:
+    return not _CONDITION.search(part[max(0, match.start() - _NEAR) : match.start()])
 
 
 def _around_refusal(sentence: str) -> _Part:
@@ -229,14 +229,14 @@ def _around_refusal(sentence: str) -> _Part:
         if hedged and not content(part[hedged:]):
             hedge = True
             continue
-        found = _refusal(part)
-        if found is None:
+        match = _refusal(part)
+        if match is None:
             (following if refused else before).append(part)
             continue
-        (following if refused else before).append(_LEAD.sub("", part[: found.start()]))
+        (following if refused else before).append(_LEAD.sub("", part[: match.start()]))
         refused += 1
         conceded = _CONCEDES.match(part)
-        if conceded and conceded.end() > found.end():
+        if conceded and conceded.end() > match.end():
             following.append(part[conceded.end() :])
     if is_hostile(sentence):
         return _Part(refused, hedge=hedge)
@@ -268,28 +268,35 @@ def _courteous(sentence: str) -> bool:
 
 
 def says_idk(answer: str, conversation: str = "") -> Literal["yes", "partial", "no"]:
-    """``yes`` for refusals or small talk alone, and for no words; ``partial`` for a refusal with an
-    answer; else ``no``.
+    """Whether an answer says that it does not know.
 
     Where there is a refusal, only words about the conversation are an answer. A hedge before an
     answer is no refusal.
+
+    Args:
+        answer: its text.
+        conversation: the query and what was said before it.
+
+    Returns:
+        ``yes`` for refusals or small talk alone, and for an answer without words; ``partial`` for a
+        refusal with an answer; else ``no``.
     """
-    found = shape(answer, conversation)
-    if found.statements:
-        return "partial" if found.refusals else "no"
-    return "yes" if found.refusals or found.small_talk or not found.advice else "no"
+    counts = shape(answer, conversation)
+    if counts.statements:
+        return "partial" if counts.refusals else "no"
+    return "yes" if counts.refusals or counts.small_talk or not counts.advice else "no"
 
 
 def claims_nothing(sentence: str) -> bool:
     """Whether a sentence is a question, a refusal without a statement, or filler."""
-    found = shape(sentence)
-    return sentence.endswith(("?", "？")) or not (found.statements or found.advice)
+    counts = shape(sentence)
+    return sentence.endswith(("?", "？")) or not (counts.statements or counts.advice)
 
 
 def is_small_talk(text: str) -> bool:
     """Whether a text is small talk alone: greetings, thanks and the like."""
-    found = shape(text)
-    return found.small_talk > 0 and not found.statements and not found.refusals
+    counts = shape(text)
+    return counts.small_talk > 0 and not counts.statements and not counts.refusals
 
 
 def asks_back(answer: str) -> bool:

@@ -36,7 +36,7 @@ RELATED, PARTLY = 0.35, 0.4
 what it asks: for nuggets and reports, which examine sentences."""
 
 GRADES = (0.1, 0.2, 0.5)
-"""Scores from which a passage has grade 1, 2 and 3 (see `Found.score`). A single sentence that
+"""Scores from which a passage has grade 1, 2 and 3 (see `QueryMatch.score`). A single sentence that
 holds all of the query has two thirds."""
 
 NAMED = 0.15
@@ -72,7 +72,7 @@ _HEAD = 120
 _WINDOW = 3
 
 
-class Found(NamedTuple):
+class QueryMatch(NamedTuple):
     """How much of a query a passage holds.
 
     Attributes:
@@ -104,15 +104,15 @@ class _Part(NamedTuple):
 def _parts(query: str, earlier: tuple[str, ...]) -> tuple[_Part, ...]:
     """The sentences of a query that count."""
     given = frozenset(chain.from_iterable(map(subject, earlier)))
-    found = []
+    parts = []
     for sentence in sentences(query):
         about = subject(sentence)
         words = tuple(word for word in dict.fromkeys(content(sentence)) if word in about)
         if words:
             weights = {one: weight(one) * (GIVEN if one in given else 1.0) for one in words}
-            found.append(_Part(words, weights))
-    most = max((sum(part.weights.values()) for part in found), default=0.0)
-    return tuple(part for part in found if sum(part.weights.values()) >= MAIN * most)
+            parts.append(_Part(words, weights))
+    most = max((sum(part.weights.values()) for part in parts), default=0.0)
+    return tuple(part for part in parts if sum(part.weights.values()) >= MAIN * most)
 
 
 def _with_content(query: str, earlier: Sequence[str]) -> str:
@@ -121,7 +121,7 @@ def _with_content(query: str, earlier: Sequence[str]) -> str:
 
 
 @lru_cache(maxsize=4096)
-def look(query: str, passage: str, earlier: tuple[str, ...] = ()) -> Found:
+def look(query: str, passage: str, earlier: tuple[str, ...] = ()) -> QueryMatch:
     """How much of the query the passage holds.
 
     Args:
@@ -133,7 +133,7 @@ def look(query: str, passage: str, earlier: tuple[str, ...] = ()) -> Found:
     asked = subject(query)
     parts = [(part, set(content(part))) for part in evidence_sentences(passage)]
     if not asked or not parts or _stuffed(passage):
-        return Found()
+        return QueryMatch()
     # A first line without a full stop is a title: it names the subject of all that follows.
     title = parts[0][1] if parts[0][0][-1] not in ".!?。" and len(parts) > 1 else set()
     kept = [
@@ -142,7 +142,7 @@ def look(query: str, passage: str, earlier: tuple[str, ...] = ()) -> Found:
         if stems & asked and len(stems - asked) >= FRESH
     ]
     if not kept:
-        return Found()
+        return QueryMatch()
     titled = title & asked
     places: dict[str, set[int]] = {}
     for at, _, stems in kept:
@@ -157,7 +157,7 @@ def look(query: str, passage: str, earlier: tuple[str, ...] = ()) -> Found:
     )
     new = set[str]().union(*(stems for _, _, stems in window)) - asked
     score = max((_score(part, places, titled) for part in _parts(query, earlier)), default=0.0)
-    return Found(score, len(new), kind, fits, named)
+    return QueryMatch(score, len(new), kind, fits, named)
 
 
 _Kept = tuple[int, str, set[str]]
@@ -168,7 +168,9 @@ def _window(kept: Sequence[_Kept], asked: Set[str], titled: Set[str]) -> Sequenc
     beside = [stems & asked for _, _, stems in kept]
     best, window = -1, kept[:1]
     for start, (first, _, _) in enumerate(kept):
-        near = [found for found in kept[start : start + _WINDOW] if found[0] < first + _WINDOW]
+        near = [
+            sentence for sentence in kept[start : start + _WINDOW] if sentence[0] < first + _WINDOW
+        ]
         heavy = weigh(set(titled).union(*beside[start : start + len(near)]))
         if heavy > best:
             best, window = heavy, near
@@ -176,7 +178,7 @@ def _window(kept: Sequence[_Kept], asked: Set[str], titled: Set[str]) -> Sequenc
 
 
 def _score(part: _Part, places: Mapping[str, Set[int]], titled: Set[str]) -> float:
-    """See `Found.score`.
+    """See `QueryMatch.score`.
 
     Args:
         part: a sentence of the query.
@@ -201,16 +203,22 @@ def _score(part: _Part, places: Mapping[str, Set[int]], titled: Set[str]) -> flo
 
 
 def grade(query: str, passage: str, earlier: tuple[str, ...] = ()) -> int:
-    """UMBRELA's grade, 0 to 3; see `look` for the arguments."""
-    found = look(query, passage, earlier)
+    """UMBRELA's grade of a passage, from 0 to 3.
+
+    Args:
+        query: its text.
+        passage: its text.
+        earlier: queries before it in the conversation.
+    """
+    match = look(query, passage, earlier)
     related, partly, dedicated = GRADES
-    if found.score < related:
+    if match.score < related:
         return 0
-    answers = found.fits and (found.kind != "any" or found.new >= NEW)
-    enough = NAMED if found.named else partly
-    if found.score < enough or not (answers or found.new >= NEW):
+    answers = match.fits and (match.kind != "any" or match.new >= NEW)
+    enough = NAMED if match.named else partly
+    if match.score < enough or not (answers or match.new >= NEW):
         return 1
-    return 3 if found.score >= dedicated and answers else 2
+    return 3 if match.score >= dedicated and answers else 2
 
 
 def _stuffed(passage: str) -> bool:
@@ -220,6 +228,6 @@ def _stuffed(passage: str) -> bool:
 
 @rule_for(RelevanceGrade)
 def relevance(question: RelevanceGrade) -> Relevance:
-    """The grade stands for all three steps: words do not show how far a passage can be trusted."""
-    found = grade(question.query, question.passage, question.earlier)
-    return Relevance(match=found, trust=found, grade=found)
+    """The grade, used for all three steps: words do not show how far a passage can be trusted."""
+    grade_of_passage = grade(question.query, question.passage, question.earlier)
+    return Relevance(match=grade_of_passage, trust=grade_of_passage, grade=grade_of_passage)

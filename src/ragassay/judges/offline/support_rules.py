@@ -37,17 +37,22 @@ def citation(question: CitationSupport) -> Support:
 
 
 def contradicted(sentence: str, passages: Sequence[str]) -> Kind | None:
-    """How passages contradict a sentence, in near copies (as for claims) or in a freer wording.
+    """The kind of contradiction between passages and a sentence, in near copies (as for claims) or
+    in a freer wording; ``None`` for none.
 
     In a freer wording only two differences count: a negation, and another number in place of one
     that the passages lack.
+
+    Args:
+        sentence: its text.
+        passages: texts that may contradict it.
     """
-    found = contradiction(sentence, passages)
-    if found is None:
+    kind = contradiction(sentence, passages)
+    if kind is None:
         free = contradiction(sentence, passages, FREE)
         if free == "negation":
             return free
         numbers = set(filter(is_number, content(sentence)))
         if free == "number" and not Evidence(passages).holds(numbers):
             return free
-    return found
+    return kind

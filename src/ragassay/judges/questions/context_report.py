@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from ragassay.judges.question import Question
-from ragassay.judges.reply import Reply, ReplyInParts, whole
+from ragassay.judges.reply import Reply, ReplyInParts, whole_number
 
 
 class ContextReport(ReplyInParts):
@@ -18,13 +18,13 @@ class ContextReport(ReplyInParts):
     each with an explanation."""
 
     relevance_explanation: str | None = None
-    relevance: Annotated[int, *whole(1, 5)] | None = None
+    relevance: Annotated[int, *whole_number(1, 5)] | None = None
     usefulness_explanation: str | None = None
-    usefulness: Annotated[int, *whole(1, 5)] | None = None
+    usefulness: Annotated[int, *whole_number(1, 5)] | None = None
     utilization_explanation: str | None = None
-    utilization: Annotated[int, *whole(0, 100)] | None = None
+    utilization: Annotated[int, *whole_number(0, 100)] | None = None
     attribution_explanation: str | None = None
-    attribution: tuple[Annotated[int, *whole(1, 1_000_000)], ...] | None = None
+    attribution: tuple[Annotated[int, *whole_number(1, 1_000_000)], ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -40,14 +40,14 @@ class ReportOnContext(Question[ContextReport]):
 
     def faults(self, reply: ContextReport) -> dict[str, str]:
         """Chunks that do not exist, or are named twice."""
-        found = super().faults(reply)
+        faults = super().faults(reply)
         named = reply.attribution or ()
         beyond = [index for index in named if index > len(self.chunks)]
         if beyond:
-            found["attribution"] = f"there is no chunk {beyond[0]}, there are {len(self.chunks)}"
+            faults["attribution"] = f"there is no chunk {beyond[0]}, there are {len(self.chunks)}"
         elif len(set(named)) < len(named):
-            found["attribution"] = "a chunk is named twice"
-        return found
+            faults["attribution"] = "a chunk is named twice"
+        return faults
 
     def bounded_schema(self) -> dict[str, Any]:
         """No chunk beyond the last."""
@@ -81,7 +81,7 @@ class Stars(Reply):
     """An explanation, then 1 (lowest) to 5 (highest)."""
 
     explanation: str
-    stars: Annotated[int, *whole(1, 5)]
+    stars: Annotated[int, *whole_number(1, 5)]
 
 
 @dataclass(frozen=True)

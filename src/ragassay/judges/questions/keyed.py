@@ -14,14 +14,14 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
-from ragassay.judges.reply import whole
+from ragassay.judges.reply import whole_number
 
 
 class Entry(BaseModel):
     """The verdict on one item: its number in the list, from 1, and why."""
 
     model_config = ConfigDict(frozen=True, strict=True, extra="ignore")
-    number: Annotated[int, *whole(1, 1_000_000)]
+    number: Annotated[int, *whole_number(1, 1_000_000)]
     reason: str = ""
 
 
@@ -36,6 +36,10 @@ E = TypeVar("E", bound=Entry)
 
 def in_order(entries: Sequence[E], items: Sequence[object]) -> list[E]:
     """The entries in the order of the items, one for each.
+
+    Args:
+        entries: numbered from 1.
+        items: that they are about.
 
     Raises:
         ValueError: an item without an entry, with several, or an entry for no item.
@@ -56,7 +60,12 @@ def in_order(entries: Sequence[E], items: Sequence[object]) -> list[E]:
 
 
 def bounded(schema: dict[str, Any], items: Sequence[object]) -> dict[str, Any]:
-    """The schema of a form, with no number beyond the last item."""
+    """A copy of the schema that allows no number beyond the last item.
+
+    Args:
+        schema: of a form with numbered entries.
+        items: that they are about.
+    """
     schema = deepcopy(schema)
     schema["properties"]["verdicts"]["items"]["properties"]["number"]["maximum"] = len(items)
     return schema

@@ -173,7 +173,15 @@ def _same(label: L, items: Sequence[object]) -> tuple[L, ...]:
 
 
 def as_many(labels: Sequence[T], items: Sequence[object]) -> None:
-    """Raises `ValueError` unless there is one label for each item."""
+    """Checks that there is one label for each item.
+
+    Args:
+        labels: of the items.
+        items: that they are about.
+
+    Raises:
+        ValueError: there is not.
+    """
     if len(labels) != len(items):
         raise ValueError(
             f"there must be {plural(len(items), 'entry')}, one for each item, not {len(labels)}"

@@ -12,11 +12,11 @@ def kinds() -> dict[str, type[Question[Any]]]:
     """All types of question by their kind, those of extensions that are imported included."""
     for _ in discovery.modules("ragassay.judges.questions"):
         pass
-    found: dict[str, type[Question[Any]]] = {}
+    types: dict[str, type[Question[Any]]] = {}
     waiting: list[type[Question[Any]]] = list(Question.__subclasses__())
     while waiting:
         cls = waiting.pop()
         waiting += cls.__subclasses__()
         if "kind" in vars(cls):
-            found[cls.kind] = cls
-    return dict(sorted(found.items()))
+            types[cls.kind] = cls
+    return dict(sorted(types.items()))

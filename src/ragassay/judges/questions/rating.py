@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from ragassay.judges.question import Question
-from ragassay.judges.reply import Reply, whole
+from ragassay.judges.reply import Reply, whole_number
 
 
 class Rating(Reply):
     """A short explanation first, then the rating from 1 to 10."""
 
     explanation: str
-    rating: Annotated[int, *whole(1, 10)]
+    rating: Annotated[int, *whole_number(1, 10)]
 
 
 @dataclass(frozen=True)

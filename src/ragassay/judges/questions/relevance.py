@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
 from ragassay.judges.question import Question
-from ragassay.judges.reply import Reply, whole
+from ragassay.judges.reply import Reply, whole_number
 
 
 class Relevance(Reply):
@@ -16,9 +16,9 @@ class Relevance(Reply):
 
     implied: ClassVar[Mapping[str, str]] = {"match": "grade", "trust": "grade"}
     intent: str = ""
-    match: Annotated[int, *whole(0, 3)]
-    trust: Annotated[int, *whole(0, 3)]
-    grade: Annotated[int, *whole(0, 3)]
+    match: Annotated[int, *whole_number(0, 3)]
+    trust: Annotated[int, *whole_number(0, 3)]
+    grade: Annotated[int, *whole_number(0, 3)]
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from ragassay.judges.rubrics.rubric import JudgePrompt, Rubric, RubricPart
 from ragassay.yaml_files import text_of
 
 STEPS = 100
-"""Most steps of a scale: a judge does not tell more of them apart."""
+"""Most steps of a scale: a judge does not distinguish more."""
 
 MOST_BYTES = 200_000
 """A larger file is something else, given by mistake."""
@@ -89,20 +89,28 @@ def read_rubric(path: str | Path) -> Rubric:
 
 
 def parse_rubric(text: str, path: object = "rubric") -> Rubric:
-    """The rubric that a YAML text holds; ``path`` names it in errors. Raises `InputError`."""
-    found = yaml_positions.parse(text, _RubricFile, path)
+    """The rubric that a text holds.
+
+    Args:
+        text: in YAML.
+        path: names it in errors.
+
+    Raises:
+        InputError: it holds none; with the line.
+    """
+    content = yaml_positions.parse(text, _RubricFile, path)
     return Rubric(
-        name=found.name,
-        title=found.title.rstrip(".") or found.name.replace("_", " ").replace("-", " "),
-        criteria=found.criteria,
-        low=found.scale.low,
-        high=found.scale.high,
-        levels=tuple(sorted(found.scale.levels.items())),
-        sees=tuple(found.sees),
-        also_sees=tuple(found.also_sees),
-        higher_is_better=found.higher_is_better,
-        normalise=found.normalise,
-        recommended_for=found.recommended_for,
+        name=content.name,
+        title=content.title.rstrip(".") or content.name.replace("_", " ").replace("-", " "),
+        criteria=content.criteria,
+        low=content.scale.low,
+        high=content.scale.high,
+        levels=tuple(sorted(content.scale.levels.items())),
+        sees=tuple(content.sees),
+        also_sees=tuple(content.also_sees),
+        higher_is_better=content.higher_is_better,
+        normalise=content.normalise,
+        recommended_for=content.recommended_for,
     )
 
 
@@ -118,9 +126,9 @@ def read_judge_prompt(path: str | Path) -> JudgePrompt:
     """
     source, text = Path(path), _content(path)
     if source.suffix.casefold() in (".yaml", ".yml"):
-        found = yaml_positions.parse(text, _PromptFile, path)
-        title = found.title.rstrip(".")
-        return JudgePrompt(found.name, found.instructions, title, found.temperature)
+        content = yaml_positions.parse(text, _PromptFile, path)
+        title = content.title.rstrip(".")
+        return JudgePrompt(content.name, content.instructions, title, content.temperature)
     if not text.strip():
         raise InputError(
             "holds no instructions", path=path, hint="Write what the judge is to do into it."

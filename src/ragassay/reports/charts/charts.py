@@ -41,7 +41,12 @@ Results = Result | Sequence[Result]
 
 
 def write_boxplots(results: Results, path: str | Path) -> None:
-    """Writes `boxplots`; the suffix decides (``.png``, ``.svg`` or ``.json`` for Vega-Lite).
+    """Writes `boxplots` as a file.
+
+    Args:
+        results: of one run or several.
+        path: of the file; the suffix decides the form (``.png``, ``.svg`` or ``.json`` for
+            Vega-Lite).
 
     Raises:
         UsageError: another suffix, nothing to draw, or the file cannot be written.
@@ -50,7 +55,15 @@ def write_boxplots(results: Results, path: str | Path) -> None:
 
 
 def write_distributions(results: Results, path: str | Path) -> None:
-    """Writes `histograms`; see `write_boxplots`."""
+    """Writes `histograms` as a file.
+
+    Args:
+        results: of one run or several.
+        path: of the file; as for `write_boxplots`.
+
+    Raises:
+        UsageError: another suffix, nothing to draw, or the file cannot be written.
+    """
     save(histograms(results), path)
 
 
@@ -105,16 +118,16 @@ def _box_panel(runs: Sequence[Result], names: Sequence[str]) -> alt.LayerChart:
         for run in _scored(runs, name):
             metric = run.summary.metrics[name]
             values = run.columns.values(name)[run.columns.scored(name)]
-            found = distribution_chart.box(values)
-            if found is None:
+            quartiles = distribution_chart.box(values)
+            if quartiles is None:
                 continue
             run_name = names_of_runs[id(run)]
             row = _row_label(metric, run_name if len(runs) > 1 else "")
             shown = distribution_chart.thinned(values, MAX_POINTS)
             offsets = distribution_chart.spread(shown.size)
             boxes.append(
-                {"row": row, "run": run_name, "whisker_low": found.low, "q1": found.q1}
-                | {"median": found.median, "q3": found.q3, "whisker_high": found.high}
+                {"row": row, "run": run_name, "whisker_low": quartiles.low, "q1": quartiles.q1}
+                | {"median": quartiles.median, "q3": quartiles.q3, "whisker_high": quartiles.high}
                 | _mean_entry(metric)
             )
             points += [
@@ -171,18 +184,20 @@ def _histogram_panel(run: Result, name: str) -> alt.LayerChart:
     metric = run.summary.metrics[name]
     values = run.columns.values(name)[run.columns.scored(name)]
     low, high = distribution_chart.scale(metric)
-    found = distribution_chart.histogram(values, low, high)
-    width = (found.high - found.low) / len(found.counts)
+    histogram = distribution_chart.histogram(values, low, high)
+    width = (histogram.high - histogram.low) / len(histogram.counts)
     bars = [
         {
-            "from": found.low + at * width,
-            "to": found.low + (at + 1) * width,
+            "from": histogram.low + at * width,
+            "to": histogram.low + (at + 1) * width,
             "share": count / max(values.size, 1),
             "zero": 0,
         }
-        for at, count in enumerate(found.counts)
+        for at, count in enumerate(histogram.counts)
     ]
-    x = alt.X("from:Q", title=None, scale=alt.Scale(domain=[found.low, found.high], nice=False))
+    x = alt.X(
+        "from:Q", title=None, scale=alt.Scale(domain=[histogram.low, histogram.high], nice=False)
+    )
     y = alt.Y("share:Q", title=None, axis=alt.Axis(format=".0%", tickCount=3))
     layers = [
         alt.Chart(data(bars))
@@ -221,13 +236,13 @@ def _scored(runs: Iterable[Result], name: str) -> Iterator[Result]:
 
 def _groups(runs: Sequence[Result]) -> list[list[str]]:
     """Names of the metrics with numbers, those with the same bounds together."""
-    found = {
+    metrics = {
         m.name: m
         for run in runs
         for m in run.summary.metrics.values()
         if any(_scored([run], m.name))
     }
-    return [[metric.name for metric in group] for group in by_bounds(found.values())]
+    return [[metric.name for metric in group] for group in by_bounds(metrics.values())]
 
 
 def _domain(metrics: Sequence[MetricSummary]) -> list[float]:
@@ -260,14 +275,14 @@ def _row_label(metric: MetricSummary, run: str) -> str:
 
 def _names(runs: Sequence[Result]) -> dict[int, str]:
     """What each run is called, by its ``id``; runs of one name are numbered."""
-    found: dict[int, str] = {}
+    names: dict[int, str] = {}
     for run in runs:
         name, n = wording.one_line(run.name), 1
-        while name in found.values():
+        while name in names.values():
             n += 1
             name = f"{wording.one_line(run.name)} ({n})"
-        found[id(run)] = name
-    return found
+        names[id(run)] = name
+    return names
 
 
 def _run_color(runs: Sequence[Result], channel: str = "color") -> Any:

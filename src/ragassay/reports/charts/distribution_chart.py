@@ -1,4 +1,4 @@
-"""How a metric's values spread: what box plots, histograms and clouds of points are drawn from."""
+"""The distribution of a metric's values, as box plots, histograms and point clouds show it."""
 
 from __future__ import annotations
 
@@ -48,7 +48,13 @@ def box(values: Values) -> Box | None:
 
 
 def histogram(values: Values, low: float, high: float, bins: int = 24) -> Histogram:
-    """Counts a bin; the last bin includes ``high``. All values lie in ``[low, high]``."""
+    """Counts the values in each bin; the last bin includes ``high``.
+
+    Args:
+        values: all in ``[low, high]``, shape ``(n,)``.
+        low, high: ends of the scale.
+        bins: their number.
+    """
     if high <= low:
         high = low + 1.0
     counts, _ = np.histogram(values, bins=bins, range=(low, high))
@@ -56,21 +62,31 @@ def histogram(values: Values, low: float, high: float, bins: int = 24) -> Histog
 
 
 def thinned(values: Values, limit: int) -> Values:
-    """At most ``limit`` values, evenly spaced by rank, smallest and largest included; sorted."""
-    found = np.sort(values)
-    if found.size <= limit:
-        return found
-    return found[np.linspace(0, found.size - 1, limit).round().astype(np.int64)]
+    """The values sorted, at most ``limit`` of them: evenly spaced by rank, the smallest and the
+    largest included.
+
+    Args:
+        values: shape ``(n,)``.
+        limit: how many are kept at most.
+    """
+    ordered = np.sort(values)
+    if ordered.size <= limit:
+        return ordered
+    return ordered[np.linspace(0, ordered.size - 1, limit).round().astype(np.int64)]
 
 
 def spread(n: int) -> Values:
-    """``n`` numbers in ``[-0.5, 0.5)`` that set neighbouring points apart; always the same."""
+    """``n`` numbers in ``[-0.5, 0.5)``, always the same, by which neighbouring points are moved so
+    that they do not overlap.
+    """
     return np.arange(1, n + 1, dtype=np.float64) * _GOLDEN % 1.0 - 0.5
 
 
 def scale(metric: MetricSummary) -> tuple[float, float]:
-    """The axis of a metric: its bounds where it has them, its values' range elsewhere; from 0 where
-    only the upper one is set, for such a metric stands beside others that go from 0 to there."""
+    """The axis of a metric: its bounds where it has them, else the range of its values. Where only
+    the upper bound is set the axis begins at 0, because such a metric is shown beside others
+    that go from 0 to there.
+    """
     low, high = metric.bounds
     if low is None:
         low = metric.minimum

@@ -12,7 +12,7 @@ from ragassay.errors import UsageError
 from ragassay.reports.text import wording
 
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#666666")
-"""Okabe and Ito's colours, which people with any kind of colour vision can tell apart."""
+"""Okabe and Ito's colours, which people with any kind of colour vision can distinguish."""
 
 WIDTH = 520
 INK, MUTED = "#1c2330", "#5b6472"
@@ -29,6 +29,10 @@ Spec = dict[str, Any]
 
 def save(spec: Spec, path: str | Path) -> None:
     """Draws a Vega-Lite chart into a file, without any network or file access.
+
+    Args:
+        spec: of Vega-Lite.
+        path: of the file; its suffix names the form.
 
     Raises:
         UsageError: the suffix is not ``.png``, ``.svg`` or ``.json``, or the file cannot be
@@ -68,7 +72,7 @@ def _offline() -> dict[str, Any]:
 
 
 def check_suffix(path: Path) -> None:
-    """Says at once, before any work, that a chart cannot be written under that name.
+    """Raises an error, before any work, where a chart cannot be written under a name.
 
     Raises:
         UsageError: the suffix is not ``.png``, ``.svg`` or ``.json``.
@@ -82,7 +86,13 @@ def check_suffix(path: Path) -> None:
 
 
 def spec(chart: Any, title: str, notes: Sequence[str]) -> Spec:
-    """The chart as a dictionary, in the house style, without the menu that sends data away."""
+    """The chart as a dictionary, in the house style, without the menu that sends data away.
+
+    Args:
+        chart: of Altair.
+        title: of the chart.
+        notes: sentences below the title.
+    """
     import altair as alt
 
     styled = (
@@ -115,13 +125,18 @@ def spec(chart: Any, title: str, notes: Sequence[str]) -> Spec:
         .configure_axisX(tickCount=10)
         .configure_legend(labelFontSize=11)
     )
-    found: Spec = styled.to_dict(validate=False)
-    found["usermeta"] = {"embedOptions": {"actions": False}}
-    return found
+    chart_spec: Spec = styled.to_dict(validate=False)
+    chart_spec["usermeta"] = {"embedOptions": {"actions": False}}
+    return chart_spec
 
 
 def house(title: str, notes: Sequence[str]) -> Spec:
-    """The house style for a chart that is written as a mapping and has no axes."""
+    """The house style for a chart that is written as a mapping and has no axes.
+
+    Args:
+        title: of the chart.
+        notes: sentences below the title.
+    """
     return {
         "title": {
             "text": wording.one_line(title),
@@ -136,7 +151,7 @@ def house(title: str, notes: Sequence[str]) -> Spec:
 
 
 def data(values: Sequence[Spec]) -> Spec:
-    """Rows that stand in the chart itself. Their field names are ours, never from the data."""
+    """Rows that the chart itself contains. Their field names are ours, never from the data."""
     return {"values": list(values)}
 
 
@@ -150,6 +165,12 @@ def by_bounds(metrics: Iterable[MetricSummary]) -> list[list[MetricSummary]]:
 
 
 def label(name: str, higher: bool | None, tail: str) -> str:
-    """A metric's name with its direction, and a second line."""
+    """A metric's name with its direction, and a second line.
+
+    Args:
+        name: of the metric.
+        higher: whether higher values are better; ``None`` where neither is.
+        tail: the second line.
+    """
     head = " ".join(filter(None, (wording.one_line(name), wording.arrow(higher))))
     return f"{head}\n{tail}" if tail else head

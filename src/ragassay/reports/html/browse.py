@@ -37,7 +37,7 @@ _MARKUP = ("<", ">", "&", "\u2028", "\u2029")
 
 
 def script_json(value: Any) -> str:
-    """Strict JSON that nothing inside can lead out of a ``<script>`` element."""
+    """Strict JSON that cannot end the ``<script>`` element that it is in."""
     text = dumps(value).decode()
     for mark in _MARKUP:
         # These stand inside JSON strings only, so their escapes mean the same to a parser.
@@ -76,27 +76,29 @@ class Details:
             n_listed = sum(identity[0] in self._wanted for identity in identities)
         limits = _Limits.share(self._budget, n_listed)
         listed = (
-            found
-            for found in with_samples(self._result)
-            if self._wanted is None or found[0][0] in self._wanted
+            sample_and_scores
+            for sample_and_scores in with_samples(self._result)
+            if self._wanted is None or sample_and_scores[0][0] in self._wanted
         )
         for chunk in _batched(islice(listed, n_listed)):
             for identity, sample, rows in chunk:
                 self._keep(identity, sample, rows)
-            yield script_json([self._whole(*found, limits) for found in chunk])
+            yield script_json(
+                [self._details_of(*sample_and_scores, limits) for sample_and_scores in chunk]
+            )
 
-    def _whole(
+    def _details_of(
         self, identity: Identity, sample: Sample | None, rows: Rows, limits: _Limits
     ) -> dict[str, Any]:
-        """A sample's details with the verdicts behind its scores."""
+        """A sample's details, with the verdicts that its scores rest on."""
         entry = _detail(identity, sample, rows, limits)
         evidence = list(dict.fromkeys(one for row in rows.values() for one in row.evidence))
-        found = [record for one in evidence if (record := self._result.verdicts.get(one))]
-        if found:
-            each = max(200, limits.main // len(found))
+        records = [record for one in evidence if (record := self._result.verdicts.get(one))]
+        if records:
+            each = max(200, limits.main // len(records))
             ranks = verdict_text.ranks_of(sample)
-            entry["verdicts"] = [_verdict(record, each, ranks) for record in found]
-            places = {record["id"]: at for at, record in enumerate(found)}
+            entry["verdicts"] = [_verdict(record, each, ranks) for record in records]
+            places = {record["id"]: at for at, record in enumerate(records)}
             entry["evidence"] = {
                 name: [places[one] for one in row.evidence if one in places]
                 for name, row in rows.items()
@@ -177,15 +179,21 @@ def _detail(
     if sample.passages is not None:
         each = max(120, limits.passages // max(len(sample.passages), 1))
         entry["passages"] = [
-            [p.id, p.score, p.document, _clip(p.text or "", each), _judged(sample.gold, found)]
-            for p, found in zip(sample.passages, matches, strict=True)
+            [
+                p.id,
+                p.score,
+                p.document,
+                _clip(p.text or "", each),
+                _judged(sample.gold, gold_places),
+            ]
+            for p, gold_places in zip(sample.passages, matches, strict=True)
         ]
     if sample.gold is not None:
         each = max(120, limits.main // max(len(sample.gold), 1))
         entry["gold"] = [
             [g.id, g.grade, g.document, g.start, g.end, _clip(g.text or "", each)]
             for at, g in enumerate(sample.gold)
-            if g.grade > 0 and not any(at in found for found in matches)
+            if g.grade > 0 and not any(at in gold_places for gold_places in matches)
         ]
     labels = {} if sample.answerability is None else {"answerability": str(sample.answerability)}
     entry["labels"] = labels | {
@@ -204,7 +212,9 @@ def _run(run: Sample, limit: int) -> list[Any]:
 
 
 def _matches(passages: Sequence[Passage], gold: Sequence[GoldPassage]) -> list[set[int]]:
-    """Which gold passages each passage is (as the chunk metrics see it) or overlaps in its span."""
+    """The gold passages that each passage is (as the chunk metrics match them) or overlaps in its
+    span.
+    """
     labels = same_chunks([*passages, *gold])
     names = labels[len(passages) :]
     return [
@@ -230,8 +240,9 @@ def _overlap(passage: Passage, gold: GoldPassage) -> bool:
 
 
 class _Shared:
-    """What several scores of a sample are made of, and what is shown once: the nuggets and the
-    pieces of the answer."""
+    """The data that several scores of a sample share and that is shown once: the nuggets and the
+    pieces of the answer.
+    """
 
     def __init__(self, answer: str) -> None:
         self._answer = answer
@@ -240,17 +251,17 @@ class _Shared:
         self._of: list[list[str]] = []
 
     def take(self, metric: str, parts: Mapping[str, Any]) -> bool:
-        """Whether a score's parts are of this kind, and therefore shown elsewhere."""
+        """Whether a score's parts are of this kind, so that they are shown separately."""
         if table := verdict_text.nugget_table(parts):
             if table not in self._tables:
                 self._tables.append(table)
             return True
-        if found := spans(parts, self._answer):
-            if found not in self._pieces:
-                self._pieces.append(found)
+        if pieces := spans(parts, self._answer):
+            if pieces not in self._pieces:
+                self._pieces.append(pieces)
                 self._of.append([])
-            self._of[self._pieces.index(found)].append(metric)
-        return bool(found)
+            self._of[self._pieces.index(pieces)].append(metric)
+        return bool(pieces)
 
     def nuggets(self, limit: int) -> list[list[list[str]]]:
         """Tables of nugget, importance and whether the answer holds it."""
@@ -263,15 +274,16 @@ class _Shared:
         return [
             {
                 "of": names,
-                "list": [[_clip(s.text, each), s.start, s.end, s.held, s.by] for s in found],
+                "list": [[_clip(s.text, each), s.start, s.end, s.held, s.by] for s in spans_of],
             }
-            for names, found in zip(self._of, self._pieces, strict=True)
+            for names, spans_of in zip(self._of, self._pieces, strict=True)
         ]
 
 
 def _score(row: ScoreRow, limit: int, shared: _Shared) -> list[Any]:
-    """Value, reason, explanation and parts: parts as text, ``None`` where they are too long, or 0
-    where they are shown apart, because several scores share them."""
+    """Value, reason, explanation and parts. The parts are a text, ``None`` where they are too long,
+    or 0 where they are shown separately because several scores share them.
+    """
     if shared.take(row.metric, row.parts):
         return [_shown(row.value), row.reason, _clip(row.explanation, max(limit, 300)), 0]
     parts: str | None = dumps(row.parts).decode() if row.parts else ""
@@ -288,9 +300,9 @@ def _shown(value: Value | None) -> float | int | bool | str | None:
 def _verdict(
     record: Mapping[str, Any], limit: int, ranks: Mapping[str, int], *, prompt: bool = True
 ) -> dict[str, Any]:
-    """A verdict as the browser shows it: question, answer, judge, and for an LLM what was sent.
+    """A verdict as the browser shows it: question, answer, judge, and for an LLM the prompt.
 
-    Votes whose prompts are the same leave them to the verdict.
+    Votes with the same prompt do not repeat it.
     """
     votes = record.get("votes", ())
     shared = verdict_text.same_prompt(votes)

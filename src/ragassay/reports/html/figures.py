@@ -24,7 +24,9 @@ _CARD_POINTS = 250
 
 
 def interval_bar(metric: MetricSummary) -> Markup:
-    """Where the mean and its interval lie on the metric's scale, whose ends stand below."""
+    """The place of the mean and its interval on the metric's scale, with the ends of the scale
+    below.
+    """
     if metric.mean is None or metric.aggregate == "sum":
         return _markup("")
     low, high = distribution_chart.scale(metric)
@@ -37,27 +39,37 @@ def interval_bar(metric: MetricSummary) -> Markup:
     shapes.append(_line(x(metric.mean), middle - 8, x(metric.mean), middle + 8, "mean-line"))
     for value, anchor in ((low, "start"), (high, "end")):
         shapes.append(_number(value, x(value), _BAR_H + _ENDS_H - 2, anchor, "end"))
-    said = f"{wording.number(metric.mean)} on a scale from {low:g} to {high:g}"
-    return _svg(_BAR_W, _BAR_H + _ENDS_H, shapes, said, fixed=True)
+    description = f"{wording.number(metric.mean)} on a scale from {low:g} to {high:g}"
+    return _svg(_BAR_W, _BAR_H + _ENDS_H, shapes, description, fixed=True)
 
 
 def sparkline(metric: MetricSummary, values: Values) -> Markup:
-    """The histogram of the values, without axes."""
+    """The histogram of the values, without axes.
+
+    Args:
+        metric: that is shown.
+        values: its scores, shape ``(n,)``.
+    """
     if not values.size:
         return _markup("")
     low, high = distribution_chart.scale(metric)
-    found = distribution_chart.histogram(values, low, high)
+    histogram = distribution_chart.histogram(values, low, high)
     width, height = 120, 22
-    shapes = _bars(found.counts, 0, width, 1, height - 1)
+    shapes = _bars(histogram.counts, 0, width, 1, height - 1)
     shapes.append(_line(0, height - 0.5, width, height - 0.5, "track"))
     return _svg(width, height, shapes, f"distribution of {metric.name}", fixed=True)
 
 
 def distribution(metric: MetricSummary, values: Values) -> Markup:
-    """Histogram, box plot and points of a metric's values, with the mean and its interval: the
-    drawing of ``ragassay plot``, under a histogram."""
-    found = distribution_chart.box(values)
-    if found is None:
+    """Histogram, box plot and points of a metric's values, with the mean and its interval. The
+    lower part is drawn as ``ragassay plot`` draws it.
+
+    Args:
+        metric: that is shown.
+        values: its scores, shape ``(n,)``.
+    """
+    box = distribution_chart.box(values)
+    if box is None:
         return _markup("")
     low, high = distribution_chart.scale(metric)
     x = _Axis(low, high, 12, _CARD_W - 12)
@@ -74,33 +86,34 @@ def distribution(metric: MetricSummary, values: Values) -> Markup:
         f"M{x(float(value)):.1f} {cloud + float(offset) * reach:.1f}h0"
         for value, offset in zip(shown, distribution_chart.spread(shown.size), strict=True)
     )
-    left, right = x(found.q1), x(found.q3)
+    left, right = x(box.q1), x(box.q3)
     shapes += [
-        _line(x(found.low), strip, left, strip, "whisker"),
-        _line(right, strip, x(found.high), strip, "whisker"),
-        *(
-            _line(x(end), strip - 6, x(end), strip + 6, "whisker")
-            for end in (found.low, found.high)
-        ),
+        _line(x(box.low), strip, left, strip, "whisker"),
+        _line(right, strip, x(box.high), strip, "whisker"),
+        *(_line(x(end), strip - 6, x(end), strip + 6, "whisker") for end in (box.low, box.high)),
         _rect(left, strip - half, max(right - left, 1), 2 * half, "box"),
         f'<path class="points" d="{dots}"/>',
-        _line(x(found.median), strip - half, x(found.median), strip + half, "median"),
+        _line(x(box.median), strip - half, x(box.median), strip + half, "median"),
     ]
     if metric.mean is not None and metric.aggregate != "sum":
         if metric.low is not None and metric.high is not None:
             shapes.append(_line(x(metric.low), strip, x(metric.high), strip, "mean-interval"))
         shapes.append(_diamond(x(metric.mean), strip, 4.2))
-    said = (
-        f"{metric.name}: quartiles {wording.number(found.q1)}, {wording.number(found.median)} "
-        f"and {wording.number(found.q3)} of {wording.plural(values.size, 'value')}"
+    description = (
+        f"{metric.name}: quartiles {wording.number(box.q1)}, {wording.number(box.median)} "
+        f"and {wording.number(box.q3)} of {wording.plural(values.size, 'value')}"
     )
-    return _svg(_CARD_W, _CARD_H, shapes, said)
+    return _svg(_CARD_W, _CARD_H, shapes, description)
 
 
 def difference_bar(difference: Difference, extent: float) -> Markup:
     """A difference and its interval around zero, on a scale from ``-extent`` to ``extent``.
 
     The shaded zone holds the differences too small for so many queries to find.
+
+    Args:
+        difference: of a metric.
+        extent: end of the scale.
     """
     if difference.diff is None:
         return _markup("")
@@ -117,12 +130,12 @@ def difference_bar(difference: Difference, extent: float) -> Markup:
         shapes.append(_line(left, middle, right, middle, f"iv {kind}"))
         shapes += [_line(end, middle - 4, end, middle + 4, f"iv {kind}") for end in (left, right)]
     shapes.append(_circle(x(difference.diff), middle, 3.5, f"dot {kind}"))
-    said = f"difference {wording.number(difference.diff, sign=True)}, {difference.verdict}"
-    return _svg(width, _BAR_H, shapes, said, fixed=True)
+    description = f"difference {wording.number(difference.diff, sign=True)}, {difference.verdict}"
+    return _svg(width, _BAR_H, shapes, description, fixed=True)
 
 
 def balance(difference: Difference) -> Markup:
-    """On how many queries A is higher, both are equal, and B is higher."""
+    """The numbers of queries on which A is higher, both are equal, and B is higher."""
     width, height, left = 240, 14, 0.0
     shapes = []
     for n, kind in (
@@ -134,13 +147,18 @@ def balance(difference: Difference) -> Markup:
         if n:
             shapes.append(_rect(left, 0, max(share - 1, 0.5), height, kind))
         left += share
-    said = f"{difference.wins} higher, {difference.ties} equal, {difference.losses} lower"
-    return _svg(width, height, shapes, said, fixed=True)
+    description = f"{difference.wins} higher, {difference.ties} equal, {difference.losses} lower"
+    return _svg(width, height, shapes, description, fixed=True)
 
 
 def waterfall(name: str, differences: Values) -> Markup:
-    """The difference A - B of each query, sorted, around zero; on its own scale, thinned evenly by
-    rank."""
+    """The difference A - B of each query around zero, on a scale of its own; thinned evenly by
+    rank.
+
+    Args:
+        name: of the metric.
+        differences: of each query, sorted.
+    """
     if not differences.size:
         return _markup("")
     width, height, middle = 240, 40, 20
@@ -155,12 +173,12 @@ def waterfall(name: str, differences: Values) -> Markup:
             kind = "side-a" if diff > 0 else "side-b"
             shapes.append(_rect(at * step, top, max(step - 0.3, 0.4), tall, kind))
     shapes.append(_line(0, middle, width, middle, "track"))
-    said = (
+    description = (
         f"{name}: differences of {wording.plural(differences.size, 'query')}, sorted, from "
         f"{wording.number(float(differences.min()), sign=True)} to "
         f"{wording.number(float(differences.max()), sign=True)}"
     )
-    return _svg(width, height, shapes, said, fixed=True)
+    return _svg(width, height, shapes, description, fixed=True)
 
 
 class _Axis:
@@ -185,10 +203,10 @@ def _bars(counts: tuple[int, ...], left: float, right: float, top: float, base: 
 
 
 def _svg(
-    width: float, height: float, shapes: list[str], said: str, *, fixed: bool = False
+    width: float, height: float, shapes: list[str], description: str, *, fixed: bool = False
 ) -> Markup:
     size = f' width="{width:g}" height="{height:g}"' if fixed else ""
-    label = escape(wording.one_line(said))
+    label = escape(wording.one_line(description))
     return _markup(
         f'<svg class="figure" viewBox="0 0 {width:g} {height:g}"{size} role="img" '
         f'aria-label="{label}">{"".join(shapes)}</svg>'
@@ -218,9 +236,9 @@ def _diamond(x: float, y: float, size: float) -> str:
 
 def _number(value: float, x: float, y: float, anchor: str, kind: str = "") -> str:
     """A number of a scale, short."""
-    said = f"{value:.3g}" if abs(value) < 1_000 else f"{value:,.0f}"
+    spelled = f"{value:.3g}" if abs(value) < 1_000 else f"{value:,.0f}"
     of = f' class="{kind}"' if kind else ""
-    return f'<text{of} x="{x:.1f}" y="{y:g}" text-anchor="{anchor}">{said}</text>'
+    return f'<text{of} x="{x:.1f}" y="{y:g}" text-anchor="{anchor}">{spelled}</text>'
 
 
 def _markup(text: str) -> Markup:

@@ -39,6 +39,10 @@ _STYLE = ("report.css",)
 def write_report(result: Result, path: str | Path) -> None:
     """Writes a run as one HTML file.
 
+    Args:
+        result: of a run.
+        path: of the file to write.
+
     Raises:
         UsageError: the file cannot be written.
     """
@@ -61,6 +65,12 @@ def write_report(result: Result, path: str | Path) -> None:
 
 def write_comparison(comparison: Comparison, a: Result, b: Result, path: str | Path) -> None:
     """Writes the comparison of a new run (A) with an old one (B) as one HTML file.
+
+    Args:
+        comparison: of the two runs.
+        a: the new run.
+        b: the old run.
+        path: of the file to write.
 
     Raises:
         UsageError: the file cannot be written.
@@ -95,28 +105,30 @@ class _RunBrowser:
 
     def table(self) -> str:
         """The rows as columns; call it after `chunks`."""
-        found, n = self._details, self.n_rows
+        details, n = self._details, self.n_rows
         metrics = self._result.summary.metrics
-        several = len({identity[1:] for identity in found.identities}) > 1
+        several = len({identity[1:] for identity in details.identities}) > 1
         return script_json(
             {
                 "kind": "run",
                 "chunk": CHUNK,
                 "runs": [self._result.name],
                 "metrics": [_metric_entry(metric) for metric in metrics.values()],
-                "id": [identity[0] for identity in found.identities],
-                "tag": [_tag(identity) if several else "" for identity in found.identities],
-                "query": found.queries,
+                "id": [identity[0] for identity in details.identities],
+                "tag": [_tag(identity) if several else "" for identity in details.identities],
+                "query": details.queries,
                 "slices": _slices(self._result, range(n)),
-                "values": [found.values[name] for name in metrics],
-                "reasons": [found.reasons[name] for name in metrics],
-                "detail": [[[at]] for at in range(len(found.identities))],
+                "values": [details.values[name] for name in metrics],
+                "reasons": [details.reasons[name] for name in metrics],
+                "detail": [[[at]] for at in range(len(details.identities))],
             }
         )
 
 
 class _ComparisonBrowser:
-    """The same for two runs: one row a query, repeats averaged as in the comparison."""
+    """The data of the query browser of two runs: one row a query, repeats averaged as in the
+    comparison.
+    """
 
     def __init__(self, comparison: Comparison, a: Result, b: Result) -> None:
         self._comparison, self._runs = comparison, (a, b)
@@ -157,7 +169,10 @@ class _ComparisonBrowser:
                 "slices": _slices(self._runs[0], first),
                 "values": a,
                 "other": b,
-                "detail": [[found.get(q, []) for found in positions] for q in self._queries],
+                "detail": [
+                    [positions_of_run.get(q, []) for positions_of_run in positions]
+                    for q in self._queries
+                ],
             }
         )
 
@@ -185,10 +200,10 @@ def _ids(details: Details) -> list[str]:
 
 
 def _positions(details: Details) -> dict[str, list[int]]:
-    found: dict[str, list[int]] = {}
+    positions: dict[str, list[int]] = {}
     for at, query in enumerate(_ids(details)):
-        found.setdefault(query, []).append(at)
-    return found
+        positions.setdefault(query, []).append(at)
+    return positions
 
 
 def _tag(identity: Identity) -> str:
@@ -210,8 +225,8 @@ def _metric_entry(metric: MetricSummary) -> dict[str, Any]:
 def _sorted_differences(comparison: Comparison, a: Result, b: Result) -> dict[str, Values]:
     """The difference A - B of each query that both runs scored, sorted, by metric."""
     names = [difference.name for difference in comparison.differences]
-    found = query_differences(a, b, names)
-    return {name: np.sort(values) for name, values in zip(names, found, strict=True)}
+    differences = query_differences(a, b, names)
+    return {name: np.sort(values) for name, values in zip(names, differences, strict=True)}
 
 
 def _paired_slices(a: Result, b: Result) -> dict[str, list[tuple[Slice, Slice]]]:

@@ -55,8 +55,14 @@ def boxes(
     point: str = "value",
 ) -> Spec:
     """For each metric a panel, in it for each file a box, its points, mean, interval, median and n;
-    for a share a bar instead. ``point`` says what a point is. A metric without a value is a panel
-    that says why.
+    for a share a bar instead. A metric without a value has a panel that says why.
+
+    Args:
+        series: the files.
+        panels: one for each metric.
+        title: of the chart.
+        notes: sentences below the title.
+        point: what a point is, such as ``query``.
     """
     told = [*notes, *_thinned_note(series, panels)]
     shape = geometry(series, panels, told)
@@ -154,14 +160,15 @@ def _box_panel(series: Sequence[Series], panel: Panel, shape: Geometry, first: b
 
 
 def _cloud(values: Values, low: float, high: float) -> Values:
-    """How far each point lies from its row's middle, in [-0.5, 0.5): the further, the more values
-    there are like it. Sorted values in; always the same."""
+    """The offset of each point from its row's middle, in [-0.5, 0.5); it grows with the number of
+    similar values. The values must be sorted; the result is always the same.
+    """
     bins = np.clip((values - low) / ((high - low) or 1.0) * _BINS, 0, _BINS - 1).astype(np.int64)
     counts = np.bincount(bins, minlength=_BINS)
-    found: Values = distribution_chart.spread(values.size) * (
+    offsets: Values = distribution_chart.spread(values.size) * (
         0.25 + 0.75 * counts[bins] / max(int(counts.max()), 1)
     )
-    return found
+    return offsets
 
 
 def _share_panel(series: Sequence[Series], panel: Panel, shape: Geometry, first: bool) -> Spec:
@@ -175,11 +182,11 @@ def _share_panel(series: Sequence[Series], panel: Panel, shape: Geometry, first:
     ]
     x, y = partial(marks.along, low=0.0, high=1.0), _rows(series)
     corners = {"x": x("zero"), "y": y("top"), "y2": marks.to("bottom")}
-    whole, part = corners | {"x2": marks.to("one")}, corners | {"x2": marks.to("mean")}
+    full_bar, share_bar = corners | {"x2": marks.to("one")}, corners | {"x2": marks.to("mean")}
     layers = [
         *_grid([0.0, 0.25, 0.5, 0.75, 1.0], x, shape.height, lambda tick: f"{tick:.0%}"),
-        mark("rect", drawn, whole, color=_TRACK),
-        mark("rect", drawn, part | {"color": _fill(series)}, opacity=0.6),
+        mark("rect", drawn, full_bar, color=_TRACK),
+        mark("rect", drawn, share_bar | {"color": _fill(series)}, opacity=0.6),
         *_means(drawn, x, y),
         *_texts(series, panel, shape, first, ("share", "", "n")),
     ]
@@ -224,7 +231,7 @@ def _grid(
     height: float,
     told: Callable[[float], str],
 ) -> list[Spec]:
-    """Lines behind the boxes, and their numbers: an axis of the library's own leaves some out."""
+    """Grid lines and their numbers. An axis of the library's own leaves some numbers out."""
     rows = [{"tick": tick, "text": told(tick)} for tick in ticks]
     place = {"x": x("tick"), "y": marks.here(height + 7), "text": marks.WORDS}
     return [
@@ -243,17 +250,17 @@ def _texts(
     """Names at the left of the first panel of a line; mean, median and n beside each."""
     if len(series) == 1:
         return []
-    found: list[Spec] = []
+    texts: list[Spec] = []
     for at, one in enumerate(series):
         metric = one.metric(panel.metric)
         if metric is None or metric.mean is None:
             words = "not in this file" if metric is None else f"no value: {one.why(panel.metric)}"
-            found += [{**line, "at": at + line["at"]} for line in _in_place(words, shape)]
+            texts += [{**line, "at": at + line["at"]} for line in _in_place(words, shape)]
             continue
-        found.append({"at": at, "text": spelled(panel, metric.mean), "kind": "mean"})
+        texts.append({"at": at, "text": spelled(panel, metric.mean), "kind": "mean"})
         if not panel.share:
-            found.append({"at": at, "text": sheet.number(metric.median), "kind": "median"})
-        found.append({"at": at, "text": wording.coverage(metric), "kind": "n"})
+            texts.append({"at": at, "text": sheet.number(metric.median), "kind": "median"})
+        texts.append({"at": at, "text": wording.coverage(metric), "kind": "n"})
     right = shape.width + shape.stats[0]
     places = {"mean": right, "median": right + shape.stats[1], "n": right + sum(shape.stats[1:])}
     if panel.share:
@@ -262,7 +269,7 @@ def _texts(
     lift = -0.2 * shape.row if shape.row >= RAIN and not panel.share else 0.0
 
     def column(kind: str, x: float, align: str = "right", **style: Any) -> Spec:
-        rows = [row for row in found if row["kind"] == kind]
+        rows = [row for row in texts if row["kind"] == kind]
         place = {"x": marks.here(x), "y": y, "text": marks.WORDS}
         return mark("text", rows, place, baseline="middle", align=align, **style)
 
@@ -288,7 +295,7 @@ def _texts(
 
 
 def _in_place(words: str, shape: Geometry) -> list[Spec]:
-    """Words in place of a row's box and numbers, in as many lines as it has room for."""
+    """A text in place of a row's box and numbers, in as many lines as there is room for."""
     room = shape.width + sum(shape.stats) - 2 * _INSET
     lines = sheet.wrapped(words, room, SMALL, max(int(shape.row / (_PITCH + 2)), 1))
     middle = (len(lines) - 1) / 2

@@ -1,4 +1,4 @@
-"""Which scores that stand beside each other in a picture were computed in different ways."""
+"""Finds scores in one picture that were computed in different ways."""
 
 from __future__ import annotations
 
@@ -21,23 +21,32 @@ of its signature. What a CSV does not tell is not in it, and counts as no differ
 def unlike(series: Sequence[Series], metrics: Sequence[str]) -> list[str]:
     """A sentence for each way in which metrics were not computed alike in all files.
 
-    It goes by signatures; of a CSV by what can be told from it, and what cannot is no difference.
-    (``ragassay compare`` refuses what it does not know.)
+    Signatures are compared. A CSV has no signature: what its columns show is compared, and what is
+    not known is no difference. (``ragassay compare`` refuses what it does not know.)
+
+    Args:
+        series: the files.
+        metrics: that are drawn.
     """
-    found: dict[str, list[str]] = {}
+    names_by_difference: dict[str, list[str]] = {}
     for name in metrics:
         known = {
             one.name: _facts(metric)
             for one in series
             if (metric := one.metric(name)) is not None and one.size(name)
         }
-        how = [said for fact in ("formula", "judge", "rest") if (said := _differing(known, fact))]
+        how = [
+            sentence
+            for fact in ("formula", "judge", "rest")
+            if (sentence := _differing(known, fact))
+        ]
         if sum(OWN_NUGGETS in facts.get("rest", ()) for facts in known.values()) > 1:
             how.append("each file has nuggets of its own")
         if how:
-            found.setdefault("; ".join(how), []).append(name)
+            names_by_difference.setdefault("; ".join(how), []).append(name)
     return [
-        f"Not computed alike: {_listed(names, _METRICS)} ({how})." for how, names in found.items()
+        f"Not computed alike: {_listed(names, _METRICS)} ({how})."
+        for how, names in names_by_difference.items()
     ]
 
 
@@ -50,15 +59,15 @@ def _facts(metric: MetricSummary) -> Facts:
     parts = [part for part in metric.signature.split("|") if part and part != UNKNOWN]
     judges = [part for part in parts if part.startswith("judge=")]
     formula = [part for part in parts if part.startswith("formula=")]
-    found = {"judge": judges, "formula": formula}
+    parts_of = {"judge": judges, "formula": formula}
     if metric.judges:
         # Two systems of one run have its signature, whoever judged the one and the other.
-        found["judge"] = [f"judge={'+'.join(names_in(metric.judges))}"]
+        parts_of["judge"] = [f"judge={'+'.join(names_in(metric.judges))}"]
     if BY_FILE not in parts:
-        found["rest"] = [part for part in parts if part not in (*judges, *formula)]
+        parts_of["rest"] = [part for part in parts if part not in (*judges, *formula)]
         if trec_plot.by_two_formulas(consistency_plot.plain(metric.name)):
-            found["formula"] = [trec_plot.PAGE]
-    return {fact: frozenset(told) for fact, told in found.items() if told}
+            parts_of["formula"] = [trec_plot.PAGE]
+    return {fact: frozenset(told) for fact, told in parts_of.items() if told}
 
 
 def _differing(known: Mapping[str, Facts], fact: str) -> str:

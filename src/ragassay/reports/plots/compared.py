@@ -146,7 +146,12 @@ def _shown(size: float) -> float:
 
 def scale_of(metric: MetricSummary, metrics: Mapping[str, MetricSummary]) -> object:
     """What metrics that share an axis have in common: their closed range, or that they are one
-    statistic of metrics with one closed range; elsewhere the metric itself."""
+    statistic of metrics with one closed range; for other metrics the metric itself.
+
+    Args:
+        metric: that is drawn.
+        metrics: all that are drawn, by name.
+    """
     if None not in metric.bounds:
         return metric.bounds
     statistic, _, of = metric.metric.partition("(of=")
@@ -156,7 +161,7 @@ def scale_of(metric: MetricSummary, metrics: Mapping[str, MetricSummary]) -> obj
 
 
 def _blocks(lines: Sequence[_Line]) -> list[list[_Line]]:
-    """The lines that stand above one axis each: those of one scale together, in their order."""
+    """The lines that share an axis: those of one scale together, in their order."""
     alike: dict[object, list[_Line]] = {}
     for line in lines:
         alike.setdefault(line.scale, []).append(line)

@@ -26,11 +26,11 @@ STATISTICS = get_args(Statistic)
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """A statistic: its key in the file, and how it is read.
+class StatisticForm:
+    """A statistic: its key in the file, and its title.
 
-    ``level`` says that it lies on the metric's own scale; what does not measures spread, where less
-    is more consistent.
+    ``level`` says that it is on the metric's own scale. The others measure spread, where lower
+    values are more consistent.
     """
 
     key: str
@@ -38,15 +38,19 @@ class Told:
     level: bool = False
 
 
-TOLD: Mapping[str, Told] = {
-    "cai": Told("consistency_adjusted_index", "consistency-adjusted index, mean / (1 + sd)", True),
-    "mean": Told("mean", "mean over the runs", True),
-    "median": Told("median", "median over the runs", True),
-    "variance": Told("variance", "sample variance over the runs"),
-    "cv": Told("coefficient_of_variation", "coefficient of variation over the runs, sd / mean"),
-    "std": Told("std", "population standard deviation over the runs"),
-    "range": Told("max_min", "range over the runs, highest - lowest"),
-    "iqr": Told("iqr", "interquartile range over the runs"),
+STATISTIC_FORMS: Mapping[str, StatisticForm] = {
+    "cai": StatisticForm(
+        "consistency_adjusted_index", "consistency-adjusted index, mean / (1 + sd)", True
+    ),
+    "mean": StatisticForm("mean", "mean over the runs", True),
+    "median": StatisticForm("median", "median over the runs", True),
+    "variance": StatisticForm("variance", "sample variance over the runs"),
+    "cv": StatisticForm(
+        "coefficient_of_variation", "coefficient of variation over the runs, sd / mean"
+    ),
+    "std": StatisticForm("std", "population standard deviation over the runs"),
+    "range": StatisticForm("max_min", "range over the runs, highest - lowest"),
+    "iqr": StatisticForm("iqr", "interquartile range over the runs"),
 }
 
 TITLES = {
@@ -75,18 +79,24 @@ def plain(name: str) -> str:
 
 def columns_of(heads: tuple[str, ...]) -> dict[str, str]:
     """The file's consistency columns by their metric, those with a published title first."""
-    found = {head.removeprefix(PREFIX): head for head in heads if head.startswith(PREFIX)}
+    heads_of = {head.removeprefix(PREFIX): head for head in heads if head.startswith(PREFIX)}
     order = {name: at for at, name in enumerate(TITLES)}
-    names = sorted(found, key=lambda name: order.get(plain(name), len(order)))
-    return {name: found[name] for name in names}
+    names = sorted(heads_of, key=lambda name: order.get(plain(name), len(order)))
+    return {name: heads_of[name] for name in names}
 
 
 def read(
     path: Path, statistic: Statistic, signatures: Mapping[str, str] | None = None
 ) -> list[Result]:
-    """One result a system with one metric a column: a value of the statistic for each query.
+    """Reads the consistency of a results file: a value of the statistic for each query.
 
-    ``signatures`` say by column how the values were computed, where a run folder tells.
+    Args:
+        path: of a results file.
+        statistic: that is drawn.
+        signatures: how the values were computed, by column, where a run folder says it.
+
+    Returns:
+        One result a system, with one metric a column.
 
     Raises:
         InputError: the file is of another kind, or a cell holds what it should not; the message has
@@ -125,7 +135,7 @@ def _within(cell: Cell, name: str, statistic: Statistic) -> float | None:
     least, most = -inf if low is None else low, inf if high is None else high
     if value is not None and not least - ROUNDING <= value <= most + ROUNDING:
         where = "below 0" if value < 0 else f"above {high:g}"
-        raise cell.wrong(f"{TOLD[statistic].key} is {value:g}, which lies {where}")
+        raise cell.wrong(f"{STATISTIC_FORMS[statistic].key} is {value:g}, which lies {where}")
     return value
 
 
@@ -152,20 +162,22 @@ def _value(cell: Cell, statistic: Statistic, graded: bool) -> float | None:
         if std < 0:
             raise cell.wrong(f"the std is {std:g}, which lies below 0")
         return mean / _HIGHEST_GRADE / (1 + std / _HIGHEST_GRADE)
-    key = TOLD[statistic].key
+    key = STATISTIC_FORMS[statistic].key
     if key in stats:
         return cell.number(stats[key], key)
     if len(values) < 2:
         return None
-    found: float | None = getattr(_spread(cell, values), statistic)
-    return found
+    statistic_of_values: float | None = getattr(_spread(cell, values), statistic)
+    return statistic_of_values
 
 
 def _values(cell: Cell, values: object) -> list[float]:
     if not isinstance(values, list):
         return []
-    found = [cell.number(value, "values") for value in values if not isinstance(value, dict | list)]
-    return [value for value in found if value is not None]
+    numbers = [
+        cell.number(value, "values") for value in values if not isinstance(value, dict | list)
+    ]
+    return [value for value in numbers if value is not None]
 
 
 def _spread(cell: Cell, values: list[float]) -> Spread:
@@ -177,7 +189,7 @@ def _spread(cell: Cell, values: list[float]) -> Spread:
 
 def _bounds(name: str, statistic: Statistic) -> tuple[float | None, float | None]:
     """The lowest and the highest value that the statistic of a metric may have."""
-    if not TOLD[statistic].level:
+    if not STATISTIC_FORMS[statistic].level:
         return 0.0, None
     if plain(name) not in TITLES:
         return None, None
@@ -187,7 +199,7 @@ def _bounds(name: str, statistic: Statistic) -> tuple[float | None, float | None
 
 
 def _described(name: str, statistic: Statistic, signature: str) -> MetricSummary:
-    told = TOLD[statistic]
+    told = STATISTIC_FORMS[statistic]
     return MetricSummary(
         name=name,
         title=f"{TITLES.get(plain(name), name)}: {told.title}",

@@ -1,4 +1,4 @@
-"""What files are called in a picture: short, and never alike."""
+"""Short and different names for the files in a picture."""
 
 from __future__ import annotations
 
@@ -16,44 +16,49 @@ _TOKEN = re.compile(r"[-_.\s/·]")
 
 
 def labels(paths: Sequence[Path]) -> list[str]:
-    """A name for each path: the file's, or with as many of its folders as tell it from others.
+    """A name for each path: that of the file, with as many of its folders as make it different from
+    the others.
 
     The same path twice gets a number.
     """
     parts = [_parts(path) for path in paths]
     depth = [1] * len(parts)
     while True:
-        found = ["/".join(piece[-n:]) for piece, n in zip(parts, depth, strict=True)]
+        names = ["/".join(piece[-n:]) for piece, n in zip(parts, depth, strict=True)]
         alike: dict[str, set[tuple[str, ...]]] = {}
-        for name, piece in zip(found, parts, strict=True):
+        for name, piece in zip(names, parts, strict=True):
             alike.setdefault(name, set()).add(tuple(piece))
         longer = [
             at
-            for at, name in enumerate(found)
+            for at, name in enumerate(names)
             if len(alike[name]) > 1 and depth[at] < len(parts[at])
         ]
         if not longer:
-            return numbered(found)
+            return numbered(names)
         for at in longer:
             depth[at] += 1
 
 
 def numbered(names: Sequence[str]) -> list[str]:
     """The names; the second of two alike gets (2), the third (3)."""
-    found: list[str] = []
+    unique: list[str] = []
     for name in names:
         n, one = 1, name
-        while one in found:
+        while one in unique:
             n += 1
             one = f"{name} ({n})"
-        found.append(one)
-    return found
+        unique.append(one)
+    return unique
 
 
 def shortened(names: Sequence[str], most: int = MOST) -> list[str]:
-    """The names with at most ``most`` characters each, all different where they were.
+    """The names, shortened where they are too long. Names that were different stay different.
 
-    Where a name is too long, what all names begin or end with goes first, then the middle.
+    What all names begin or end with is cut first, then the middle.
+
+    Args:
+        names: of files.
+        most: characters that a name may have.
     """
     if all(len(name) <= most for name in names):
         return list(names)
@@ -63,22 +68,22 @@ def shortened(names: Sequence[str], most: int = MOST) -> list[str]:
         rest = name[begin : len(name) - end]
         cut.append(f"{'…' if begin else ''}{rest}{'…' if end else ''}" if rest else name)
     for tail in (0.5, 0.75, 0.25):
-        found = [_middle(name, most, tail) for name in cut]
-        if len(set(found)) == len(set(names)):
-            return found
+        short = [_middle(name, most, tail) for name in cut]
+        if len(set(short)) == len(set(names)):
+            return short
     return [
-        one if found.count(one) == 1 else f"{at}: {_middle(one, most - 4, 0.5)}"
-        for at, one in enumerate(found, start=1)
+        one if short.count(one) == 1 else f"{at}: {_middle(one, most - 4, 0.5)}"
+        for at, one in enumerate(short, start=1)
     ]
 
 
 def _parts(path: Path) -> list[str]:
-    whole = path.absolute()
-    name = whole.name
-    if not whole.is_dir():
+    absolute = path.absolute()
+    name = absolute.name
+    if not absolute.is_dir():
         name = name.removesuffix(".gz")
         name = name.rsplit(".", 1)[0] or name
-    folders = [part for part in whole.parts[1:-1] if part != ".."]
+    folders = [part for part in absolute.parts[1:-1] if part != ".."]
     return folders if name in _GENERIC and folders else [*folders, name]
 
 

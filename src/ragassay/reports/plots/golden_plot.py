@@ -33,7 +33,7 @@ TITLES = {
     "factual_correctness.f1": "Factual F1",
 }
 DEFAULT = tuple(TITLES)
-"""What is drawn where nobody says otherwise: the whole suite."""
+"""The metrics that are drawn by default: all of the suite."""
 
 
 def columns_of(heads: Iterable[str]) -> Columns:
@@ -43,8 +43,8 @@ def columns_of(heads: Iterable[str]) -> Columns:
 
 def _named(column: str) -> str | None:
     names = {name: name for name in DEFAULT} | dict(suites.get("golden").aliases)
-    for said, name in names.items():
-        if column in (said, f"{said}_score") or column.endswith(f"_{said}"):
+    for title, name in names.items():
+        if column in (title, f"{title}_score") or column.endswith(f"_{title}"):
             return name
     return None
 

@@ -25,24 +25,27 @@ _GLYPH, _SPACE = 54.0, 20.0
 
 def interval_words(series: Sequence[Series]) -> str:
     """Level and kind of the intervals drawn, where they agree."""
-    found = [
+    kinds = [
         (m.level, m.interval)
         for one in series
         for m in one.result.summary.metrics.values()
         if m.low is not None
     ]
-    if not found:
+    if not kinds:
         return "mean"
-    if len(set(found)) > 1:
+    if len(set(kinds)) > 1:
         return "mean with its interval"
-    level, kind = found[0]
+    level, kind = kinds[0]
     return f"mean, {wording.percent(level)} interval ({wording.interval_name(kind)})"
 
 
 def box_key(series: Sequence[Series], point: str, *, left: float) -> Spec:
-    """Box, whiskers, points, mean and interval, each beside its meaning.
+    """The key of a box plot: box, whiskers, points, mean and interval, each beside its meaning.
 
-    ``left`` is how far it begins to the left of its own place, under the names of the files.
+    Args:
+        series: the files.
+        point: what a point is.
+        left: pixels by which it begins to the left of its own place, under the names of the files.
     """
     words = [
         f"point: one {point}",
@@ -51,11 +54,11 @@ def box_key(series: Sequence[Series], point: str, *, left: float) -> Spec:
         interval_words(series),
     ]
     starts, x = [], -left
-    for said in words:
+    for meaning in words:
         starts.append(x)
-        x += _GLYPH + 8 + len(said) * sheet.SMALL * CHAR + _SPACE
+        x += _GLYPH + 8 + len(meaning) * sheet.SMALL * CHAR + _SPACE
     mid = HEIGHT / 2
-    texts = [(start + _GLYPH + 8, said) for start, said in zip(starts, words, strict=True)]
+    texts = [(start + _GLYPH + 8, meaning) for start, meaning in zip(starts, words, strict=True)]
     if any(m.higher_is_better for one in series for m in one.result.summary.metrics.values()):
         texts.append((x, _ARROW))
         x += len(_ARROW) * sheet.SMALL * CHAR
@@ -75,9 +78,9 @@ def box_key(series: Sequence[Series], point: str, *, left: float) -> Spec:
         _line(mean + 6, mean + 50, 0, width, size=3.5, color=INK),
         marks.diamond([{"x": mean + 28, "y": mid}], place),
         *(
-            marks.text(said, at, mid, align="left", baseline="middle", fontSize=sheet.SMALL,
+            marks.text(meaning, at, mid, align="left", baseline="middle", fontSize=sheet.SMALL,
                        color=MUTED)
-            for at, said in texts
+            for at, meaning in texts
         ),
     ]  # fmt: skip
     return marks.layered(layers, width, HEIGHT)

@@ -22,7 +22,14 @@ DASHED = "Nothing may be concluded from a dashed interval."
 
 
 def mark(kind: str, rows: Sequence[Spec], channels: Mapping[str, Channel], **style: Any) -> Spec:
-    """One layer: a mark for each row."""
+    """One layer: a mark for each row.
+
+    Args:
+        kind: of Vega-Lite.
+        rows: data of the mark.
+        channels: encodings by name.
+        style: properties of the mark.
+    """
     return {
         "data": {"values": list(rows)},
         "mark": {"type": kind, **style},
@@ -31,7 +38,13 @@ def mark(kind: str, rows: Sequence[Spec], channels: Mapping[str, Channel], **sty
 
 
 def diamond(rows: Sequence[Spec], channels: Mapping[str, Channel], ink: str = INK) -> Spec:
-    """The mark of a mean."""
+    """The mark of a mean.
+
+    Args:
+        rows: data of the mark.
+        channels: encodings by name.
+        ink: colour of the outline.
+    """
     return mark(
         "point", rows, channels, shape="diamond", size=62, filled=True, fill="#ffffff", stroke=ink,
         strokeWidth=1.4 if ink == INK else 2, opacity=1,
@@ -39,18 +52,34 @@ def diamond(rows: Sequence[Spec], channels: Mapping[str, Channel], ink: str = IN
 
 
 def text(words: str, x: float, y: float, **style: Any) -> Spec:
-    """Words at a place of the panel, in pixels."""
+    """Words at a place of the panel.
+
+    Args:
+        words: to write.
+        x, y: in pixels from the upper left corner of the panel.
+        style: properties of the mark.
+    """
     place = {"x": here(x), "y": here(y), "text": WORDS}
     return mark("text", [{"text": wording.one_line(words)}], place, **style)
 
 
 def layered(layers: Sequence[Spec], width: float, height: float) -> Spec:
-    """A panel."""
+    """A panel of several layers.
+
+    Args:
+        layers: drawn in this order.
+        width, height: in pixels.
+    """
     return {"layer": list(layers), "width": width, "height": height}
 
 
 def along(field: str, low: float, high: float) -> Channel:
-    """A field on a scale without an axis; ``low`` may be above ``high``."""
+    """A field on a scale without an axis.
+
+    Args:
+        field: of the rows.
+        low, high: ends of the scale; ``low`` may be above ``high``.
+    """
     scale = {"domain": [low, high], "nice": False, "zero": False}
     return {"field": field, "type": "quantitative", "title": None, "axis": None, "scale": scale}
 
@@ -66,7 +95,13 @@ def here(pixels: float) -> Channel:
 
 
 def colored(field: str, domain: Sequence[Any], colors: Sequence[str]) -> Channel:
-    """A colour for each of some values, without a legend."""
+    """A colour for each of some values, without a legend.
+
+    Args:
+        field: of the rows.
+        domain: its values.
+        colors: one for each value.
+    """
     scale = {"domain": list(domain), "range": list(colors)}
     return {"field": field, "type": "nominal", "scale": scale, "legend": None}
 

@@ -60,10 +60,16 @@ class Geometry:
 
 
 def geometry(series: Sequence[Series], panels: Sequence[Panel], notes: Sequence[str]) -> Geometry:
-    """Sizes that fill a sheet; a larger one where the rows need it."""
-    found = _sizes(series, panels, notes)
-    if len(series) > 1 or all(_fits(panel, found.width) for panel in panels):
-        return found
+    """Sizes that fill a sheet; a larger sheet where the rows need it.
+
+    Args:
+        series: the files.
+        panels: one for each metric.
+        notes: sentences below the title.
+    """
+    sizes = _sizes(series, panels, notes)
+    if len(series) > 1 or all(_fits(panel, sizes.width) for panel in panels):
+        return sizes
     return _sizes(series, panels, notes, stacked=True)
 
 
@@ -92,9 +98,9 @@ def _sizes(
     room = (sheet.HEIGHT - outside) / lines - head - AXIS - GAP
     row = min(max(room / len(series), _LEAST_ROW), _MOST_ROW)
     height = outside + lines * (row * len(series) + head + AXIS + GAP)
-    whole = max(sheet.WIDTH, height * sheet.WIDTH / sheet.HEIGHT)
+    total = max(sheet.WIDTH, height * sheet.WIDTH / sheet.HEIGHT)
     across = (
-        whole - 2 * MARGIN - 30 - names - columns * sum(stats) - (columns - 1) * between(columns)
+        total - 2 * MARGIN - 30 - names - columns * sum(stats) - (columns - 1) * between(columns)
     )
     width = max(
         across / columns, _LEAST_WIDTH, *(_needed(panel, series, stats) for panel in panels)
@@ -126,10 +132,10 @@ def _stat_widths(series: Sequence[Series], panels: Sequence[Panel]) -> tuple[flo
     whose numbers stand in the headings."""
     if len(series) == 1:
         return 0.0, 0.0, 0.0
-    found = _shown(series, panels)
-    means = max((len(spelled(p, m.mean)) for p, m in found), default=5)
-    medians = max((len(sheet.number(m.median)) for _, m in found), default=5)
-    counts = max((len(wording.coverage(m)) for _, m in found), default=1)
+    shown = _shown(series, panels)
+    means = max((len(spelled(p, m.mean)) for p, m in shown), default=5)
+    medians = max((len(sheet.number(m.median)) for _, m in shown), default=5)
+    counts = max((len(wording.coverage(m)) for _, m in shown), default=1)
     return (
         10 + max(means * NORMAL * 1.12, 5 * SMALL) * CHAR,
         10 + max(medians * NORMAL, 6.5 * SMALL) * CHAR,
@@ -142,15 +148,20 @@ def _shown(series: Sequence[Series], panels: Sequence[Panel]) -> list[tuple[Pane
 
 
 def axis(series: Sequence[Series], name: str) -> tuple[list[float], list[float]]:
-    """Domain and ticks of a metric, the same for all files."""
-    found = [m for one in series if (m := one.metric(name)) is not None]
-    ends = [end for metric in found for end in distribution_chart.scale(metric)]
-    ends += [end for metric in found for end in (metric.low, metric.high) if end is not None]
+    """Domain and ticks of a metric, the same for all files.
+
+    Args:
+        series: the files.
+        name: of the metric.
+    """
+    metrics = [m for one in series if (m := one.metric(name)) is not None]
+    ends = [end for metric in metrics for end in distribution_chart.scale(metric)]
+    ends += [end for metric in metrics for end in (metric.low, metric.high) if end is not None]
     low, high = min(ends), max(ends)
     if (low, high) == (0.0, 3.0):
         return [low, high], [0, 1, 2, 3]
     step = sheet.step(high - low)
-    if any(None in metric.bounds for metric in found):
+    if any(None in metric.bounds for metric in metrics):
         low, high = math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step
     ticks = [
         round(at * step, 10)
@@ -160,18 +171,28 @@ def axis(series: Sequence[Series], name: str) -> tuple[list[float], list[float]]
 
 
 def spelled(panel: Panel, value: float | None) -> str:
-    """A value as it stands beside its box."""
+    """A value as it is written beside its box.
+
+    Args:
+        panel: that shows it.
+        value: ``None`` where there is none.
+    """
     return sheet.share(value) if panel.share else sheet.number(value)
 
 
 def in_words(panel: Panel, one: Series) -> str:
-    """The numbers of a single file, for the heading of its panel."""
+    """The numbers of a single file, for the heading of its panel.
+
+    Args:
+        panel: of a metric.
+        one: the only file.
+    """
     metric = one.metric(panel.metric)
     if metric is None or metric.mean is None:
         return f"no value: {one.why(panel.metric)}"
-    said = [f"{'' if panel.share else 'mean '}{spelled(panel, metric.mean)}"]
+    pieces = [f"{'' if panel.share else 'mean '}{spelled(panel, metric.mean)}"]
     if metric.low is not None and metric.high is not None:
-        said[0] += f" [{spelled(panel, metric.low)}, {spelled(panel, metric.high)}]"
+        pieces[0] += f" [{spelled(panel, metric.low)}, {spelled(panel, metric.high)}]"
     if not panel.share:
-        said.append(f"median {sheet.number(metric.median)}")
-    return " · ".join([*said, f"n = {wording.coverage(metric)}"])
+        pieces.append(f"median {sheet.number(metric.median)}")
+    return " · ".join([*pieces, f"n = {wording.coverage(metric)}"])

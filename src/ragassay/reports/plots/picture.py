@@ -13,7 +13,7 @@ from ragassay.reports.plots import consistency_plot, golden_plot, trec_plot
 from ragassay.reports.plots.boxes import boxes
 from ragassay.reports.plots.comparability_notes import unlike
 from ragassay.reports.plots.compared import overview
-from ragassay.reports.plots.consistency_plot import TOLD, Statistic
+from ragassay.reports.plots.consistency_plot import STATISTIC_FORMS, Statistic
 from ragassay.reports.plots.marks import DASHED
 from ragassay.reports.plots.panels import Panel
 from ragassay.reports.plots.series import Series
@@ -95,7 +95,7 @@ def _reason(one: Series, name: str) -> str:
 def _indicative(series: Sequence[Series], metrics: Sequence[str]) -> list[str]:
     """Which metrics are only indicative and why, a sentence for each reason; of which files, where
     not of all."""
-    found: dict[tuple[str, str], list[str]] = {}
+    names_by_reason: dict[tuple[str, str], list[str]] = {}
     for name in metrics:
         there = [one for one in series if one.size(name)]
         reasons: dict[str, list[str]] = {}
@@ -104,11 +104,12 @@ def _indicative(series: Sequence[Series], metrics: Sequence[str]) -> list[str]:
                 reasons.setdefault(why, []).append(one.name)
         for why, files in reasons.items():
             where = "" if len(files) == len(there) else f" in {', '.join(files)}"
-            found.setdefault((why, where), []).append(name)
-    if not found:
+            names_by_reason.setdefault((why, where), []).append(name)
+    if not names_by_reason:
         return []
     told = [
-        f"{', '.join(names)}{where}: indicative: {why}." for (why, where), names in found.items()
+        f"{', '.join(names)}{where}: indicative: {why}."
+        for (why, where), names in names_by_reason.items()
     ]
     return [*told, DASHED]
 
@@ -123,21 +124,21 @@ def _title(
 def _what(metrics: Sequence[str], evaluator: Evaluator, statistic: Statistic) -> str:
     """What the numbers of a picture are."""
     if evaluator == "consistency":
-        return f"Consistency: {TOLD[statistic].title}"
+        return f"Consistency: {STATISTIC_FORMS[statistic].title}"
     if evaluator == "golden_answer":
         return "Golden answers"
     return "TREC RAG scores" if all(map(trec_plot.belongs, metrics)) else "Scores"
 
 
 def _lower(evaluator: Evaluator, statistic: Statistic) -> str:
-    """Says of measures of spread that less is better."""
-    if evaluator != "consistency" or TOLD[statistic].level:
+    """A note that lower values of measures of spread are better."""
+    if evaluator != "consistency" or STATISTIC_FORMS[statistic].level:
         return ""
     return " Lower is more consistent."
 
 
 def _size_note(series: Sequence[Series], evaluator: Evaluator, statistic: Statistic) -> str:
-    """How many queries there are, and how their runs count."""
+    """A note on the number of queries, and on how their runs count."""
     n = sorted({one.result.summary.n_queries for one in series})
     queries = wording.plural(n[-1], "query") if len(n) == 1 else f"{n[0]:,} to {n[-1]:,} queries"
     if evaluator == "consistency":
@@ -160,9 +161,11 @@ def _judged(series: Sequence[Series]) -> list[str]:
             by.setdefault(", ".join(judges), []).append(one.name)
     if len(by) == 1 and len(next(iter(by.values()))) == len(series):
         return [f"Judged by {next(iter(by))}."]
-    found = [f"Judged by {judge}: {', '.join(files)}." for judge, files in by.items()]
+    sentences = [f"Judged by {judge}: {', '.join(files)}." for judge, files in by.items()]
     unnamed = [one.name for one in series if not any(one.name in files for files in by.values())]
-    return [*found, f"No judge is named in {', '.join(unnamed)}."] if by and unnamed else found
+    return (
+        [*sentences, f"No judge is named in {', '.join(unnamed)}."] if by and unnamed else sentences
+    )
 
 
 def compared(
@@ -174,7 +177,18 @@ def compared(
     *,
     force: bool = False,
 ) -> tuple[Comparison, Spec]:
-    """Two files query by query, with the tests of ``ragassay compare``, and the picture of them.
+    """Compares two files query by query, with the tests of ``ragassay compare``.
+
+    Args:
+        new: the file with the new run.
+        old: the file with the old run.
+        metrics: that may be drawn.
+        evaluator: whose metrics they are.
+        statistic: that is drawn of the consistency metrics.
+        force: compare although the scores were not computed alike.
+
+    Returns:
+        The comparison, and the picture of it.
 
     Raises:
         UsageError: they share no query or no metric, or the scores were not computed alike.
@@ -186,7 +200,7 @@ def compared(
         raise UsageError(
             f"{new.full} and {old.full} share none of the metrics {', '.join(metrics)}."
         )
-    found = compare(new.result, old.result, metrics=both, force=force)
+    comparison = compare(new.result, old.result, metrics=both, force=force)
     panels = {
         name: panel
         for name in both
@@ -195,4 +209,4 @@ def compared(
     }
     what = f"{_what(both, evaluator, statistic)}.{_lower(evaluator, statistic)}"
     notes = [what, *unlike([new, old], both)]
-    return found, overview(found, new.result, old.result, panels, notes)
+    return comparison, overview(comparison, new.result, old.result, panels, notes)

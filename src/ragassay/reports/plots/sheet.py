@@ -1,4 +1,4 @@
-"""The sheet a picture stands on: 16 to 9, for a slide, with room for every label.
+"""The sheet of a picture: 16 to 9, for a slide, with room for every label.
 
 Panels are laid out by their own size alone (flush), so that what stands beside one moves no other;
 what is left of the sheet becomes its margin.
@@ -26,7 +26,7 @@ CHAR = 0.6
 """Width of a character as a share of the font size: DejaVu Sans, rounded up."""
 
 COLORS = (*PALETTE, "#661100")
-"""Eight colours that people with any kind of colour vision can tell apart."""
+"""Eight colours that people with any kind of colour vision can distinguish."""
 
 _TALL = 0.7
 """A picture that is narrower than this share of a sheet of its height is no slide."""
@@ -41,14 +41,25 @@ def color(at: int) -> str:
 
 
 def text_width(text: str, size: float = NORMAL) -> float:
-    """About how wide a text is."""
+    """The approximate width of a text, in pixels.
+
+    Args:
+        text: to be written.
+        size: of the font, in pixels.
+    """
     return len(text) * size * CHAR
 
 
 def finished(chart: Spec, title: str, notes: Sequence[str]) -> Spec:
-    """The chart on its sheet."""
-    found = drawing.house(title, [line for note in notes for line in _lines(note)]) | chart
-    found["title"] |= {
+    """The chart on its sheet, with title and notes.
+
+    Args:
+        chart: without a title.
+        title: of the chart.
+        notes: sentences below the title.
+    """
+    finished_chart = drawing.house(title, [line for note in notes for line in _lines(note)]) | chart
+    finished_chart["title"] |= {
         "fontSize": TITLE,
         "color": INK,
         "subtitleFontSize": NORMAL,
@@ -57,7 +68,7 @@ def finished(chart: Spec, title: str, notes: Sequence[str]) -> Spec:
         "frame": "bounds",
         "offset": 22,
     }
-    return _fitted(found)
+    return _fitted(finished_chart)
 
 
 def head_height(notes: Sequence[str]) -> float:
@@ -87,48 +98,54 @@ def step(span: float) -> float:
 
 
 def wrapped(text: str, width: float, size: float, most: int) -> list[str]:
-    """A text in lines of that width in pixels; what does not fit into ``most`` of them is left out,
-    and an ellipsis says so."""
+    """A text broken into lines.
+
+    Args:
+        text: to be broken.
+        width: of a line, in pixels.
+        size: of the font, in pixels.
+        most: number of lines. Text beyond them is left out, and an ellipsis shows it.
+    """
     chars = max(int(width / (size * CHAR)), 2)
     lines = _lines(text, chars)
     cut = len(lines) > most
-    found = [line if len(line) <= chars else f"{line[: chars - 1]}…" for line in lines[:most]]
-    if cut and not found[-1].endswith("…"):
-        found[-1] = f"{found[-1][: chars - 2].rstrip(' ,')} …"
-    return found
+    shown = [line if len(line) <= chars else f"{line[: chars - 1]}…" for line in lines[:most]]
+    if cut and not shown[-1].endswith("…"):
+        shown[-1] = f"{shown[-1][: chars - 2].rstrip(' ,')} …"
+    return shown
 
 
 def _lines(text: str, chars: int = _LINE_CHARS) -> list[str]:
     """A text in lines of so many characters: those that fit the sheet, for a note."""
-    found = [""]
+    lines = [""]
     for word in wording.one_line(text).split(" "):
-        if len(found[-1]) + len(word) + 1 > chars and found[-1]:
-            found.append(word)
+        if len(lines[-1]) + len(word) + 1 > chars and lines[-1]:
+            lines.append(word)
         else:
-            found[-1] = f"{found[-1]} {word}".strip()
-    return found
+            lines[-1] = f"{lines[-1]} {word}".strip()
+    return lines
 
 
-def _fitted(found: Spec) -> Spec:
+def _fitted(chart: Spec) -> Spec:
     """The same with margins that make the sheet 16 to 9 and put the picture into its middle."""
-    bare = _without_points(found) | {"padding": 0}
+    bare = _without_points(chart) | {"padding": 0}
     size = _SIZE.search(drawing.as_svg(bare))
     if size is None:
         raise UsageError("The chart library drew a picture without a size.")
     width, height = float(size[1]), float(size[2])
     over = max(1.0, (width + 2 * MARGIN) / WIDTH, (height + 2 * MARGIN) / HEIGHT)
     if (width + 2 * MARGIN) / WIDTH < _TALL * (height + 2 * MARGIN) / HEIGHT:
-        return found | {"padding": MARGIN}  # a long list would only get wide margins
+        return chart | {"padding": MARGIN}  # a long list would only get wide margins
     side, above = (over * WIDTH - width) / 2, (over * HEIGHT - height) / 2
     # A short picture hangs from the top, where its title is expected.
     top = min(above, MARGIN + 0.25 * (above - MARGIN))
-    found["padding"] = {
+    chart["padding"] = {
         "left": round(side),
         "right": round(over * WIDTH - width - round(side)),
         "top": round(top),
         "bottom": round(over * HEIGHT - height - round(top)),
     }
-    return found
+    return chart
 
 
 def _without_points(part: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What a plot is made of: result files and run folders, each one a series or several."""
+"""The sources of a plot: result files and run folders, each with one series or several."""
 
 from __future__ import annotations
 
@@ -42,8 +42,13 @@ class Sources:
 
 
 def opened(paths: Sequence[Path], evaluator: Evaluator, statistic: Statistic = "cai") -> Sources:
-    """Reads result files (CSV) and run folders of ours. One that holds several systems gives a
-    series for each.
+    """Reads result files (CSV) and run folders of ours. A file or folder that holds several systems
+    gives a series for each.
+
+    Args:
+        paths: of the files and folders.
+        evaluator: whose metrics are meant.
+        statistic: that is drawn of the consistency metrics.
 
     Raises:
         InputError: a file is missing, damaged, empty, or not of this evaluator; the message says
@@ -54,22 +59,22 @@ def opened(paths: Sequence[Path], evaluator: Evaluator, statistic: Statistic = "
         raise UsageError(
             "Name at least one file with results: ragassay plot results.csv --evaluator trec."
         )
-    found: list[tuple[str, Path, Result]] = []
+    named_results: list[tuple[str, Path, Result]] = []
     for path, label in zip(paths, file_labels.labels(paths), strict=True):
         results = _read(path, evaluator, statistic)
         several = len(results) > 1
         for result in results:
             own = result.summary.system or "(no name)"
             name = own if several and len(paths) == 1 else f"{label} · {own}" if several else label
-            found.append((name, path, result))
-    full = file_labels.numbered([name for name, _, _ in found])
+            named_results.append((name, path, result))
+    full = file_labels.numbered([name for name, _, _ in named_results])
     short = file_labels.shortened(full)
     series = [
-        Series(one, whole, _called(result, whole))
-        for one, whole, (_, _, result) in zip(short, full, found, strict=True)
+        Series(one, full_name, _called(result, full_name))
+        for one, full_name, (_, _, result) in zip(short, full, named_results, strict=True)
     ]
     return Sources(
-        tuple(series), {s.name: path for s, (_, path, _) in zip(series, found, strict=True)}
+        tuple(series), {s.name: path for s, (_, path, _) in zip(series, named_results, strict=True)}
     )
 
 
@@ -79,8 +84,13 @@ def _called(result: Result, name: str) -> Result:
 
 
 def chosen(sources: Sources, wanted: Sequence[str] | None, evaluator: Evaluator) -> list[str]:
-    """The metrics to draw, in order: those named, else the evaluator's own that have a value; all
-    of its own where none has.
+    """The metrics to draw, in order: those that are named, else the evaluator's own that have a
+    value, else all of its own.
+
+    Args:
+        sources: the files.
+        wanted: names of metrics, where the user gave any.
+        evaluator: whose metrics are meant.
 
     Raises:
         UsageError: a metric is unknown, or the files have none that could be drawn; the message
@@ -107,8 +117,14 @@ def chosen(sources: Sources, wanted: Sequence[str] | None, evaluator: Evaluator)
 
 
 def left_out(sources: Sources, drawn: Sequence[str], evaluator: Evaluator) -> list[str]:
-    """The evaluator's own metrics that no file has a value for; none where nothing drawn is its own
-    (`remarks` says so)."""
+    """The evaluator's own metrics that have no value in any file; none where the picture shows none
+    of its own (`remarks` says so).
+
+    Args:
+        sources: the files.
+        drawn: metrics in the picture.
+        evaluator: whose metrics are meant.
+    """
     if evaluator == "trec" and not any(map(trec_plot.belongs, drawn)):
         return []
     own = _own(evaluator, _all_metrics(sources))
@@ -120,25 +136,33 @@ def left_out(sources: Sources, drawn: Sequence[str], evaluator: Evaluator) -> li
 def remarks(
     sources: Sources, drawn: Sequence[str], evaluator: Evaluator, *, chosen: bool
 ) -> list[str]:
-    """What somebody must know who reads a picture of these metrics: that the series are not of the
-    same queries, which scores were not computed alike, or that nothing in it is the evaluator's
-    (unless it was ``chosen`` by name)."""
-    found = [_unshared(sources), *unlike(sources.series, drawn)]
+    """What a reader of the picture must know: that the series are not of the same queries, which
+    scores were not computed alike, or that no metric of the evaluator is drawn (unless the user
+    named the metrics). One sentence each.
+
+    Args:
+        sources: the files.
+        drawn: metrics in the picture.
+        evaluator: whose metrics are meant.
+        chosen: whether the user named the metrics.
+    """
+    sentences = [_unshared(sources), *unlike(sources.series, drawn)]
     if evaluator == "trec" and not chosen and not any(map(trec_plot.belongs, drawn)):
-        found.append("No metric of the TREC evaluator has a value, so the others are drawn.")
+        sentences.append("No metric of the TREC evaluator has a value, so the others are drawn.")
     there = [m for one in sources.series for name in drawn if (m := one.metric(name)) is not None]
     is_empty = evaluator == "consistency" and not any(metric.n_scored for metric in there)
     if is_empty and not _level(metric.metric for metric in there):
-        found.append(
+        sentences.append(
             "No metric has a value of this statistic; where two runs make one pair of "
             "answers, which has no spread, draw --statistic mean."
         )
-    return [sentence for sentence in found if sentence]
+    return [sentence for sentence in sentences if sentence]
 
 
 def _unshared(sources: Sources) -> str:
-    """Says that the series are not of the same queries (by id), so that their means compare little;
-    empty where they are."""
+    """A note that the series are not of the same queries (by id), so that a comparison of their
+    means says little; empty where they are.
+    """
     queries = [{query for query, _, _ in one.result.columns.identities} for one in sources.series]
     every, common = set[str]().union(*queries), set.intersection(*queries)
     if common == every:
@@ -160,7 +184,7 @@ def _level(metrics: Iterable[str]) -> bool:
 
 
 def _published_first(metrics: Iterable[str]) -> tuple[str, ...]:
-    """What Open RAG Eval draws of consistency; all where a file has nothing of that."""
+    """The consistency metrics that Open RAG Eval draws; all where a file has none of them."""
     every = tuple(metrics)
     return (
         tuple(name for name in every if consistency_plot.plain(name) in consistency_plot.TITLES)
@@ -250,11 +274,11 @@ def _other(path: Path, problem: str) -> InputError:
 
 def _tables(sources: Sources, evaluator: Evaluator) -> str:
     """The files that name all metrics."""
-    found = [
+    names = [
         str(path / _TABLE[evaluator] if path.is_dir() else path)
         for path in dict.fromkeys(sources.paths.values())
     ]
-    return f"{', '.join(found[:3])}{' ...' if found[3:] else ''}"
+    return f"{', '.join(names[:3])}{' ...' if names[3:] else ''}"
 
 
 def _trec(wanted: Sequence[str], there: Mapping[str, str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""From the rows of a results file to a result, as if the run stood in memory."""
+"""Makes a result of the rows of a results file, as if the run were in memory."""
 
 from __future__ import annotations
 
@@ -46,11 +46,20 @@ class Cell:
     text: str | None
 
     def wrong(self, problem: str, hint: str = "") -> InputError:
-        """The error for what the cell holds."""
+        """The error about the cell, with its line and column.
+
+        Args:
+            problem: what is wrong in the cell.
+            hint: what to do.
+        """
         return InputError(problem, path=self.path, line=self.line, field=self.column, hint=hint)
 
     def number(self, value: Any, name: str = "") -> float | None:
         """A finite number, or ``None`` for null (and NaN, which Python's writers leave for it).
+
+        Args:
+            value: from the JSON of the cell.
+            name: of the value in it.
 
         Raises:
             InputError: it is something else, or infinite.
@@ -87,12 +96,12 @@ class Cell:
         Raises:
             InputError: it is not JSON, or no object.
         """
-        found = self.json()
-        if found is None:
+        content = self.json()
+        if content is None:
             return {}
-        if not isinstance(found, dict):
-            raise self.wrong(f"this is {kind(found)}, where a JSON object should stand")
-        return found
+        if not isinstance(content, dict):
+            raise self.wrong(f"this is {kind(content)}, where a JSON object should stand")
+        return content
 
 
 @dataclass
@@ -111,13 +120,25 @@ class Collected:
         values: Mapping[str, float | None],
         reasons: Mapping[str, Reason] | None = None,
     ) -> None:
-        """The scores of one answer, or of one query, and why some are missing."""
+        """Takes in the scores of one answer, or of one query.
+
+        Args:
+            identity: query id, system and repeat.
+            values: by metric; ``None`` where there is none.
+            reasons: why values are missing, by metric.
+        """
         self.identities.append(identity)
         self.values.append(values)
         self.reasons.append(reasons or {})
 
     def result(self, title: str, metrics: Sequence[MetricSummary], suite: str) -> Result:
-        """Means and intervals by the engine that also makes those of a run's tables."""
+        """The result, with means and intervals that the engine computes as for a run.
+
+        Args:
+            title: of the data.
+            metrics: described, without numbers.
+            suite: its title.
+        """
         columns = ScoreColumns(metric.name for metric in metrics)
         columns.identities = self.identities
         for metric in metrics:
@@ -160,10 +181,10 @@ def header(path: Path) -> tuple[str, ...]:
     """
     with opening.opened(path):
         pass  # says what is wrong with a file that cannot be read at all
-    found = tuple(name.strip() for name in delimited.header(path))
-    if not any(found):
+    heads = tuple(name.strip() for name in delimited.header(path))
+    if not any(heads):
         raise InputError("there is no header", path=path, hint="The first line names the columns.")
-    return found
+    return heads
 
 
 def rows(path: Path) -> Iterator[tuple[int, Row, str, str]]:
@@ -204,13 +225,13 @@ def by_run(heads: Iterable[str], named: Callable[[str], str | None]) -> Columns:
         heads: the names in the file, with ``run_1_`` ... before them or without.
         named: what we call a column, by its name without that; ``None`` for one of another kind.
     """
-    found: dict[int, dict[str, str]] = {}
+    columns: dict[int, dict[str, str]] = {}
     for head in heads:
         match = _RUN.fullmatch(head)
         name = None if match is None else named(match[2])
         if match is not None and name is not None:
-            found.setdefault(int(match[1] or 1), {})[name] = head
-    return dict(sorted(found.items()))
+            columns.setdefault(int(match[1] or 1), {})[name] = head
+    return dict(sorted(columns.items()))
 
 
 def answers(
@@ -218,8 +239,8 @@ def answers(
 ) -> Iterator[tuple[Identity, dict[str, Cell]]]:
     """The cells of each run of each query, by our names.
 
-    A run without any cell is left out, for a query may have been run less often than others; one
-    without any such run has its first one, and no cells.
+    A run without any cell is left out, because a query may have fewer runs than others. A query
+    without any such run has its first run, with no cells.
 
     Args:
         path: a results file.

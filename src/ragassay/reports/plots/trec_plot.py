@@ -31,7 +31,7 @@ from ragassay.reports.tables import COLUMNS
 from ragassay.scores import Reason
 
 DEFAULT = ("umbrela", "nuggets.all", "nuggets.vital", "hhem", "citation.f1", "answered")
-"""What is drawn where nobody says otherwise: the columns that hold one number, and the answers."""
+"""The metrics that are drawn by default: the columns that hold one number, and the answers."""
 
 TITLES = {
     "umbrela": "Relevance of passages (UMBRELA)",
@@ -73,8 +73,8 @@ Numbers = dict[str, float | None]
 def columns_of(heads: Iterable[str]) -> Columns:
     """The columns of each run that has scores, by their published names."""
     known = {name: name for name in (*COLUMNS, *_OF_PAGE)}
-    found = by_run(heads, known.get)
-    return {run: names for run, names in found.items() if any(one in names for one in _SCORED)}
+    columns = by_run(heads, known.get)
+    return {run: names for run, names in columns.items() if any(one in names for one in _SCORED)}
 
 
 def read(path: Path) -> list[Result]:
@@ -93,10 +93,10 @@ def read(path: Path) -> list[Result]:
         one.add(identity, _numbers(cells), _reasons(cells.get("unscored")))
         if (judge := cells.get("judge")) is not None and judge.text:
             one.judges.setdefault(judge.text)
-    found = _names(runs, systems.values())
+    names = _names(runs, systems.values())
     formula = _formula(runs)
     return [
-        one.result(path.stem, _described(found, one, formula), "trecrag")
+        one.result(path.stem, _described(names, one, formula), "trecrag")
         for one in systems.values()
     ]
 
@@ -120,28 +120,28 @@ def by_two_formulas(name: str) -> bool:
 
 
 def _numbers(cells: Mapping[str, Cell]) -> Numbers:
-    found: Numbers = {}
+    by_metric: Numbers = {}
     for column, name in _NUMBERS.items():
         if column in cells:
-            found[name] = cells[column].number(cells[column].json())
+            by_metric[name] = cells[column].number(cells[column].json())
     if (cell := cells.get("generation_score_no_answer_score")) is not None:
-        found["answered"] = _answered(cell)
+        by_metric["answered"] = _answered(cell)
     for column, numbers in ((_RANKING, _ranking), (_NUGGETS, _nuggets), (_CITATIONS, _citations)):
         if column in cells:
             for name, value in numbers(cells[column]):
-                found.setdefault(name, value)
-    for name, value in found.items():
+                by_metric.setdefault(name, value)
+    for name, value in by_metric.items():
         top = 3 if name == "umbrela" else 1
         if value is not None and not 0 <= value <= top:
             cell = cells.get(PUBLISHED.get(name, "")) or cells[_column(name)]
             raise cell.wrong(f"{name} is {value:g}, which lies beyond 0 to {top}")
-    return found
+    return by_metric
 
 
 def _reasons(cell: Cell | None) -> dict[str, Reason]:
     """Why metrics are unscored, by the column in which we say it: ``hhem: needs_extra; ...``."""
-    said = (one.rpartition(": ") for one in ((cell and cell.text) or "").split("; "))
-    return {name: Reason(reason) for name, _, reason in said if reason in set(Reason)}
+    pairs = (one.rpartition(": ") for one in ((cell and cell.text) or "").split("; "))
+    return {name: Reason(reason) for name, _, reason in pairs if reason in set(Reason)}
 
 
 def _column(name: str) -> str:
@@ -152,12 +152,12 @@ def _column(name: str) -> str:
 
 
 def _answered(cell: Cell) -> float | None:
-    said = cell.object().get("query_answered")
-    if said is None:
+    answered = cell.object().get("query_answered")
+    if answered is None:
         return None
-    if str(said).casefold() not in ("yes", "no"):
-        raise cell.wrong(f"'query_answered' is {kind(said)}, and neither yes nor no")
-    return float(str(said).casefold() == "yes")
+    if str(answered).casefold() not in ("yes", "no"):
+        raise cell.wrong(f"'query_answered' is {kind(answered)}, and neither yes nor no")
+    return float(str(answered).casefold() == "yes")
 
 
 def _ranking(cell: Cell) -> Iterator[tuple[str, float | None]]:
@@ -185,12 +185,12 @@ def _citations(cell: Cell) -> Iterator[tuple[str, float | None]]:
 
 
 def _inner(cell: Cell, body: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    found = body.get(key)
-    if found is None:
+    value = body.get(key)
+    if value is None:
         return {}
-    if not isinstance(found, dict):
-        raise cell.wrong(f"{key!r} is {kind(found)}, where an object should stand")
-    return found
+    if not isinstance(value, dict):
+        raise cell.wrong(f"{key!r} is {kind(value)}, where an object should stand")
+    return value
 
 
 def belongs(name: str) -> bool:
@@ -202,10 +202,10 @@ def belongs(name: str) -> bool:
 
 def _names(runs: Mapping[int, Mapping[str, str]], systems: Iterable[Collected]) -> list[str]:
     """Every metric of the file: in the suite's order, then others."""
-    found = {name for names in runs.values() for c, name in _NUMBERS.items() if c in names}
+    present = {name for names in runs.values() for c, name in _NUMBERS.items() if c in names}
     if any("generation_score_no_answer_score" in names for names in runs.values()):
-        found.add("answered")
-    found |= {name for one in systems for values in one.values for name in values}
+        present.add("answered")
+    present |= {name for one in systems for values in one.values for name in values}
     order = {name: at for at, name in enumerate(suites.get("trecrag").metrics)}
 
     def place(name: str) -> tuple[int, str, int]:
@@ -213,12 +213,12 @@ def _names(runs: Mapping[int, Mapping[str, str]], systems: Iterable[Collected]) 
         base, k = (match[1], int(match[2])) if match else (name, 0)
         return order.get(f"{base}1" if match else name, len(order)), base, k
 
-    return sorted(found, key=place)
+    return sorted(present, key=place)
 
 
 def _described(names: Sequence[str], one: Collected, formula: str) -> list[MetricSummary]:
     judge = ", ".join(sorted(one.judges))
-    found = []
+    summaries = []
     for name in names:
         metric = naming.parse(name)
         by = judge if metric.kind == "judge" else ""
@@ -227,5 +227,5 @@ def _described(names: Sequence[str], one: Collected, formula: str) -> list[Metri
             signature.append(f"judge={judge}" if judge else UNKNOWN)
         if by_two_formulas(name):
             signature.append(formula)
-        found.append(describe(name, metric, LEVEL, signature="|".join(signature), judge=by))
-    return found
+        summaries.append(describe(name, metric, LEVEL, signature="|".join(signature), judge=by))
+    return summaries

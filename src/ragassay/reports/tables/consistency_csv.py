@@ -58,8 +58,12 @@ STATS: Mapping[str, str] = {
 
 
 def write_csv(result: Result, path: str | Path) -> None:
-    """One line a query and system. Where there are several systems, the column ``system`` comes
-    first.
+    """Writes one line for each query and system. Where there are several systems, the column
+    ``system`` comes first.
+
+    Args:
+        result: of a run.
+        path: of the file to write.
 
     Raises:
         UsageError: the run has no consistency, or the file cannot be written.
@@ -67,36 +71,36 @@ def write_csv(result: Result, path: str | Path) -> None:
     inner = consistency_of(result)
     if inner is None:
         raise UsageError("The run has no consistency: run it with --suite consistency.")
-    found = _Found.among(inner)
-    heads = [*found.similarities.values(), *found.metrics.values()]
+    columns = _Columns.among(inner)
+    heads = [*columns.similarities.values(), *columns.metrics.values()]
     runs = [
         f"run_{at}_{what}"
-        for at in range(1, found.n_runs + 1)
+        for at in range(1, columns.n_runs + 1)
         for what in ("generated_answer", "retrieved_passages")
     ]
-    system = ["system"] if found.several else []
+    system = ["system"] if columns.several else []
     head = [*system, "query_id", "query", *heads, *runs, "unscored"]
-    lines = _lines(inner, found, SpecValues(inner))
+    lines = _lines(inner, columns, SpecValues(inner))
     tables.write_lines(path, head, ([line.get(name) for name in head] for line in lines))
 
 
 def signatures(inner: Result) -> dict[str, str]:
-    """By column what two runs must share for it to be comparable.
+    """By column, the text that two runs must share for the column to be comparable.
 
     Args:
         inner: the consistency of a run.
     """
     metrics = inner.summary.metrics
-    found = {column: metrics[name].signature for name, column in _similarities(inner).items()}
+    by_column = {column: metrics[name].signature for name, column in _similarities(inner).items()}
     for metric in metrics.values():
         of = metric.signature.partition("|of=")[2]
         if metric.group and of:
-            found.setdefault(PUBLISHED.get(metric.group, f"consistency_{metric.group}"), of)
-    return found
+            by_column.setdefault(PUBLISHED.get(metric.group, f"consistency_{metric.group}"), of)
+    return by_column
 
 
 @dataclass
-class _Found:
+class _Columns:
     """What a consistency holds: its columns by the names of its metrics, and how many runs."""
 
     similarities: dict[str, str]
@@ -106,47 +110,47 @@ class _Found:
     several: bool = False
 
     @classmethod
-    def among(cls, inner: Result) -> _Found:
+    def among(cls, inner: Result) -> _Columns:
         """Reads all samples, but keeps none."""
         similarities = _similarities(inner)
         parts = {name: _parts(inner, name) for name in similarities}
-        found = cls(similarities, parts)
+        columns = cls(similarities, parts)
         labels: set[str] = set()
         for sample in inner.samples:
-            found.n_runs = max(found.n_runs, len(sample.runs), 1)
+            columns.n_runs = max(columns.n_runs, len(sample.runs), 1)
             for name, values in sample.given.get(SCORES, {}).items():
-                found.metrics.setdefault(name, PUBLISHED.get(name, f"consistency_{name}"))
+                columns.metrics.setdefault(name, PUBLISHED.get(name, f"consistency_{name}"))
                 if any(isinstance(value, str) for value in values):
                     labels.add(name)
         for name in labels:
-            del found.metrics[name]
-        found.several = len({system for _, system, _ in inner.columns.identities}) > 1
-        return found
+            del columns.metrics[name]
+        columns.several = len({system for _, system, _ in inner.columns.identities}) > 1
+        return columns
 
 
 def _similarities(inner: Result) -> dict[str, str]:
     """Column by metric; of metrics that differ in a parameter only, the first."""
-    found: dict[str, str] = {}
+    columns: dict[str, str] = {}
     parsed = {name: naming.parse(entry.metric) for name, entry in inner.summary.metrics.items()}
     for kind, column in _SIMILARITIES.items():
         for name, metric in parsed.items():
             if isinstance(metric, kind) and getattr(metric, "part", "f") == "f":
-                found[name] = column
+                columns[name] = column
                 break
-    return found
+    return columns
 
 
-def _lines(inner: Result, found: _Found, values: SpecValues) -> Iterator[dict[str, Any]]:
+def _lines(inner: Result, columns: _Columns, values: SpecValues) -> Iterator[dict[str, Any]]:
     for (name, system, _), sample, rows in with_samples(inner):
         line: dict[str, Any] = {"query_id": name, "system": system}
         line |= {
-            column: _similarity(rows, name, found.parts[name], values)
-            for name, column in found.similarities.items()
+            column: _similarity(rows, name, columns.parts[name], values)
+            for name, column in columns.similarities.items()
         }
         reasons = (f"{row.metric}: {row.reason}" for row in rows.values() if row.value is None)
         line["unscored"] = "; ".join(reasons)
         if sample is not None:
-            line |= _of_sample(sample, found, values)
+            line |= _of_sample(sample, columns, values)
         yield line
 
 
@@ -155,8 +159,8 @@ def _similarity(rows: Rows, name: str, parts: Mapping[str, str], values: SpecVal
     if row is None or row.value is None:
         return None
     further = {
-        said: list(other.parts["values"])
-        for said, of in parts.items()
+        title: list(other.parts["values"])
+        for title, of in parts.items()
         if (other := rows.get(of)) is not None and other.value is not None
     }
     return _cell(row.parts["values"], values, pairs=True, further=further)
@@ -177,11 +181,11 @@ def _parts(inner: Result, name: str) -> dict[str, str]:
     }
 
 
-def _of_sample(sample: Sample, found: _Found, values: SpecValues) -> dict[str, Any]:
-    """What a group itself says: query, scores of its runs, answers and passages."""
+def _of_sample(sample: Sample, columns: _Columns, values: SpecValues) -> dict[str, Any]:
+    """The columns of a group itself: query, scores of its runs, answers and passages."""
     line: dict[str, Any] = {"query": sample.query}
     scores = sample.given.get(SCORES, {})
-    for name, column in found.metrics.items():
+    for name, column in columns.metrics.items():
         line[column] = _cell(scores.get(name, ()), values, pairs=False)
     for number, run in enumerate(sample.runs, start=1):
         prefix = f"run_{number}_"
@@ -197,29 +201,30 @@ def _of_sample(sample: Sample, found: _Found, values: SpecValues) -> dict[str, A
 
 
 def _cell(
-    found: Sequence[float | None],
+    of_runs: Sequence[float | None],
     values: SpecValues,
     *,
     pairs: bool,
     further: Mapping[str, Any] | None = None,
 ) -> str | None:
     """Values and statistics; nothing where no value is known."""
-    known = [value for value in found if value is not None]
+    known = [value for value in of_runs if value is not None]
     if not known:
         return None
-    told = {"values": list(found), "stats": _stats(known, pairs)}
+    told = {"values": list(of_runs), "stats": _stats(known, pairs)}
     return values.as_json(told | dict(further or {}))
 
 
 def _stats(known: Sequence[float], pairs: bool) -> dict[str, float | None] | None:
     """The statistics by Open RAG Eval's names; ``None`` for one run.
 
-    A single pair (two runs) has a mean and a median, and no spread: that of one value is not 0.
+    A single pair (two runs) has a mean and a median, but no spread: the spread of one value is not
+    0.
     """
     if len(known) == 1:
         return dict.fromkeys(STATS) | dict.fromkeys(("mean", "median"), known[0]) if pairs else None
     try:
-        found = spread(known)
+        statistics = spread(known)
     except ValueError:
         return None
-    return {said: getattr(found, name) for said, name in STATS.items()}
+    return {title: getattr(statistics, name) for title, name in STATS.items()}

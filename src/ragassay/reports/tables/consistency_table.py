@@ -16,7 +16,7 @@ from ragassay.reports.tables.consistency_values import (
     Overview,
     Spreads,
     consistency_of,
-    counted_apart,
+    has_own_count,
     notes,
     overview,
     share,
@@ -53,7 +53,7 @@ class _View:
         yield Padding(head, (1, 1, 0, 1))
         missing: dict[str, None] = {}
         for heads, cells in tables(rows):
-            found = fitted(
+            fitted_table = fitted(
                 heads,
                 cells,
                 options.max_width - 1,
@@ -61,18 +61,18 @@ class _View:
                 words=UNSCORED,
                 plain=options.ascii_only,
             )
-            missing.update(dict.fromkeys(found.left_out))
-            yield Padding(found.table, (0, 0, 0, 1))
-        said = notes(summary, rows)
+            missing.update(dict.fromkeys(fitted_table.left_out))
+            yield Padding(fitted_table.table, (0, 0, 0, 1))
+        sentences = notes(summary, rows)
         if UNSCORED in missing:
-            said += _gaps(rows)
+            sentences += _gaps(rows)
         if others := [name for name in missing if name != UNSCORED]:
-            said.append(
+            sentences.append(
                 f"Left out for want of width: {', '.join(others)}. A wider terminal has them, and "
                 "so has the HTML report."
             )
-        lines: list[RenderableType] = [Text(wording.one_line(note), "dim") for note in said]
-        lines += [Text(f"! {wording.one_line(said)}", "yellow") for said in summary.warnings]
+        lines: list[RenderableType] = [Text(wording.one_line(note), "dim") for note in sentences]
+        lines += [Text(f"! {wording.one_line(warning)}", "yellow") for warning in summary.warnings]
         yield Padding(Group(*lines), (0, 1, 1, 1))
 
 
@@ -103,14 +103,14 @@ def markdown(summary: Summary) -> str:
         for line in (map(escape, heads), align, *(map(escape, row) for row in cells)):
             lines.append(f"| {' | '.join(line)} |")
         lines.append("")
-    lines += [f"> ⚠ {escape(said)}\n" for said in summary.warnings]
+    lines += [f"> ⚠ {escape(warning)}\n" for warning in summary.warnings]
     lines += [f"- {escape(note)}" for note in notes(summary, rows)]
     return "\n".join(lines).rstrip() + "\n"
 
 
 @dataclass(frozen=True)
 class Section:
-    """What the HTML report tells of a run's consistency.
+    """The part of the HTML report about the consistency of a run.
 
     Attributes:
         tables: heads and rows.
@@ -139,15 +139,15 @@ def section(result: Result) -> Section | None:
 
 def tables(rows: Overview) -> list[Rows]:
     """What there is to show, as tables of text."""
-    found = []
+    shown = []
     if rows.alike:
-        found.append(_alike(rows.alike))
+        shown.append(_alike(rows.alike))
     if rows.spreads:
-        found.append(_spreads(rows))
+        shown.append(_spreads(rows))
     if rows.others:
         cells = [[one.name, wording.number(one.mean), wording.coverage(one)] for one in rows.others]
-        found.append((["metric", "mean", "scored"], cells))
-    return found
+        shown.append((["metric", "mean", "scored"], cells))
+    return shown
 
 
 def _alike(rows: Sequence[Alike]) -> Rows:
@@ -185,7 +185,7 @@ def _spreads(rows: Overview) -> Rows:
 
 
 def _counted(heads: list[str], cells: list[list[str]], counts: Sequence[MetricSummary]) -> Rows:
-    """With how many were scored, and where some were not, why."""
+    """The number of scored queries, and the reasons where some were not scored."""
     gaps = [wording.reasons(one.unscored) if one.n_scored == 0 else "" for one in counts]
     some = any(gaps)
     return [*heads, "scored", *([UNSCORED] if some else [])], [
@@ -196,21 +196,21 @@ def _counted(heads: list[str], cells: list[list[str]], counts: Sequence[MetricSu
 
 def _variance(row: Spreads, shares: bool) -> list[str]:
     parts = row.variance
-    found = [wording.number(None if parts is None else parts.icc)]
+    cells = [wording.number(None if parts is None else parts.icc)]
     if shares:
-        found += [
+        cells += [
             share(parts, lambda v: v.query),
             share(parts, lambda v: v.system),
             share(parts, lambda v: v.query_system),
             share(parts, lambda v: v.repeat),
         ]
-    return found
+    return cells
 
 
 def _stat(row: Spreads, stat: str) -> str:
-    """A statistic; with its own coverage where that is not the row's."""
+    """A statistic; with its own count where that differs from the count of its row."""
     entry = row.stats.get(stat)
-    if entry is None or not counted_apart(row, entry):
+    if entry is None or not has_own_count(row, entry):
         return _mean(entry)
     return f"{_mean(entry)} ({wording.coverage(entry)})"
 

@@ -1,4 +1,4 @@
-"""The consistency of a run in a table: what a reader wants to know before the details.
+"""The consistency of a run as the rows of two tables.
 
 One row a metric with its mean, variance and coefficient of variation (each the mean over queries),
 how often a verdict flips and where the variance comes from; one row for each way in which answers
@@ -81,7 +81,7 @@ class Spreads:
 
     @property
     def counted(self) -> MetricSummary:
-        """The statistic with the most scored: whose coverage stands for the row."""
+        """The statistic with the most scored queries, whose count is shown for the row."""
         return max(self.stats.values(), key=lambda one: one.n_scored)
 
 
@@ -100,7 +100,7 @@ class Overview:
 
     @property
     def several_systems(self) -> bool:
-        """Whether a variance is told apart by system."""
+        """Whether the components of a variance include systems."""
         return any(one.variance and one.variance.system is not None for one in self.spreads)
 
 
@@ -140,13 +140,24 @@ def _parsed(name: str) -> Metric | None:
         return None
 
 
-def counted_apart(row: Spreads, entry: MetricSummary) -> bool:
-    """Whether a value runs over fewer than its row says, as a CV without the means of 0 does."""
+def has_own_count(row: Spreads, entry: MetricSummary) -> bool:
+    """Whether a value is a mean over fewer queries than its row says, as a CV without the means of
+    0 is.
+
+    Args:
+        row: of the table.
+        entry: one of its values.
+    """
     return entry.mean is not None and entry.n_scored != row.counted.n_scored
 
 
 def share(parts: Components | None, of: Callable[[Components], float | None]) -> str:
-    """A component as a share of all of them."""
+    """A component as a share of all components; a dash where there is none.
+
+    Args:
+        parts: components of a variance.
+        of: gives the component.
+    """
     if parts is None:
         return wording.NOTHING
     given = (parts.query, parts.system, parts.query_system, parts.repeat)
@@ -157,25 +168,32 @@ def share(parts: Components | None, of: Callable[[Components], float | None]) ->
 
 
 def notes(summary: Summary, rows: Overview) -> list[str]:
-    """What must be known to read the tables."""
-    found = [f"Each value is a mean over {summary.averaged_over}."]
+    """What a reader must know to read the tables; one sentence each.
+
+    Args:
+        summary: of the consistency.
+        rows: of the tables.
+    """
+    sentences = [f"Each value is a mean over {summary.averaged_over}."]
     if rows.alike:
-        found.append(
+        sentences.append(
             "Answers and passages: each pair of runs of a query is compared; P is of the later "
             "run's against the earlier's."
         )
     if rows.spreads:
-        found.append(
+        sentences.append(
             "variance: of the sample (n - 1); CV: its root over the mean, unscored at mean 0. Over "
             "the runs of a query, then the mean over queries."
         )
-    if any(counted_apart(row, entry) for row in rows.spreads for entry in row.stats.values()):
-        found.append("(n/total) beside a number: it runs over these alone, not over all scored.")
+    if any(has_own_count(row, entry) for row in rows.spreads for entry in row.stats.values()):
+        sentences.append(
+            "(n/total) beside a number: it runs over these alone, not over all scored."
+        )
     if any(one.variance for one in rows.spreads):
-        found.append(
+        sentences.append(
             "ICC(1): share of the variance that lies between queries"
             f"{' and systems' if rows.several_systems else ''}, not between repeats of one; near 1 "
             "the repeats agree."
             f"{_SHARES if rows.several_systems else ''} Estimates may fall below 0."
         )
-    return found
+    return sentences

@@ -72,7 +72,7 @@ _LEAST_RUNS = 3
 
 
 def _similarity(metric: Metric) -> str | None:
-    """What the tool calls a metric that compares answers two by two."""
+    """The name that the tool has for a metric that compares answers two by two."""
     if isinstance(metric, RunsBertScore) and metric.part == "f":
         return "bert_score"
     return "rouge_score" if isinstance(metric, RunsRougeOre) and metric.part == "f" else None
@@ -83,10 +83,14 @@ Pairs = Mapping[str, Any]
 
 
 def write(result: Result, folder: Path) -> dict[str, Path]:
-    """Writes the files into a folder; the consistency file of an older run goes.
+    """Writes the files into a folder. The consistency file of an older run is removed.
+
+    Args:
+        result: of a run.
+        folder: where the files go.
 
     Returns:
-        Where each one is, by what `FILES` calls it.
+        The path of each file, by its name in `FILES`.
 
     Raises:
         UsageError: the run has none of the suite's metrics, or holds several systems (the files
@@ -140,8 +144,8 @@ class _Spool:
     def __iter__(self) -> Iterator[Query]:
         for name in sorted(self.places):
             self.stream.seek(self.places[name])
-            found: Query = orjson.loads(self.stream.readline())
-            yield found
+            query: Query = orjson.loads(self.stream.readline())
+            yield query
 
     @property
     def heads(self) -> list[str]:
@@ -151,7 +155,7 @@ class _Spool:
 
 @dataclass(frozen=True)
 class _Compared:
-    """What of a run is compared over the runs of each query.
+    """The values that are compared over the runs of each query.
 
     Attributes:
         scores: names as in `_LOOKED_AT`.
@@ -170,12 +174,12 @@ class _Compared:
         parsed = {name: naming.parse(one.metric) for name, one in inner.summary.metrics.items()}
         published = {suites.get("trecrag").aliases[name]: name for name in _LOOKED_AT}
         of = dict.fromkeys(one.of for one in parsed.values() if isinstance(one, OfMetric))
-        similar = {name: said for name, one in parsed.items() if (said := _similarity(one))}
-        found: dict[str, dict[str, Pairs]] = {said: {} for said in similar.values()}
+        similar = {name: title for name, one in parsed.items() if (title := _similarity(one))}
+        pairs_of: dict[str, dict[str, Pairs]] = {title: {} for title in similar.values()}
         for row in inner.scores:
             if row.metric in similar and row.value is not None:
-                found[similar[row.metric]].setdefault(row.sample, row.parts)
-        return cls([published[name] for name in of if name in published], found)
+                pairs_of[similar[row.metric]].setdefault(row.sample, row.parts)
+        return cls([published[name] for name in of if name in published], pairs_of)
 
     def of(self, query: str, runs: Mapping[int, Mapping[str, Any]]) -> dict[str, Any]:
         """The consistency of a query.
@@ -186,18 +190,22 @@ class _Compared:
         """
         if len(runs) < _LEAST_RUNS:
             return {}
-        found = {
+        values_of = {
             name: [run[column] for run in runs.values() if (column := _LOOKED_AT[name]) in run]
             for name in self.scores
         }
-        found = {name: values for name, values in found.items() if len(values) >= _LEAST_RUNS}
+        values_of = {
+            name: values for name, values in values_of.items() if len(values) >= _LEAST_RUNS
+        }
         for name, by_query in self.similarities.items():
             parts = by_query.get(query)
             both = () if parts is None else zip(parts["pairs"], parts["values"], strict=True)
             values = [one for pair, one in both if one is not None and runs.keys() >= {*pair}]
             if values:
-                found[name] = values
-        return {name: {"values": values, "stats": _stats(values)} for name, values in found.items()}
+                values_of[name] = values
+        return {
+            name: {"values": values, "stats": _stats(values)} for name, values in values_of.items()
+        }
 
 
 def _stats(values: Sequence[float]) -> dict[str, float]:

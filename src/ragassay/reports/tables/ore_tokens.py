@@ -33,8 +33,17 @@ TOTALS = ("total_input_tokens", "total_output_tokens", "total_tokens")
 
 
 def tokens_of(rows: Rows, values: OreValues, result: Result) -> dict[str, Any]:
-    """What the verdicts of a sample's scores took when they were given; 0 where nobody counts
-    tokens (rules, people). Columns by name."""
+    """The tokens of the verdicts that a sample's scores rest on, as they were when first given; 0
+    for judges without tokens (rules, people).
+
+    Args:
+        rows: scores of a sample, by metric.
+        values: names the metrics.
+        result: of a run.
+
+    Returns:
+        Columns by name.
+    """
     steps = {name: dict.fromkeys(_USAGE, 0) for name in dict.fromkeys(STEPS.values())}
     asked = dict.fromkeys(
         name
@@ -57,6 +66,6 @@ def tokens_of(rows: Rows, values: OreValues, result: Result) -> dict[str, Any]:
 
 def _counted(record: Record) -> tuple[int, int, int]:
     """Input, output and all tokens of a verdict, of a panel's those of its votes."""
-    said = record.get("votes") or [record]
-    came, went = (sum(one.get(key, 0) for one in said) for key in _USAGE[:2])
+    answers = record.get("votes") or [record]
+    came, went = (sum(one.get(key, 0) for one in answers) for key in _USAGE[:2])
     return came, went, came + went

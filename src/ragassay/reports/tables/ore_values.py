@@ -83,12 +83,12 @@ class Named(NamedTuple):
 
 def judged_rows(result: Result) -> list[Named]:
     """The metrics of a result that these files speak of."""
-    found = []
+    named_metrics = []
     for name, entry in result.summary.metrics.items():
         metric = _parsed(entry.metric)
         if isinstance(metric, _OURS):
-            found.append(Named(name, metric))
-    return found
+            named_metrics.append(Named(name, metric))
+    return named_metrics
 
 
 def demand(result: Result) -> None:
@@ -105,14 +105,19 @@ def _parsed(name: str) -> Metric | None:
 
 
 class Values(ABC):
-    """What stands in the columns of one run of a query."""
+    """The columns of one run of a query."""
 
     def __init__(self, result: Result) -> None:
         self.named = judged_rows(result)
 
     @abstractmethod
     def answer(self, answer: Answer, passages: Sequence[Passage]) -> list[dict[str, Any]]:
-        """The parts of an answer, each as ``{text, citations}``."""
+        """The parts of an answer, each as ``{text, citations}``.
+
+        Args:
+            answer: of a sample.
+            passages: that it may cite.
+        """
 
     @abstractmethod
     def of(self, rows: Rows) -> Mapping[str, Any]:
@@ -126,19 +131,24 @@ class Values(ABC):
                 yield named.metric, row
 
     def first(self, rows: Rows, kind: type[Metric]) -> ScoreRow | None:
-        """The first score of a metric of that type."""
+        """The first score of a metric of that type.
+
+        Args:
+            rows: scores of a sample, by metric.
+            kind: type of the metric.
+        """
         return next((row for _, row in self.scored(rows, kind)), None)
 
     def shared(self, rows: Rows) -> dict[str, Any]:
         """What both forms write alike."""
         umbrela, hhem = self.first(rows, Umbrela), self.first(rows, Hhem)
         label, flag = self.first(rows, NoAnswer), self.first(rows, Answered)
-        said = label.value if label else None if flag is None else "yes" if flag.value else "no"
+        answered = label.value if label else None if flag is None else "yes" if flag.value else "no"
         return {
             _GRADES: dict(umbrela.parts["grades"]) if umbrela else None,
             _MEAN: umbrela.value if umbrela else None,
             _HHEM: hhem.value if hhem else None,
-            _NO_ANSWER: None if said is None else {"query_answered": said},
+            _NO_ANSWER: None if answered is None else {"query_answered": answered},
         }
 
 
@@ -200,13 +210,13 @@ class OreValues(Values):
         shared = self.shared(rows)
         nuggets = self.first(rows, NuggetsOre) or self.first(rows, Nuggets)
         citations = self.first(rows, CitationOre)
-        found = None if nuggets is None else _published_nuggets(nuggets.parts)
+        published = None if nuggets is None else _published_nuggets(nuggets.parts)
         cited = None if citations is None else _citation_object(citations.parts, published=True)
         return shared | {
             _RANKING: self._ranking(shared[_GRADES]),
-            _NUGGETS: found,
-            _ALL: None if found is None else _mean(found["assignment_scores"]),
-            _VITAL: None if found is None else found["nuggetizer_scores"]["Vital"],
+            _NUGGETS: published,
+            _ALL: None if published is None else _mean(published["assignment_scores"]),
+            _VITAL: None if published is None else published["nuggetizer_scores"]["Vital"],
             _CITATIONS: cited,
             _F1: None if cited is None else cited["f1"],
         }
@@ -219,25 +229,30 @@ class OreValues(Values):
         at = [m for m in metrics if isinstance(m, UmbrelaPrecision | UmbrelaAP)]
         rel = next((m.rel for m in at), 2)
         relevant = [grade >= rel for grade in grades.values()]
-        found: dict[str, Any] = {}
+        ranking: dict[str, Any] = {}
         for k in dict.fromkeys(m.k for m in at):
             if k <= len(relevant):
                 top = relevant[:k]
-                found.setdefault("precision@", {})[str(k)] = precision_at(relevant, k)
-                found.setdefault("AP@", {})[str(k)] = average_precision(relevant, k, sum(top))
-        return found | {"MRR": reciprocal_rank(relevant)}
+                ranking.setdefault("precision@", {})[str(k)] = precision_at(relevant, k)
+                ranking.setdefault("AP@", {})[str(k)] = average_precision(relevant, k, sum(top))
+        return ranking | {"MRR": reciprocal_rank(relevant)}
 
 
 def texts(sample: Sample | None, values: Values) -> dict[str, Any]:
-    """The columns that hold texts: passages by their names, and the parts of the answer."""
-    found: dict[str, Any] = {}
+    """The columns that hold texts: passages by their names, and the parts of the answer.
+
+    Args:
+        sample: of a run; ``None`` where it has none.
+        values: form of the columns.
+    """
+    columns: dict[str, Any] = {}
     passages = sample.passages if sample is not None else None
     if passages is not None:
         named = zip(passage_keys(passages), (one.text for one in passages), strict=True)
-        found["retrieved_passages"] = dict(named)
+        columns["retrieved_passages"] = dict(named)
     if sample is not None and sample.answer is not None:
-        found["generated_answer"] = values.answer(sample.answer, passages or ())
-    return found
+        columns["generated_answer"] = values.answer(sample.answer, passages or ())
+    return columns
 
 
 def _nugget_object(rows: Mapping[NuggetScore, ScoreRow]) -> dict[str, Any] | None:

@@ -30,15 +30,19 @@ def metrics_of(result: Result) -> dict[str, str]:
 
 
 def write_csv(result: Result, path: str | Path) -> None:
-    """One line a sample: its identity, its three components, then ``relevance``,
-    ``relevance_explanation`` and so on for each metric that the result has.
+    """Writes one line for each sample: its identity, its three components, then ``relevance``,
+    ``relevance_explanation`` and so on for each metric of the result.
 
     In the context each chunk begins with its number, ``[1] ...``, with blank lines between chunks:
     ``attribution`` lists these numbers.
 
-    The last columns name the metrics that have the lowest value for want of a component
-    (``assumed``), those without a value and why (``unscored``: their cells are empty), and who was
-    asked (``judge``).
+    The last columns name the metrics that have the lowest value because a component is missing
+    (``assumed``), those without a value and why (``unscored``: their cells are empty), and the
+    judge (``judge``).
+
+    Args:
+        result: of a run.
+        path: of the file to write.
 
     Raises:
         UsageError: the result has none of the report's metrics, or the file cannot be written.
@@ -57,13 +61,13 @@ def write_csv(result: Result, path: str | Path) -> None:
 def _lines(result: Result, names: dict[str, str]) -> Iterator[list[Any]]:
     judge = result.summary.judging.judge if result.summary.judging is not None else ""
     for identity, sample, rows in with_samples(result):
-        found = {published: rows[name] for published, name in names.items() if name in rows}
+        rows_of = {published: rows[name] for published, name in names.items() if name in rows}
         cells: list[Any] = [*identity, *_components(sample)]
         for published in names:
-            row = found.get(published)
+            row = rows_of.get(published)
             cells += [None, None] if row is None else [row.value, row.explanation]
-        assumed = [name for name, row in found.items() if row.status == "assumed"]
-        yield [*cells, ", ".join(assumed), "; ".join(_reasons(found)), judge]
+        assumed = [name for name, row in rows_of.items() if row.status == "assumed"]
+        yield [*cells, ", ".join(assumed), "; ".join(_reasons(rows_of)), judge]
 
 
 def _components(sample: Sample | None) -> list[Any]:

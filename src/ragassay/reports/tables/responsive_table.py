@@ -53,8 +53,8 @@ def fitted(
     widest = max(map(cell_len, [heads[0], *names]))
     # Names are shown whole in up to a third of the width; the head over them may break.
     least = min(max(map(cell_len, names)), max(_LEAST_NAME, width // 3))
-    cells = {head: _aligned(found, plain) for head, found in columns.items() if head != words}
-    sizes = {head: max(map(cell_len, [head, *found])) for head, found in cells.items()}
+    cells = {head: _aligned(texts, plain) for head, texts in columns.items() if head != words}
+    sizes = {head: max(map(cell_len, [head, *texts])) for head, texts in cells.items()}
     if words in columns:
         broken = [word for cell in [words, *columns[words]] for word in cell.split()]
         cells[words], sizes[words] = columns[words], max(map(cell_len, broken))
@@ -88,13 +88,13 @@ def fitted(
 
 def _aligned(cells: Sequence[str], plain: bool) -> list[str]:
     """Numbers one under the other, whether or not a remark in brackets follows them."""
-    parted = [cell.partition(" (") for cell in cells]
-    remark = max((cell_len(mark + tail) for _, mark, tail in parted), default=0)
-    found = []
-    for number, mark, tail in parted:
+    pieces = [cell.partition(" (") for cell in cells]
+    remark = max((cell_len(mark + tail) for _, mark, tail in pieces), default=0)
+    aligned = []
+    for number, mark, tail in pieces:
         shown = "-" if plain and number == wording.NOTHING else number
-        found.append(shown + (mark + tail).ljust(remark))
-    return found
+        aligned.append(shown + (mark + tail).ljust(remark))
+    return aligned
 
 
 def _broken(name: str, width: int) -> Text:

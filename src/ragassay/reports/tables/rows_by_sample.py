@@ -28,13 +28,14 @@ def with_samples(result: Result) -> Iterator[tuple[Identity, Sample | None, Rows
 
 
 def run_numbers(identities: Iterable[Identity]) -> dict[Identity, int]:
-    """Which run of its query (by one system) each sample is, from 1, in the order of ``repeat``:
-    that may begin anywhere and have gaps."""
+    """The number of each sample among the runs of its query by one system, from 1, in the order of
+    ``repeat`` (which may begin anywhere and have gaps).
+    """
     repeats: dict[tuple[str, str], list[int]] = defaultdict(list)
     for name, system, repeat in identities:
         repeats[name, system].append(repeat)
     return {
         (name, system, repeat): number
-        for (name, system), found in repeats.items()
-        for number, repeat in enumerate(sorted(found), start=1)
+        for (name, system), repeats_of in repeats.items()
+        for number, repeat in enumerate(sorted(repeats_of), start=1)
     }

@@ -26,11 +26,15 @@ _BATCH = 65_536
 
 
 def write_csv(result: Result, path: str | Path) -> None:
-    """One line a score: the columns of `ROW_FIELDS`, ``parts`` as JSON.
+    """Writes one line for each score: the columns of `ROW_FIELDS`, ``parts`` as JSON.
 
     A text that a spreadsheet would run as a formula is written with an apostrophe before it; plain
     numbers stay numbers. Control characters are escapes. The exact texts are in the JSON lines and
     Parquet forms.
+
+    Args:
+        result: of a run.
+        path: of the file to write.
 
     Raises:
         UsageError: the file cannot be written.
@@ -76,7 +80,11 @@ def _judges(rows: Iterable[ScoreRow]) -> str:
 
 
 def write_jsonl(result: Result, path: str | Path) -> None:
-    """One line of strict JSON a score, as in a run folder's ``scores.jsonl``.
+    """Writes one line of strict JSON for each score, as in a run folder's ``scores.jsonl``.
+
+    Args:
+        result: of a run.
+        path: of the file to write.
 
     Raises:
         UsageError: the file cannot be written.
@@ -87,10 +95,14 @@ def write_jsonl(result: Result, path: str | Path) -> None:
 
 
 def write_parquet(result: Result, path: str | Path) -> None:
-    """One row a score: the columns of `ROW_FIELDS`, ``parts`` as JSON.
+    """Writes one row for each score: the columns of `ROW_FIELDS`, ``parts`` as JSON.
 
-    ``value`` is a float. A value that is a label stands in the further column ``label`` (a list as
-    JSON), and so does a flag as ``true`` or ``false``, beside its 1 or 0.
+    ``value`` is a float. A label is in the further column ``label`` (a list as JSON). A flag is
+    there as ``true`` or ``false``, beside its value 1 or 0.
+
+    Args:
+        result: of a run.
+        path: of the file to write.
 
     Raises:
         UsageError: the file cannot be written.
@@ -131,7 +143,12 @@ def _parquet_row(row: ScoreRow) -> tuple[Any, ...]:
 
 
 def write_lines(path: str | Path, heads: Sequence[str], lines: Iterable[Iterable[Any]]) -> None:
-    """A CSV file whose cells no spreadsheet runs as formulas; ``None`` is an empty cell.
+    """Writes a CSV file whose cells no spreadsheet runs as formulas.
+
+    Args:
+        path: of the file to write.
+        heads: names of the columns.
+        lines: cells of each line; ``None`` is an empty cell.
 
     Raises:
         UsageError: the file cannot be written.

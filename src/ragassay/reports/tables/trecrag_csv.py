@@ -28,8 +28,12 @@ def has_metrics(result: Result) -> bool:
 
 
 def write_trecrag(result: Result, path: str | Path) -> None:
-    """The form of Open RAG Eval's page. Where the run holds several systems, the column ``system``
-    comes first.
+    """Writes the columns of Open RAG Eval's page. Where the run holds several systems, the column
+    ``system`` comes first.
+
+    Args:
+        result: of a run.
+        path: of the file to write.
 
     Raises:
         UsageError: the run has none of the suite's metrics, or the file cannot be written.
@@ -68,10 +72,10 @@ def _lines(result: Result, values: SpecValues, prefix: Callable[[Identity], str]
 
 def _cells(sample: Sample | None, rows: Rows, values: SpecValues) -> Iterable[tuple[str, Any]]:
     """The columns of one run of a query that have a value."""
-    found = {**values.of(rows), **texts(sample, values)}
+    of_column = {**values.of(rows), **texts(sample, values)}
     for column in COLUMNS:
-        if found.get(column) is not None:
-            yield column, values.cell(found[column])
+        if of_column.get(column) is not None:
+            yield column, values.cell(of_column[column])
     reasons = "; ".join(f"{row.metric}: {row.reason}" for row in rows.values() if row.value is None)
     yield "unscored", reasons
     yield "judge", next((row.judge for row in rows.values() if row.judge), "")

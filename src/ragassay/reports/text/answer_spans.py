@@ -1,4 +1,4 @@
-"""The pieces of an answer that a score is about, and what was said of each."""
+"""The pieces of an answer that a score is about, and the judgment on each."""
 
 from __future__ import annotations
 
@@ -33,14 +33,19 @@ PIECES = ("claims", "supported", "statements")
 
 def spans(parts: Mapping[str, Any], answer: str) -> list[Span]:
     """The pieces that a score's parts hold: claims with their support, or statements with their
-    citations. Empty for parts of another kind."""
+    citations. Empty for parts of another kind.
+
+    Args:
+        parts: of a score.
+        answer: its text.
+    """
     folded = answer.casefold()
     if len(folded) != len(answer):
         folded = ""  # places in it would not be places in the answer
     if isinstance(parts.get("claims"), list | tuple) and "supported" in parts:
         pairs = zip(parts["claims"], parts["supported"], strict=False)
         return [_span(claim, folded, "yes" if held else "no") for claim, held in pairs]
-    found = []
+    pieces = []
     for statement in parts.get("statements") or ():
         cited = statement.get("citations") or [] if isinstance(statement, Mapping) else []
         if not isinstance(statement, Mapping) or "text" not in statement:
@@ -50,8 +55,8 @@ def spans(parts: Mapping[str, Any], answer: str) -> list[Span]:
         by = ", ".join(
             f"{one.get('citation')}: {one.get('support') or 'not there'}" for one in cited
         )
-        found.append(_span(statement["text"], folded, best, by or "cites nothing"))
-    return found
+        pieces.append(_span(statement["text"], folded, best, by or "cites nothing"))
+    return pieces
 
 
 def _span(text: str, folded: str, held: Held, by: str = "") -> Span:

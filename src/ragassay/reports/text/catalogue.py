@@ -41,9 +41,12 @@ def all_entries(suite: str | None = None) -> list[Entry]:
     return [_entry(cls, cls.name, None) for cls in naming.known().values()]
 
 
-def found(name: str, suite: str | None = None) -> list[Entry]:
-    """The entry of the metric that ``name`` stands for (its parameters may be left out); several
-    for a name that stands for several.
+def entries_named(name: str, suite: str | None = None) -> list[Entry]:
+    """The entries of the metrics with this name; several where suites use it for different metrics.
+
+    Args:
+        name: of a metric; its parameters may be left out.
+        suite: whose published names are meant; those of all suites when left out.
 
     Raises:
         UsageError: there is none.
@@ -117,11 +120,11 @@ def page(entry: Entry) -> RenderableType:
                 f"{parameter['spelling']}  {parameter['doc']} (default: {parameter['default']})"
             ),
         )
-    for kind, found in entry["offline_agreement"].items():
-        grid.add_row("offline judge", escape(f"{kind}: {found['said']}"))
-        if found["source"]:
-            seen = "held out" if found["held_out"] else "in view when the rules were written"
-            grid.add_row("", Text(f"{found['source']}; these labels were {seen}", "dim"))
+    for kind, agreement in entry["offline_agreement"].items():
+        grid.add_row("offline judge", escape(f"{kind}: {agreement['said']}"))
+        if agreement["source"]:
+            seen = "held out" if agreement["held_out"] else "in view when the rules were written"
+            grid.add_row("", Text(f"{agreement['source']}; these labels were {seen}", "dim"))
     return Group(Text(entry["name"], style="bold"), grid)
 
 
@@ -135,8 +138,8 @@ def _what(entry: Entry) -> RenderableType:
         entry["suites"] and (f"in {_suites(entry)}", "cyan"),
         (entry["source"], "dim"),
     ]
-    said = Text(" · ", "dim").join(Text(*fact) for fact in facts if fact)
-    return Group(Text(entry["title"]), Padding(said, (0, 0, 0, 2)))
+    line = Text(" · ", "dim").join(Text(*fact) for fact in facts if fact)
+    return Group(Text(entry["title"]), Padding(line, (0, 0, 0, 2)))
 
 
 def _kind(entry: Entry) -> str:
@@ -182,7 +185,9 @@ def _entry(cls: type[Metric], name: str, canonical: str | None) -> Entry:
 
 
 def _example(cls: type[Metric], canonical: str | None) -> Metric:
-    """The metric of a canonical name; one of the class where the name lacks what is required."""
+    """The metric of a canonical name; an example of its class where the name lacks a required
+    parameter.
+    """
     try:
         return naming.parse(canonical or cls.name)
     except UsageError:
@@ -192,9 +197,9 @@ def _example(cls: type[Metric], canonical: str | None) -> Metric:
 
 def _agreement(metric: Metric) -> dict[str, dict[str, Any]]:
     """How far the offline judge agrees with labels, by the kinds that the metric rests on."""
-    found: dict[str, dict[str, Any]] = {}
+    by_kind: dict[str, dict[str, Any]] = {}
     for kind, known in agreements(str(metric)).items():
-        found[kind] = {
+        by_kind[kind] = {
             "said": NO_ANSWER if known is None else str(known),
             "measure": None if known is None else known.measure,
             "value": None if known is None else known.value,
@@ -203,7 +208,7 @@ def _agreement(metric: Metric) -> dict[str, dict[str, Any]]:
             "held_out": known is not None and known.held_out,
             "sufficient": known is not None and known.sufficient,
         }
-    return found
+    return by_kind
 
 
 def _parameter(spec: dataclasses.Field[Any]) -> dict[str, Any]:

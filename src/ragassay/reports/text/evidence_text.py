@@ -1,4 +1,4 @@
-"""A score and the words behind it, for the terminal."""
+"""A score and the verdicts that it rests on, for the terminal."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _MOST_IN_FULL = 6
 each has a line."""
 
 
-def explained(found: Explained, *, full: bool = False) -> RenderableType:
+def explained(explanation: Explained, *, full: bool = False) -> RenderableType:
     """All scores of a sample with their evidence. What several scores share, a verdict or a table
     of nuggets, is shown once.
 
@@ -47,7 +47,7 @@ def explained(found: Explained, *, full: bool = False) -> RenderableType:
         full: whether prompts and texts under judgment are shown, and nothing is clipped.
     """
     limit = None if full else CLIP
-    sample = found.sample
+    sample = explanation.sample
     tail = [sample.system, f"repeat {sample.repeat}" if sample.repeat else ""]
     head = Text(sample.id, "bold")
     head.append("".join(f", {piece}" for piece in tail if piece), "not bold")
@@ -58,17 +58,17 @@ def explained(found: Explained, *, full: bool = False) -> RenderableType:
         parts.append(_field("answer", sample.answer.text, limit))
     runs = sample.runs[: _MOST_RUNS if limit is not None else None]
     for run in runs:
-        said = f"none ({run.failure})" if run.answer is None else run.answer.text
-        parts.append(_field(f"answer, repeat {run.repeat}", said, limit))
+        answer_text = f"none ({run.failure})" if run.answer is None else run.answer.text
+        parts.append(_field(f"answer, repeat {run.repeat}", answer_text, limit))
     if more := len(sample.runs) - len(runs):
         parts.append(Text(f"… and {more:,} more runs; --full shows them", "dim"))
     pages = _Pages(sample, limit)
-    if sample.runs and limit is not None and len(found.scores) > _MOST_IN_FULL:
-        parts += _over_runs(found.scores)
+    if sample.runs and limit is not None and len(explanation.scores) > _MOST_IN_FULL:
+        parts += _over_runs(explanation.scores)
     else:
-        for one in found.scores:
+        for one in explanation.scores:
             parts += pages.score(one)
-    if not found.scores:
+    if not explanation.scores:
         parts.append(Text("The run keeps no score for this sample."))
     if limit is not None and pages.seen:
         parts.append(Text("\n--full shows prompts, and all texts in full.", "dim"))
@@ -82,13 +82,14 @@ def _agreement(one: Evidence) -> Iterator[RenderableType]:
     for kind, known in agreements(one.metric).items():
         judge = judges.get(kind, "")
         if judge.startswith(OFFLINE) and known is not None:
-            said = str(known) if judge == LABEL else NOT_MEASURED
-            yield Text(f"offline judge, {kind.replace('_', ' ')}: {said}", "dim")
+            figure = str(known) if judge == LABEL else NOT_MEASURED
+            yield Text(f"offline judge, {kind.replace('_', ' ')}: {figure}", "dim")
 
 
 def _over_runs(scores: Sequence[Evidence]) -> Iterator[RenderableType]:
-    """What is told of a query's runs, one line for what is measured alike: its figures, and the
-    values in each run or of each pair of runs."""
+    """The values of a query's runs, one line for what is measured alike: its figures, and the
+    values in each run or of each pair of runs.
+    """
     groups: dict[str, list[Evidence]] = {}
     for one in scores:
         base, _, last = one.row.metric.rpartition(".")
@@ -141,11 +142,11 @@ def _listed(values: Sequence[Any]) -> str:
     return wording.one_line(" ".join(some)) + (f" … {more:,} more" if more else "")
 
 
-def labels_to_give(found: Explained) -> list[str]:
+def labels_to_give(explanation: Explained) -> list[str]:
     """For each question that a file of labels did not answer, the line to add to it, ``answer``
     left empty."""
     lines: dict[str, None] = {}
-    for one in found.scores:
+    for one in explanation.scores:
         for record in one.verdicts:
             if record.get("reason") == "missing_input" and record.get("data"):
                 label = {"question": record["question"], "data": record["data"], "answer": None}
@@ -240,7 +241,7 @@ class _Pages:
         number = self.seen.setdefault(record["id"], len(self.seen) + 1)
         line = Text(f"[{number}] ", "bold")
         line.append(record["question"].replace("_", " "), "bold")
-        line.append("  ").append_text(self._said(record))
+        line.append("  ").append_text(self._answer_or_failure(record))
         if again:
             yield line.append("  (above)", "dim")
             return
@@ -266,19 +267,21 @@ class _Pages:
             yield Padding(Group(*_messages(first)), (0, 0, 0, 4))
         yield Padding(Group(*self._sent(record)), (0, 0, 0, 4))
         for vote in votes:
-            said = Text("vote of ", "bold dim").append(f"{vote.get('judge', '')}  ", "bold")
-            yield Padding(said.append_text(self._said(vote)), (0, 0, 0, 4))
+            vote_line = Text("vote of ", "bold dim").append(f"{vote.get('judge', '')}  ", "bold")
+            yield Padding(vote_line.append_text(self._answer_or_failure(vote)), (0, 0, 0, 4))
             sent = self._sent(vote, prompt=not verdict_text.same_prompt(votes))
             yield Padding(Group(*sent), (0, 0, 0, 6))
 
-    def _said(self, record: Mapping[str, Any]) -> Text:
+    def _answer_or_failure(self, record: Mapping[str, Any]) -> Text:
         if record.get("answer") is None:
             failure = f"{wording.reason(record.get('reason') or '')}: {record.get('detail', '')}"
             return Text(_printable(failure), "yellow")
         return Text(_clip(dumps(record["answer"]).decode(), self._limit), "green")
 
     def _sent(self, record: Mapping[str, Any], *, prompt: bool = True) -> Iterator[RenderableType]:
-        """What an answer took, and the words that went to the judge and came back."""
+        """The tokens, time and cost of an answer, and the texts that were sent to the judge and
+        came back.
+        """
         if not (record.get("messages") or record.get("model")):
             return
         cost = record.get("cost")
@@ -333,5 +336,5 @@ def _clip(text: str, limit: int | None) -> str:
 
 
 def _printable(text: str) -> str:
-    """Text whose lines stay lines, and whose control characters do nothing."""
+    """A text that keeps its line ends, and whose control characters have no effect."""
     return "\n".join(wording.one_line(line) for line in text.splitlines())

@@ -1,4 +1,4 @@
-"""What stands below the tables of a run or a comparison: how their numbers came about."""
+"""The notes below the tables of a run or a comparison: how their numbers were computed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ragassay.engine.results import (
     MetricSummary,
     Spending,
     Summary,
-    is_whole,
+    lacks_no_sample,
     names_in,
     plain,
 )
@@ -36,25 +36,27 @@ from ragassay.stats import EXACT_UP_TO
 from ragassay.suites import Suite, known
 
 MOST_LABELS = 6
-"""Labels of a metric, or names of metrics, that are told one by one."""
+"""Labels of a metric, or names of metrics, that are listed one by one."""
 
 
 def summary_notes(summary: Summary, *, judged_marked: bool = True) -> list[str]:
-    """What a reader must know to read the means.
+    """What a reader must know to read the means; one sentence each.
 
-    ``judged_marked`` says that the table itself tells which metrics were judged by whom.
+    Args:
+        summary: of a run.
+        judged_marked: whether the table itself says which metrics were judged by whom.
     """
     notes = [f"Each mean runs over {summary.averaged_over}."] if summary.averaged_over else []
     kinds: dict[str, list[MetricSummary]] = {}
     for metric in summary.metrics.values():
         if metric.low is not None:
             kinds.setdefault(metric.interval, []).append(metric)
-    found = sorted({m.n_clusters for m in summary.metrics.values() if m.n_clusters})
+    n_clusters = sorted({m.n_clusters for m in summary.metrics.values() if m.n_clusters})
     clustered = ""
-    if found:
+    if n_clusters:
         # A metric's clusters are those with a scored sample, so they differ between metrics.
-        least = f"{found[0]:,} to " if len(found) > 1 else ""
-        clustered = f", clustered ({least}{plural(found[-1], 'cluster')})"
+        least = f"{n_clusters[0]:,} to " if len(n_clusters) > 1 else ""
+        clustered = f", clustered ({least}{plural(n_clusters[-1], 'cluster')})"
     usual = max(kinds, key=lambda kind: len(kinds[kind]), default="")
     for kind, metrics in sorted(kinds.items(), key=lambda item: item[0] != usual):
         of = f" of {', '.join(metric.name for metric in metrics)}" if kind != usual else ""
@@ -66,9 +68,9 @@ def summary_notes(summary: Summary, *, judged_marked: bool = True) -> list[str]:
     notes += judge_notes(summary, judged_marked)
     notes += agreement_notes(summary)
     notes += [
-        f"{name}: {said}"
+        f"{name}: {place}"
         for suite in _suites(summary)
-        for name, said in suite.elsewhere.items()
+        for name, place in suite.elsewhere.items()
         if name in summary.metrics
     ]
     notes += _total_notes(summary)
@@ -83,7 +85,12 @@ def summary_notes(summary: Summary, *, judged_marked: bool = True) -> list[str]:
 
 
 def judge_notes(summary: Summary, judged_marked: bool) -> list[str]:
-    """Who was asked, how often, and what that cost; nothing where nobody was."""
+    """Which judge was asked, how often, and the cost; nothing where none was asked.
+
+    Args:
+        summary: of a run.
+        judged_marked: as in `summary_notes`.
+    """
     return [
         *_given_notes(summary),
         *_asked_notes(summary, judged_marked),
@@ -92,23 +99,25 @@ def judge_notes(summary: Summary, judged_marked: bool) -> list[str]:
 
 
 def agreement_notes(summary: Summary) -> list[str]:
-    """How far the offline judgments behind the metrics are known to agree with people."""
-    said: dict[str, list[str]] = {}
+    """Notes on the known agreement of the offline judgments with people."""
+    names_by_figure: dict[str, list[str]] = {}
     for metric in summary.metrics.values():
-        found = offline_agreement(metric) if metric.n_scored else None
-        if found is not None:
-            told = ", ".join(filter(None, (str(found), found.caveat)))
-            said.setdefault(told, []).append(metric.name)
-    return [f"Offline judge, {told}: {', '.join(names)}." for told, names in said.items()]
+        agreement = offline_agreement(metric) if metric.n_scored else None
+        if agreement is not None:
+            told = ", ".join(filter(None, (str(agreement), agreement.caveat)))
+            names_by_figure.setdefault(told, []).append(metric.name)
+    return [
+        f"Offline judge, {told}: {', '.join(names)}." for told, names in names_by_figure.items()
+    ]
 
 
 def _total_notes(summary: Summary) -> list[str]:
     """The figures of the run as a whole: what each is, of which samples, or why there is none."""
-    found = {plain(metric.metric): metric for metric in summary.metrics.values()}
+    by_name = {plain(metric.metric): metric for metric in summary.metrics.values()}
     totals = {name: total for suite in _suites(summary) for name, total in suite.totals.items()}
     notes = [f"{name}: {number(v)}." for name, v in summary.totals.items() if name not in totals]
     for name, total in totals.items():
-        means = [found[metric] for metric in total.means.values() if metric in found]
+        means = [by_name[metric] for metric in total.means.values() if metric in by_name]
         if len(means) < len(total.means):
             continue  # the run was asked for fewer
         if name in summary.totals:
@@ -116,7 +125,7 @@ def _total_notes(summary: Summary) -> list[str]:
             tail = f" Not over all samples: {', '.join(gaps)} scored." if gaps else ""
             notes.append(f"{name}: {number(summary.totals[name])}. {total.title}.{tail}")
         else:
-            why = [f"{m.name}: {reasons(m.unscored)}" for m in means if not is_whole(m)]
+            why = [f"{m.name}: {reasons(m.unscored)}" for m in means if not lacks_no_sample(m)]
             notes.append(f"{name}: none ({'; '.join(why)}). {total.title}.")
     return notes
 
@@ -127,29 +136,31 @@ def _suites(summary: Summary) -> list[Suite]:
 
 
 def judged_by(summary: Summary) -> str:
-    """Who judged, for the head of a page: the run's judge, or whoever judged what is looked at."""
+    """The judges, for the head of a page: the run's judge, or the judges of the values that were
+    compared.
+    """
     spent = summary.judging
     if spent is not None:
         return spent.judge if spent.questions and _judged(summary, spent) else ""
-    behind: dict[str, None] = {}
+    judges: dict[str, None] = {}
     for metric in summary.metrics.values():
         if metric.n_scored and "of=" in metric.signature:
             parts = (part.partition("=") for part in metric.signature.split("|"))
-            behind.update({name: None for key, _, name in parts if key == "judge"})
-    return f"{', '.join(behind)} (the runs looked at)" if behind else ""
+            judges.update({name: None for key, _, name in parts if key == "judge"})
+    return f"{', '.join(judges)} (the runs looked at)" if judges else ""
 
 
 def spent_on(summary: Summary) -> str:
-    """What judging and embedding cost, for the head of a page; empty where nobody was asked."""
+    """The cost of judging and embedding, for the head of a page; empty where nothing was asked."""
     judging, embedding = summary.judging, summary.embedding
     asked = judging is not None and judging.questions > 0
-    found = []
+    pieces = []
     if asked and judging is not None and not judging.judge.startswith("offline"):
-        found.append(cost(judging))
+        pieces.append(cost(judging))
     if embedding is not None:
-        found.append(f"{cost(embedding)} for embedding")
-    if found or not asked:
-        return ", ".join(found)
+        pieces.append(f"{cost(embedding)} for embedding")
+    if pieces or not asked:
+        return ", ".join(pieces)
     here = any(
         metric.n_scored > metric.n_given and "|model=" in metric.signature
         for metric in summary.metrics.values()
@@ -158,7 +169,7 @@ def spent_on(summary: Summary) -> str:
 
 
 def _given_notes(summary: Summary) -> list[str]:
-    """Which values came with the records, metrics alike together."""
+    """Notes on the values that came with the records; metrics with the same note share it."""
     alike: dict[tuple[str, str], list[str]] = {}
     for metric in summary.metrics.values():
         if metric.n_given:
@@ -177,15 +188,16 @@ def _given_notes(summary: Summary) -> list[str]:
 
 
 def _without_given(metric: str) -> str:
-    """How a metric, by its canonical name, is had without the records' values; empty where they are
-    what it is computed from."""
+    """How to have a metric, by its canonical name, without the records' values; empty where it is
+    computed from those values.
+    """
     try:
-        (found, *_) = naming.find(metric)
+        (first_match, *_) = naming.find(metric)
     except UsageError:  # a person's own, which only the run knew
         return ""
-    if "given" not in (spec.name for spec in fields(found[0])):
+    if "given" not in (spec.name for spec in fields(first_match[0])):
         return ""
-    if found[0].kind == "judge":
+    if first_match[0].kind == "judge":
         return " --option given=false asks the judge, where one can tell."
     return " --option given=false computes them by a model on this machine."
 
@@ -263,28 +275,31 @@ def _embedded_notes(summary: Summary) -> list[str]:
 
 
 def _again(spent: Spending) -> str:
-    """What to do about questions without an answer. Nothing is advised that cannot help: the same
-    key is rejected again, and what was too long stays so."""
-    found = {Reason(reason) for reason in spent.failures}
+    """Advice about questions without an answer. It never advises what cannot help: the same key is
+    rejected again, and what was too long stays so.
+    """
+    reasons_seen = {Reason(reason) for reason in spent.failures}
     told = ""
-    if Reason.AUTH in found:
+    if Reason.AUTH in reasons_seen:
         told = (
             " Mend the key, the model's name or the account, or name the right address: then only "
             "these are asked."
         )
-    elif Reason.BUDGET in found:
+    elif Reason.BUDGET in reasons_seen:
         told = " The same command with a larger --budget goes on from here."
-    elif any(reason.passing for reason in found):
+    elif any(reason.passing for reason in reasons_seen):
         told = " The same command again asks only these."
-    elif found & {Reason.REFUSED, Reason.UNPARSABLE}:
+    elif reasons_seen & {Reason.REFUSED, Reason.UNPARSABLE}:
         told = " --retry-failed asks them again."
-    if Reason.CONTEXT_TOO_LONG in found:
+    if Reason.CONTEXT_TOO_LONG in reasons_seen:
         told += " What is too long needs a model with a longer context, or shorter passages."
     return told
 
 
 def unscored_notes(summary: Summary) -> list[str]:
-    """Which metrics have how many samples without a score, metrics alike together."""
+    """Notes on samples without a score, by metric and number; metrics with the same numbers share a
+    note.
+    """
     alike: dict[str, list[str]] = {}
     for metric in summary.metrics.values():
         if metric.unscored:
@@ -307,7 +322,7 @@ def _most(labels: Mapping[str, int]) -> Mapping[str, int]:
 def verdict_line(comparison: Comparison) -> str:
     """One sentence that says how the comparison ended."""
     tally: Counter[str] = Counter(difference.verdict for difference in comparison.differences)
-    said = {
+    words = {
         "better": "better on",
         "worse": "worse on",
         "different": "different on",
@@ -317,7 +332,7 @@ def verdict_line(comparison: Comparison) -> str:
         "exploratory": "exploratory on",
         "not comparable": "not comparable on",
     }
-    pieces = [f"{said[verdict]} {tally[verdict]}" for verdict in said if tally[verdict]]
+    pieces = [f"{words[verdict]} {tally[verdict]}" for verdict in words if tally[verdict]]
     if not pieces:
         return "The two runs share no metric."
     total = plural(len(comparison.differences), "metric")
@@ -371,8 +386,9 @@ def gate_notes(comparison: Comparison) -> list[str]:
 
 
 def _widened(comparison: Comparison) -> list[str]:
-    """For which metrics the test alone would be too sure; or that verdicts and intervals come from
-    different procedures."""
+    """Notes on metrics for which the test alone would be too sure, or on verdicts and intervals
+    that come from different procedures.
+    """
     if comparison.interval != "auto":
         return [
             "The verdict follows the sign-flip test, not this interval: near its ends they may "
@@ -383,12 +399,12 @@ def _widened(comparison: Comparison) -> list[str]:
         cause = d.interval.partition(" and ")[2]
         if cause and d.low is not None:
             causes.setdefault(cause, []).append(d.name)
-    said = {
+    words = {
         "ties": "most differences are equal, and others may have been missed",
         "skewness": "a few differences are much larger than the others",
     }
     return [
-        f"Interval and corrected p are wider than the test's where {said[cause]}: "
+        f"Interval and corrected p are wider than the test's where {words[cause]}: "
         f"{', '.join(names)}."
         for cause, names in causes.items()
     ]
@@ -421,25 +437,26 @@ def _corrected(comparison: Comparison, n_tested: int) -> str:
 
 
 def standing_notes(comparison: Comparison) -> list[str]:
-    """Which metrics have no verdict and why, or one whose judge nobody measured; one sentence for
-    each reason."""
+    """Notes on metrics that have no verdict, or whose judge was never measured; one sentence for
+    each reason.
+    """
     reasons: dict[tuple[str, str], list[str]] = {}
     for d in comparison.differences:
         if d.standing != "tested" or d.why:
             reasons.setdefault((d.standing, d.why), []).append(d.name)
-    said = {
+    words = {
         "tested": "{why}",
         "exploratory": "exploratory, because other metrics were named as the primary ones{why}",
         "indicative": "indicative: {why}",
         "not comparable": "no verdict: {why}",
     }
-    found = []
+    sentences = []
     for (standing, why), names in reasons.items():
         because = why.rstrip(".")
         if standing == "exploratory" and because:
             because = f" ({because})"
-        found.append(f"{', '.join(names)}: {said[standing].format(why=because)}.")
-    return found
+        sentences.append(f"{', '.join(names)}: {words[standing].format(why=because)}.")
+    return sentences
 
 
 def cluster_notes(comparison: Comparison) -> list[str]:

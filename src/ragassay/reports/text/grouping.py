@@ -1,4 +1,4 @@
-"""What belongs together in a report, in the order in which it is shown."""
+"""Groups metrics and slices in the order in which reports show them."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ _NUMERIC = re.compile(r"[+-]?\d+(\.\d+)?")
 
 def families(metrics: Iterable[MetricSummary]) -> dict[str, list[MetricSummary]]:
     """The metrics by family, in their order."""
-    found: dict[str, list[MetricSummary]] = {}
+    by_family: dict[str, list[MetricSummary]] = {}
     for metric in metrics:
-        found.setdefault(metric.group or metric.family, []).append(metric)
-    return found
+        by_family.setdefault(metric.group or metric.family, []).append(metric)
+    return by_family
 
 
 def by_column(slices: Iterable[Slice]) -> dict[str, list[Slice]]:
     """The slices of each column: numbers (a turn, a year) by value, then the rest as they come."""
-    found: dict[str, list[Slice]] = {}
+    pieces_of: dict[str, list[Slice]] = {}
     for piece in slices:
-        found.setdefault(piece.column, []).append(piece)
-    for pieces in found.values():
+        pieces_of.setdefault(piece.column, []).append(piece)
+    for pieces in pieces_of.values():
         pieces.sort(key=lambda piece: _numeric(piece.value))
-    return found
+    return pieces_of
 
 
 def _numeric(text: str) -> float:

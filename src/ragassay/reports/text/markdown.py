@@ -13,38 +13,41 @@ _MENTION = re.compile(r"(?<!\w)@(?=\w)")
 _ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 
-def summary(found: Summary) -> str:
+def summary(run_summary: Summary) -> str:
     """A run as Markdown (GitHub's dialect)."""
-    title = ", ".join(filter(None, (found.title, found.suite, found.system))) or "Evaluation"
-    lines = [f"### {escape(title)}", "", f"{_headline(found)}.", ""]
-    judged = any(metric.judge for metric in found.metrics.values())
+    title = (
+        ", ".join(filter(None, (run_summary.title, run_summary.suite, run_summary.system)))
+        or "Evaluation"
+    )
+    lines = [f"### {escape(title)}", "", f"{_headline(run_summary)}.", ""]
+    judged = any(metric.judge for metric in run_summary.metrics.values())
     lines += _table(
         ["metric", "mean", "interval", "scored", *(["judge"] if judged else []), "unscored"],
         "lrrrll" if judged else "lrrrl",
-        (_metric_cells(metric, judged) for metric in found.metrics.values()),
+        (_metric_cells(metric, judged) for metric in run_summary.metrics.values()),
     )
-    for column, pieces in grouping.by_column(found.slices).items():
+    for column, pieces in grouping.by_column(run_summary.slices).items():
         lines += ["", f"<details><summary>By {escape(column)}</summary>", ""]
         lines += _slice_table(column, pieces)
         lines += ["", "</details>"]
-    notes = footnotes.summary_notes(found) + footnotes.label_notes(found)
-    return _finish(lines, notes, found.warnings)
+    notes = footnotes.summary_notes(run_summary) + footnotes.label_notes(run_summary)
+    return _finish(lines, notes, run_summary.warnings)
 
 
-def comparison(found: Comparison) -> str:
+def comparison(compared: Comparison) -> str:
     """A comparison as Markdown (GitHub's dialect)."""
-    corrected = f"p ({wording.correction_name(found.correction)})"
-    lines = [f"**{escape(footnotes.verdict_line(found))}**", ""]
+    corrected = f"p ({wording.correction_name(compared.correction)})"
+    lines = [f"**{escape(footnotes.verdict_line(compared))}**", ""]
     lines += _table(
         [
             *("metric", "A_mean (new)", "B_mean (old)", "Diff(A-B)", "interval"),
             *("p_value", "significant", "t-test p", corrected, "verdict", "n", "detectable"),
         ],
         "lrrrrrlrrlrr",
-        (_difference_cells(difference) for difference in found.differences),
+        (_difference_cells(difference) for difference in compared.differences),
     )
-    notes = [*footnotes.comparison_notes(found), *footnotes.gate_notes(found)]
-    return _finish(lines, notes, found.warnings)
+    notes = [*footnotes.comparison_notes(compared), *footnotes.gate_notes(compared)]
+    return _finish(lines, notes, compared.warnings)
 
 
 def escape(text: str) -> str:
@@ -53,10 +56,10 @@ def escape(text: str) -> str:
     return _MENTION.sub("@\u200b", plain)
 
 
-def _headline(found: Summary) -> str:
-    pieces = [wording.size(found)]
-    if found.incomplete:
-        missing = wording.plural(found.incomplete, "score")
+def _headline(summary: Summary) -> str:
+    pieces = [wording.size(summary)]
+    if summary.incomplete:
+        missing = wording.plural(summary.incomplete, "score")
         pieces.append(f"⚠ **incomplete**: {missing} missing by accident")
     return ", ".join(pieces)
 

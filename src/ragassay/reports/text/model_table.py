@@ -18,13 +18,13 @@ _SHOWN = 4
 """Metrics that are named in the table; the rest is counted."""
 
 
-def table(found: Sequence[Surveyed]) -> RenderableType:
+def table(models: Sequence[Surveyed]) -> RenderableType:
     """Each model with what it is for, its licence and size, and where it is."""
     grid = Table(box=None, pad_edge=False)
     grid.add_column("model", overflow="fold", ratio=1)
     grid.add_column("licence", no_wrap=True)
     grid.add_column("size", justify="right", no_wrap=True)
-    for one in found:
+    for one in models:
         grid.add_row(_what(one), one.facts.licence or "?", _size(one))
     hint = Text(
         "'ragassay models fetch NAME' downloads one, 'ragassay models check' tries those that are "
@@ -34,7 +34,7 @@ def table(found: Sequence[Surveyed]) -> RenderableType:
     return Group(grid, Text(""), hint)
 
 
-def as_json(found: Sequence[Surveyed]) -> list[Mapping[str, Any]]:
+def as_json(models: Sequence[Surveyed]) -> list[Mapping[str, Any]]:
     """The same as data: sizes in bytes, ``null`` for what is not known or not here."""
     return [
         {
@@ -52,7 +52,7 @@ def as_json(found: Sequence[Surveyed]) -> list[Mapping[str, Any]]:
             "bytes_here": one.size or None,
             "problem": one.problem or None,
         }
-        for one in found
+        for one in models
     ]
 
 

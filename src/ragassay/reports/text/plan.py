@@ -80,19 +80,24 @@ class _PlanView:
 
 
 def plan_lines(plan: CallPlan, plain: bool = False) -> list[tuple[str, str]]:
-    """Sentences beside the table, each with a style."""
-    found: list[tuple[str, str]] = []
+    """Sentences beside the table, each with a style.
+
+    Args:
+        plan: to be described.
+        plain: whether the text is ASCII only.
+    """
+    lines: list[tuple[str, str]] = []
     if plan.total.calls.high == 0:
         held = plan.total.held.high
         asked = (
             "the ledger holds every answer" if held else "no sample has what a metric asks about"
         )
-        found.append((f"Nothing to ask: {asked}.", "bold"))
+        lines.append((f"Nothing to ask: {asked}.", "bold"))
     else:
-        found.append((f"Time: {_time_sentence(plan, plain)}.", "bold"))
+        lines.append((f"Time: {_time_sentence(plan, plain)}.", "bold"))
     if plan.budget is not None:
         verdict = plan.budget.verdict
-        found.append((f"Budget {plan.budget.budget}: {_fit_sentence(verdict)}.", _FITS[verdict]))
+        lines.append((f"Budget {plan.budget.budget}: {_fit_sentence(verdict)}.", _FITS[verdict]))
     if plan.questions:
         kinds = [
             f"{_span(calls, _count, plain)} {kind}"
@@ -100,19 +105,19 @@ def plan_lines(plan: CallPlan, plain: bool = False) -> list[tuple[str, str]]:
             if calls.high
         ]
         if kinds:
-            found.append((f"Calls by question: {', '.join(kinds)}.", "dim"))
+            lines.append((f"Calls by question: {', '.join(kinds)}.", "dim"))
     if plan.shared:
-        found.append(
+        lines.append(
             (
                 "What several metrics ask is asked once: "
                 f"{wording.plural(plan.shared, 'call')} fewer than line by line.",
                 "dim",
             )
         )
-    found += [(note, "dim") for note in _assumptions(plan)]
+    lines += [(note, "dim") for note in _assumptions(plan)]
     for detail, n in plan.failed.items():
-        found.append((f"{wording.plural(n, 'sample')} could not be planned: {detail}.", "yellow"))
-    return found
+        lines.append((f"{wording.plural(n, 'sample')} could not be planned: {detail}.", "yellow"))
+    return lines
 
 
 def _assumptions(plan: CallPlan) -> list[str]:
@@ -161,8 +166,8 @@ def _fit_sentence(verdict: str) -> str:
 
 
 def _cells(amount: Amount, wide: bool, plain: bool) -> list[Text]:
-    def cell(found: Range | None, spell: Callable[[float], str]) -> Text:
-        return Text("unknown" if found is None else _span(found, spell, plain))
+    def cell(ends: Range | None, spell: Callable[[float], str]) -> Text:
+        return Text("unknown" if ends is None else _span(ends, spell, plain))
 
     held = Text(_span(amount.held, _count, plain))
     if amount.held.high:
@@ -186,9 +191,9 @@ def _named(names: tuple[str, ...]) -> str:
     return ", ".join(shown)
 
 
-def _span(found: Range, spell: Callable[[float], str], plain: bool) -> str:
+def _span(ends: Range, spell: Callable[[float], str], plain: bool) -> str:
     """Both ends, or one where they read the same."""
-    low, high = spell(found.low), spell(found.high)
+    low, high = spell(ends.low), spell(ends.high)
     return low if low == high else f"{low}{' - ' if plain else ' – '}{high}"
 
 
@@ -220,11 +225,11 @@ def _dollars(value: float) -> str:
 
 def _duration(seconds: float) -> str:
     """``2 s``, ``1 min 40 s``, ``3 h 5 min``."""
-    whole = math.ceil(seconds)
-    if whole < 100:
-        return f"{whole} s"
-    minutes, rest = divmod(whole, 60)
+    rounded = math.ceil(seconds)
+    if rounded < 100:
+        return f"{rounded} s"
+    minutes, rest = divmod(rounded, 60)
     if minutes < 100:
         return f"{minutes} min {rest} s" if rest else f"{minutes} min"
-    hours, minutes = divmod(math.ceil(whole / 60), 60)
+    hours, minutes = divmod(math.ceil(rounded / 60), 60)
     return f"{hours} h {minutes} min" if minutes else f"{hours} h"

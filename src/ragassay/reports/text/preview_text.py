@@ -13,51 +13,53 @@ from ragassay.reports.text import wording
 from ragassay.reports.text.plan import plan_table
 
 
-def preview_table(found: Preview) -> RenderableType:
+def preview_table(preview: Preview) -> RenderableType:
     """Counts of samples, parts and applicable metrics, and what a judge would be asked."""
-    n = found.n_samples
+    n = preview.n_samples
     head = Text.assemble(
-        (found.title, "bold"),
-        f"  read as {found.format}: {wording.plural(n, 'sample')} of "
-        f"{wording.plural(found.n_queries, 'query')}, no faults",
+        (preview.title, "bold"),
+        f"  read as {preview.format}: {wording.plural(n, 'sample')} of "
+        f"{wording.plural(preview.n_queries, 'query')}, no faults",
     )
     blocks: list[RenderableType] = [head]
-    if len(found.systems) > 1 or "(none)" not in found.systems:
-        named = ", ".join(f"{name} {count:,}" for name, count in found.systems.items())
+    if len(preview.systems) > 1 or "(none)" not in preview.systems:
+        named = ", ".join(f"{name} {count:,}" for name, count in preview.systems.items())
         blocks.append(Text(f"systems: {named}"))
-    for reason, count in found.failures.items():
+    for reason, count in preview.failures.items():
         blocks.append(Text(f"{reason}: {wording.plural(count, 'sample')}", style="yellow"))
     grid = Table(box=None, pad_edge=False)
     grid.add_column("part of a sample")
     grid.add_column("samples", justify="right")
-    for part, count in found.parts.items():
+    for part, count in preview.parts.items():
         grid.add_row(part, _share(count, n), style="dim" if not count else "")
     blocks += [Text(""), grid]
-    if found.applicable:
+    if preview.applicable:
         grid = Table(box=None, pad_edge=False)
         grid.add_column("metric", overflow="fold")
         grid.add_column("can be scored", justify="right")
         grid.add_column("")
-        for name, count in found.applicable.items():
-            extra = found.needs_extra.get(name, 0)
+        for name, count in preview.applicable.items():
+            extra = preview.needs_extra.get(name, 0)
             lacking = f"{extra:,} more: needs extra" if extra else ""
             grid.add_row(escape(name), _share(count, n), lacking, style="dim" if not count else "")
         blocks += [Text(""), grid]
-        blocks += [Text(f"needs extra: {said}", style="yellow") for said in _extras(found)]
-    if found.repeated is not None:
-        run_twice = wording.plural(found.repeated, "query")
+        blocks += [
+            Text(f"needs extra: {sentence}", style="yellow") for sentence in _extras(preview)
+        ]
+    if preview.repeated is not None:
+        run_twice = wording.plural(preview.repeated, "query")
         blocks += [Text(""), Text(f"consistency: {run_twice} with two runs or more")]
-    if found.calls is not None:
-        blocks += [Text(""), plan_table(found.calls)]
-    if found.embedding is not None:
-        blocks += [Text(""), Text(_embedding(found.embedding))]
+    if preview.calls is not None:
+        blocks += [Text(""), plan_table(preview.calls)]
+    if preview.embedding is not None:
+        blocks += [Text(""), Text(_embedding(preview.embedding))]
     return Group(*blocks)
 
 
-def _extras(found: Preview) -> list[str]:
+def _extras(preview: Preview) -> list[str]:
     """What is not on this machine, each with the metrics that need it."""
     metrics: dict[str, list[str]] = {}
-    for name, why in found.extras.items():
+    for name, why in preview.extras.items():
         metrics.setdefault(why, []).append(name)
     return [f"{why} ({', '.join(names)})." for why, names in metrics.items()]
 

@@ -31,7 +31,7 @@ def slices_table(summary: Summary) -> RenderableType:
 
 
 def comparison_table(comparison: Comparison) -> RenderableType:
-    """The differences between two runs, with the tests behind them."""
+    """The differences between two runs, with their tests."""
     return _ComparisonView(comparison)
 
 
@@ -152,14 +152,14 @@ class _ComparisonView:
         yield Padding(Text(wording.one_line(footnotes.verdict_line(comparison)), "bold"), (0, 1))
         notes = footnotes.comparison_notes(comparison)
         if cells in (_narrow_cells, _stacked_cells):
-            found = [f"{d.name} {wording.number(d.detectable)}" for d in comparison.differences]
+            sizes = [f"{d.name} {wording.number(d.detectable)}" for d in comparison.differences]
             ns = {d.n for d in comparison.differences}
             if len(ns) == 1:
                 notes.append(f"n = {ns.pop():,}.")
             else:
                 each = [f"{d.name} {d.n:,}" for d in comparison.differences]
                 notes.append(f"n: {', '.join(each)}.")
-            notes.append(f"Detectable: {', '.join(found)}.")
+            notes.append(f"Detectable: {', '.join(sizes)}.")
         yield _notes(notes, comparison.warnings, plain)
 
 
@@ -245,9 +245,9 @@ def _slice_block(column: str, pieces: Sequence[Slice], plain: bool) -> Renderabl
         head = Text(f"{wording.one_line(piece.value)}\nn={piece.n:,}")
         table.add_column(head, justify="right", overflow="fold")
     for name in dict.fromkeys(name for piece in pieces for name in piece.metrics):
-        found = [piece.metrics.get(name) for piece in pieces]
-        higher = next((m.higher_is_better for m in found if m), None)
-        cells = [Text("") if metric is None else _slice_cell(metric, plain) for metric in found]
+        metrics = [piece.metrics.get(name) for piece in pieces]
+        higher = next((m.higher_is_better for m in metrics if m), None)
+        cells = [Text("") if metric is None else _slice_cell(metric, plain) for metric in metrics]
         table.add_row(_name(name, higher, "", plain), *cells)
     return Padding(table, (0, 0, 0, 1))
 
@@ -262,9 +262,9 @@ def _table() -> Table:
 
 
 def _heading(pieces: Iterable[str], tail: str) -> RenderableType:
-    said = [wording.one_line(piece) for piece in pieces if piece]
-    text = Text(said[0] if said else "", style="bold")
-    for piece in [*said[1:], *([tail] if tail else [])]:
+    texts = [wording.one_line(piece) for piece in pieces if piece]
+    text = Text(texts[0] if texts else "", style="bold")
+    for piece in [*texts[1:], *([tail] if tail else [])]:
         text.append(f", {piece}", style="not bold")
     return Padding(text, (1, 1, 0, 1))
 

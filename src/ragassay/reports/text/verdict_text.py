@@ -13,7 +13,7 @@ NUGGETS = ("nuggets", "labels", "assignments")
 """Parts of a score that are the columns of one table."""
 
 _WORDS = {"explanation", "reasoning", "reason"}
-"""Fields of an answer that nobody votes on."""
+"""Fields of an answer that are not voted on."""
 
 
 def ranks_of(sample: Sample | None) -> Mapping[str, int]:
@@ -25,8 +25,12 @@ def ranks_of(sample: Sample | None) -> Mapping[str, int]:
 
 
 def about(record: Mapping[str, Any], ranks: Mapping[str, int]) -> str:
-    """What a verdict's question is about: ``passage [2] "Open daily ..."``. Passages are named by
-    their ranks (`ranks_of`)."""
+    """What a verdict's question is about: ``passage [2] "Open daily ..."``.
+
+    Args:
+        record: of a verdict.
+        ranks: of the passages, by their first words (`ranks_of`).
+    """
     pieces = []
     for name, text in (record.get("about") or {}).items():
         place = f" [{ranks[text]}]" if name == "passage" and text in ranks else ""
@@ -43,8 +47,8 @@ def spread(record: Mapping[str, Any]) -> str:
     differing = []
     for name in answers[0]:
         values = [answer.get(name) for answer in answers]
-        if said := _spread(name, values):
-            differing.append(said)
+        if difference := _spread(name, values):
+            differing.append(difference)
     if not differing:
         return f"{len(answers)} votes agree"
     return f"{len(answers)} votes differ: {', '.join(differing)}"

@@ -1,4 +1,4 @@
-"""How numbers, reasons and tests are spelled, the same in every report."""
+"""Texts for numbers, reasons and tests, the same in every report."""
 
 from __future__ import annotations
 
@@ -37,7 +37,12 @@ _COUNTED = re.compile(r"(?P<label>.*?)(?P<count> \([\d,]+\))?", re.S)
 
 
 def number(value: float | None, *, sign: bool = False) -> str:
-    """A number to about five digits; a count without decimals; a dash for nothing."""
+    """A number to about five digits; a count without decimals; a dash for nothing.
+
+    Args:
+        value: ``None`` for nothing.
+        sign: whether a plus sign is shown.
+    """
     if value is None:
         return NOTHING
     size = abs(value)
@@ -50,15 +55,20 @@ def number(value: float | None, *, sign: bool = False) -> str:
     return f"+{text}" if sign and value > 0 else text
 
 
-def value(found: Value) -> str:
+def value(score: Value) -> str:
     """A score's value: a number in few digits, or its label."""
-    if isinstance(found, str | list):
-        return label_of(found)
-    return number(float(found))
+    if isinstance(score, str | list):
+        return label_of(score)
+    return number(float(score))
 
 
 def bounds(low: float | None, high: float | None, *, sign: bool = False) -> str:
-    """An interval, as in ``[0.1234, 0.5678]``; a dash when there is none."""
+    """An interval, as in ``[0.1234, 0.5678]``; a dash when there is none.
+
+    Args:
+        low, high: ends; ``None`` for none.
+        sign: whether plus signs are shown.
+    """
     if low is None or high is None:
         return NOTHING
     return f"[{number(low, sign=sign)}, {number(high, sign=sign)}]"
@@ -77,7 +87,9 @@ def percent(share: float) -> str:
 
 
 def confidence(level: float) -> str:
-    """A confidence level as ``97.5 %``; what it lacks of 100 % has up to three digits."""
+    """A confidence level as ``97.5 %``; up to three digits of its difference from 100 % are
+    shown.
+    """
     return f"{100 - float(f'{100 * (1 - level):.3g}'):.10g} %"
 
 
@@ -86,14 +98,14 @@ def reason(code: str) -> str:
     return code.replace("_", " ")
 
 
-def reasons(found: Mapping[str, int]) -> str:
+def reasons(numbers: Mapping[str, int]) -> str:
     """``{"not_applicable": 3}`` as ``3 not applicable``."""
-    return counts({reason(code): n for code, n in found.items()})
+    return counts({reason(code): n for code, n in numbers.items()})
 
 
-def counts(found: Mapping[str, int]) -> str:
+def counts(numbers: Mapping[str, int]) -> str:
     """``{"API_ERROR": 3}`` as ``3 API_ERROR``: what comes from the data stays as it is."""
-    return ", ".join(f"{n:,} {name}" for name, n in found.items())
+    return ", ".join(f"{n:,} {name}" for name, n in numbers.items())
 
 
 def coverage(metric: MetricSummary) -> str:
@@ -102,7 +114,12 @@ def coverage(metric: MetricSummary) -> str:
 
 
 def arrow(higher_is_better: bool | None, *, ascii_only: bool = False) -> str:
-    """The direction in which a metric is better."""
+    """A sign for the direction in which a metric is better; empty where there is none.
+
+    Args:
+        higher_is_better: ``None`` where neither direction is better.
+        ascii_only: whether the sign must be ASCII.
+    """
     if higher_is_better is None:
         return ""
     if ascii_only:
@@ -159,9 +176,9 @@ def judge_of(metric: MetricSummary) -> str:
     Where values are of several judges, each with how many: ``record (11) + offline-lexical (1)``.
     """
     return AND.join(
-        f"{_short(found['label'])}{found['count'] or ''}"
-        for found in map(_COUNTED.fullmatch, metric.judge.split(AND))
-        if found is not None
+        f"{_short(match['label'])}{match['count'] or ''}"
+        for match in map(_COUNTED.fullmatch, metric.judge.split(AND))
+        if match is not None
     )
 
 
@@ -174,10 +191,11 @@ def judge_and_agreement(metric: MetricSummary) -> str:
 
 
 def agreement(metric: MetricSummary) -> str:
-    """How far the offline judgments behind a metric agree with people, as in ``AUC .77``; empty
-    where nobody was asked offline."""
-    found = offline_agreement(metric) if metric.n_scored else None
-    return "" if found is None else found.figure
+    """The agreement of the offline judgments that a metric rests on with people, as in ``AUC .77``;
+    empty where there are none.
+    """
+    agreement_with_people = offline_agreement(metric) if metric.n_scored else None
+    return "" if agreement_with_people is None else agreement_with_people.figure
 
 
 def _short(label: str) -> str:

@@ -1,4 +1,4 @@
-"""The protocols that judges are spoken to in: one file each, all behind `base.Endpoint`."""
+"""The protocols of endpoints: one file each, all with the interface of `Endpoint`."""
 
 from ragassay.exports import exports
 

@@ -93,19 +93,19 @@ class AnthropicMessages(ClientEndpoint["AsyncAnthropic"]):
 
     def _completion(self, content: bytes) -> Completion:
         try:
-            found = orjson.loads(content)
-            text = "".join(part["text"] for part in found["content"] if part["type"] == "text")
-            usage = found.get("usage")
+            body = orjson.loads(content)
+            text = "".join(part["text"] for part in body["content"] if part["type"] == "text")
+            usage = body.get("usage")
             usage = usage if isinstance(usage, dict) else {}
             names = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
             read = sum(counted(usage.get(name)) or 0 for name in names)
             written = counted(usage.get("output_tokens"))
-            stop = found.get("stop_reason")
+            stop = body.get("stop_reason")
             return Completion(
                 text,
                 "length" if stop in _CUT else "stop",
                 (text or "stopped by the model's safety rules") if stop == "refusal" else None,
-                str(found.get("model") or ""),
+                str(body.get("model") or ""),
                 min(read, MOST_TOKENS),
                 written or 0,
                 read > 0 and written is not None,

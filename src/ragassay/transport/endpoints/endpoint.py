@@ -1,4 +1,4 @@
-"""What every protocol offers: a request's body from neutral parts, and one sending of it."""
+"""The interface of protocols: make a request's body, and send it once."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ Message = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A request before it is put into the words of a protocol.
+    """A request, independent of a protocol.
 
     Attributes:
         model: the model's name.

@@ -78,7 +78,7 @@ def from_status(
     sent: Collection[str],
     role: str = "judge",
 ) -> EndpointError:
-    """The error behind a reply whose status is not 200.
+    """The error for a reply whose status is not 200.
 
     Args:
         status: HTTP's.
@@ -97,22 +97,22 @@ def from_status(
 
 
 def redirected(url: str, there: object, role: str) -> EndpointError:
-    """The error behind a redirect to another origin: prompt and key stay with who was named.
+    """The error for a redirect to another origin: prompt and key are not sent there.
 
     Args:
         url: the endpoint's.
         there: the origin that it names.
         role: what the endpoint is for, as the user calls it.
     """
-    said = (
+    detail = (
         f"{url} redirects to another server, {there}, and nothing was sent there. If that is the "
         f"right one, name it as the {role}'s address."
     )
-    return EndpointError(Reason.AUTH, said, free=True)
+    return EndpointError(Reason.AUTH, detail, free=True)
 
 
 def foreign(content: bytes, url: str, expected: str) -> EndpointError:
-    """The error behind a reply with status 200 that is none of the protocol (a login page).
+    """The error for a reply with status 200 that is not of the protocol (a login page).
 
     Args:
         content: the reply, with the key blanked out.
@@ -120,12 +120,12 @@ def foreign(content: bytes, url: str, expected: str) -> EndpointError:
         expected: what the reply should have been, ``chat completion``.
     """
     shown = content[:120].decode("utf-8", "replace")
-    said = f"{url} answered with something that is no {expected}: {shown!r}"
-    return EndpointError(Reason.SERVER_ERROR, said, again=True)
+    detail = f"{url} answered with something that is no {expected}: {shown!r}"
+    return EndpointError(Reason.SERVER_ERROR, detail, again=True)
 
 
 def unreached(error: Exception, url: str, key: Secret) -> EndpointError:
-    """The error behind a request that the client could not send, or whose reply never came.
+    """The error for a request that the client could not send, or whose reply never came.
 
     Args:
         error: the client's.
@@ -138,16 +138,16 @@ def unreached(error: Exception, url: str, key: Secret) -> EndpointError:
             return one
     if any(isinstance(one, UnicodeError) or "Illegal header" in str(one) for one in causes):
         # These quote the header; and what cannot be sent now cannot be sent later.
-        said = f"{url} cannot be asked: a header of the request holds what no header may hold."
-        return EndpointError(Reason.CONNECTION, said, free=True, sent=False)
+        detail = f"{url} cannot be asked: a header of the request holds what no header may hold."
+        return EndpointError(Reason.CONNECTION, detail, free=True, sent=False)
     free = any(type(one).__name__ in _NEVER_SENT for one in causes)
     names = [type(one).__name__ for one in causes if type(one) is not TimeoutError]
     if isinstance(error, TimeoutError) or any("Timeout" in name for name in names):
-        said = f"{url} did not answer in time"
-        return EndpointError(Reason.TIMEOUT, said, again=True, free=free, sent=not free)
+        detail = f"{url} did not answer in time"
+        return EndpointError(Reason.TIMEOUT, detail, again=True, free=free, sent=not free)
     shown = key.hidden_in(str(causes[-1]) or type(causes[-1]).__name__)
-    said = f"{url} cannot be reached: {shown}"
-    return EndpointError(Reason.CONNECTION, said, again=True, free=free, sent=not free)
+    detail = f"{url} cannot be reached: {shown}"
+    return EndpointError(Reason.CONNECTION, detail, again=True, free=free, sent=not free)
 
 
 def _meaning(
@@ -160,34 +160,34 @@ def _meaning(
     sent: Collection[str],
     role: str,
 ) -> EndpointError:
-    message, code, param = _said(body)
-    whole = f"{message} {code} {param}"[:_READ]
+    message, code, param = _read_error(body)
+    all_text = f"{message} {code} {param}"[:_READ]
     shown = _shown(message) or code or "it gave no reason"
-    if status in (401, 407) or (status in (400, 403) and _BAD_KEY.search(whole)):
+    if status in (401, 407) or (status in (400, 403) and _BAD_KEY.search(all_text)):
         what = "the key" if key else "requests without a key"
-        said = f"{url} does not accept {what} ({status}): {shown} {key.advice}"
-        return EndpointError(Reason.AUTH, said)
-    if status == 402 or (status in (400, 403, 429) and _NO_CREDIT.search(whole)):
+        detail = f"{url} does not accept {what} ({status}): {shown} {key.advice}"
+        return EndpointError(Reason.AUTH, detail)
+    if status == 402 or (status in (400, 403, 429) and _NO_CREDIT.search(all_text)):
         if key:
-            said = (
+            detail = (
                 f"the account behind {key.source} at {url} has no credit left ({status}): {shown}"
             )
         else:
-            said = f"{url} gives no credit ({status}): {shown} {key.advice}"
-        return EndpointError(Reason.AUTH, said)
-    if status in (400, 403, 451) and _FILTERED.search(whole):
+            detail = f"{url} gives no credit ({status}): {shown} {key.advice}"
+        return EndpointError(Reason.AUTH, detail)
+    if status in (400, 403, 451) and _FILTERED.search(all_text):
         return EndpointError(Reason.REFUSED, f"the endpoint's filter refused the request: {shown}")
     if status == 403:
         who = "this key" if key else "a request without a key"
-        said = f"{url} does not let {who} use the model {model!r} (403): {shown} {key.advice}"
-        return EndpointError(Reason.AUTH, said)
-    if status in (404, 405) or (status in (400, 422) and _NO_MODEL.search(whole)):
-        said = f"{url} does not know the model {model!r}, or nothing answers there ({status}): "
-        return EndpointError(Reason.AUTH, f"{said}{shown} Check the {role}'s name and address.")
-    if status == 413 or (status in (400, 422) and _TOO_LONG.search(whole)):
+        detail = f"{url} does not let {who} use the model {model!r} (403): {shown} {key.advice}"
+        return EndpointError(Reason.AUTH, detail)
+    if status in (404, 405) or (status in (400, 422) and _NO_MODEL.search(all_text)):
+        detail = f"{url} does not know the model {model!r}, or nothing answers there ({status}): "
+        return EndpointError(Reason.AUTH, f"{detail}{shown} Check the {role}'s name and address.")
+    if status == 413 or (status in (400, 422) and _TOO_LONG.search(all_text)):
         return EndpointError(Reason.CONTEXT_TOO_LONG, f"the request is too long: {shown}")
     if status == 429:
-        never = bool(_NEVER_FITS.search(whole))
+        never = bool(_NEVER_FITS.search(all_text))
         return EndpointError(
             Reason.RATE_LIMITED,
             f"{url} turned the request away for its rate (429): {shown}",
@@ -196,12 +196,12 @@ def _meaning(
             retry_after=retry_after(headers, body),
         )
     if status in (408, 504):
-        said = f"{url} ran out of time ({status}): {shown}"
-        return EndpointError(Reason.TIMEOUT, said, again=True)
+        detail = f"{url} ran out of time ({status}): {shown}"
+        return EndpointError(Reason.TIMEOUT, detail, again=True)
     if status in (400, 422):
-        said = f"{url} rejects the request ({status}): {shown}"
+        detail = f"{url} rejects the request ({status}): {shown}"
         named = frozenset(rejected(message, param, body, sent))
-        return EndpointError(Reason.SERVER_ERROR, said, rejected=named)
+        return EndpointError(Reason.SERVER_ERROR, detail, rejected=named)
     return EndpointError(
         Reason.SERVER_ERROR,
         f"{url} failed ({status}): {shown}",
@@ -225,21 +225,21 @@ def rejected(message: str, param: str, body: bytes, sent: Collection[str]) -> se
     form = {name for name in sent if name in FORMS}
     named = {re.split(r"[.\[]", param.removeprefix("body."))[0]} if param else set()
     named |= set(_places(body))
-    found = {name for name in named if name in sent}
+    names = {name for name in named if name in sent}
     if form and any(_FORM.fullmatch(name) for name in named):
-        found |= form
-    if found:
-        return found
+        names |= form
+    if names:
+        return names
     text = message[:_READ]
-    found = {name for name in sent if name not in form and re.search(rf"\b{name}\b", text)}
-    if {"temperature", "top_p"} <= found and re.search(r"\bboth\b", text):
-        found.remove("temperature")  # one of them is enough: the one that matters stays
-    if not found and form and _FORM.search(text):
-        found = form
-    if not found and not named:
+    names = {name for name in sent if name not in form and re.search(rf"\b{name}\b", text)}
+    if {"temperature", "top_p"} <= names and re.search(r"\bboth\b", text):
+        names.remove("temperature")  # one of them is enough: the one that matters stays
+    if not names and form and _FORM.search(text):
+        names = form
+    if not names and not named:
         # A parameter that no model needs is the likeliest cause: once more without it.
-        found = set(FORMS) if form else set()
-    return found
+        names = set(FORMS) if form else set()
+    return names
 
 
 def retry_after(headers: Mapping[str, str], body: bytes = b"") -> float | None:
@@ -249,9 +249,9 @@ def retry_after(headers: Mapping[str, str], body: bytes = b"") -> float | None:
         headers: may hold ``retry-after-ms`` or ``retry-after`` (seconds, or a date).
         body: where Google says it (``retryDelay``).
     """
-    found = {name.lower(): value for name, value in headers.items()}
+    by_name = {name.lower(): value for name, value in headers.items()}
     for name, scale in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
-        text = found.get(name)
+        text = by_name.get(name)
         if text is None:
             continue
         try:
@@ -270,38 +270,38 @@ def retry_after(headers: Mapping[str, str], body: bytes = b"") -> float | None:
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
     """An error, what it came from, what that came from."""
-    found: BaseException | None = error
-    while found is not None:
-        yield found
-        found = found.__cause__ or found.__context__
+    current: BaseException | None = error
+    while current is not None:
+        yield current
+        current = current.__cause__ or current.__context__
 
 
-def _said(body: bytes) -> tuple[str, str, str]:
+def _read_error(body: bytes) -> tuple[str, str, str]:
     """The server's sentence, its code, and the parameter that it names."""
     try:
-        found = orjson.loads(body)
+        content = orjson.loads(body)
     except orjson.JSONDecodeError:
         text = re.sub(r"<[^>]*>", " ", body[:_READ].decode("utf-8", "replace"))
         return " ".join(text.split()), "", ""
-    if isinstance(found, list) and found:
-        found = found[0]
-    if isinstance(found, Mapping):
-        error = found.get("error", found)
+    if isinstance(content, list) and content:
+        content = content[0]
+    if isinstance(content, Mapping):
+        error = content.get("error", content)
         if isinstance(error, str):
             return error, "", ""
         if isinstance(error, Mapping):
-            said = error.get("message") or error.get("detail") or found.get("message") or ""
-            message = said if isinstance(said, str) else orjson.dumps(said).decode()
+            sentence = error.get("message") or error.get("detail") or content.get("message") or ""
+            message = sentence if isinstance(sentence, str) else orjson.dumps(sentence).decode()
             code = error.get("code") or error.get("status") or error.get("type") or ""
             return message, str(code), str(error.get("param") or "")
-    return str(found)[:_READ], "", ""
+    return str(content)[:_READ], "", ""
 
 
 def _places(body: bytes) -> Iterator[str]:
     """The parameters that a FastAPI server lists (``loc``), in its ``detail`` or in a message."""
     text = body[:_READ].decode("utf-8", "replace")
-    for found in re.finditer(r"""['"]loc\\?['"]\s*:\s*[\[(]([^\])]*)[\])]""", text):
-        for name in re.findall(r"[A-Za-z_]\w+", found[1]):
+    for match in re.finditer(r"""['"]loc\\?['"]\s*:\s*[\[(]([^\])]*)[\])]""", text):
+        for name in re.findall(r"[A-Za-z_]\w+", match[1]):
             if name in SAMPLING or name == "max_completion_tokens" or _FORM.fullmatch(name):
                 yield name
 

@@ -70,8 +70,8 @@ class GoogleGenAI(ClientEndpoint["genai.Client"]):
             raise unreached(error, self.url, self.key) from None
         except ValueError as error:
             # The client checks what it sends, and what comes back.
-            said = self.key.hidden_in(f"{self.url}: {type(error).__name__}: {error}")
-            raise EndpointError(Reason.SERVER_ERROR, said, again=True) from None
+            detail = self.key.hidden_in(f"{self.url}: {type(error).__name__}: {error}")
+            raise EndpointError(Reason.SERVER_ERROR, detail, again=True) from None
         except Exception as error:
             # Which HTTP library is below, and with it the errors' types, is the client's choice.
             raise unreached(error, self.url, self.key) from None

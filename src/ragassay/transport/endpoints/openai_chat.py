@@ -125,15 +125,15 @@ class OpenAIChat(ClientEndpoint["AsyncOpenAI"]):
     def _completion(self, response: httpx2.Response, sent: bytes) -> Completion:
         content = self.key.hidden_in_bytes(response.content)
         try:
-            found = orjson.loads(content)
-            if "choices" not in found and found.get("error"):
+            body = orjson.loads(content)
+            if "choices" not in body and body.get("error"):
                 # Some proxies pass a provider's error on with status 200.
-                code = found["error"].get("code")
+                code = body["error"].get("code")
                 status = code if isinstance(code, int) and 400 <= code < 600 else 502
                 raise self._status(status, response, sent)
-            choice = found["choices"][0]
+            choice = body["choices"][0]
             message = choice["message"]
-            usage = found.get("usage")
+            usage = body.get("usage")
             usage = usage if isinstance(usage, dict) else {}
             read = counted(usage.get("prompt_tokens"))
             written = counted(usage.get("completion_tokens"))
@@ -141,7 +141,7 @@ class OpenAIChat(ClientEndpoint["AsyncOpenAI"]):
                 _text(message.get("content")),
                 _FINISH.get(choice.get("finish_reason"), "stop"),
                 message.get("refusal") or None,
-                str(found.get("model") or ""),
+                str(body.get("model") or ""),
                 read or 0,
                 written or 0,
                 # No prompt has nothing in it: some proxies send zeros.

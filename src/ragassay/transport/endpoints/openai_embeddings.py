@@ -62,25 +62,25 @@ class OpenAIEmbeddings(OpenAIChat):
         content = self.key.hidden_in_bytes(response.content)
         n = len(orjson.loads(sent)["input"])
         try:
-            found = _parsed(content)
-            if "data" not in found and found.get("error"):
+            body = _parsed(content)
+            if "data" not in body and body.get("error"):
                 # Some proxies pass a provider's error on with status 200.
-                code = found["error"].get("code")
+                code = body["error"].get("code")
                 status = code if isinstance(code, int) and 400 <= code < 600 else 502
                 raise self._status(status, response, sent)
-            vectors = _in_order(found["data"], n)
-            usage = found.get("usage")
+            vectors = _in_order(body["data"], n)
+            usage = body.get("usage")
             usage = usage if isinstance(usage, dict) else {}
             read = counted(usage.get("prompt_tokens"))
-            model = str(found.get("model") or "")
+            model = str(body.get("model") or "")
             return VectorReply(
                 None, model=model, input_tokens=read or 0, counted=bool(read), vectors=vectors
             )
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             shown = content[:120].decode("utf-8", "replace")
             why = str(error) if isinstance(error, _Unsound) else f"it begins with {shown!r}"
-            said = f"{self.url} answered with something that is no list of {n} vectors: {why}"
-            raise EndpointError(Reason.SERVER_ERROR, said, again=True) from None
+            detail = f"{self.url} answered with something that is no list of {n} vectors: {why}"
+            raise EndpointError(Reason.SERVER_ERROR, detail, again=True) from None
 
 
 class _Unsound(ValueError):  # noqa: N818 - it says what is the case
@@ -115,12 +115,12 @@ def _vector(value: Any) -> NDArray[np.float32]:
     """A vector in either encoding; what is no number in it becomes NaN."""
     if isinstance(value, str):
         try:
-            found = np.frombuffer(base64.b64decode(value, validate=True), dtype="<f4")
+            vector = np.frombuffer(base64.b64decode(value, validate=True), dtype="<f4")
         except (binascii.Error, ValueError):
             raise _Unsound("one is neither a list of numbers nor base64 of them") from None
     else:
-        found = np.asarray(value, dtype=np.float64)
-    if found.ndim != 1 or not len(found):
+        vector = np.asarray(value, dtype=np.float64)
+    if vector.ndim != 1 or not len(vector):
         raise _Unsound("one is empty, or no list of numbers")
     with np.errstate(over="ignore"):
-        return found.astype(np.float32)
+        return vector.astype(np.float32)

@@ -1,4 +1,4 @@
-"""What all clients share: connections in several small pools, and no way to another server.
+"""The HTTP transport of all clients: connections in several small pools, without redirects.
 Imported only when a client is made.
 
 The client's pool looks at every connection for every request, twice. With 64 of them that is a

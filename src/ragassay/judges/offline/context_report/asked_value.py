@@ -141,17 +141,22 @@ def tells(query: str, sentence: str, title: str = "") -> Tells:
 @lru_cache(maxsize=4096)
 def names_agent(query: str, sentence: str) -> bool:
     """Whether a sentence says in the passive who did what the query asks for a person: after an
-    article, or in the plural ("by volunteers")."""
+    article, or in the plural ("by volunteers").
+
+    Args:
+        query: that asks for a person.
+        sentence: that may name one.
+    """
     asked = _asked(query)
     if not asked.person or not asked.verb:
         return False
     return any(
-        root(found[1].casefold()) == asked.verb
-        and bool(found[2] or found[3].endswith("s"))
-        and not found[3].casefold().endswith("ing")
-        and found[3].casefold() not in _NO_AGENTS
-        and stem(found[3].casefold()) not in asked.stems
-        for found in _PASSIVE.finditer(visible(sentence))
+        root(match[1].casefold()) == asked.verb
+        and bool(match[2] or match[3].endswith("s"))
+        and not match[3].casefold().endswith("ing")
+        and match[3].casefold() not in _NO_AGENTS
+        and stem(match[3].casefold()) not in asked.stems
+        for match in _PASSIVE.finditer(visible(sentence))
     )
 
 
@@ -160,8 +165,8 @@ def _is_made_by(sentence: str) -> bool:
     by whom something was done to it ("was opened by")."""
     return any(
         not words or not (is_participle(words[-1]) or _PREPOSITIONS & set(words))
-        for found in _MADE_BY.finditer(visible(sentence))
-        for words in [found[1].casefold().split()]
+        for match in _MADE_BY.finditer(visible(sentence))
+        for words in [match[1].casefold().split()]
     )
 
 
@@ -189,7 +194,7 @@ def _holds(query: str, sentence: str) -> bool | None:
     if any(True for _ in _named(query, text)):
         return True
     # A place needs no name: "they sleep in burrows".
-    places = (stem(found[1]) for found in _SOMEWHERE.finditer(text.casefold()))
+    places = (stem(match[1]) for match in _SOMEWHERE.finditer(text.casefold()))
     asked = _asked(query)
     unnamed = asked.place and any(one and one not in asked.stems for one in places)
     return None if unnamed else False
@@ -199,26 +204,26 @@ def _named(query: str, text: str) -> Iterator[str]:
     """The names of a sentence that may be what the query asks for."""
     asked = _asked(query)
     example = _EXAMPLES.search(text)
-    for found in _NAME.finditer(text):
-        if example and found.start() > example.start():
+    for match in _NAME.finditer(text):
+        if example and match.start() > example.start():
             return
-        stems = [one for one in content(found.group()) if not is_number(one)]
+        stems = [one for one in content(match.group()) if not is_number(one)]
         new = [one for one in stems if one not in asked.stems and one not in _MONTH_STEMS]
         if not new or new[0] != stems[0]:
             continue
-        before = text[max(0, found.start() - _REACH) : found.start()]
+        before = text[max(0, match.start() - _REACH) : match.start()]
         there = bool(_LOCATIVE.search(before))
         if (asked.person and there) or (asked.where and not there):
             continue
-        alone = len(stems) == 1 and (asked.person or found.start() == 0)
+        alone = len(stems) == 1 and (asked.person or match.start() == 0)
         if alone and not (asked.person and _BY.search(before)):
             # A single capitalised word may be no name: before the predicate it is one.
-            following = "".join(tokens(text[found.end() : found.end() + _REACH])[:1])
+            following = "".join(tokens(text[match.end() : match.end() + _REACH])[:1])
             named = not asked.verb or following in BEING or root(following) == asked.verb
-            named = named or (not asked.person and text[found.end() : found.end() + 1] == ",")
+            named = named or (not asked.person and text[match.end() : match.end() + 1] == ",")
             if weight(stems[0]) < WHOLE or not named:
                 continue
-        yield found.group()
+        yield match.group()
 
 
 _MONTH_STEMS = frozenset(map(stem, MONTHS.values())) | frozenset(map(stem, lists.words("weekdays")))

@@ -71,16 +71,16 @@ def predicate(query: str) -> str:
         small = [word for word in run.words if not word[0].isupper() and word[0].isalpha()]
         if not small:
             continue
-        found = small[-1].casefold()
-        if has and not is_participle(found):
+        candidate = small[-1].casefold()
+        if has and not is_participle(candidate):
             continue
         if run.before not in _BEFORE_NOUNS:
-            return found
+            return candidate
         if len(run.words) == 1 or small[-1] != run.words[-1]:
             continue
         if run.after not in _PREPOSITIONS | _AUXILIARIES:
-            return found
-        weak = weak or found
+            return candidate
+        weak = weak or candidate
     return weak
 
 
@@ -108,7 +108,7 @@ class _Question(NamedTuple):
 
 def _after_question_word(query: str) -> _Question | None:
     """What follows the last question word of the query."""
-    found = None
+    question = None
     for sentence in sentences(visible(query)):
         matches = list(asking(sentence))
         if matches:
@@ -116,10 +116,10 @@ def _after_question_word(query: str) -> _Question | None:
             words = last.group()
             rest = sentence[last.end() :].strip()
             noun = words.split()[-1] if _NAMED.search(words) else ""
-            found = _Question(
+            question = _Question(
                 rest, noun.casefold(), bool(_COUNTS.search(words)), bool(_WHO.search(words))
             )
-    return found
+    return question
 
 
 def _runs(text: str) -> Iterator[_Run]:

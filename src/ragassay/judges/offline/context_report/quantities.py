@@ -94,15 +94,15 @@ def quantity_of(query: str) -> Quantity:
         return Quantity(thing=thing) if thing else Quantity()
     how = _HOW.search(text)
     asked = frozenset({how[1].casefold()}) if how else words
-    found = [(name, units, asked & by) for name, units, by in _QUANTITIES if asked & by]
-    if not found:
+    quantities = [(name, units, asked & by) for name, units, by in _QUANTITIES if asked & by]
+    if not quantities:
         return Quantity()
     return Quantity(
-        name=" or ".join(_NAMES[name] for name, _, _ in found),
-        units=frozenset[str]().union(*(units for _, units, _ in found)),
-        asked=frozenset[str]().union(*(by for _, _, by in found)),
+        name=" or ".join(_NAMES[name] for name, _, _ in quantities),
+        units=frozenset[str]().union(*(units for _, units, _ in quantities)),
+        asked=frozenset[str]().union(*(by for _, _, by in quantities)),
         words=frozenset[str]().union(*(by for _, _, by in _QUANTITIES if by & asked)),
-        dates=min((_DATES[name] for name, _, _ in found if name in _DATES), default=0),
+        dates=min((_DATES[name] for name, _, _ in quantities if name in _DATES), default=0),
     )
 
 
@@ -129,7 +129,7 @@ def numbers(text: str, counted: frozenset[str] = frozenset()) -> Iterator[Number
 
 
 def _parts_of_names(text: str) -> frozenset[str]:
-    return frozenset(found[1] for found in _NAMED.finditer(text))
+    return frozenset(match[1] for match in _NAMED.finditer(text))
 
 
 def _beside_month(each: Sequence[str], at: int) -> bool:
@@ -144,22 +144,26 @@ def _is_year(each: Sequence[str], at: int) -> bool:
 def measures(text: str, wanted: Quantity) -> bool | None:
     """Whether a sentence holds a number that measures what is asked for.
 
+    Args:
+        text: a sentence.
+        wanted: what the number must measure.
+
     Returns:
         True or False; ``None`` where a number counts something that may be the same by another
         name ("522,000 inhabitants" for people).
     """
-    found = list(numbers(text, wanted.thing))
+    values = list(numbers(text, wanted.thing))
     if wanted.thing:
-        return _counts(found, wanted.thing, frozenset(content(text)))
+        return _counts(values, wanted.thing, frozenset(content(text)))
     if not wanted.units:
-        return bool(found)
+        return bool(values)
     stems = frozenset(tokens(text))
     if "dollar" in wanted.units and _FREE.search(text):
         return True
-    if any(one.unit in wanted.units and _is_that(one, wanted) for one in found):
+    if any(one.unit in wanted.units and _is_that(one, wanted) for one in values):
         return True
     # A unit that the list does not know: "the ticket costs 12 crowns".
-    return any(not one.unit for one in found) and bool(stems & wanted.words)
+    return any(not one.unit for one in values) and bool(stems & wanted.words)
 
 
 def _is_that(one: Number, wanted: Quantity) -> bool:
@@ -171,8 +175,8 @@ def _is_that(one: Number, wanted: Quantity) -> bool:
     return not lines or any(line & wanted.asked for line in lines)
 
 
-def _counts(found: Sequence[Number], thing: frozenset[str], held: frozenset[str]) -> bool | None:
-    counted = [one for one in found if not one.unit or one.unit in thing]
+def _counts(values: Sequence[Number], thing: frozenset[str], held: frozenset[str]) -> bool | None:
+    counted = [one for one in values if not one.unit or one.unit in thing]
     for one in counted:
         stems = [stem(word) for word in one.after]
         if one.unit in thing or thing & set(stems) or not any(stems[:1]):

@@ -114,24 +114,29 @@ class Worth(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def worth(query: str, chunk: str) -> Worth:
-    """What a chunk is worth to a query."""
+    """How relevant and useful a chunk is to a query.
+
+    Args:
+        query: its text.
+        chunk: its text.
+    """
     asked, topic = subject(query), topic_of(query)
     parts = [(part, frozenset(content(part))) for part in evidence_sentences(chunk)]
     held = frozenset[str]().union(*(stems for _, stems in parts))
     thing = frozenset(content(asked_thing(query)))
     stars = _STARS[grade(query, chunk)]
     on_topic = share_of(topic, held)
-    found: Tells = "no"
+    tells_it: Tells = "no"
     unclear = False
     if kind_of(query) == "any" and any(settles(query, part) for part, _ in parts):
         stars = max(stars, USED)
     elif kind_of(query) != "any":
-        found = _told(query, parts, topic | thing)
+        tells_it = _strongest_answer(query, parts, topic | thing)
         # What a pronoun at the beginning of a chunk stands for is not in the chunk.
         begins_open = bool(parts) and bool(_PRONOUN.match(parts[0][0]))
         near_enough = stars >= USED or on_topic >= _ON_TOPIC
-        unclear = (found == "unclear" and near_enough) or (
-            found in ("yes", "unclear") and stars < USED and begins_open
+        unclear = (tells_it == "unclear" and near_enough) or (
+            tells_it in ("yes", "unclear") and stars < USED and begins_open
         )
         about = topic - frozenset(content(predicate(query)))
         if any(
@@ -139,14 +144,14 @@ def worth(query: str, chunk: str) -> Worth:
             for part, stems in parts
         ):
             stars = max(stars, USED)  # the grade knows names by their capitals only
-        stars = stars if found == "yes" and stars >= USED else 1
+        stars = stars if tells_it == "yes" and stars >= USED else 1
     elif thing and not thing & held:
         stars = min(stars, _UNNAMED)
     near = sum(share_of(asked, stems) >= _NEAR for _, stems in parts)
     return Worth(
         on_topic,
         stars,
-        found,
+        tells_it,
         unclear,
         asked - held,
         near / len(parts) if parts else 0.0,
@@ -154,11 +159,13 @@ def worth(query: str, chunk: str) -> Worth:
     )
 
 
-def _told(query: str, parts: Sequence[tuple[str, frozenset[str]]], words: frozenset[str]) -> Tells:
-    """Whether a sentence on the subject tells what the query asks for; the strongest of all."""
+def _strongest_answer(
+    query: str, parts: Sequence[tuple[str, frozenset[str]]], words: frozenset[str]
+) -> Tells:
+    """Whether any sentence on the subject says what the query asks for: the strongest result."""
     title = parts[0][0] if len(parts) > 1 and parts[0][0][-1] not in ".!?。" else ""
-    found = {tells(query, part, title) for part in _on_subject(parts, words)}
-    return max(found, key=STRENGTH.index, default="no")
+    answers = {tells(query, part, title) for part in _on_subject(parts, words)}
+    return max(answers, key=STRENGTH.index, default="no")
 
 
 def _on_subject(
@@ -187,26 +194,26 @@ def report(question: ReportOnContext) -> ContextReport:
 
     What holds the answer is on the topic, in whatever words: relevance is no less than usefulness.
     """
-    found = [worth(question.query, chunk) for chunk in question.chunks]
-    used = tuple(at for at, one in enumerate(found, 1) if one.stars >= USED)
-    topic = sum(one.topic for one in found) / len(found) if found else 0.0
-    best = max(found, key=lambda one: (one.stars, one.topic), default=None)
+    worths = [worth(question.query, chunk) for chunk in question.chunks]
+    used = tuple(at for at, one in enumerate(worths, 1) if one.stars >= USED)
+    topic = sum(one.topic for one in worths) / len(worths) if worths else 0.0
+    best = max(worths, key=lambda one: (one.stars, one.topic), default=None)
     stars = 1 + round(4 * topic)
     why = f"On average a chunk holds {topic:.0%} of the words that say what the query is about."
     if best is not None and stars < best.stars:
         stars = best.stars
         holds = "what answers it" if stars >= USED else "a little of what it asks"
-        why += f" Chunk {found.index(best) + 1} holds {holds}."
+        why += f" Chunk {worths.index(best) + 1} holds {holds}."
     relevance: dict[str, Any] = {"relevance_explanation": why, "relevance": stars}
-    unsupported = _unsupported(question.query, found)
+    unsupported = _unsupported(question.query, worths)
     if unsupported:
         lost = Lost(reason=Reason.UNSUPPORTED, detail=unsupported)
         return ContextReport(**relevance, lost=dict.fromkeys(_FROM_THE_ANSWER, lost))
-    percent = _utilization(found)
+    percent = _utilization(worths)
     listed = ", ".join(map(str, used)) or "none"
     return ContextReport(
         **relevance,
-        usefulness_explanation=_why(question.query, found, best),
+        usefulness_explanation=_why(question.query, worths, best),
         usefulness=best.stars if best else 1,
         utilization_explanation=f"{percent}% of the sentences speak of what the query asks.",
         utilization=percent,
@@ -215,18 +222,18 @@ def report(question: ReportOnContext) -> ContextReport:
     )
 
 
-def _unsupported(query: str, found: Sequence[Worth]) -> str:
-    """Why words do not tell what the chunks are worth; empty where they do."""
-    if not _is_told(query) and any(one.topic >= _ON_TOPIC for one in found):
+def _unsupported(query: str, worths: Sequence[Worth]) -> str:
+    """Why words cannot show what the chunks are worth; empty where they can."""
+    if not _words_can_tell(query) and any(one.topic >= _ON_TOPIC for one in worths):
         return _REASON_OR_WAY
-    number = next((at for at, one in enumerate(found, 1) if one.unclear), 0)
-    if not number or any(one.stars >= USED for one in found):
+    number = next((at for at, one in enumerate(worths, 1) if one.unclear), 0)
+    if not number or any(one.stars >= USED for one in worths):
         return ""
-    return _IN_OTHER_WORDS.format(_half_told(query, number, found[number - 1]))
+    return _IN_OTHER_WORDS.format(_what_may_answer(query, number, worths[number - 1]))
 
 
-def _half_told(query: str, number: int, one: Worth) -> str:
-    """What a chunk may hold of the answer, and what it lacks."""
+def _what_may_answer(query: str, number: int, one: Worth) -> str:
+    """Says what a chunk holds that may be the answer, and what it lacks."""
     missing = _missing(query, one)
     if one.tells == "other":
         return f"chunk {number} holds {asked_value(query)} that says another thing than {missing}"
@@ -244,10 +251,12 @@ def _missing(query: str, one: Worth) -> str:
 
 
 @lru_cache(maxsize=1024)
-def _is_told(query: str) -> bool:
-    """Whether words tell a chunk that answers a query from one that only shares its subject.
+def _words_can_tell(query: str) -> bool:
+    """Whether words can distinguish a chunk that answers a query from one that only shares its
+    subject.
 
-    Not so for a reason, nor for a way or mechanism where a single word says what it is about.
+    They cannot where the query asks for a reason, or for a way or mechanism that a single word
+    names.
     """
     text = visible(query)
     if _REASON.search(text):
@@ -256,46 +265,46 @@ def _is_told(query: str) -> bool:
     return kind_of(query) != "any" or not _WAY.search(text) or telling > 1
 
 
-def _utilization(found: Sequence[Worth]) -> int:
+def _utilization(worths: Sequence[Worth]) -> int:
     """Percent of the sentences; at least 1 where a chunk is of use."""
-    whole = sum(one.sentences for one in found)
-    near = sum(one.near * one.sentences for one in found if one.stars >= USED)
-    used = any(one.stars >= USED for one in found)
-    return max(int(used), round(100 * near / whole)) if whole else 0
+    n_sentences = sum(one.sentences for one in worths)
+    near = sum(one.near * one.sentences for one in worths if one.stars >= USED)
+    used = any(one.stars >= USED for one in worths)
+    return max(int(used), round(100 * near / n_sentences)) if n_sentences else 0
 
 
-def _why(query: str, found: Sequence[Worth], best: Worth | None) -> str:
+def _why(query: str, worths: Sequence[Worth], best: Worth | None) -> str:
     """What the best chunk has, or what is missing in all of them."""
     kind = asked_value(query)
-    if best is None or not any(one.sentences for one in found):
+    if best is None or not any(one.sentences for one in worths):
         return "No chunk holds a sentence that can be used."
-    number = found.index(best) + 1
+    number = worths.index(best) + 1
     if best.stars >= USED:
         beside = f" and holds {kind}, which the query asks for" if kind else ""
         return f"Chunk {number} speaks of what the query asks{beside}."
-    said: list[str] = []
+    reasons: list[str] = []
     if kind:
-        half = max(range(len(found)), key=lambda at: STRENGTH.index(found[at].tells))
-        if found[half].tells == "no":
-            said.append(f"no chunk on the subject holds {kind}, which the query asks for")
+        half = max(range(len(worths)), key=lambda at: STRENGTH.index(worths[at].tells))
+        if worths[half].tells == "no":
+            reasons.append(f"no chunk on the subject holds {kind}, which the query asks for")
         else:
-            said.append(_half_told(query, half + 1, found[half]))
-    words = _words(query, frozenset[str].intersection(*(one.lacks for one in found)))
-    if words and not any(words in one for one in said):
-        said.append(f"no chunk speaks of {words}")
-    if not said:
+            reasons.append(_what_may_answer(query, half + 1, worths[half]))
+    words = _words(query, frozenset[str].intersection(*(one.lacks for one in worths)))
+    if words and not any(words in one for one in reasons):
+        reasons.append(f"no chunk speaks of {words}")
+    if not reasons:
         lacks = _words(query, best.lacks)
-        said.append(
+        reasons.append(
             f"no chunk speaks of all that the query asks: chunk {number} lacks {lacks}"
             if lacks
             else f"chunk {number} holds the words of the query and tells little of them"
         )
-    text = "; ".join(said)
+    text = "; ".join(reasons)
     return f"{text[0].upper()}{text[1:]}."
 
 
 def _words(query: str, stems: frozenset[str]) -> str:
     """The words of a query that have these stems, in quotation marks: three, the telling first."""
-    found = dict.fromkeys(token for token in tokens(query) if stem(token) in stems)
-    telling = sorted(found, key=lambda token: -weight(stem(token)))
+    words = dict.fromkeys(token for token in tokens(query) if stem(token) in stems)
+    telling = sorted(words, key=lambda token: -weight(stem(token)))
     return ", ".join(f'"{word}"' for word in telling[:3])

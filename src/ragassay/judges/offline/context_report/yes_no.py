@@ -44,15 +44,15 @@ def settles(query: str, sentence: str) -> bool:
     question = yes_no_question(query)
     if not question or sentence.rstrip().endswith("?"):
         return False
-    said = tokens(visible(sentence))
-    if _begins_with_auxiliary(sentence) or _AUXILIARIES.isdisjoint(said):
+    words = tokens(visible(sentence))
+    if _begins_with_auxiliary(sentence) or _AUXILIARIES.isdisjoint(words):
         return False
     lacking = subject(question) - frozenset(content(sentence))
     if not lacking:
         return True
     (one, *others) = lacking
     asked = [word for word in tokens(visible(question)) if stem(word) == one]
-    return not others and any(opposed(word, other) for word in asked for other in said)
+    return not others and any(opposed(word, other) for word in asked for other in words)
 
 
 def _begins_with_auxiliary(sentence: str) -> bool:

@@ -17,12 +17,12 @@ def asked_thing(query: str) -> str:
     Empty where the query names no such thing: "when was it opened?", "how much does it cost?".
     """
     text = visible(query)
-    found = _ASKS.search(text)
-    if found is None:
+    match = _ASKS.search(text)
+    if match is None:
         return ""
-    if found.lastindex:
-        return str(found[found.lastindex])
-    words = tokens(text[found.end() : found.end() + _LONGEST])
+    if match.lastindex:
+        return str(match[match.lastindex])
+    words = tokens(text[match.end() : match.end() + _LONGEST])
     return words[0] if words and content(words[0]) else ""
 
 

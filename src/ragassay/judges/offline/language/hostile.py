@@ -1,4 +1,4 @@
-"""Text that addresses the judge is no evidence.
+"""Recognises text that addresses the judge: it is no evidence.
 
 A passage or an answer may address whoever grades it: "ignore your instructions", an invented system
 message, the JSON of a good grade, praise of itself. Where a text serves as evidence (does it hold

@@ -32,26 +32,31 @@ class Phrases:
     def __init__(self, name: str, flags: int = 0) -> None:
         free, bound = _expanded(name)
         self._free = _joined(free, flags)
-        self._bound = [(words, _joined(found, flags)) for words, found in bound.items()]
-        self.pattern = "|".join([*free, *(one for found in bound.values() for one in found)])
+        self._bound = [(words, _joined(lines, flags)) for words, lines in bound.items()]
+        self.pattern = "|".join([*free, *(one for lines in bound.values() for one in lines)])
 
     def search(self, text: str) -> re.Match[str] | None:
         """The first match, as `re.Pattern.search` finds it."""
         folded = text.casefold()
         matches = [self._free.search(text) if self._free else None]
-        for words, found in self._bound:
-            if found is not None and any(word in folded for word in words):
-                matches.append(found.search(text))
+        for words, pattern in self._bound:
+            if pattern is not None and any(word in folded for word in words):
+                matches.append(pattern.search(text))
         return min(filter(None, matches), key=lambda match: match.start(), default=None)
 
 
-def _joined(found: list[str], flags: int) -> re.Pattern[str] | None:
-    return re.compile("|".join(found), re.IGNORECASE | flags) if found else None
+def _joined(lines: list[str], flags: int) -> re.Pattern[str] | None:
+    return re.compile("|".join(lines), re.IGNORECASE | flags) if lines else None
 
 
 @cache
 def patterns(name: str, flags: int = 0) -> re.Pattern[str]:
-    """Matches what any line of ``data/NAME.txt`` matches, upper and lower case alike."""
+    """A pattern that matches what any line of a list matches, in upper and lower case.
+
+    Args:
+        name: of the list, ``data/NAME.txt``.
+        flags: of `re`, besides those for upper and lower case.
+    """
     return re.compile(Phrases(name).pattern, re.IGNORECASE | flags)
 
 

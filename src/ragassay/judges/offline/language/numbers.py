@@ -55,7 +55,12 @@ def in_digits(value: Decimal) -> str:
 
 
 def measured(stems: Iterable[str], units: frozenset[str]) -> Iterable[tuple[str, str]]:
-    """Each number among the stems of a text with the unit after it, empty where none is."""
+    """Yields each number of a text with the unit after it; the unit is empty where there is none.
+
+    Args:
+        stems: of a text, in order.
+        units: stems that are units.
+    """
     before = ""
     for stemmed in stems:
         if before:

@@ -109,7 +109,7 @@ def names(text: str) -> set[str]:
     each = _NAME.findall(visible(text))
     # A month's name alone is read otherwise than in a date ("May 1999", "Jul 1999").
     months = {stem(month) for name in each if (month := MONTHS.get(name.casefold()))}
-    return months.union(found for name in each for found in content(name))
+    return months.union(stemmed for name in each for stemmed in content(name))
 
 
 def negates(token: str) -> bool:
@@ -121,7 +121,7 @@ def denials(each: Sequence[str]) -> list[bool]:
     """For each token of a sentence, whether it is a negation, a verb that denies what follows its
     "to" ("failed to land"), or a word that denies what follows its "that" ("it is false that");
     "nor" after one does not count."""
-    found: list[bool] = []
+    denials: list[bool] = []
     denied = False
     for at, token in enumerate(each):
         following = each[at + 1] if at + 1 < len(each) else ""
@@ -130,9 +130,9 @@ def denials(each: Sequence[str]) -> list[bool]:
             or (token in _DENYING and following == "to")
             or (token in _REFUTING and following == "that")
         )
-        found.append(denies and not (token in _CONTINUES and denied))
-        denied = denied or found[-1]
-    return found
+        denials.append(denies and not (token in _CONTINUES and denied))
+        denied = denied or denials[-1]
+    return denials
 
 
 _CONTINUES = {"nor", "ni", "né", "noch"}
@@ -191,12 +191,17 @@ def _windows(text: str, size: int) -> tuple[Window, ...]:
     each = stems_of(text)
     step = max(1, len(each) // _MANY)
     starts = range(0, max(1, len(each) - size + 1), step)
-    found = (frozenset[str]().union(*each[at : at + size + step - 1]) for at in starts)
-    return tuple(window for window in found if window)
+    windows = (frozenset[str]().union(*each[at : at + size + step - 1]) for at in starts)
+    return tuple(window for window in windows if window)
 
 
 def windows(texts: Iterable[str], size: int = LENS.window) -> list[Window]:
-    """All windows of all texts."""
+    """The stems of all windows of neighbouring sentences in the texts.
+
+    Args:
+        texts: in any order.
+        size: number of sentences in a window; more in a very long text.
+    """
     return [window for text in texts for window in _windows(text, size)]
 
 
@@ -254,10 +259,10 @@ class Evidence:
         return frozenset() if at is None else self._windows[at]
 
     def _best(self, wanted: Piece) -> tuple[float, int | None]:
-        found = self._known.get(wanted)
-        if found is None:
-            found = self._known[wanted] = self._search(wanted)
-        return found
+        best = self._known.get(wanted)
+        if best is None:
+            best = self._known[wanted] = self._search(wanted)
+        return best
 
     def _search(self, wanted: Piece) -> tuple[float, int | None]:
         held: dict[int, int] = {}
@@ -272,14 +277,17 @@ class Evidence:
         return held[best] / wanted.weight, best
 
 
-def share_of(wanted: Iterable[str], found: Set[str]) -> float:
-    """Share of the weight of ``wanted`` that is in ``found``; 0 where nothing is wanted.
+def share_of(wanted: Iterable[str], stems: Set[str]) -> float:
+    """The share of the weight of the wanted stems that is there, from 0 to 1; 0 where nothing is
+    wanted.
 
-    The weight of ``wanted`` is kept from one call to the next.
+    Args:
+        wanted: stems whose weight counts; it is remembered from one call to the next.
+        stems: that are there.
     """
     wanted = frozenset(wanted)
-    whole = _weight_of(wanted)
-    return weigh(wanted & found) / whole if whole else 0.0
+    total = _weight_of(wanted)
+    return weigh(wanted & stems) / total if total else 0.0
 
 
 # The same set is searched in every sentence of a text, so its weight is kept.

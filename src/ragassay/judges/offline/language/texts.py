@@ -57,15 +57,15 @@ def plain(text: str) -> str:
 
 def sentences(text: str) -> list[str]:
     """The sentences of a plain text, each stripped; a line end is an end."""
-    found: list[str] = []
+    pieces: list[str] = []
     start = 0
     for gap in _STOP.finditer(text):
         end = gap.start()
         if "\n" in gap.group() or not _ABBREVIATION.search(text[max(start, end - _TAIL) : end]):
-            found.append(text[start:end])
+            pieces.append(text[start:end])
             start = gap.end()
-    found.append(text[start:])
-    return [sentence for piece in found if (sentence := piece.strip())]
+    pieces.append(text[start:])
+    return [sentence for piece in pieces if (sentence := piece.strip())]
 
 
 def phrases(sentence: str) -> list[str]:
@@ -74,20 +74,20 @@ def phrases(sentence: str) -> list[str]:
     A piece that weighs less than two common words is joined to the next one, the last piece to the
     one before it.
     """
-    found: list[str] = []
+    phrases: list[str] = []
     kept: list[str] = []
     heavy = 0
     for cut in filter(None, _CUT.split(sentence)):
         kept.append(cut.strip())
         heavy += weigh(content(cut))
         if heavy >= 2 * LITTLE:
-            found.extend(_short(" ".join(kept)))
+            phrases.extend(_short(" ".join(kept)))
             kept, heavy = [], 0
-    if kept and found:
-        found[-1] = " ".join([found[-1], *kept])
+    if kept and phrases:
+        phrases[-1] = " ".join([phrases[-1], *kept])
     elif heavy:
-        found.append(" ".join(kept))
-    return found
+        phrases.append(" ".join(kept))
+    return phrases
 
 
 def _short(phrase: str) -> list[str]:

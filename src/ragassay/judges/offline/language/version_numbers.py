@@ -28,18 +28,23 @@ _LABELS = lists.words("labels")
 def versions(text: str) -> frozenset[Version]:
     """The decimals of a text that name something."""
     text = visible(text)
-    found = set()
+    versions = set()
     for decimal in _DECIMAL.finditer(text):
         start = decimal.start()
         before = _WORD_BEFORE.search(text[max(0, start - _LONGEST) : start])
         if before and _names(before[1]) and not _counts(decimal[2] or ""):
-            found.add((number(decimal[1]), decimal[1]))
-    return frozenset(found)
+            versions.add((number(decimal[1]), decimal[1]))
+    return frozenset(versions)
 
 
 def differ(one: Set[Version], other: Set[Version]) -> bool:
-    """Whether a version of one text has the value of versions of the other, but is written
-    differently from all of these."""
+    """Whether a version of one text has the value of a version of the other, but is written
+    differently from all of them.
+
+    Args:
+        one: versions of a text.
+        other: versions of another text.
+    """
     return any(
         (value, written) not in other and any(value == known for known, _ in other)
         for value, written in one

@@ -45,8 +45,8 @@ def asking(text: str) -> Iterator[re.Match[str]]:
 def kind_of(query: str) -> Kind:
     """The kind that the query asks for, by the last question word in it."""
     text = visible(query)
-    found = [(match.end(), kind) for kind, asked in _ASKED for match in asked.finditer(text)]
-    return max(found)[1] if found else "any"
+    matches = [(match.end(), kind) for kind, asked in _ASKED for match in asked.finditer(text)]
+    return max(matches)[1] if matches else "any"
 
 
 def asks_place(query: str) -> bool:
@@ -82,8 +82,8 @@ def holds(text: str, kind: Kind, asked: Set[str] = frozenset()) -> bool:
     if kind == "any":
         return True
     if kind == "name":
-        found = content(" ".join(_CAPITAL.findall(visible(text))))
-        return any(stem not in asked and weight(stem) == WHOLE and len(stem) > 1 for stem in found)
+        stems = content(" ".join(_CAPITAL.findall(visible(text))))
+        return any(stem not in asked and weight(stem) == WHOLE and len(stem) > 1 for stem in stems)
     return any(match.group().casefold() not in asked for match in _HOLDS[kind].finditer(text))
 
 
@@ -92,6 +92,11 @@ def answers_by_name(sentence: str, kind: Kind, query: str) -> bool:
     number, a person's full name or one after "by", a place's name after "in".
 
     Stricter than `holds`, for sentences that share little else with the query.
+
+    Args:
+        sentence: of a passage.
+        kind: that the query asks for.
+        query: its text.
     """
     asked = frozenset(content(query))
     if kind == "any" or not asked.intersection(content(" ".join(_CAPITAL.findall(sentence)))):
@@ -99,10 +104,10 @@ def answers_by_name(sentence: str, kind: Kind, query: str) -> bool:
     if kind != "name":
         return holds(sentence, kind, asked)
     if asks_place(query):
-        return any(_new(found[1], asked) for found in _THERE.finditer(sentence))
+        return any(_new(match[1], asked) for match in _THERE.finditer(sentence))
     return any(
-        _new(found["after"] or found["full"], asked, words=1 if found["after"] else 2)
-        for found in _PERSON.finditer(sentence)
+        _new(match["after"] or match["full"], asked, words=1 if match["after"] else 2)
+        for match in _PERSON.finditer(sentence)
     )
 
 

@@ -84,13 +84,13 @@ def tokens(text: str) -> list[str]:
         words = _ASCII_WORD.findall(text)
         return in_one_form([word if word.isalpha() else _plain(word) for word in words])
     text = text.replace(_MINUS, "-")
-    found: list[str] = []
+    raw_tokens: list[str] = []
     for word in _WORD.findall(text):
         if _IS_UNSPACED.match(word):
-            found.extend(word[at : at + 2] for at in range(max(1, len(word) - 1)))
+            raw_tokens.extend(word[at : at + 2] for at in range(max(1, len(word) - 1)))
         else:
-            found.append(word if word.isalpha() else _plain(word))
-    return in_one_form(found)
+            raw_tokens.append(word if word.isalpha() else _plain(word))
+    return in_one_form(raw_tokens)
 
 
 _MINUS = "\u2212"
@@ -148,7 +148,7 @@ def _singular(token: str) -> str:
 
 def content(text: str) -> list[str]:
     """Stems of the words that are not small, in their order."""
-    return [found for found in map(stem, tokens(text)) if found]
+    return [stemmed for stemmed in map(stem, tokens(text)) if stemmed]
 
 
 @lru_cache(maxsize=1 << 16)

@@ -94,10 +94,10 @@ class _Reading:
     def __init__(self, words: Sequence[str]) -> None:
         self._words = words
         self._at = 0
-        self._found: list[str] = []
+        self._tokens: list[str] = []
 
     def read(self) -> list[str]:
-        words, found = self._words, self._found
+        words, tokens = self._words, self._tokens
         while self._at < len(words):
             word = words[self._at]
             if word[0].isdigit() or word[0] in "-$€£¥°":
@@ -120,9 +120,9 @@ class _Reading:
                 self._at += 1
                 self._digits(self._word(), UNITS.get(word, ""))
             else:
-                found.append(_ORDINAL_WORDS.get(word, word) if word not in _KEPT else word)
+                tokens.append(_ORDINAL_WORDS.get(word, word) if word not in _KEPT else word)
                 self._at += 1
-        return found
+        return tokens
 
     def _word(self, ahead: int = 0) -> str:
         at = self._at + ahead
@@ -133,12 +133,12 @@ class _Reading:
 
     def _after(self) -> bool:
         """Whether a number was read last."""
-        return bool(self._found) and is_number(self._found[-1])
+        return bool(self._tokens) and is_number(self._tokens[-1])
 
     def _dated(self) -> bool:
         """Whether a month's name is part of a date. "May" is one before a number, and after a
         number at the end of the text."""
-        before = [*self._found[-2:]]
+        before = [*self._tokens[-2:]]
         if before[-1:] == ["of"]:
             before.pop()
         after_number = before[-1:] != [] and is_number(before[-1])
@@ -155,15 +155,15 @@ class _Reading:
 
         In "a third bridge" and "three quarters later" the word is no part of something.
         """
-        whole = _FRACTIONS[self._next()]
+        denominator = _FRACTIONS[self._next()]
         several = self._next().endswith("s")
         parts = 1 if self._word() == "a" else NUMERALS.get(self._word(), 0)
-        of = self._word(2) in ("of", "") or (several and whole != _FRACTIONS["quarter"])
-        if not of or not (2 <= parts < whole if several else parts == 1):
+        of = self._word(2) in ("of", "") or (several and denominator != _FRACTIONS["quarter"])
+        if not of or not (2 <= parts < denominator if several else parts == 1):
             return False
         self._at += 2
-        percent = 100 * parts / whole
-        self._found_percent(f"{round(percent) if whole == _FRACTIONS['third'] else percent:g}")
+        percent = 100 * parts / denominator
+        self._put_percent(f"{round(percent) if denominator == _FRACTIONS['third'] else percent:g}")
         return True
 
     def _digits(self, word: str, currency: str = "") -> None:
@@ -171,7 +171,7 @@ class _Reading:
         date = _DATE.fullmatch(word)
         if date and 1 <= int(date[2]) <= 12:
             month = MONTHS[lists.groups("months")[int(date[2]) - 1][0]]
-            self._found += [number(date[3]), month, number(date[1])]
+            self._tokens += [number(date[3]), month, number(date[1])]
             return
         time = _TIME.fullmatch(word)
         if time:
@@ -179,7 +179,7 @@ class _Reading:
             return
         match = _NUMBER.fullmatch(word.replace(" ", ""))
         if match is None:
-            self._found.append(UNITS.get(word, word))
+            self._tokens.append(UNITS.get(word, word))
             return
         sign, symbol, digits, ending = match.groups()
         value = number(digits)
@@ -196,7 +196,7 @@ class _Reading:
         """A time of day as on a clock of twelve hours, with its half of the day where that is
         known: by "am" or "pm", or because the hour is written with 24 hours ("21:00", "09:00")."""
         if int(minutes) > 59:
-            self._found.append(f"{hour}:{minutes}")
+            self._tokens.append(f"{hour}:{minutes}")
             return
         hours = int(hour)
         half = HALVES_OF_DAY.get(self._word(), "")
@@ -205,38 +205,38 @@ class _Reading:
             half = "p.m."
         elif not half and hour[0] == "0":
             half = "a.m."
-        self._found.append(f"{hours % 12 or 12}" + (f":{minutes}" if minutes.strip("0") else ""))
+        self._tokens.append(f"{hours % 12 or 12}" + (f":{minutes}" if minutes.strip("0") else ""))
         if half:
-            self._found.append(half)
+            self._tokens.append(half)
 
     def _nth(self, value: str, ending: str) -> None:
         """ "4th" in a date is a number, elsewhere "fourth"."""
         of = self._word() == "of"
-        dated = bool(self._found) and self._found[-1] in MONTHS.values()
+        dated = bool(self._tokens) and self._tokens[-1] in MONTHS.values()
         if dated or self._word(of) in MONTHS:
             self._at += of
             self._day(value)
         else:
             word = value + ending
-            self._found.append(_NTH[word] if word in ("1st", "2nd", "3rd") else word)
+            self._tokens.append(_NTH[word] if word in ("1st", "2nd", "3rd") else word)
 
     def _day(self, value: str) -> None:
         """Puts a day before its month, whichever comes first in the text."""
-        found = self._found
-        verb = found[-1:] != [] and found[-1] in _VERBS and self._word() in UNITS
-        month = bool(found) and found[-1] in MONTHS.values() and not verb
-        if month and value.isdigit() and len(value) < 3 and not any(map(is_number, found[-2:-1])):
-            found.insert(-1, value)
+        tokens = self._tokens
+        verb = tokens[-1:] != [] and tokens[-1] in _VERBS and self._word() in UNITS
+        month = bool(tokens) and tokens[-1] in MONTHS.values() and not verb
+        if month and value.isdigit() and len(value) < 3 and not any(map(is_number, tokens[-2:-1])):
+            tokens.insert(-1, value)
         else:
-            found.append(value)
+            tokens.append(value)
 
     def _month(self, month: str) -> None:
-        if self._found[-1:] == ["of"]:
-            self._found.pop()
-        self._found.append(month)
+        if self._tokens[-1:] == ["of"]:
+            self._tokens.pop()
+        self._tokens.append(month)
         self._at += 1
         day = _NUMBER.fullmatch(self._word())
-        dated = len(self._found) > 1 and is_number(self._found[-2])
+        dated = len(self._tokens) > 1 and is_number(self._tokens[-2])
         if day and not day[1] and not day[2] and len(day[3]) < 3 and day[4] != "%" and not dated:
             self._day(number(day[3]))
             self._at += 1
@@ -248,11 +248,11 @@ class _Reading:
         last = 0
         if self._word() == "dozen" or NUMERALS[self._word()] >= 100:
             # "a million" is a number, "several million" none.
-            if self._found[-1:] != ["a"]:
-                self._found.append(self._word())
+            if self._tokens[-1:] != ["a"]:
+                self._tokens.append(self._word())
                 self._at += 1
                 return
-            self._found.pop()
+            self._tokens.pop()
             part, last = 1, 1
         while True:
             word = self._word()
@@ -276,7 +276,7 @@ class _Reading:
             self._at += 1 + more
         alone = self._at == start + 1 and self._words[start] == "one"
         if alone and not sign and not self._measured():
-            self._found.append("one")
+            self._tokens.append("one")
             return
         self._value(sign + str(total + part))
 
@@ -288,18 +288,18 @@ class _Reading:
     def _half(self) -> None:
         """Half of something is 50 %; "the second half" is a part, half a million a number."""
         self._at += 1
-        before = self._found[-1] if self._found else ""
+        before = self._tokens[-1] if self._tokens else ""
         if before in _PARTS:
-            self._found.append("half")
+            self._tokens.append("half")
             return
         if before in ("a", "one"):
-            self._found.pop()
+            self._tokens.pop()
         if self._word() == "a" and NUMERALS.get(self._next(), 0) >= 100:
             value = NUMERALS[self._next()] // 2
             self._at += 2
             self._value(str(value))
             return
-        self._found.append("50%")
+        self._tokens.append("50%")
 
     def _percent(self) -> int:
         """How many words of "per cent" stand here."""
@@ -318,7 +318,7 @@ class _Reading:
             words = 1
         self._at += words
         if percent or words:
-            self._found_percent(value)
+            self._put_percent(value)
             return
         hour = _HOUR.fullmatch(value)
         if hour and not currency and self._word() in HALVES_OF_DAY:
@@ -326,7 +326,7 @@ class _Reading:
             return
         self._day(value)
         if currency:
-            self._found.append(currency)
+            self._tokens.append(currency)
             if UNITS.get(self._word()) == currency:
                 self._at += 1
             return
@@ -336,7 +336,7 @@ class _Reading:
         unit = _HEAT.get(word, "") if self._words[self._at - 1] in _DEGREES else ""
         unit = unit or UNITS.get(word, "")
         if unit:
-            self._found.append(unit)
+            self._tokens.append(unit)
             self._at += 1
 
     def _scaled(self, value: str, money: bool) -> str:
@@ -357,14 +357,14 @@ class _Reading:
                 break
         return value
 
-    def _found_percent(self, value: str) -> None:
-        found = self._found
-        value = next((whole for third, whole in _THIRDS if third.fullmatch(value)), value)
+    def _put_percent(self, value: str) -> None:
+        tokens = self._tokens
+        value = next((exact for third, exact in _THIRDS if third.fullmatch(value)), value)
         # In "50 to 60 %" and "50-60 %" both are percentages.
-        at = len(found) - 1
-        between = at >= 2 and found[at] == "and" and found[at - 2] == "between"
-        if at >= 1 and (found[at] in ("to", "or") or between):
+        at = len(tokens) - 1
+        between = at >= 2 and tokens[at] == "and" and tokens[at - 2] == "between"
+        if at >= 1 and (tokens[at] in ("to", "or") or between):
             at -= 1
-        if at >= 0 and found[at].isdigit() and len(found[at]) < 3:
-            found[at] += "%"
-        found.append(value + "%")
+        if at >= 0 and tokens[at].isdigit() and len(tokens[at]) < 3:
+            tokens[at] += "%"
+        tokens.append(value + "%")

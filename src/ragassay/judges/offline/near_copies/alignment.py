@@ -99,11 +99,16 @@ def _row(sentence: Parsed, known: frozenset[str]) -> _Row:
 
 
 def compared(one: Parsed, other: Parsed, near: Nearness = COPY) -> Kind | Literal["same"] | None:
-    """How a sentence differs from another one.
+    """Compares a sentence with another one.
+
+    Args:
+        one: the sentence.
+        other: the sentence that it may contradict.
+        near: how alike they must be.
 
     Returns:
-        What contradicts; ``same`` where nothing does; ``None`` where the sentences do not speak of
-        the same thing.
+        The kind of contradiction; ``same`` where there is none; ``None`` where the two sentences
+        are not about the same thing.
     """
     own, its, pairs = _aligned(one, other, _opening_names(one, other))
     same_voice = len(one.by) == len(other.by)
@@ -112,11 +117,11 @@ def compared(one: Parsed, other: Parsed, near: Nearness = COPY) -> Kind | Litera
     if not pairs:
         return None
     (first, its_first), (last, its_last) = pairs[0], pairs[-1]
-    whole, within = _shares(own, [a for a, _ in pairs])
-    its_whole, its_within = _shares(its, [b for _, b in pairs])
-    if near.either and its_whole > whole and len(its.marks) >= LONG_ENOUGH:
-        whole, its_within = its_whole, within
-    if whole < near.held or its_within < near.spread:
+    held, spread = _shares(own, [a for a, _ in pairs])
+    its_held, its_spread = _shares(its, [b for _, b in pairs])
+    if near.either and its_held > held and len(its.marks) >= LONG_ENOUGH:
+        held, its_spread = its_held, spread
+    if held < near.held or its_spread < near.spread:
         return None
     framed = one.framed != other.framed
     unlike = {}  # What one sentence denies and the other one does not: whether the first one does.
@@ -138,7 +143,7 @@ def compared(one: Parsed, other: Parsed, near: Nearness = COPY) -> Kind | Litera
     )
     if agreed < _LEAST or (wrong and exchanged and not same_voice):
         return None
-    if wrong and its_within < near.within:
+    if wrong and its_spread < near.within:
         return None
     if wrong:
         return own.places[wrong[0][0]] or None
@@ -146,16 +151,21 @@ def compared(one: Parsed, other: Parsed, near: Nearness = COPY) -> Kind | Litera
         return "number"
     if _voice_exchanged((one, own), (other, its)) or _voice_exchanged((other, its), (one, own)):
         return "roles"
-    said = _denials(one, own, first, last), _denials(other, its, its_first, its_last)
-    odd = ((sum(counts for each in said for counts in each) + len(undone)) % 2 == 1) != framed
+    negations = _denials(one, own, first, last), _denials(other, its, its_first, its_last)
+    odd = ((sum(counts for each in negations for counts in each) + len(undone)) % 2 == 1) != framed
     against = set(unlike.values())
     # One negation in each may stand elsewhere: "not in May but in June", "in June, not in May".
-    odd = odd or len(against) > (max(map(len, said)) < 2)
+    odd = odd or len(against) > (max(map(len, negations)) < 2)
     return "negation" if odd else "same"
 
 
 def replaced(one: Parsed, other: Parsed, near: Nearness = COPY) -> Word | None:
     """The one word of a sentence that stands in the place of another one in a near copy.
+
+    Args:
+        one: the sentence.
+        other: a near copy of it.
+        near: how alike they must be.
 
     Returns:
         The word; ``None`` where other things differ as well, or where it is a number, a unit or a
@@ -303,7 +313,7 @@ def _wrong(own: _Row, its: _Row, pairs: list[tuple[int, int]]) -> list[tuple[int
     free = {*range(len(own.marks))}.difference(a for a, _ in pairs)
     its_free = {*range(len(its.marks))}.difference(b for _, b in pairs)
     moved, its_moved = own.filling(free), its.filling(its_free)
-    found = []
+    wrong = []
     for a, b in pairs:
         new, missing = own.fillers[a] - its.fillers[b], its.fillers[b] - own.fillers[a]
         if own.places[a] == "opposite":
@@ -311,13 +321,13 @@ def _wrong(own: _Row, its: _Row, pairs: list[tuple[int, int]]) -> list[tuple[int
         else:
             differ = bool(new and missing)
         if differ and not new <= its_moved and not missing <= moved:
-            found.append((a, b))
-    return found
+            wrong.append((a, b))
+    return wrong
 
 
 def _denials(sentence: Parsed, row: _Row, first: int, last: int) -> list[bool]:
     """The negations from right before the first match to the last one: whether each counts. The
     first one does: what it is joined to is not compared."""
     start, end = row.starts[first], row.starts[last]
-    found = [counts for at, counts in sentence.denied if start <= at <= end]
-    return [True, *found[1:]] if found else found
+    counted = [counts for at, counts in sentence.denied if start <= at <= end]
+    return [True, *counted[1:]] if counted else counted

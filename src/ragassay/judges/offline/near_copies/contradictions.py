@@ -35,8 +35,8 @@ def contradiction(text: str, passages: Iterable[str], near: Nearness = COPY) -> 
         sentence that one of the nearest sentences agrees with is not contradicted.
     """
     each = tuple(passages)
-    found = (_contradiction(sentence, each, near) for sentence in sentences(text))
-    return next(filter(None, found), None)
+    kinds = (_contradiction(sentence, each, near) for sentence in sentences(text))
+    return next(filter(None, kinds), None)
 
 
 def _without_asides(sentence: str, other: Parsed) -> str:
@@ -50,11 +50,11 @@ def _without_asides(sentence: str, other: Parsed) -> str:
 
 @lru_cache(maxsize=4096)
 def _contradiction(sentence: str, passages: tuple[str, ...], near: Nearness) -> Kind | None:
-    found = _verdict(sentence, passages, near)
-    parts = clauses(sentence) if found is None else ()
+    kind = _verdict(sentence, passages, near)
+    parts = clauses(sentence) if kind is None else ()
     each = (_verdict(part, passages, near) for part in parts)
-    found = found or next((how for how in each if how not in (None, "same")), None)
-    return None if found == "same" else found
+    kind = kind or next((how for how in each if how not in (None, "same")), None)
+    return None if kind == "same" else kind
 
 
 def _verdict(
@@ -62,7 +62,7 @@ def _verdict(
 ) -> Kind | Literal["same"] | None:
     """How the sentences nearest to a sentence contradict it; ``same`` where one agrees with it."""
     own = parsed(sentence)
-    found: Kind | None = None
+    kind: Kind | None = None
     for text in nearest(sentence, passages, near.either):
         how = _against(own, text, near)
         if how in (None, "same"):
@@ -70,8 +70,8 @@ def _verdict(
             how = "word" if word is not None and not _stands(word, passages) else how
         if how == "same":
             return "same"
-        found = found or how
-    return found
+        kind = kind or how
+    return kind
 
 
 def _against(own: Parsed, text: str, near: Nearness) -> Kind | Literal["same"] | None:
@@ -108,7 +108,7 @@ def clauses(sentence: str) -> tuple[str, ...]:
     A part begins with a capital letter or an article, and has a verb and three words.
     """
     parts = [part for part in _CLAUSE.split(sentence) if part]
-    whole = len(parts) > 1 and all(
+    each_says_something = len(parts) > 1 and all(
         len(content(part)) >= _WORDS and any(map(is_verb, tokens(part))) for part in parts
     )
-    return tuple(parts) if whole else ()
+    return tuple(parts) if each_says_something else ()

@@ -45,23 +45,28 @@ def _indexed(passage: str) -> _Indexed:
 
 def _candidates(words: Iterable[str], places: dict[str, list[int]]) -> list[int]:
     """The sentences that hold any of some words, those with rare words first."""
-    found: dict[int, None] = {}
+    candidates: dict[int, None] = {}
     for word in sorted(words, key=lambda word: (len(places.get(word, ())), word)):
-        found.update(dict.fromkeys(places.get(word, ())[:_SEEN]))
-        if len(found) >= _SEEN:
+        candidates.update(dict.fromkeys(places.get(word, ())[:_SEEN]))
+        if len(candidates) >= _SEEN:
             break
-    return list(found)
+    return list(candidates)
 
 
 def holding(words: Set[str], passage: str) -> list[str]:
-    """The sentences of a passage that hold more than half the weight of some words."""
+    """The sentences of a passage that hold more than half the weight of some words.
+
+    Args:
+        words: stems.
+        passage: its text.
+    """
     stems, _, places = _indexed(passage)
     each = evidence_sentences(passage)
-    whole = weigh(words)
+    total = weigh(words)
     return [
         each[at]
         for at in _candidates(words, places)
-        if 2 * weigh(word for word in words if word in stems[at]) > whole
+        if 2 * weigh(word for word in words if word in stems[at]) > total
     ]
 
 
@@ -74,14 +79,14 @@ def nearest(sentence: str, passages: Iterable[str], either: bool = False) -> lis
         either: whether sentences whose own words the sentence mostly holds count as well.
     """
     words = {stemmed: weight(stemmed) for stemmed in content(sentence)}
-    whole = sum(words.values())
+    total = sum(words.values())
     near: set[tuple[float, str]] = set()
     for passage in passages:
         stems, weights, places = _indexed(passage)
         each = evidence_sentences(passage)
         for at in _candidates(words, places):
             held = sum(heavy for word, heavy in words.items() if word in stems[at])
-            least = weights[at] if either and len(stems[at]) >= LONG_ENOUGH else whole
-            if held >= _CLOSE * min(whole, least):
-                near.add((-held / min(whole, least), each[at]))
-    return [found for _, found in sorted(near)[:_MOST]]
+            least = weights[at] if either and len(stems[at]) >= LONG_ENOUGH else total
+            if held >= _CLOSE * min(total, least):
+                near.add((-held / min(total, least), each[at]))
+    return [candidate for _, candidate in sorted(near)[:_MOST]]

@@ -29,8 +29,8 @@ def _table() -> _Table:
     for at, line in enumerate((*opposites, *lists.groups("quantifiers"))):
         cut = line.index("|")
         known = {table.classes[word] for word in line if word in table.classes}
-        for word, found in table.classes.items():
-            if found in known:
+        for word, class_name in table.classes.items():
+            if class_name in known:
                 table.classes[word] = at
         for side, forms in enumerate((line[:cut], line[cut + 1 :])):
             for form in forms:
@@ -46,6 +46,10 @@ def class_of(word: str) -> int | None:
 
 def opposed(one: str, other: str) -> bool | None:
     """Whether a word is contradicted by another one that stands in its place.
+
+    Args:
+        one: the word.
+        other: the word in its place.
 
     Returns:
         True for opposites, and where the first word says more than the second one ("all" beside
