@@ -59,6 +59,7 @@ from .tokens import (
     Token as Token,
     create_token as create_token,
     find_token as find_token,
+    has_tokens as has_tokens,
     list_tokens as list_tokens,
     revoke_token as revoke_token,
 )

@@ -71,6 +71,12 @@ def list_tokens(store: Store) -> list[Token]:
     return [Token(**row._mapping) for row in rows]
 
 
+def has_tokens(store: Store) -> bool:
+    """Whether there is any token: then every request needs one."""
+    with store.reading() as connection:
+        return connection.execute(select(tokens.c.id).limit(1)).first() is not None
+
+
 def revoke_token(store: Store, key: str) -> None:
     """Deletes a token: from now on it allows nothing.
 
