@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 import ragassay
 from ragassay import formats, metrics, suites
+from ragassay.errors import UsageError
 from ragassay.metrics.core import metric, naming
 
 METRIC = '''
@@ -47,6 +50,7 @@ FORMAT = Format("shout", "One answer a line", (".shout",), sniff, read)
 
 @pytest.fixture
 def added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    naming.known()  # ours are there before the additions, and stay after them
     for package, source in ((metrics, METRIC), (suites, SUITE), (formats, FORMAT)):
         folder = tmp_path / package.__name__
         folder.mkdir()
@@ -59,8 +63,37 @@ def added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     yield tmp_path
     metric._CLASSES.clear()
     metric._CLASSES.update(before)
+    for name in [name for name in sys.modules if name.rpartition(".")[2].startswith("zz_")]:
+        del sys.modules[name]
     for cache in caches:
         cache.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("package", "source", "message"),
+    [
+        (suites, SUITE.replace('"loud"', '"qa"'), "Two suites are called 'qa'"),
+        (formats, FORMAT.replace('"shout"', '"csv"'), "Two formats are called 'csv'"),
+        (metrics, METRIC.replace('"shout"', '"em"'), "Two metrics are called 'em'"),
+    ],
+)
+def test_a_name_that_is_taken_is_refused(
+    added: Path, package: ModuleType, source: str, message: str
+) -> None:
+    folder = added / package.__name__
+    (folder / "zz_again.py").write_text(source)
+    for cache in (naming.known, suites.known, formats.known):
+        cache.cache_clear()
+    known = naming.known if package is metrics else package.known
+    with pytest.raises(UsageError, match=message):
+        known()
+
+
+def test_the_help_of_suite_names_them_all() -> None:
+    from ragassay.engine.config import RunConfig, options_of
+
+    told = options_of(RunConfig)["suite"].help
+    assert all(name in told for name in suites.known())
 
 
 def test_one_file_each_is_enough(added: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,12 +11,14 @@ A package says in its ``pyproject.toml`` what it adds to a group, for example::
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.metadata import EntryPoints, entry_points
-from typing import Any
+from typing import Any, TypeVar
 
-from ragassay.errors import RagassayWarning
+from ragassay.errors import RagassayWarning, UsageError
+
+T = TypeVar("T")
 
 GROUPS = ("metrics", "suites", "formats", "judges", "endpoints", "reports", "plots")
 
@@ -50,6 +52,24 @@ def added(group: str) -> Mapping[str, Any]:
                 RagassayWarning,
                 stacklevel=2,
             )
+    return found
+
+
+def by_name(what: str, named: Iterable[tuple[str, T]]) -> dict[str, T]:
+    """What there is of a kind, by name.
+
+    Args:
+        what: it is, for messages: ``suite``.
+        named: each with its name.
+
+    Raises:
+        UsageError: a name stands for two of them.
+    """
+    found: dict[str, T] = {}
+    for name, one in named:
+        if name in found and found[name] is not one:
+            raise UsageError(f"Two {what}s are called {name!r}. Give one of them another name.")
+        found[name] = one
     return found
 
 

@@ -18,7 +18,7 @@ from ragassay.cli import call  # noqa: E402
 from ragassay.engine.run.scoring import score_stream  # noqa: E402
 from ragassay.metrics.core import naming  # noqa: E402
 from ragassay.metrics.core.metric import Window  # noqa: E402
-from ragassay.metrics.core.whole import Whole  # noqa: E402
+from ragassay.metrics.core.whole import AllSamples  # noqa: E402
 from ragassay.models import ModelOptions, Models, Weights  # noqa: E402
 from ragassay.models.encoders.encoder import Encoder  # noqa: E402
 from ragassay.models.encoders.token_matching import compare  # noqa: E402
@@ -214,7 +214,7 @@ def test_a_baseline_file_rescales(bert: str, tmp_path: Path) -> None:
 # --- idf weights take the whole run ---------------------------------------------------------------
 
 
-def idf_run(bert: str, size: int, whole: Whole | None) -> list[Any]:
+def idf_run(bert: str, size: int, whole: AllSamples | None) -> list[Any]:
     samples = [sample(SENTENCES[at - 1], SENTENCES[at], at=at) for at in range(len(SENTENCES))]
     metrics = [naming.parse(f"bertscore(model={bert},layer=2,idf=true).f")]
     return [
@@ -228,8 +228,8 @@ def test_idf_weights_are_those_of_the_run_and_not_of_a_window(bert: str) -> None
     def read() -> Iterator[Sample]:
         return (sample(None, text) for text in SENTENCES)
 
-    at_once = idf_run(bert, 100, Whole(read))
-    by_two = idf_run(bert, 2, Whole(read))
+    at_once = idf_run(bert, 100, AllSamples(read))
+    by_two = idf_run(bert, 2, AllSamples(read))
     values = [one.value for one in at_once]
     assert [one.value for one in by_two] == pytest.approx(values, abs=CLOSE)
     assert {one.parts["idf_references"] for one in by_two} == {len(SENTENCES)}

@@ -14,7 +14,7 @@ from ragassay.engine.run.ranked_runs import evaluate_run
 from ragassay.errors import RagassayWarning
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.metric import Metric, Window
-from ragassay.metrics.core.whole import Whole
+from ragassay.metrics.core.whole import AllSamples
 from ragassay.metrics.retrieval import ranking_sources
 from ragassay.metrics.retrieval.ranking_metric import RankingMetric
 from ragassay.suites import retrieval_suite
@@ -426,8 +426,8 @@ def test_keys_that_collide_by_chance_change_nothing(monkeypatch: pytest.MonkeyPa
 def test_err_takes_the_largest_grade_of_all_samples_as_the_top_of_the_scale() -> None:
     """Also where windows divide them, or where the grade stands at a query the run lacks."""
     samples = [sample("a", {"a": 1}), sample("b", {"c": 3})]
-    whole = Whole(lambda: samples)
-    (first,) = parse("ERR").score_window(Window(samples[:1], whole=whole))
+    whole = AllSamples(lambda: samples)
+    (first,) = parse("ERR").score_window(Window(samples[:1], all_samples=whole))
     assert isinstance(first, Score) and first.value == 1 / 8
     found = evaluate_run({"q1": {"a": 1}, "q2": {"c": 3}}, {"q1": {"a": 1.0}}, "ERR")
     assert found.values["ERR"].tolist() == [1 / 8, 0.0]

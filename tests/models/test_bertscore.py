@@ -376,7 +376,7 @@ def test_a_model_larger_than_the_memory_says_what_to_do(
     def large(*given: Any) -> Any:
         raise torch.OutOfMemoryError("CUDA out of memory")
 
-    monkeypatch.setattr("ragassay.models.encoders.encoder.whole_encoder", large)
+    monkeypatch.setattr("ragassay.models.encoders.encoder.load_encoder", large)
     with pytest.raises(Unusable, match=r"does not fit into the memory of cpu: use another"):
         encoder(folders["bert"], device="cpu")
 
@@ -413,7 +413,7 @@ def test_a_text_longer_than_the_model_takes_is_cut_and_says_so(folders: dict[str
     for kind in KINDS:
         ours = encoder(folders[kind])
         (row,) = ours.tokens([LONG])
-        assert len(row) == ours.longest == 64 and not row.whole
+        assert len(row) == ours.longest == 64 and not row.complete
         assert row.ids[0] in ours.marks and row.ids[-1] in ours.marks
         found = compare(ours, [(LONG, "a"), ("a", LONG), ("a", "a")])
         assert [one and one.cut for one in found] == [(True, False), (False, True), (False, False)]
@@ -427,7 +427,7 @@ def test_where_a_tokeniser_states_no_maximum_it_is_the_models(tmp_path: Path) ->
         assert match is not None and match.cut == (True, False)
     assert encoder(tiny_encoder(tmp_path / "wide", "bert", limit=4_000)).longest == 64
     boundless = encoder(tiny_encoder(tmp_path / "xlnet", "xlnet", limit=None))
-    assert boundless.longest is None and boundless.tokens([LONG])[0].whole
+    assert boundless.longest is None and boundless.tokens([LONG])[0].complete
 
 
 # --- weights of tokens and of models --------------------------------------------------------------

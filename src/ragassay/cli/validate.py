@@ -12,14 +12,14 @@ from ragassay.cli.configured import configured
 from ragassay.cli.exits import OK
 from ragassay.cli.flags import Switch, takes_options
 
-DATA = (
-    *("suite", "metrics", "ks", "columns", "format", "references", "qrels", "separator"),
-    *("single_chunk", "system", "from_timestamp", "to_timestamp", "limit", "rubric", "nuggets"),
+NOT_OF_DATA = (
+    *("data", "output", "fail_under", "trust_offline"),
+    *("interval", "level", "n_resamples", "seed"),
 )
-"""Options that say which data there are, and what is to be measured of them."""
+"""Options that say neither which data there are nor what is to be measured of them."""
 
 
-@takes_options(names=DATA)
+@takes_options("Parameters", names=("rubric", "nuggets"), without=NOT_OF_DATA)
 def validate(
     data: Path | None = None,
     /,

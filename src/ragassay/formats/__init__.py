@@ -1,6 +1,6 @@
 """Readers and writers: every file format becomes `Sample`s.
 
-`read` streams a file, `load` reads it whole, `from_records` takes what is in memory already. A
+`read` streams a file, `load` reads all of it into a list, `from_records` takes records in memory. A
 format is one file in this package that defines ``FORMAT``.
 """
 

@@ -1,7 +1,7 @@
-"""Under which names each part of a sample is known in the wild, and which one a record uses.
+"""The names under which each part of a sample is known, and which of them a record uses.
 
-A name is compared in lower case, with spaces and hyphens read as underscores, so that
-``Answerability`` and ``User Input`` need no entry of their own.
+A name is compared in lower case, with spaces and hyphens as underscores, so that ``Answerability``
+and ``User Input`` need no entry of their own.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ and nothing unknown."""
 
 
 def folded(name: str) -> str:
-    """A name as it is compared."""
+    """A name in the form in which names are compared."""
     return name.strip().casefold().replace(" ", "_").replace("-", "_")
 
 
@@ -102,9 +102,9 @@ FIELD_OF: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """Which key of a record holds which field (``None``: none does).
+    """Which key of a record holds which field; ``None`` where no key does.
 
-    ``answerability`` lists every key that holds the label, since files carry both spellings.
+    ``answerability`` lists every key that holds the label, since files have both spellings.
     ``rest`` are the keys left over, ``missing`` the keys that the user named and the record lacks.
     """
 
@@ -173,17 +173,17 @@ def plan(keys: Iterable[str], columns: Mapping[str, str]) -> Plan:
     all_keys = list(keys)
     chosen = {field: key for field, key in columns.items() if key in all_keys}
     taken = set(chosen.values())
-    found: dict[str, list[str]] = {}
+    by_field: dict[str, list[str]] = {}
     for key in all_keys:
         field = FIELD_OF.get(folded(key))
         if field is not None and key not in taken and field not in columns:
-            found.setdefault(field, []).append(key)
-    _settle_pair(found, "answer", "answer", "references", columns)
-    _settle_pair(found, "passages", "context", "gold", columns)
-    labels = tuple(found.pop("answerability", ()))
+            by_field.setdefault(field, []).append(key)
+    _settle_pair(by_field, "answer", "answer", "references", columns)
+    _settle_pair(by_field, "passages", "context", "gold", columns)
+    labels = tuple(by_field.pop("answerability", ()))
     if "answerability" in chosen:
         labels = (chosen.pop("answerability"),)
-    for field, candidates in found.items():
+    for field, candidates in by_field.items():
         chosen[field] = _choose(field, candidates)
     used = {*chosen.values(), *labels}
     rest = tuple(key for key in all_keys if key not in used)
@@ -203,8 +203,13 @@ def plan(keys: Iterable[str], columns: Mapping[str, str]) -> Plan:
     )
 
 
-def absent(columns: Mapping[str, str], keys: Iterable[str]) -> InputError | None:
-    """The error for a column that the user named and the data lacks, if there is one."""
+def missing_column(columns: Mapping[str, str], keys: Iterable[str]) -> InputError | None:
+    """The error for a column that the user named and the data lacks; ``None`` where all are there.
+
+    Args:
+        columns: the user's choice, canonical field -> key.
+        keys: the keys of the data.
+    """
     have = list(keys)
     for field, column in columns.items():
         if column not in have:
@@ -218,25 +223,36 @@ def absent(columns: Mapping[str, str], keys: Iterable[str]) -> InputError | None
 
 @lru_cache(maxsize=512)
 def pick(keys: tuple[str, ...], wanted: tuple[tuple[str, ...], ...]) -> tuple[str | None, ...]:
-    """For each group of names, the key that matches the earliest of them."""
+    """For each group of names, the key that matches the earliest of them.
+
+    Args:
+        keys: the keys of an object.
+        wanted: groups of names; earlier names of a group win.
+
+    Returns:
+        One key a group; ``None`` where no key matches.
+    """
     by_name = {folded(key): key for key in reversed(keys)}
     return tuple(next((by_name[n] for n in names if n in by_name), None) for names in wanted)
 
 
 def _settle_pair(
-    found: dict[str, list[str]], field: str, word: str, other: str, columns: Mapping[str, str]
+    by_field: dict[str, list[str]], field: str, word: str, other: str, columns: Mapping[str, str]
 ) -> None:
-    """Two published habits: beside a ``prediction`` (or any other name of the answer), ``answer``
-    is the gold answer (datapizza); beside ``retrieval_context``, ``context`` is the gold context
-    (deepeval). Where the gold has a column of its own, nobody can tell."""
-    candidates = found.get(field, [])
+    """Applies two published habits.
+
+    Beside a ``prediction`` (or any other name of the answer), ``answer`` is the gold answer
+    (datapizza); beside ``retrieval_context``, ``context`` is the gold context (deepeval). Where the
+    gold has a column of its own, the keys are ambiguous.
+    """
+    candidates = by_field.get(field, [])
     beside = [key for key in candidates if folded(key) == word]
     rest = [key for key in candidates if key not in beside]
     if not beside or not rest:
         return
-    if other in found or other in columns:
+    if other in by_field or other in columns:
         raise _ambiguous(field, [rest[0], *beside])
-    found[field], found[other] = rest, beside
+    by_field[field], by_field[other] = rest, beside
 
 
 def _choose(field: str, candidates: list[str]) -> str:

@@ -1,4 +1,4 @@
-"""Answers, references, conversations and labels from the shapes that files hold."""
+"""Answers, references, conversations and labels from their shapes in files."""
 
 from __future__ import annotations
 
@@ -24,7 +24,17 @@ _SPEAKERS: Mapping[str, str] = {
 def answer(value: Any, field: str) -> Answer | None:
     """An answer from a text, from statements with citations, or from an object with either.
 
-    ``predictions`` (MT-RAG) is a list of whole answers; the caller has taken the first.
+    ``predictions`` (MT-RAG) is a list of answers; the caller has taken the first.
+
+    Args:
+        value: what the record holds.
+        field: its name, for errors.
+
+    Returns:
+        The answer; ``None`` where there is none.
+
+    Raises:
+        InputError: the value has another shape.
     """
     if type(value) is str:
         return Answer(value)
@@ -38,14 +48,14 @@ def answer(value: Any, field: str) -> Answer | None:
             raise InputError(
                 f"the answer has no text among {', '.join(map(repr, value))}", field=field
             )
-        said = text(value[text_key], field) if text_key else None
+        words = text(value[text_key], field) if text_key else None
         parts = value[parts_key] if parts_key else None
-        if said is None and parts is None:
+        if words is None and parts is None:
             return None
         if parts is None and value.get("citations"):
-            parts = [{"text": said, "citations": value["citations"]}]
+            parts = [{"text": words, "citations": value["citations"]}]
         stated = _statements(parts, field)
-        return Answer(_joined(stated) if said is None else said, stated)
+        return Answer(_joined(stated) if words is None else words, stated)
     if isinstance(value, list) and all(isinstance(item, dict) for item in value):
         stated = _statements(value, field)
         return Answer(_joined(stated), stated)
@@ -60,21 +70,28 @@ def unknown(value: Any) -> list[str]:
     """The keys of an answer and its statements that `answer` does not read."""
     if not isinstance(value, dict | list):
         return []
-    found: dict[str, None] = {}
+    keys: dict[str, None] = {}
     parts: Any = value
     if isinstance(value, dict):
         text_key, parts_key = pick(tuple(value), _ANSWER_PARTS)
-        found.update(dict.fromkeys(value.keys() - {text_key, parts_key, "citations", "speaker"}))
+        keys.update(dict.fromkeys(value.keys() - {text_key, parts_key, "citations", "speaker"}))
         parts = value[parts_key] if parts_key else None
     for item in parts or ():
-        found.update(dict.fromkeys(item.keys() - {"text", "citations"}))
-    return sorted(found)
+        keys.update(dict.fromkeys(item.keys() - {"text", "citations"}))
+    return sorted(keys)
 
 
 def references(value: Any, field: str) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
     """Reference answers and, where they came as a list of lists, their groups.
 
-    One text is one reference; it is never taken apart by character.
+    A single text is one reference.
+
+    Args:
+        value: what the record holds.
+        field: its name, for errors.
+
+    Raises:
+        InputError: the value has another shape, or a reference is null.
     """
     if value is None:
         return (), ()
@@ -93,14 +110,22 @@ def references(value: Any, field: str) -> tuple[tuple[str, ...], tuple[tuple[str
 
 
 def turns(value: Any, field: str) -> tuple[list[Turn], list[str]]:
-    """The turns of a conversation, and the texts of its system messages."""
+    """The turns of a conversation, and the texts of its system messages.
+
+    Args:
+        value: what the record holds.
+        field: its name, for errors.
+
+    Raises:
+        InputError: it is no list of turns, a turn has no text, or its speaker is unknown.
+    """
     if not isinstance(value, list):
         raise InputError(
             f"{kind(value)} stands where a list of turns is expected",
             field=field,
             hint="Turns are {'speaker': 'user' or 'agent', 'text': ...}.",
         )
-    said: list[Turn] = []
+    conversation: list[Turn] = []
     rules: list[str] = []
     for item in value:
         if not isinstance(item, dict):
@@ -122,12 +147,23 @@ def turns(value: Any, field: str) -> tuple[list[Turn], list[str]]:
         if speaker == "system":
             rules.append(words)
         else:
-            said.append(Turn(speaker, words))
-    return said, rules
+            conversation.append(Turn(speaker, words))
+    return conversation, rules
 
 
 def answerability(value: Any, field: str) -> Answerability | None:
-    """A label from its name in any case, alone or in a list of one, or from a flag."""
+    """A label from its name in any case, alone or in a list of one, or from a flag.
+
+    Args:
+        value: what the record holds.
+        field: its name, for errors.
+
+    Returns:
+        The label; ``None`` where there is none.
+
+    Raises:
+        InputError: it is no label, or there are several.
+    """
     if isinstance(value, list):
         labels = {answerability(item, field) for item in value} - {None}
         if len(labels) > 1:
@@ -158,18 +194,18 @@ def _statements(value: Any, field: str) -> tuple[Statement, ...]:
         return ()
     if not isinstance(value, list):
         raise not_a_list(value, field, "statements")
-    found = []
+    statements = []
     for item in value:
-        said = text(item.get("text"), f"{field}.text") if isinstance(item, dict) else None
-        if said is None:
+        words = text(item.get("text"), f"{field}.text") if isinstance(item, dict) else None
+        if words is None:
             raise InputError(
                 "a statement has no text", field=field, hint="Give {'text': ..., 'citations': []}."
             )
         cited = item.get("citations") or []
         if not isinstance(cited, list):
             raise not_a_list(cited, f"{field}.citations", "passage ids")
-        found.append(Statement(said, tuple(needed_identifier(one, field) for one in cited)))
-    return tuple(found)
+        statements.append(Statement(words, tuple(needed_identifier(one, field) for one in cited)))
+    return tuple(statements)
 
 
 def _joined(statements: Sequence[Statement]) -> str:
@@ -189,37 +225,45 @@ def _reference(item: Any, field: str) -> str:
 
 
 def split_at_query(
-    said: Sequence[Turn], query: str | None, field: str
+    conversation: Sequence[Turn], query: str | None, field: str
 ) -> tuple[str | None, tuple[Turn, ...], Answer | None]:
     """The query, the turns before it and the answer after it.
 
-    Without a query of its own, a conversation asks with its last user turn. With one, the
-    conversation is what came before; should it end with the query itself, that turn is not counted
-    twice.
+    Without ``query``, the last user turn of the conversation is the query. With ``query``, the
+    conversation is what came before it; where it ends with the query itself, that turn is left out.
+
+    Args:
+        conversation: the turns, oldest first.
+        query: the record's own query.
+        field: the name of the conversation, for errors.
 
     Raises:
         InputError: several agent turns follow the last user turn.
     """
     if query is not None:
-        ends_with_it = bool(said) and said[-1] == Turn("user", query)
-        return query, tuple(said[:-1] if ends_with_it else said), None
-    last = max((i for i, turn in enumerate(said) if turn.speaker == "user"), default=None)
+        ends_with_it = bool(conversation) and conversation[-1] == Turn("user", query)
+        return query, tuple(conversation[:-1] if ends_with_it else conversation), None
+    last = max((i for i, turn in enumerate(conversation) if turn.speaker == "user"), default=None)
     if last is None:
-        return None, tuple(said), None
-    after = said[last + 1 :]
+        return None, tuple(conversation), None
+    after = conversation[last + 1 :]
     if len(after) > 1:
         raise InputError(
             f"{len(after)} agent turns follow the last user turn",
             field=field,
             hint="End the conversation with the query, or with the query and its answer.",
         )
-    return said[last].text, tuple(said[:last]), Answer(after[0].text) if after else None
+    return (
+        conversation[last].text,
+        tuple(conversation[:last]),
+        Answer(after[0].text) if after else None,
+    )
 
 
 def enrichments(conversation: Any) -> Mapping[str, Any]:
-    """What MT-RAG says about the query inside its turn."""
+    """What MT-RAG says about the query inside its turn; empty where it says nothing."""
     for item in reversed(conversation):
         if item.get("speaker") == "user":
-            found = item.get("enrichments")
-            return found if isinstance(found, dict) else {}
+            enrichments = item.get("enrichments")
+            return enrichments if isinstance(enrichments, dict) else {}
     return {}

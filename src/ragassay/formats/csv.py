@@ -13,7 +13,15 @@ from ragassay.samples import Sample
 
 
 def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
-    """The samples of a CSV file, one a row."""
+    """The samples of a CSV file, one a row.
+
+    Args:
+        path: the file.
+        mapper: makes the samples.
+
+    Raises:
+        InputError: the file or a row cannot be read.
+    """
     mapper.cells = True
     for line, row in delimited.rows(path):
         yield mapper.sample(row, line)

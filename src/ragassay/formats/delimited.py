@@ -1,7 +1,7 @@
 """Text tables: rows of CSV and TSV files, one by one.
 
-Cells are text. An empty cell means that nothing was given (CSV has no other way to say it); lists
-stand in a cell as JSON.
+Cells are text. An empty cell means that nothing was given (CSV cannot say it otherwise); lists are
+JSON in a cell.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from ragassay.formats import opening
 
 Row = dict[str, str | None]
 _EXCEL = re.compile(r"""(?i)"?sep=([^\w"'\r\n])"?\s*""")
-"""Excel's first line: it says what stands between cells, and is no part of the table."""
+"""Excel's first line: it names the delimiter and is not part of the table."""
 
 
 def rows(path: Path, delimiter: str | None = None) -> Iterator[tuple[int, Row]]:
-    """Every row that is not blank, as column -> cell (``None`` where it is empty), with the line
-    that it begins in.
+    """Every row that is not blank, with the line that it begins in.
 
-    A line ``sep=;`` before the header names the delimiter, as Excel writes it.
+    A row maps column to cell, ``None`` where the cell is empty. A line ``sep=;`` before the header
+    names the delimiter, as Excel writes it.
 
     Args:
         path: the file.
@@ -71,7 +71,7 @@ def rows(path: Path, delimiter: str | None = None) -> Iterator[tuple[int, Row]]:
 
 
 def demand(row: Row, columns: Iterable[str], path: Path, wanted: str) -> None:
-    """Looks whether a table has the columns that a format cannot do without.
+    """Checks that a table has the columns that a format needs.
 
     Args:
         row: any row of it.
@@ -93,7 +93,7 @@ def demand(row: Row, columns: Iterable[str], path: Path, wanted: str) -> None:
 
 
 def header(path: Path) -> tuple[str, ...]:
-    """The names in a table's header; empty where the first line is none."""
+    """The names in a table's header; empty where the first line is no header."""
     lines = opening.text_lines(path)
     try:
         first, declared = _opening(lines)

@@ -1,4 +1,4 @@
-"""Which format a file has, by its content first and its name second."""
+"""Which format a file has, first by its content, then by its name."""
 
 from __future__ import annotations
 
@@ -12,6 +12,10 @@ from ragassay.formats.format import Format, Head
 
 def detect(path: Path, formats: Mapping[str, Format]) -> Format:
     """The format that fits best.
+
+    Args:
+        path: the file.
+        formats: the known formats, by name.
 
     Raises:
         InputError: the file cannot be opened, or none fits.
@@ -34,7 +38,7 @@ def detect(path: Path, formats: Mapping[str, Format]) -> Format:
 
 
 def _demand_json(start: Head) -> None:
-    """A file that calls itself JSON Lines fits no format because its first line is none: says so.
+    """Refuses a JSON Lines file whose first line is no JSON, with that line as the reason.
 
     Raises:
         InputError: with the line.
@@ -46,7 +50,7 @@ def _demand_json(start: Head) -> None:
 
 
 def head(path: Path) -> Head:
-    """What detection looks at."""
+    """The beginning of a file, which detection looks at."""
     suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() != ".gz"]
     suffix = suffixes[-1] if suffixes else ""
     with opening.opened(path) as stream:

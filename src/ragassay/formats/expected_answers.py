@@ -19,7 +19,7 @@ def joined(samples: Iterable[Sample], path: str | Path) -> Iterator[Sample]:
     """The samples with the references that a table holds for them.
 
     Rows belong to samples by ``query_id``, in a table without that column by ``query``. A sample
-    without a row, or with an empty one, stays as it is; how many those are is told as a warning.
+    without a row, or with an empty one, stays unchanged; a warning gives their number.
 
     Args:
         samples: any.
@@ -31,9 +31,13 @@ def joined(samples: Iterable[Sample], path: str | Path) -> Iterator[Sample]:
     by_id, answers = _read(Path(path))
     lacking = 0
     for sample in samples:
-        found = answers.get((sample.id if by_id else sample.query) or "")
-        lacking += found is None
-        yield sample if found is None else replace(sample, references=(found,), reference_groups=())
+        expected = answers.get((sample.id if by_id else sample.query) or "")
+        lacking += expected is None
+        yield (
+            sample
+            if expected is None
+            else replace(sample, references=(expected,), reference_groups=())
+        )
     if lacking:
         warnings.warn(
             f"{path}: {lacking:,} of the samples {either(lacking, 'has', 'have')} no expected "
@@ -44,8 +48,8 @@ def joined(samples: Iterable[Sample], path: str | Path) -> Iterator[Sample]:
 
 
 def _read(path: Path) -> tuple[bool, dict[str, str]]:
-    """Whether rows go by id, and the expected answers."""
-    found: dict[str, str] = {}
+    """Whether rows belong to samples by id, and the expected answers."""
+    answers: dict[str, str] = {}
     key = _ID
     for line, row in delimited.rows(path):
         key = _ID if _ID in row else _QUERY
@@ -53,11 +57,11 @@ def _read(path: Path) -> tuple[bool, dict[str, str]]:
         name, expected = row[key], row[_EXPECTED]
         if name is None or expected is None:
             continue
-        if found.setdefault(name, expected) != expected:
+        if answers.setdefault(name, expected) != expected:
             raise InputError(
                 f"the query {name!r} has another expected answer above",
                 path=path,
                 line=line,
                 field=_EXPECTED,
             )
-    return key == _ID, found
+    return key == _ID, answers

@@ -1,6 +1,7 @@
-"""From the values that files hold to the nouns: one function for each part of a sample.
+"""From values in files to the parts of a sample: one function for each part.
 
-Every function raises `InputError` without a place; whoever knows the file and the line adds it.
+Every function raises `InputError` without a place; the caller that knows the file and the line adds
+it. Every ``field`` is the name of the value in the data, for errors.
 """
 
 from __future__ import annotations
@@ -28,10 +29,18 @@ _YEAR_9999 = 253402300800.0
 
 
 def text(value: Any, field: str) -> str | None:
-    """A text, or ``None`` where nothing was given. A number is its text: 1965 and 1965.0 are "1965"
-    (a frame makes floats of whole numbers where one is missing).
+    """A text, or ``None`` where nothing was given.
 
-    A float from 2^53 on is refused, since its digits may not be those that were written.
+    A number becomes its text: 1965 and 1965.0 are "1965" (a frame turns whole numbers into floats
+    where one is missing).
+
+    Args:
+        value: what the record holds.
+        field: its name, for errors.
+
+    Raises:
+        InputError: it is no text or number, or a float from 2^53 on, whose digits may not be those
+            that were written.
     """
     if value is None or type(value) is str:
         return value
@@ -47,7 +56,16 @@ def text(value: Any, field: str) -> str | None:
 
 
 def identifier(value: Any, field: str) -> str | None:
-    """An id. Whole numbers become text, so that 7, 7.0 and "7" are one id."""
+    """An id, or ``None`` where nothing was given. Whole numbers become text, so that 7, 7.0 and "7"
+    are one id.
+
+    Args:
+        value: what the record holds.
+        field: its name, for errors.
+
+    Raises:
+        InputError: it is no text or whole number below 2^53.
+    """
     if value is None or type(value) is str:
         return value
     if isinstance(value, float) and value.is_integer() and abs(value) < _EXACT:
@@ -62,7 +80,15 @@ def identifier(value: Any, field: str) -> str | None:
 
 
 def whole_number(value: Any, field: str) -> int | None:
-    """An integer, also when it was read as ``"3"`` or ``3.0``."""
+    """An integer, even where it was read as ``"3"`` or ``3.0``; ``None`` where nothing was given.
+
+    Args:
+        value: what the record holds.
+        field: its name, for errors.
+
+    Raises:
+        InputError: it is no whole number below 2^53.
+    """
     if value is None or value == "":
         return None
     if isinstance(value, str) and re.fullmatch(r"\s*-?\d{1,15}\s*", value):
@@ -75,7 +101,15 @@ def whole_number(value: Any, field: str) -> int | None:
 
 
 def score(value: Any, field: str) -> float | None:
-    """A finite number."""
+    """A finite number, or ``None`` where nothing was given.
+
+    Args:
+        value: what the record holds.
+        field: its name, for errors.
+
+    Raises:
+        InputError: it is no finite number.
+    """
     if type(value) is float and math.isfinite(value):
         return value
     if value is None:
@@ -90,7 +124,15 @@ def score(value: Any, field: str) -> float | None:
 
 
 def timestamp(value: Any, field: str) -> float | None:
-    """Seconds since 1970, from such a number, a date, or ISO 8601 (UTC where it names no zone)."""
+    """Seconds since 1970, or ``None`` where nothing was given.
+
+    Args:
+        value: such a number, a date, or ISO 8601 (UTC where it names no zone).
+        field: its name, for errors.
+
+    Raises:
+        InputError: it is no point in time before the year 10,000.
+    """
     if value is None or value == "":
         return None
     if isinstance(value, str):
@@ -115,6 +157,10 @@ def timestamp(value: Any, field: str) -> float | None:
 def vectors(value: Any, field: str) -> list[Any]:
     """A list of vectors: lists or arrays of numbers, also as JSON in a cell.
 
+    Args:
+        value: what the record holds.
+        field: its name, for errors.
+
     Raises:
         InputError: it is no list.
     """
@@ -129,33 +175,43 @@ def vectors(value: Any, field: str) -> list[Any]:
 
 
 def unpack(value: Any, field: str) -> Any:
-    """A list or object that stands in a single cell as JSON, or as Python prints it.
+    """A list or object that a single cell holds as JSON, or as Python prints it.
 
-    A text is taken apart only when it begins as a list of texts, objects, lists or whole numbers
-    does; ``[1] Paris is ...`` stays a text.
+    A text is parsed only where it begins like a list of texts, objects, lists or whole numbers;
+    ``[1] Paris is ...`` stays a text.
+
+    Args:
+        value: what the cell holds.
+        field: its name, for errors.
+
+    Returns:
+        The list or object; any other value unchanged.
+
+    Raises:
+        InputError: the text begins like a list but is none, or names a key twice.
     """
     if type(value) is not str or value[:1] not in "[{ \n\t" or not value:
         return value
     if not _LIST_CELL.match(value) and not _OBJECT_CELL.match(value):
         return value
     try:
-        found = orjson.loads(value)
+        parsed = orjson.loads(value)
     except orjson.JSONDecodeError:
         pass
     else:
         try:
-            refuse_repeats(value.encode(), found)
+            refuse_repeats(value.encode(), parsed)
         except InputError as error:
             raise InputError(error.problem, field=field, hint=error.hint) from None
-        return found
+        return parsed
     if re.match(r"\s*\[\s*\d+\s*\]\s*\S", value):
         return value
     try:
-        found = ast.literal_eval(value.strip())
+        parsed = ast.literal_eval(value.strip())
     except (ValueError, SyntaxError, MemoryError, RecursionError):
-        found = None
-    if isinstance(found, list | dict) and not _has_joined_texts(value):
-        return found
+        parsed = None
+    if isinstance(parsed, list | dict) and not _has_joined_texts(value):
+        return parsed
     raise InputError(
         f"the cell begins like a list but is none: {value[:60]!r}",
         field=field,
@@ -164,8 +220,8 @@ def unpack(value: Any, field: str) -> Any:
 
 
 def _has_joined_texts(value: str) -> bool:
-    """Whether two quoted texts touch without a comma, as numpy prints them: Python would join
-    them into one, silently."""
+    """Whether two quoted texts touch without a comma, as numpy prints them; Python would join them
+    silently."""
     before = -1
     for token in tokenize.generate_tokens(io.StringIO(value.strip()).readline):
         if token.type == tokenize.STRING and before == tokenize.STRING:
@@ -176,7 +232,15 @@ def _has_joined_texts(value: str) -> bool:
 
 
 def failure(value: Any, field: str) -> str | None:
-    """Why the system gave no answer; ``False`` and ``""`` say that it did."""
+    """Why the system gave no answer; ``None`` where it gave one (``False`` and ``""`` say so).
+
+    Args:
+        value: what the record holds.
+        field: its name, for errors.
+
+    Raises:
+        InputError: it is no text.
+    """
     if value is None or value is False or value == "":
         return None
     if not isinstance(value, str):  # 0 may mean that all went well
@@ -206,7 +270,15 @@ def is_small(value: Any) -> bool:
 
 
 def needed_identifier(value: Any, field: str) -> str:
-    """An id that must be there."""
+    """An id that must be given.
+
+    Args:
+        value: what the record holds.
+        field: its name, for errors.
+
+    Raises:
+        InputError: there is no id, or it is no text or whole number.
+    """
     name = identifier(value, field)
     if name is None:
         raise InputError("an id is null", field=field)
@@ -214,7 +286,13 @@ def needed_identifier(value: Any, field: str) -> str:
 
 
 def not_a_list(value: Any, field: str, of: str = "texts or objects") -> InputError:
-    """The error for a value that is no list."""
+    """The error for a value that is no list.
+
+    Args:
+        value: what the record holds.
+        field: its name, for errors.
+        of: what the list should hold.
+    """
     return InputError(
         f"{kind(value)} stands where a list of {of} is expected",
         field=field,
@@ -227,11 +305,15 @@ _DEEPEST = 100
 person, and read by few programs."""
 
 
-def shallow(metadata: dict[str, Any], key: str | None) -> dict[str, Any]:
-    """The same metadata.
+def checked_depth(metadata: dict[str, Any], key: str | None) -> dict[str, Any]:
+    """The same metadata, after a check that it is not nested too deeply.
+
+    Args:
+        metadata: the metadata.
+        key: its name, for errors.
 
     Raises:
-        InputError: something in it is nested too deeply.
+        InputError: something in it is nested more than 100 levels deep.
     """
     inner: list[Any] = [metadata]
     for _ in range(_DEEPEST):

@@ -1,6 +1,6 @@
-"""Rows of what is in memory already: lists of mappings, frames, Arrow tables.
+"""Rows of data in memory: lists of mappings, frames, Arrow tables.
 
-Frames are recognised by what they can do, so neither pandas nor polars is ever imported here.
+Frames are recognised by their methods, so neither pandas nor polars is ever imported here.
 """
 
 from __future__ import annotations
@@ -11,15 +11,16 @@ from typing import Any
 
 from ragassay.errors import InputError
 from ragassay.formats.kinds import kind
-from ragassay.formats.opening import mended
+from ragassay.formats.opening import cleaned
 from ragassay.samples import Sample
 
 _SLICE = 2048
 
 
 def rows(records: Any, first: int = 1) -> Iterator[tuple[int, dict[str, Any] | Sample]]:
-    """Each record with its number, as plain values: lists for arrays, ``None`` for every kind of
-    missing value.
+    """Each record with its number, as plain values.
+
+    Arrays become lists, and every kind of missing value becomes ``None``.
 
     Args:
         records: mappings, samples, a frame of pandas or polars, or an Arrow table.
@@ -96,7 +97,7 @@ def _plain(value: Any, key: str) -> Any:
     if value is None or type(value) in (int, bool):
         return value
     if type(value) in (str, float):
-        return mended(value, key)
+        return cleaned(value, key)
     if isinstance(value, Mapping):
         return {str(name): _plain(item, str(name)) for name, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):

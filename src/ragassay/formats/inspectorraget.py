@@ -23,9 +23,17 @@ _CONDITIONED = {"rb_agg": "rb_agg_idk", "rb_llm": "rb_llm_idk", "rl_f": "rl_f_id
 
 
 def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
-    """The samples of the file, one an evaluation. The file is read as a whole: its tables refer
-    to each other."""
-    content = opening.parse_json(opening.whole(path), path)
+    """The samples of the file, one an evaluation. The file is read into memory, because its tables
+    refer to each other.
+
+    Args:
+        path: the file.
+        mapper: makes the samples.
+
+    Raises:
+        InputError: the file cannot be read, or an evaluation refers to a missing task or document.
+    """
+    content = opening.parse_json(opening.read_all(path), path)
     if not isinstance(content, dict):
         raise InputError("the file holds no object", path=path)
     documents = _by(content, "documents", "document_id", path)
@@ -94,7 +102,7 @@ def _context(
 
 
 def _by(content: dict[str, Any], table: str, key: str, path: Path) -> dict[str, dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = {}
+    entries: dict[str, dict[str, Any]] = {}
     lines: dict[str, int] = {}
     for number, row in enumerate(_rows(content, table, path), 1):
         if row.get(key) is None:
@@ -105,7 +113,7 @@ def _by(content: dict[str, Any], table: str, key: str, path: Path) -> dict[str, 
                 field=f"{table}.{key}",
             )
         name = str(row[key])
-        if name in found:
+        if name in entries:
             raise InputError(
                 f"the {key} {name!r} stands in two of the {table}, {lines[name]} and {number}",
                 path=path,
@@ -113,8 +121,8 @@ def _by(content: dict[str, Any], table: str, key: str, path: Path) -> dict[str, 
                 field=f"{table}.{key}",
                 hint="Give each its own id, or remove one.",
             )
-        found[name], lines[name] = row, number
-    return found
+        entries[name], lines[name] = row, number
+    return entries
 
 
 def _rows(content: dict[str, Any], table: str, path: Path) -> list[dict[str, Any]]:

@@ -10,15 +10,14 @@ from ragassay.formats.notes import Notes
 
 
 def _runs(signs: str, least: int) -> str:
-    """The pattern of a sign so many times, or more often, in a row."""
+    """A pattern for one of these signs repeated ``least`` times or more."""
     return "|".join(f"{re.escape(sign)}{{{least},}}" for sign in signs)
 
 
 _WORDS = "sep|separator|chunk|passage|break|split"
 _SIGNS = "|#@~;^$%&+/\\<>:"
-"""Signs of which two between sentences join nothing that belongs together. Not among them: what
-ends or quotes a sentence, and what Markdown and typesetting write (``**``, ``__``, ``==``, ``--``).
-"""
+"""Signs of which two in a row between sentences separate chunks. Not among them: signs that end or
+quote a sentence, and those of Markdown and typesetting (``**``, ``__``, ``==``, ``--``)."""
 
 _MARK = re.compile(
     rf"<<\s*/?\s*(?:{_WORDS})\s*>>|<\|?\s*/?\s*(?:{_WORDS})\s*/?\s*\|?>|\[\[?(?:{_WORDS})\]\]?"
@@ -31,14 +30,14 @@ _MARK = re.compile(
     r"|(?:(?:\\r)?\\n){2,}",
     re.IGNORECASE,
 )
-"""What stands between chunks and hardly ever inside one: a word for it in brackets; a run of one
-sign inside a line, the longer the commoner the sign is; written line ends."""
+"""Separators of chunks that hardly ever occur inside one: a word such as "chunk" in brackets; a run
+of one sign inside a line (the commoner the sign, the longer the run); escaped line ends."""
 
 _HEADING = re.compile(r"^[ \t]*#+[ \t].*$", re.MULTILINE)
-"""A line that begins as a Markdown heading: the ``#`` in it are headings, too."""
+"""A line that begins as a Markdown heading: every ``#`` in it belongs to the heading."""
 
 _BLANK_LINE = re.compile(r"\n[ \t\r]*(?:[-=*_#~+]{3,}[ \t\r]*)?\n")
-"""What stands between chunks, and between the paragraphs of one."""
+"""A separator of chunks that also separates the paragraphs of one."""
 
 _ESCAPES = {r"\n": "\n", r"\r": "\r", r"\t": "\t"}
 
@@ -53,7 +52,7 @@ class Joined:
         refused: a text that seems to hold several chunks and is not cut is an error, because
             metrics that count chunks would count wrongly. Else it is a note, and none where only
             blank lines speak for it.
-        notes: takes what is told.
+        notes: collects remarks about the contexts.
 
     Raises:
         UsageError: a separator, and ``single``.
@@ -79,7 +78,12 @@ class Joined:
         self._has_cut = False
 
     def cut(self, text: str, field: str, line: int) -> list[str]:
-        """The chunks of a context, empty ones included; none of an empty text.
+        """The chunks of a context, including empty ones; an empty text has none.
+
+        Args:
+            text: the context.
+            field: its name, for errors.
+            line: its line, for notes.
 
         Raises:
             InputError: it seems to hold several chunks that nothing cuts, where that is refused.
@@ -99,7 +103,7 @@ class Joined:
         return self._pattern.split(text) if self.separator else [text]
 
     def finish(self) -> None:
-        """Tells, after the last context, that none of them had the separator."""
+        """Notes, after the last context, that none of them had the separator."""
         if self.separator and self._uncut and not self._has_cut:
             self._notes.add(
                 f"contexts without the separator {self.separator!r}",
@@ -143,14 +147,15 @@ class Joined:
 
 
 def _between(pattern: re.Pattern[str], text: str) -> str | None:
-    """What the pattern finds between two pieces of text, as it stands there."""
+    """The text that the pattern matches between two pieces of text; ``None`` where there is
+    none."""
     pieces = [piece for piece in pattern.split(text) if piece.strip()]
-    found = pattern.search(text)
-    return found[0].strip() if found and len(pieces) > 1 else None
+    match = pattern.search(text)
+    return match[0].strip() if match and len(pieces) > 1 else None
 
 
 def _forms(separator: str) -> list[str]:
-    """A separator as it is written, and as it reads where it has escapes."""
+    """A separator as it is written, and with its escapes replaced."""
     read = separator
     for written, meant in _ESCAPES.items():
         read = read.replace(written, meant)

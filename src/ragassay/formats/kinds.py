@@ -1,4 +1,4 @@
-"""What a value is, in words for errors."""
+"""The kind of a value in words, for errors."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 the words of its pages: User Input, Context, Response.
 
 The chunks of a context are joined by the task's separator, which the user names. A row with the
-predictions of several models is one sample for each of them.
+predictions of several models makes one sample for each of them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,15 @@ _WORDS = ({"user_input"}, {"context", "retrieved_context"}, {"response"})
 
 
 def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
-    """The samples of a CSV or JSON Lines file of rows."""
+    """The samples of a CSV or JSON Lines file of rows.
+
+    Args:
+        path: the file.
+        mapper: makes the samples.
+
+    Raises:
+        InputError: the file or a row cannot be read, or a row names the answer or the system twice.
+    """
     mapper.cells = True
     with opening.opened(path) as stream:
         is_json = stream.read(64).lstrip()[:1] in (b"{", b"[")
@@ -55,8 +63,8 @@ def _is_model(column: str) -> bool:
 
 
 def has_names(columns: Iterable[str]) -> bool:
-    """Whether columns are named as ML cube's. With references or gold beside the words of its pages
-    they may be anybody's."""
+    """Whether columns have ML cube's names. The words of its pages count only without a column of
+    references or gold, because others use them too."""
     names = {folded(column) for column in columns}
     if names & {"input_1", "retrieved_context_1"}:
         return True

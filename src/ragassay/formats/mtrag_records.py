@@ -1,8 +1,8 @@
-"""MT-RAG's records as they stand in a file: joined with their tasks, extended by metrics.
+"""MT-RAG's records as JSON objects: joined with their tasks, extended by metrics.
 
 The benchmark's steps read a JSON Lines file and write it again with more in each record's
-``metrics``: a list for each field, one value a target or a passage. Whatever else a record holds
-stays as it is, and floats keep all their digits.
+``metrics``: a list for each field, one value a target or a passage. Everything else in a record
+stays unchanged, and floats keep all their digits.
 """
 
 from __future__ import annotations
@@ -35,12 +35,16 @@ def extended(
 ) -> Record:
     """The record with outcomes among its metrics: as lists, null where there is no score.
 
-    Beside them ``metrics_unscored`` says why there is none, and ``metrics_judge`` who was asked for
-    a field, or stands behind it (``judged_by``: labels by field; an empty one takes what the record
-    has of a field away).
+    Beside them ``metrics_unscored`` says why a field is null, and ``metrics_judge`` who was asked
+    for it.
+
+    Args:
+        record: the record; it is not changed.
+        outcomes: outcomes by field.
+        judged_by: labels of judges by field; an empty label removes the record's own.
 
     Raises:
-        InputError: its ``metrics`` are no object.
+        InputError: the record's ``metrics`` are no object.
     """
     metrics, unscored = _object(record, METRICS), _object(record, UNSCORED)
     judges = {**_object(record, JUDGE), **(judged_by or {})}
@@ -64,7 +68,7 @@ def _object(record: Mapping[str, Any], key: str) -> Record:
 
 
 class Tasks:
-    """A file of tasks, by id. Their records are kept in memory whole.
+    """A file of tasks, by id. Their records are kept in memory.
 
     Args:
         path: JSON Lines with a ``task_id`` in each record.
@@ -94,11 +98,16 @@ class Tasks:
 
     @property
     def unused(self) -> int:
-        """Tasks that no record was joined with so far."""
+        """The number of tasks that no record was joined with so far."""
         return len(self._tasks) - len(self._used)
 
     def join(self, record: Record, path: Path, line: int) -> Record:
-        """The task with what the record says on top: its prediction, its own contexts.
+        """The task, extended by the record: its prediction, its own contexts.
+
+        Args:
+            record: a record with a ``task_id``; its values win, except where they are null.
+            path: the record's file, for errors.
+            line: the record's line.
 
         Raises:
             InputError: there is no such task, or record and task differ in what a task is.
@@ -123,20 +132,25 @@ class Tasks:
                     hint="Leave them out of one of the two files.",
                 )
         self._used.add(name)
-        said = {key: value for key, value in record.items() if value is not None}
-        return {**record, **task, **said}
+        own_values = {key: value for key, value in record.items() if value is not None}
+        return {**record, **task, **own_values}
 
 
 def task_id(record: Mapping[str, Any], path: Path, line: int) -> str:
-    """A record's task, in one of the two spellings ``CONVERSATION<::>TURN`` and ``C::T``.
+    """The id of a record's task, as ``C::T``; the record may spell it ``C<::>T``.
+
+    Args:
+        record: the record.
+        path: its file, for errors.
+        line: its line.
 
     Raises:
         InputError: it has none.
     """
-    found = record.get("task_id")
-    if not isinstance(found, str | int) or found == "":
+    name = record.get("task_id")
+    if not isinstance(name, str | int) or name == "":
         raise InputError("the record has no task_id", path=path, line=line, field="task_id")
-    return str(found).replace("<::>", "::")
+    return str(name).replace("<::>", "::")
 
 
 def _texts(turns: Any) -> list[Any]:
@@ -144,4 +158,4 @@ def _texts(turns: Any) -> list[Any]:
 
 
 def _ignored(what: str, then: str) -> None:
-    """Nothing around a list of tasks is needed."""
+    """Ignores remarks about what surrounds a list of tasks."""

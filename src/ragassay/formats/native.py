@@ -24,14 +24,22 @@ from ragassay.samples import GoldPassage, Passage, Sample
 
 
 def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
-    """The samples of a JSON Lines file (or a JSON list), one by one."""
+    """The samples of a JSON Lines file (or a JSON list), one by one.
+
+    Args:
+        path: the file.
+        mapper: makes the samples.
+
+    Raises:
+        InputError: the file or a record cannot be read.
+    """
     sample = mapper.sample
     for line, record in opening.json_records(path, mapper.note):
         yield sample(record, line)
 
 
 def to_record(sample: Sample) -> dict[str, Any]:
-    """The JSON object that stands for a sample. What is not given is left out."""
+    """The JSON object of a sample. What is not given is left out."""
     record: dict[str, Any] = {"id": sample.id}
     if sample.query is not None:
         record["query"] = sample.query
@@ -93,9 +101,16 @@ def dump(sample: Sample) -> bytes:
 
 
 def write(samples: Iterable[Sample], path: str | os.PathLike[str]) -> int:
-    """Writes samples as JSON Lines (gzip where the name ends in ``.gz``) and says how many.
+    """Writes samples as JSON Lines.
 
     The file appears under its name only when it is complete.
+
+    Args:
+        samples: the samples, in the order of the lines.
+        path: the file; a name that ends in ``.gz`` makes gzip.
+
+    Returns:
+        How many samples were written.
 
     Raises:
         UsageError: the folder cannot be written to.
@@ -129,7 +144,12 @@ def _passage(one: Passage | GoldPassage) -> dict[str, Any]:
 
 @contextmanager
 def packed(raw: IO[bytes], target: Path) -> Iterator[IO[bytes]]:
-    """The stream that compresses where the file's name ends in ``.gz``."""
+    """A stream that compresses where the file's name ends in ``.gz``.
+
+    Args:
+        raw: the file's stream.
+        target: the file's name.
+    """
     if target.suffix != ".gz":
         yield raw
         return

@@ -1,4 +1,4 @@
-"""Facts about the data that a reader tells and reads on: counted, and shown once."""
+"""Remarks about the data that a reader makes and then reads on: counted, and shown once."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from ragassay.errors import RagassayWarning
 
 
 class Notes:
-    """What was noticed while reading.
+    """Remarks made while reading.
 
-    Each kind of fact is one line, with how often it was met and where first. Iterating gives the
-    lines; they stay few however large the file is.
+    Each kind of remark is one line, with its number and its first place. Iterating gives the lines;
+    they stay few however large the file is.
     """
 
     def __init__(self) -> None:
         self._seen: dict[tuple[str, str], tuple[int, int | None]] = {}
 
     def add(self, what: str, then: str, *, line: int | None = None, count: int = 1) -> None:
-        """Counts a fact.
+        """Counts a remark.
 
         Args:
-            what: what was met, as a plural: ``records without an id``.
-            then: what was done about it, as a sentence.
+            what: what occurs, as a plural: ``records without an id``.
+            then: the consequence, as a sentence.
             line: 1-based line (or record) number.
-            count: how often it was met.
+            count: how often it occurs.
         """
         before, first = self._seen.get((what, then), (0, line))
         self._seen[what, then] = (before + count, first)

@@ -4,8 +4,8 @@ JSON Lines, one query a line, as castorini's nuggetizer writes it::
 
     {"qid": "q1", "query": "...", "nuggets": [{"text": "...", "importance": "vital"}, ...]}
 
-``importance`` is ``vital`` or ``okay``. An ``assignment`` beside it is one answer's, and left out.
-A line may have a ``failure`` in place of nuggets: they could not be made, and why.
+``importance`` is ``vital`` or ``okay``. An ``assignment`` beside it belongs to one answer and is
+left out. A line may have a ``failure`` instead of nuggets: the reason why they could not be made.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Nugget:
 class QueryNuggets:
     """The nuggets of one query; none where nothing retrieved holds one.
 
-    ``failure`` says why they could not be made: every answer to that query is unscored for it.
+    ``failure`` says why they could not be made: every answer to that query is then unscored.
     """
 
     id: str
@@ -51,7 +51,7 @@ class QueryNuggets:
     failure: Unscored | None = None
 
     def to_record(self) -> dict[str, Any]:
-        """The object that stands on a line."""
+        """The JSON object of the line."""
         record: dict[str, Any] = {"qid": self.id, "query": self.query}
         record["nuggets"] = [
             {"text": nugget.text, "importance": nugget.importance} for nugget in self.nuggets
@@ -103,10 +103,14 @@ class NuggetBank(Mapping[str, QueryNuggets]):
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def check(self, name: str, query: str | None) -> None:
-        """Makes sure that the entry of a query id is about that query, as far as both say which.
+        """Checks that the entry of a query id is about that query, as far as both name it.
+
+        Args:
+            name: the query's id.
+            query: the query in the data.
 
         Raises:
-            InputError: it is about another one (white space and case aside); names both.
+            InputError: the entry is about another query (white space and case do not matter).
         """
         entry = self._entries.get(name)
         if entry is None or not entry.query or not query or _plain(entry.query) == _plain(query):
@@ -138,12 +142,12 @@ class NuggetBank(Mapping[str, QueryNuggets]):
                 and field.
         """
         source = Path(path)
-        found: dict[str, QueryNuggets] = {}
+        entries: dict[str, QueryNuggets] = {}
         lines: dict[str, int] = {}
         for line, record in opening.json_records(source, lambda what, why: None):
             try:
                 entry = _entry(record)
-                if entry.id in found:
+                if entry.id in entries:
                     raise InputError(
                         f"the query {entry.id!r} stands twice in the bank",
                         field="qid",
@@ -151,15 +155,15 @@ class NuggetBank(Mapping[str, QueryNuggets]):
                     )
             except InputError as error:
                 raise error.at(path=source, line=line) from None
-            found[entry.id] = entry
+            entries[entry.id] = entry
             lines[entry.id] = line
-        if not found:
+        if not entries:
             raise InputError(
                 "the nugget bank holds no query",
                 path=source,
                 hint="Leave --nuggets out, or let a run make a bank: --nuggets pooled.",
             )
-        return cls(found.values(), source, lines)
+        return cls(entries.values(), source, lines)
 
 
 def _entry(record: dict[str, Any]) -> QueryNuggets:

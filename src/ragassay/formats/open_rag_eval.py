@@ -1,7 +1,7 @@
 """Results of Open RAG Eval's connectors: a CSV with one row a passage.
 
-The rows of one query and run stand in rank order, mostly together; one of them holds the answer.
-``NO_ANSWER`` says that the system answered with nothing, ``API_ERROR`` that it failed.
+The rows of one query and run are in rank order, mostly together; one of them holds the answer.
+``NO_ANSWER`` means that the system answered with nothing, ``API_ERROR`` that it failed.
 """
 
 from __future__ import annotations
@@ -28,16 +28,24 @@ _Key = tuple[str | None, str | None, str | None]
 
 
 def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
-    """The samples of the file, one for each query and run, each once its last row was read.
+    """The samples of the file, one for each query and run.
 
-    The file is read twice: first for the last row of each group, then for the samples, so that only
-    groups whose rows are still to come are held.
+    The file is read twice: first to find the last row of each group, then for the samples, so that
+    only incomplete groups are held in memory.
+
+    Args:
+        path: the file.
+        mapper: makes the samples.
+
+    Raises:
+        InputError: the file or a row cannot be read, or the rows of one run contradict each other.
+        UsageError: columns were chosen.
     """
     mapper.refuse_columns("open_rag_eval")
-    last = {_which(one): one[0] for one in _rows(path)}
+    last = {_group_key(one): one[0] for one in _rows(path)}
     begun: dict[_Key, list[Numbered]] = {}
     for one in _rows(path):
-        key = _which(one)
+        key = _group_key(one)
         begun.setdefault(key, []).append(one)
         if one[0] == last[key]:
             yield _sample(begun.pop(key), mapper)
@@ -47,8 +55,8 @@ def _rows(path: Path) -> Iterator[Numbered]:
     return (_checked(line, row, path) for line, row in delimited.rows(path))
 
 
-def _which(numbered: Numbered) -> _Key:
-    """Rows with an id belong together by it; rows without one by their query."""
+def _group_key(numbered: Numbered) -> _Key:
+    """The group of a row: its id and run, or its query and run where it has no id."""
     _, row = numbered
     name = row.get("query_id")
     return name, None if name else row["query"], row.get("query_run")
@@ -65,7 +73,7 @@ def _sample(rows: list[Numbered], mapper: Mapper) -> Sample:
         run = field_values.whole_number(first.get("query_run"), "query_run")
         if run is not None and run < 1:
             raise InputError(f"the run is {run}", field="query_run", hint="Runs count from 1.")
-        said, failure = _said(rows)
+        answer, failure = _answer_and_failure(rows)
         for column in first:
             if column not in (*_COLUMNS, *_OPTIONAL) and any(
                 row[column] != first[column] for _, row in rows
@@ -75,7 +83,7 @@ def _sample(rows: list[Numbered], mapper: Mapper) -> Sample:
                     "The value of the first row is kept in the metadata.",
                     line,
                 )
-        if said == "":
+        if answer == "":
             mapper.note("answers that say NO_ANSWER", "They are kept as empty answers.", line)
         if failure:
             mapper.note("records that say API_ERROR", "They are kept, without an answer.", line)
@@ -85,9 +93,9 @@ def _sample(rows: list[Numbered], mapper: Mapper) -> Sample:
             system=mapper.system,
             repeat=0 if run is None else run - 1,
             passages=_passages(rows, mapper),
-            answer=None if said is None else Answer(said),
+            answer=None if answer is None else Answer(answer),
             failure=failure,
-            metadata=_metadata(first, no_answer=said == "", failed=failure is not None),
+            metadata=_metadata(first, no_answer=answer == "", failed=failure is not None),
         )
     except InputError as error:
         raise error.at(path=mapper.path, line=line) from None
@@ -95,7 +103,7 @@ def _sample(rows: list[Numbered], mapper: Mapper) -> Sample:
     return sample
 
 
-def _said(rows: list[Numbered]) -> tuple[str | None, str | None]:
+def _answer_and_failure(rows: list[Numbered]) -> tuple[str | None, str | None]:
     """The answer ("" for NO_ANSWER, ``None`` where there is none) and the failure."""
     given = {row["generated_answer"]: line for line, row in rows if row["generated_answer"]}
     if len(given) > 1:
@@ -105,29 +113,29 @@ def _said(rows: list[Numbered]) -> tuple[str | None, str | None]:
             field="generated_answer",
             hint="Give each run of a query its own query_run.",
         )
-    said = next(iter(given), None)
-    if said == _API_ERROR:
+    answer = next(iter(given), None)
+    if answer == _API_ERROR:
         return None, _API_ERROR
-    return ("" if said == _NO_ANSWER else said), None
+    return ("" if answer == _NO_ANSWER else answer), None
 
 
 def _metadata(row: Row, *, no_answer: bool, failed: bool) -> dict[str, Any]:
-    """Other columns, as they stand in the first row, the mark of a NO_ANSWER, and what an API_ERROR
-    says in place of a passage."""
+    """Other columns with the values of the first row, a mark for NO_ANSWER, and the text that an
+    API_ERROR has in place of a passage."""
     known = {*_COLUMNS, *_OPTIONAL}
-    found: dict[str, Any] = {
+    metadata: dict[str, Any] = {
         key: cell for key, cell in row.items() if key not in known and cell is not None
     }
     if no_answer:
-        found["no_answer"] = True
+        metadata["no_answer"] = True
     if failed and row["passage_id"] in _NO_PASSAGE and row["passage"]:
-        found["failure_detail"] = row["passage"]
-    return found
+        metadata["failure_detail"] = row["passage"]
+    return metadata
 
 
 def _passages(rows: list[Numbered], mapper: Mapper) -> tuple[Passage, ...] | None:
-    """Passages in rank order; ``None`` where ``NA`` or ``ERROR`` stands in place of all of them."""
-    found, seen = [], set()
+    """Passages in rank order; ``None`` where ``NA`` or ``ERROR`` replaces all of them."""
+    passages, seen = [], set()
     for line, row in rows:
         name, words = row["passage_id"], row["passage"]
         if name in _NO_PASSAGE and row["generated_answer"] in (_NO_ANSWER, _API_ERROR):
@@ -139,10 +147,10 @@ def _passages(rows: list[Numbered], mapper: Mapper) -> tuple[Passage, ...] | Non
         if name is not None and name in seen:
             mapper.note("passage ids that occur twice for one query", "Both are kept.", line)
         seen.add(name)
-        found.append(Passage(words, name))
-    if not found and any(row["passage_id"] in _NO_PASSAGE for _, row in rows):
+        passages.append(Passage(words, name))
+    if not passages and any(row["passage_id"] in _NO_PASSAGE for _, row in rows):
         return None
-    return tuple(found)
+    return tuple(passages)
 
 
 def _checked(line: int, row: Row, path: Path) -> Numbered:

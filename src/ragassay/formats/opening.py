@@ -112,14 +112,20 @@ def text_lines(path: Path) -> Generator[str]:
                 raise not_utf8(error, path, number) from None
 
 
-def whole(path: Path) -> bytes:
-    """All bytes of a file that cannot be read piece by piece."""
+def read_all(path: Path) -> bytes:
+    """All bytes of a file that cannot be read piece by piece, decompressed."""
     with opened(path) as stream:
-        return unpacking.whole(stream, path)
+        return unpacking.read_all(stream, path)
 
 
 def not_utf8(error: UnicodeDecodeError, path: Path | None, line: int | None) -> InputError:
-    """The error for a byte that is not UTF-8."""
+    """The error for a byte that is not UTF-8.
+
+    Args:
+        error: the decoder's error.
+        path: the file.
+        line: its line; ``None`` where the position counts from the beginning of the file.
+    """
     byte = error.object[error.start]
     where = "of the line" if line is not None else "of the file"
     return InputError(
@@ -138,6 +144,11 @@ def parse_json(raw: bytes, path: Path | None = None, line: int | None = None) ->
     (except where a score is expected, which `ragassay.formats.field_values` then refuses), half a
     pair becomes U+FFFD.
 
+    Args:
+        raw: the bytes.
+        path: the file, for errors.
+        line: the line, for errors.
+
     Raises:
         InputError: it is not JSON, not UTF-8, names a key twice in one object, or holds an infinite
             number.
@@ -146,7 +157,7 @@ def parse_json(raw: bytes, path: Path | None = None, line: int | None = None) ->
         value = orjson.loads(raw)
     except orjson.JSONDecodeError as strict:
         try:
-            return mended(json.loads(raw.decode(), object_pairs_hook=_unique))
+            return cleaned(json.loads(raw.decode(), object_pairs_hook=_unique))
         except UnicodeDecodeError as error:
             raise not_utf8(error, path, line) from None
         except InputError as error:
@@ -166,14 +177,18 @@ def parse_json(raw: bytes, path: Path | None = None, line: int | None = None) ->
 
 
 def refuse_repeats(raw: bytes, value: Any) -> None:
-    """Looks whether an object of the text names a key twice; JSON readers keep the last, silently.
+    """Refuses an object that names a key twice; JSON readers silently keep the last value.
 
-    Each key has its colon, so an object with as many keys as the text has colons lost none. Else,
-    the value written again has as many colons as the text, unless a key was lost (or a colon was
-    written as an escape). Only then is the text read again, slowly.
+    Each key has its colon, so an object with as many keys as the text has colons lost none.
+    Otherwise the value, written again, has as many colons as the text unless a key was lost (or a
+    colon was written as an escape). Only then is the text parsed again, slowly.
+
+    Args:
+        raw: the text, as bytes.
+        value: what was read from it.
 
     Raises:
-        InputError: a key stands twice in one object.
+        InputError: a key occurs twice in one object.
     """
     colons = raw.count(b":")
     if isinstance(value, dict) and len(value) == colons:
@@ -188,18 +203,23 @@ def refuse_repeats(raw: bytes, value: Any) -> None:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    unique = dict(pairs)
+    if len(unique) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
         raise InputError(
             f"the key {twice!r} stands twice in one object", field=twice, hint="Keep one of them."
         )
-    return found
+    return unique
 
 
-def mended(value: Any, key: str = "") -> Any:
+def cleaned(value: Any, key: str = "") -> Any:
     """A JSON value without NaN and lone surrogates.
+
+    Args:
+        value: a JSON value.
+        key: the key that holds it: ``NaN`` stays under a key of scores and becomes ``None``
+            elsewhere.
 
     Raises:
         InputError: an infinite number.
@@ -213,9 +233,9 @@ def mended(value: Any, key: str = "") -> Any:
     if isinstance(value, str):
         return value if value.isascii() else _without_lone_surrogates(value)
     if isinstance(value, dict):
-        return {mended(name): mended(item, name) for name, item in value.items()}
+        return {cleaned(name): cleaned(item, name) for name, item in value.items()}
     if isinstance(value, list):
-        return [mended(item, key) for item in value]
+        return [cleaned(item, key) for item in value]
     return value
 
 
@@ -253,15 +273,15 @@ Note = Callable[[str, str], None]
 
 
 def json_records(path: Path, note: Note) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Every object of a JSON Lines file, line by line, or of a JSON document that is a list of
-    objects or holds one, with its line (in a document: its number).
+    """Every object of a JSON Lines file, or of a JSON document that is a list of objects or holds
+    one.
 
-    Where the first line holds a list of records (RAGChecker, batches), every line may; their
-    records are numbered through.
+    Each comes with its line, in a document with its number. Where the first line holds a list of
+    records (RAGChecker, batches), every line may; their records are numbered consecutively.
 
     Args:
         path: the file.
-        note: is told of what stands around such a list.
+        note: called with a remark about what surrounds such a list.
 
     Raises:
         InputError: something is not JSON, or not an object; or an object holds several lists of
@@ -274,7 +294,7 @@ def json_records(path: Path, note: Note) -> Iterator[tuple[int, dict[str, Any]]]
     number, raw = first
     if _is_document(raw):
         stream.close()
-        value = parse_json(whole(path), path)
+        value = parse_json(read_all(path), path)
         if isinstance(value, list):
             yield from ((index, _object(item, path, index)) for index, item in enumerate(value, 1))
         else:
@@ -291,20 +311,22 @@ def json_records(path: Path, note: Note) -> Iterator[tuple[int, dict[str, Any]]]
 
 
 def first_record(path: Path) -> dict[str, Any]:
-    """What `json_records` begins with, or the whole document where that is an object; empty when
-    there is none. Reads little of a JSON Lines file or a list."""
+    """The first record of `json_records`, or the whole document where that is an object.
+
+    Empty when there is none. Reads little of a JSON Lines file or a list.
+    """
     stream = lines(path)
     try:
         _, raw = next(stream, (0, b""))
         if raw.lstrip()[:1] == b"[":
-            found = _first_of_list(path)
+            record = _first_of_list(path)
         else:
-            found = parse_json(whole(path) if _is_document(raw) else raw)
+            record = parse_json(read_all(path) if _is_document(raw) else raw)
     except InputError:
         return {}
     finally:
         stream.close()
-    return found if isinstance(found, dict) else {}
+    return record if isinstance(record, dict) else {}
 
 
 def _unwrapped(
@@ -331,17 +353,18 @@ _LISTS = ("results", "input_data", "data", "samples", "records", "examples", "ro
 
 
 def _list_name(record: Mapping[str, Any], path: Path) -> str | None:
-    """The usual name under which an object that is no sample itself holds a list of records."""
-    found = [name for name in _LISTS if _is_list_of_objects(record.get(name))]
-    if not found or any(FIELD_OF.get(folded(key)) in SUBSTANCE for key in record):
+    """The name under which an object that is no sample itself holds a list of records; ``None``
+    where there is none."""
+    names = [name for name in _LISTS if _is_list_of_objects(record.get(name))]
+    if not names or any(FIELD_OF.get(folded(key)) in SUBSTANCE for key in record):
         return None
-    if len(found) > 1:
+    if len(names) > 1:
         raise InputError(
-            f"an object holds several lists of records: {', '.join(map(repr, found))}",
+            f"an object holds several lists of records: {', '.join(map(repr, names))}",
             path=path,
             hint="Keep one list in a file.",
         )
-    return found[0]
+    return names[0]
 
 
 def _is_list_of_objects(value: Any) -> bool:
@@ -360,7 +383,7 @@ def _first_of_list(path: Path) -> Any:
     try:
         return json.JSONDecoder().raw_decode(start, begin.end() if begin else 0)[0]
     except (ValueError, RecursionError):
-        value = parse_json(whole(path))
+        value = parse_json(read_all(path))
         return value[0] if isinstance(value, list) and value else None
 
 

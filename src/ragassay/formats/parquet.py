@@ -16,7 +16,15 @@ _SLICE = 4096
 
 
 def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
-    """The samples of a Parquet file, one a row."""
+    """The samples of a Parquet file, one a row.
+
+    Args:
+        path: the file.
+        mapper: makes the samples.
+
+    Raises:
+        InputError: the file or a row cannot be read.
+    """
     import polars as pl
 
     mapper.cells = True
@@ -30,8 +38,8 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
                 yield mapper.sample(cast("Record", row), number)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         # A panic is no Exception, and its traceback is on standard error by now.
-        said = (str(error).splitlines() or [type(error).__name__])[0]
-        raise InputError(f"this is no readable Parquet file ({said})", path=path) from None
+        problem = (str(error).splitlines() or [type(error).__name__])[0]
+        raise InputError(f"this is no readable Parquet file ({problem})", path=path) from None
 
 
 def _sniff(head: Head) -> int:

@@ -40,6 +40,12 @@ def passages(value: Any, field: str) -> tuple[Passage, ...] | None:
     Args:
         value: what the record holds.
         field: its name, for errors.
+
+    Returns:
+        The passages; ``None`` where the value is ``None``.
+
+    Raises:
+        InputError: the value has another shape, or a passage has neither text nor id.
     """
     if value is None:
         return None
@@ -54,8 +60,21 @@ def passages(value: Any, field: str) -> tuple[Passage, ...] | None:
 
 
 def ranking(value: Any, field: str) -> tuple[Passage, ...] | None:
-    """Passages known by id only: a list of ids, best first, or a mapping id -> score, which is
-    ranked as TREC does (score descending, then id descending)."""
+    """Passages known by id only.
+
+    A list has ids, best first. A mapping from id to score is ranked as in TREC: score descending,
+    then id descending.
+
+    Args:
+        value: what the record holds.
+        field: its name, for errors.
+
+    Returns:
+        The passages; ``None`` where the value is ``None``.
+
+    Raises:
+        InputError: the value has another shape, or a score is missing.
+    """
     if value is None:
         return None
     if isinstance(value, dict):
@@ -71,15 +90,26 @@ def ranking(value: Any, field: str) -> tuple[Passage, ...] | None:
     raise not_a_list(value, field, "ids")
 
 
-def with_ids(found: tuple[Passage, ...] | None, ids: Any, field: str) -> tuple[Passage, ...] | None:
-    """Texts and ids (see `ranking`) that came in two columns, joined rank by rank."""
+def with_ids(
+    listed: tuple[Passage, ...] | None, ids: Any, field: str
+) -> tuple[Passage, ...] | None:
+    """Passages from texts and ids (see `ranking`) in two columns, joined by rank.
+
+    Args:
+        listed: the passages of the column of texts; ``None`` where there is none.
+        ids: what the column of ids holds.
+        field: the name of the column of ids, for errors.
+
+    Raises:
+        InputError: the numbers differ, the order cannot be known, or a passage has two ids.
+    """
     ranked = ranking(ids, field)
-    if ranked is None or found is None:
-        return found if ranked is None else ranked
-    if len(found) != len(ranked):
+    if ranked is None or listed is None:
+        return listed if ranked is None else ranked
+    if len(listed) != len(ranked):
         raise InputError(
             f"there {either(len(ranked), 'is', 'are')} {plural(len(ranked), 'id')} for "
-            f"{plural(len(found), 'passage')}",
+            f"{plural(len(listed), 'passage')}",
             field=field,
             hint="Give one id for each passage.",
         )
@@ -95,16 +125,27 @@ def with_ids(found: tuple[Passage, ...] | None, ids: Any, field: str) -> tuple[P
             p.text, _either(p.id, other.id, "id", field),
             _either(p.score, other.score, "score", field), p.document, p.start, p.end,
         )
-        for p, other in zip(found, ranked, strict=True)
+        for p, other in zip(listed, ranked, strict=True)
     )  # fmt: skip
 
 
 def gold(value: Any, field: str) -> tuple[GoldPassage, ...] | None:
-    """Gold passages from a list of texts or objects, or a mapping id -> grade or id -> text."""
+    """Gold passages from a list of texts or objects, or a mapping id -> grade or id -> text.
+
+    Args:
+        value: what the record holds.
+        field: its name, for errors.
+
+    Returns:
+        The gold passages; ``None`` where the value is ``None``.
+
+    Raises:
+        InputError: the value has another shape, or a passage has two grades.
+    """
     if value is None:
         return None
     if isinstance(value, list):
-        return _of_one_mind(tuple(_gold(item, field) for item in value), field)
+        return _without_conflicts(tuple(_gold(item, field) for item in value), field)
     if isinstance(value, dict):
         return tuple(
             GoldPassage(id=str(key), text=item)
@@ -118,7 +159,18 @@ def gold(value: Any, field: str) -> tuple[GoldPassage, ...] | None:
 
 
 def gold_ids(value: Any, field: str) -> tuple[GoldPassage, ...] | None:
-    """Gold passages known by id: a list (nested lists are flattened), one id, or id -> grade."""
+    """Gold passages known by id: a list (nested lists are flattened), one id, or id -> grade.
+
+    Args:
+        value: what the record holds.
+        field: its name, for errors.
+
+    Returns:
+        The gold passages; ``None`` where the value is ``None``.
+
+    Raises:
+        InputError: the value has another shape, or an id is missing.
+    """
     if value is None:
         return None
     if isinstance(value, dict):
@@ -132,16 +184,25 @@ def gold_ids(value: Any, field: str) -> tuple[GoldPassage, ...] | None:
 
 
 def gold_with_ids(
-    found: tuple[GoldPassage, ...] | None, ids: Any, field: str
+    listed: tuple[GoldPassage, ...] | None, ids: Any, field: str
 ) -> tuple[GoldPassage, ...] | None:
-    """Gold texts and gold ids (see `gold_ids`) that came in two columns, joined one by one. Where
-    the ids are a mapping, their grades count."""
+    """Gold passages from texts and ids (see `gold_ids`) in two columns, joined one by one. Where
+    the ids are a mapping, its grades are used.
+
+    Args:
+        listed: the passages of the column of texts; ``None`` where there is none.
+        ids: what the column of ids holds.
+        field: the name of the column of ids, for errors.
+
+    Raises:
+        InputError: the numbers differ, or a passage has two ids, texts or grades.
+    """
     named = gold_ids(ids, field)
-    if named is None or found is None:
-        return found if named is None else named
-    if len(found) != len(named):
+    if named is None or listed is None:
+        return listed if named is None else named
+    if len(listed) != len(named):
         raise InputError(
-            f"there are {len(named)} ids for {len(found)} gold passages",
+            f"there are {len(named)} ids for {len(listed)} gold passages",
             field=field,
             hint="Give one id for each gold passage.",
         )
@@ -154,12 +215,12 @@ def gold_with_ids(
             _either(None if g.grade == 1 else g.grade, other.grade, "grade", field)
             if graded else g.grade,
         )
-        for g, other in zip(found, named, strict=True)
+        for g, other in zip(listed, named, strict=True)
     )  # fmt: skip
 
 
 def _either(own: Any, named: Any, what: str, field: str) -> Any:
-    """The value of a passage or of the list beside it.
+    """A value that a passage or the list beside it may have.
 
     Raises:
         InputError: they differ.
@@ -173,10 +234,10 @@ def _either(own: Any, named: Any, what: str, field: str) -> Any:
     return own if named is None else named
 
 
-def _of_one_mind(found: tuple[GoldPassage, ...], field: str) -> tuple[GoldPassage, ...]:
-    """The gold passages, none of which has two grades."""
+def _without_conflicts(listed: tuple[GoldPassage, ...], field: str) -> tuple[GoldPassage, ...]:
+    """The gold passages, after a check that none of them has two grades."""
     grades: dict[str, int] = {}
-    for one in found:
+    for one in listed:
         if one.id is None or one.text is not None or one.document is not None:
             continue
         if grades.setdefault(one.id, one.grade) != one.grade:
@@ -185,7 +246,7 @@ def _of_one_mind(found: tuple[GoldPassage, ...], field: str) -> tuple[GoldPassag
                 field=field,
                 hint="Keep the one that is right.",
             )
-    return found
+    return listed
 
 
 def _passage(item: Any, field: str) -> Passage:

@@ -25,7 +25,8 @@ def known() -> Mapping[str, Format]:
     """Every format by name."""
     ours = [getattr(module, "FORMAT", None) for module in discovery.modules("ragassay.formats")]
     every = [*ours, *extensions.added("formats").values()]
-    return {one.name: one for one in every if isinstance(one, Format)}
+    named = ((one.name, one) for one in every if isinstance(one, Format))
+    return extensions.by_name("format", named)
 
 
 def get(name: str) -> Format:
@@ -115,7 +116,24 @@ def load(
     gold: str | os.PathLike[str] | Qrels | None = None,
     notes: Notes | None = None,
 ) -> list[Sample]:
-    """All samples of a file. Takes and raises what `read` does."""
+    """All samples of a file.
+
+    Args:
+        path: the file; gzip is recognised by its content.
+        format: a name from `known`, where detection is not wanted.
+        columns: field -> column of the data, for names that are not known.
+        separator: what is between the passages of a single text.
+        single_chunk: such a text is one passage, whatever it holds.
+        system: names the system of records that do not name one.
+        limit: how many samples to read at most.
+        gold: relevance judgements that replace the gold passages of their queries.
+        notes: collects remarks about the data; without it they are warnings.
+
+    Raises:
+        InputError: the file, or a record in it, cannot be read.
+        UsageError: an unknown format or field, a limit below 1, or ``single_chunk`` beside a
+            separator.
+    """
     return list(
         read(
             path, format=format, columns=columns, separator=separator, single_chunk=single_chunk,
@@ -155,7 +173,7 @@ def from_records(
     return _mapped(records, mapper, own if notes is None else None)
 
 
-def _mapped(records: Any, mapper: Mapper, unheard: Notes | None) -> Iterator[Sample]:
+def _mapped(records: Any, mapper: Mapper, to_warn: Notes | None) -> Iterator[Sample]:
     for number, record in frames.rows(records):
         if isinstance(record, Sample):
             mapper.claim(record, number)
@@ -163,12 +181,12 @@ def _mapped(records: Any, mapper: Mapper, unheard: Notes | None) -> Iterator[Sam
         else:
             yield mapper.sample(record, number)
     mapper.joined.finish()
-    if unheard is not None:
-        unheard.warn("records")
+    if to_warn is not None:
+        to_warn.warn("records")
 
 
 def _stream(
-    samples: Iterator[Sample], mapper: Mapper, path: Path, unheard: Notes | None
+    samples: Iterator[Sample], mapper: Mapper, path: Path, to_warn: Notes | None
 ) -> Iterator[Sample]:
     first = next(samples, None)
     if first is None:
@@ -176,8 +194,8 @@ def _stream(
     yield first
     yield from samples
     mapper.joined.finish()
-    if unheard is not None:
-        unheard.warn(path)
+    if to_warn is not None:
+        to_warn.warn(path)
 
 
 __all__ = [

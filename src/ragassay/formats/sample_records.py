@@ -23,15 +23,15 @@ _ABOUT_GIVEN = ("given_by", "given_unscored")
 
 
 class Mapper:
-    """Makes the samples of one source: knows the user's columns, and what was seen so far.
+    """Makes the samples of one source: knows the user's columns, and what was read so far.
 
     Args:
         path: where the records come from, for errors; ``None`` for records in memory.
         columns: canonical field -> key, as `aliases.canonical` gives it.
         separator, single_chunk, refuse_joined: see `Joined`, which cuts texts of several passages.
         system: the name of the system where a record gives none.
-        notes: takes what is worth telling.
-        cells: whether lists may stand as text in a cell (CSV, frames). JSON has lists of its own.
+        notes: collects remarks about the data.
+        cells: whether lists may be text in a cell (CSV, frames). JSON has lists of its own.
     """
 
     def __init__(
@@ -80,7 +80,12 @@ class Mapper:
         return sample
 
     def claim(self, sample: Sample, line: int) -> None:
-        """Remembers that a sample stands in a line.
+        """Registers a sample and its line, so that a later sample with the same identity is
+        refused.
+
+        Args:
+            sample: the sample.
+            line: 1-based line or record number.
 
         Raises:
             InputError: an earlier line has the same id, system and repeat.
@@ -99,7 +104,7 @@ class Mapper:
         self._lines[key] = line
 
     def refuse_columns(self, name: str) -> None:
-        """For formats whose names are fixed.
+        """Refuses chosen columns, for formats whose names are fixed.
 
         Raises:
             UsageError: the user named columns.
@@ -111,15 +116,21 @@ class Mapper:
             )
 
     def note(self, what: str, then: str, line: int | None = None) -> None:
-        """Tells a fact that is no error (see `Notes.add`)."""
+        """Adds a remark about the data that is no error (see `Notes.add`).
+
+        Args:
+            what: what occurs, in the plural.
+            then: the consequence, as a sentence.
+            line: where it occurs.
+        """
         self.notes.add(what, then, line=line)
 
     def plan(self, record: Record) -> Plan:
-        """Which key of the record holds which field. Decided once for each set of keys."""
+        """The key of the record that holds each field. Decided once for each set of keys."""
         keys = tuple(record)
         known = self._plans.get(keys)
         if known is None:
-            wrong = None if self._has_begun else aliases.absent(self.columns, keys)
+            wrong = None if self._has_begun else aliases.missing_column(self.columns, keys)
             if wrong is not None:
                 raise wrong
             self._has_begun = True
@@ -129,10 +140,16 @@ class Mapper:
         return known
 
     def made_id(self, query: str | None, history: tuple[Turn, ...], line: int) -> str:
-        """An id for a record that has none: the same query asked of two systems gets the same.
+        """An id for a record that has none.
 
-        It is a hash of the query and the turns before it. Without a query it is the record's
-        number, and two files can only be compared if their records stand in the same order.
+        It is a hash of the query and the turns before it, so that the same query asked of two
+        systems has the same id. Without a query it is the record's number, and two files can only
+        be compared if their records are in the same order.
+
+        Args:
+            query: the record's query.
+            history: the turns before it.
+            line: 1-based line or record number.
         """
         if query is None:
             self.note(
@@ -146,8 +163,8 @@ class Mapper:
             "Their ids are a hash of the query and the turns before it.",
             line,
         )
-        said = orjson.dumps([query, [[turn.speaker, turn.text] for turn in history]])
-        return f"q-{hashlib.blake2b(said, digest_size=8).hexdigest()}"
+        content = orjson.dumps([query, [[turn.speaker, turn.text] for turn in history]])
+        return f"q-{hashlib.blake2b(content, digest_size=8).hexdigest()}"
 
     def _map(self, record: Record, line: int) -> Sample:
         if not self._roots.isdisjoint(record):
@@ -179,11 +196,11 @@ class Mapper:
         if (key := plan.timestamp) is not None:
             parts["timestamp"] = field_values.timestamp(record[key], key)
         metadata = self._metadata(record, plan, line)
-        query, history, said, label = self._conversation(record, plan, metadata)
+        query, history, answer_after, label = self._conversation(record, plan, metadata)
         if history:
             parts["history"] = history
         if metadata:
-            parts["metadata"] = field_values.shallow(metadata, plan.metadata)
+            parts["metadata"] = field_values.checked_depth(metadata, plan.metadata)
         if plan.given is not None and record[plan.given]:
             parts["given"] = record[plan.given] if isinstance(record[plan.given], dict) else {}
         if plan.passage_embeddings is not None or plan.gold_embeddings is not None:
@@ -200,7 +217,7 @@ class Mapper:
             parts["answerability"] = label
         if plan.failure is not None:
             parts["failure"] = field_values.failure(record[plan.failure], plan.failure)
-        answer = self._answer(record, plan, said, line)
+        answer = self._answer(record, plan, answer_after, line)
         if answer is not None and not answer.text and plan.failure not in (None, "failure"):
             # An empty answer beside an error message is none.
             answer = None if parts["failure"] else answer
@@ -210,7 +227,8 @@ class Mapper:
         )
 
     def _with_dotted(self, record: Record) -> Record:
-        """The record with the nested values that have a name of their own (``inputs.question``)."""
+        """The record with those nested values at the top that have a name of their own
+        (``inputs.question``)."""
         flat = dict(record)
         for name, root, key in self._dotted:
             inner = flat.get(root)
@@ -294,9 +312,11 @@ class Mapper:
                 metadata.setdefault(name, value)
         return asked, before, after, label
 
-    def _answer(self, record: Record, plan: Plan, said: Answer | None, line: int) -> Answer | None:
+    def _answer(
+        self, record: Record, plan: Plan, answer_after: Answer | None, line: int
+    ) -> Answer | None:
         if plan.answer is None:
-            return said
+            return answer_after
         value = record[plan.answer]
         if isinstance(value, list) and folded(plan.answer) == "predictions":
             if len(value) > 1:
@@ -305,8 +325,8 @@ class Mapper:
         own = answer_values.answer(value, plan.answer)
         for name in answer_values.unknown(value):
             self.note(f"answers with {name!r} in them", "It was left out.", line)
-        if own is None or said is None or own.text == said.text:
-            return said if own is None else own
+        if own is None or answer_after is None or own.text == answer_after.text:
+            return answer_after if own is None else own
         raise InputError(
             "the record's answer differs from the turn after its query",
             field=plan.answer,
@@ -314,18 +334,19 @@ class Mapper:
         )
 
     def _passages(self, record: Record, plan: Plan, line: int) -> tuple[Any, ...] | None:
-        found = None
+        listed = None
         if plan.passages is not None:
             value = record[plan.passages]
             if isinstance(value, str):
                 value = self.joined.cut(value, plan.passages, line)
-            found = passages.passages(value, plan.passages)
+            listed = passages.passages(value, plan.passages)
         if plan.passage_ids is not None:
-            return passages.with_ids(found, record[plan.passage_ids], plan.passage_ids)
-        return found
+            return passages.with_ids(listed, record[plan.passage_ids], plan.passage_ids)
+        return listed
 
     def _embeddings(self, record: Record, plan: Plan, parts: dict[str, Any]) -> None:
-        """Puts vectors under ``given``. Where the record has no texts, each stands for a chunk."""
+        """Puts vectors under ``given``. Where the record has no texts, each vector makes a
+        chunk."""
         chunks = (("passages", Passage()), ("gold", GoldPassage(text="")))
         for name, (field, chunk) in zip(aliases.EMBEDDINGS, chunks, strict=True):
             key = getattr(plan, name)
@@ -337,15 +358,15 @@ class Mapper:
                 parts[field] = (chunk,) * len(rows)
 
     def _gold(self, record: Record, plan: Plan) -> tuple[Any, ...] | None:
-        found = None
+        listed = None
         if plan.gold is not None:
             value = record[plan.gold]
             if isinstance(value, str):
                 value = self.joined.pieces(value)
-            found = passages.gold(value, plan.gold)
+            listed = passages.gold(value, plan.gold)
         if plan.gold_ids is not None:
-            return passages.gold_with_ids(found, record[plan.gold_ids], plan.gold_ids)
-        return found
+            return passages.gold_with_ids(listed, record[plan.gold_ids], plan.gold_ids)
+        return listed
 
 
 _LISTS = (
@@ -354,14 +375,14 @@ _LISTS = (
 )  # fmt: skip
 
 
-def _texts(found: Mapping[str, Any]) -> dict[str, str]:
-    """The entries that are texts."""
-    return {str(name): value for name, value in found.items() if isinstance(value, str)}
+def _texts(entries: Mapping[str, Any]) -> dict[str, str]:
+    """The entries whose values are texts."""
+    return {str(name): value for name, value in entries.items() if isinstance(value, str)}
 
 
 def _are_runs(value: Any) -> bool:
-    """Whether a value is what our own writer has under ``runs``: a list of whole records, with no
-    other fields than it writes."""
+    """Whether a value is what our own writer puts under ``runs``: a list of full records that have
+    only fields of ours."""
     return (
         isinstance(value, list)
         and bool(value)
@@ -371,7 +392,7 @@ def _are_runs(value: Any) -> bool:
 
 
 def _unpacked(record: Record, plan: Plan) -> Record:
-    """The record with the lists and objects that stand as text in its cells."""
+    """The record with lists and objects in place of their text in cells."""
     keys = [getattr(plan, name) for name in _LISTS] + list(plan.answerability)
     if plan.query is not None and str(record[plan.query])[:2] == "[{":
         keys.append(plan.query)

@@ -2,12 +2,12 @@
 
 A run has six columns (query, ``Q0``, document, rank, score, tag), qrels have four (query,
 iteration, document, grade), separated by spaces or tabs; further columns are ignored, and so are
-blank lines and lines that begin with ``#``. Ranks follow from the scores; a rank column that says
-otherwise is noted. BEIR qrels are tab-separated with the header ``query-id``, ``corpus-id``,
-``score``. All may be gzip.
+blank lines and lines that begin with ``#``. Ranks follow from the scores; a rank column that
+contradicts them causes a warning. BEIR qrels are tab-separated with the header ``query-id``,
+``corpus-id``, ``score``. All may be gzip.
 
-Files are read by polars as a whole. Only when that meets something unexpected are they read again
-line by line, which finds the culprit.
+polars reads a file at once. Only where that meets something unexpected is the file read again line
+by line, which finds the faulty line.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import numpy as np
 from ragassay.counts import share
 from ragassay.errors import InputError, RagassayWarning
 from ragassay.formats import unpacking
-from ragassay.formats.opening import not_utf8, opened, whole
+from ragassay.formats.opening import not_utf8, opened, read_all
 
 if TYPE_CHECKING:
     import polars as pl
@@ -79,7 +79,7 @@ _NO_NUMBER = re.compile(rb"[+-]?(nan|inf|infinity)", re.IGNORECASE)
 
 
 def read_run(path: Path) -> TrecRun:
-    """A TREC run in the order of its lines. Repeated documents are not looked for.
+    """A TREC run in the order of its lines. Repeated documents are not checked for.
 
     Where the rank column contradicts the scores, a `RagassayWarning` says so.
 
@@ -103,7 +103,8 @@ def read_run(path: Path) -> TrecRun:
 
 
 def _n_contradicted(run: pl.DataFrame) -> int:
-    """In how many queries a document with a higher score has a higher rank number, too."""
+    """The number of queries in which a document with a higher score also has a higher rank
+    number."""
     import polars as pl
 
     ranked = run.select(pl.col("query").rle_id(), "score", "_rank")
@@ -148,18 +149,28 @@ def read_qrels_by_query(path: Path) -> Mapping[str, Mapping[str, int]]:
     Raises:
         InputError: see `read_qrels`; also a document that is judged twice for one query.
     """
-    found: dict[str, dict[str, int]] = {}
+    by_query: dict[str, dict[str, int]] = {}
     frame = read_qrels(path)
     for query, document, grade in frame.iter_rows():
-        grades = found.setdefault(query, {})
+        grades = by_query.setdefault(query, {})
         if document in grades:
             raise repeated(path, query, document, run=False)
         grades[document] = grade
-    return found
+    return by_query
 
 
 def repeated(path: Path, query: str, document: str, *, run: bool) -> InputError:
-    """The error for a document that stands twice for one query in a run (or qrels) file."""
+    """The error for a document that occurs twice for one query in a run or qrels file.
+
+    Args:
+        path: the file.
+        query: the query's id.
+        document: the document's id.
+        run: whether the file is a run; else it is qrels.
+
+    Returns:
+        The error, with the line of the second occurrence.
+    """
     if not run and path.is_dir():
         path = _beir_file(path)
     layout = _RUN if run else _beir_layout(path) or _QRELS
@@ -179,7 +190,13 @@ def repeated(path: Path, query: str, document: str, *, run: bool) -> InputError:
 
 
 def no_overlap(in_run: str, in_qrels: str, path: object | None = None) -> InputError:
-    """The error for a run none of whose queries is judged; the arguments are one query of each."""
+    """The error for a run none of whose queries is judged.
+
+    Args:
+        in_run: the id of a query of the run.
+        in_qrels: the id of a query of the qrels.
+        path: the run's file.
+    """
     return InputError(
         f"no query of the run is judged (the run has {in_run!r}, the qrels have {in_qrels!r})",
         path=path,
@@ -189,6 +206,13 @@ def no_overlap(in_run: str, in_qrels: str, path: object | None = None) -> InputE
 
 def read_table(path: Path, layout: Layout) -> pl.DataFrame:
     """The kept columns of a file, in the order of its lines.
+
+    Args:
+        path: the file.
+        layout: its columns.
+
+    Returns:
+        A frame of the kept columns: texts, and the column of numbers.
 
     Raises:
         InputError: the file cannot be read or has no lines, a line has too few columns or is not
@@ -213,7 +237,7 @@ def read_table(path: Path, layout: Layout) -> pl.DataFrame:
 
 
 def _read_fast(path: Path, layout: Layout, aside: str = "") -> pl.DataFrame | None:
-    """The frame, or ``None`` when anything at all is unexpected."""
+    """The frame, or ``None`` where anything is unexpected."""
     import polars as pl
 
     plain = _plain(path)
@@ -221,7 +245,7 @@ def _read_fast(path: Path, layout: Layout, aside: str = "") -> pl.DataFrame | No
     if plain is not None:
         source, (separator, first_line) = str(path), plain
     else:
-        separator, source = layout.separator or b" ", _tidy(whole(path), layout)
+        separator, source = layout.separator or b" ", _tidy(read_all(path), layout)
         first_line = source.split(b"\n", 1)[0]
     n_columns = first_line.count(separator) + 1
     if n_columns < len(layout.columns) or separator != (layout.separator or separator):
@@ -252,8 +276,11 @@ def _number_type(layout: Layout) -> pl.DataType:
 
 
 def _plain(path: Path) -> tuple[bytes, bytes] | None:
-    """Separator and first line, when the file is plainly lines of fields with one space (or one
-    tab) between them; ``None`` when it has to be tidied (or unpacked) first."""
+    """Separator and first line of a file whose lines have fields with one space (or one tab)
+    between them.
+
+    ``None`` where the file has to be tidied (or decompressed) first.
+    """
     with path.open("rb", buffering=0) as raw:
         block = raw.read(_BLOCK)
         first_line = block.split(b"\n", 1)[0]
@@ -287,7 +314,15 @@ def _tidy(text: bytes, layout: Layout) -> bytes:
 
 
 def fields_of(path: Path, layout: Layout) -> Iterator[tuple[int, list[bytes]]]:
-    """Each line's number and fields, without comments, blank lines and the header."""
+    """The number and fields of each line, without comments, blank lines and the header.
+
+    Args:
+        path: the file.
+        layout: its columns.
+
+    Raises:
+        InputError: the file cannot be read.
+    """
     number, header = 0, layout.header
     with opened(path) as stream:
         for raw in unpacking.lines(stream, path):

@@ -1,4 +1,4 @@
-"""What trec_eval reads beside qrels: judgements of several groups, preferences, z-score files.
+"""Files that trec_eval reads beside qrels: judgements of several groups, preferences, z-scores.
 
 Preferences have five columns (query, group, sub-group, document, level) or are qrels, whose
 iteration column then names the group.
@@ -55,24 +55,24 @@ def read_preferences(path: Path, *, qrels: bool = False) -> pl.DataFrame:
 
 
 def _distinct(path: Path, layout: Layout) -> pl.DataFrame:
-    """The file's columns, without a second row for what only one number can belong to."""
+    """The file's columns, after a check that no key has two rows."""
     frame = read_table(path, layout)
     key = [name for name in layout.columns if name != layout.number]
     if frame.select(key).is_duplicated().any():
         seen = set()
         places = [layout.columns.index(name) for name in key]
         for number, fields in fields_of(path, layout):
-            found = tuple(fields[at] for at in places)
-            if found in seen:
-                said = dict(zip(key, (one.decode() for one in found), strict=True))
+            values = tuple(fields[at] for at in places)
+            if values in seen:
+                row = dict(zip(key, (one.decode() for one in values), strict=True))
                 raise InputError(
-                    f"document {said['document']!r} occurs a second time in group "
-                    f"{said['group']!r} of query {said['query']!r}",
+                    f"document {row['document']!r} occurs a second time in group "
+                    f"{row['group']!r} of query {row['query']!r}",
                     path=path,
                     line=number,
                     hint=f"Keep one line for each {', '.join(key[:-1])} and {key[-1]}.",
                 )
-            seen.add(found)
+            seen.add(values)
     return frame
 
 
@@ -84,14 +84,15 @@ class Scale(NamedTuple):
 
 
 def read_scales(path: Path) -> Mapping[tuple[str, str], Scale]:
-    """A z-score file: lines of query, measure, mean and standard deviation, as `Scale` by query and
-    measure.
+    """A z-score file, as `Scale` by query and measure.
+
+    A line has a query, a measure, a mean and a standard deviation.
 
     Raises:
         InputError: the file cannot be read, or a line has other than four columns, a number that
             is none, a negative deviation or a pair that stood before.
     """
-    found: dict[tuple[str, str], Scale] = {}
+    scales: dict[tuple[str, str], Scale] = {}
     for number, raw in lines(path):
         fields = raw.decode(errors="replace").split()
         if not fields or fields[0].startswith("#"):
@@ -114,11 +115,11 @@ def read_scales(path: Path) -> Mapping[tuple[str, str], Scale]:
                 path=path,
                 line=number,
             )
-        if (query, measure) in found:
+        if (query, measure) in scales:
             raise InputError(
                 f"measure {measure!r} occurs a second time for query {query!r}",
                 path=path,
                 line=number,
             )
-        found[query, measure] = scale
-    return found
+        scales[query, measure] = scale
+    return scales

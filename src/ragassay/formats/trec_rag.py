@@ -1,8 +1,8 @@
 """Answers of the TREC RAG tracks of 2024 and 2025: JSON Lines.
 
 An answer is a list of sentences with citations; a citation is an index, from 0, into the list of
-``references``, which are ids of passages. The topic stands in the record (2024) or in its
-``metadata`` (2025).
+``references``, which are ids of passages. The topic is in the record (2024) or in its ``metadata``
+(2025).
 """
 
 from __future__ import annotations
@@ -22,7 +22,16 @@ _TOPIC = ("topic", "narrative", "title")
 
 
 def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
-    """The samples of an answer file, one a topic."""
+    """The samples of an answer file, one a topic.
+
+    Args:
+        path: the file.
+        mapper: makes the samples.
+
+    Raises:
+        InputError: the file or a record cannot be read.
+        UsageError: columns were chosen.
+    """
     mapper.refuse_columns("trec_rag")
     for line, record in opening.json_records(path, mapper.note):
         try:
@@ -56,7 +65,7 @@ def _sample(record: dict[str, Any], mapper: Mapper, line: int) -> Sample:
 
 
 def _metadata(about: dict[str, Any], mapper: Mapper, line: int) -> dict[str, Any]:
-    """What is left of the record; large and nested values are left out and told."""
+    """The rest of the record; large and nested values are left out with a note."""
     for key, value in about.items():
         if not field_values.is_small(value):
             mapper.note(
@@ -68,7 +77,7 @@ def _metadata(about: dict[str, Any], mapper: Mapper, line: int) -> dict[str, Any
 
 
 def _first(about: dict[str, Any], names: Sequence[str]) -> Any:
-    """Takes the value of the first name that is there out of the record."""
+    """Removes the first of these names from the record and gives its value."""
     return next((about.pop(name) for name in names if name in about), None)
 
 
@@ -96,17 +105,18 @@ def _answer(value: Any, references: Sequence[str]) -> Answer | None:
                 field="answer",
                 hint="Sentences are {'text': ..., 'citations': [...]}.",
             )
-        said = field_values.text(item.get("text"), "answer.text") or ""
+        words = field_values.text(item.get("text"), "answer.text") or ""
         cited = item.get("citations") or []
         if not isinstance(cited, list):
             raise field_values.not_a_list(cited, "answer.citations", "indices")
         ids = (_citation(one, references) for one in cited)
-        sentences.append(Statement(said, tuple(dict.fromkeys(ids))))
+        sentences.append(Statement(words, tuple(dict.fromkeys(ids))))
     return Answer(" ".join(sentence.text for sentence in sentences), tuple(sentences))
 
 
 def _citation(value: Any, references: Sequence[str]) -> str:
-    """A citation's passage id. A text is an id already, also one that was never retrieved."""
+    """A citation's passage id. A text is an id already, even of a passage that was never
+    retrieved."""
     if isinstance(value, str):
         return value
     index = field_values.whole_number(value, "answer.citations")

@@ -22,10 +22,10 @@ Qrels = Mapping[str, Mapping[str, int]]
 def with_gold(
     one: Format, path: Path, mapper: Mapper, gold: str | os.PathLike[str] | Qrels
 ) -> Iterator[Sample]:
-    """Samples with the judgements of their query as gold; queries without any stay as they are.
+    """Samples with the judgements of their query as gold; queries without any stay unchanged.
 
     A judged query that the data lacks becomes a sample that retrieved nothing (for each system),
-    since a mean over judged queries counts it; the notes tell how many there are.
+    since a mean over judged queries counts it; the notes give their number.
 
     Args:
         one: the format of the file.
@@ -72,8 +72,12 @@ def read_run_samples(run_path: Path, qrels_path: Path) -> Iterator[Sample]:
     """One sample for each judged query, in the order of the qrels.
 
     A query that the run lacks has ``passages=()``. Queries of the run that were never judged are
-    left out, with a `RagassayWarning`. Passages stand in trec_eval's order: score, then document
-    id, both descending.
+    left out, with a `RagassayWarning`. Passages are in trec_eval's order: score, then document id,
+    both descending.
+
+    Args:
+        run_path: the TREC run.
+        qrels_path: its qrels.
 
     Raises:
         InputError: see `ragassay.formats.trec_files`; also a document that occurs twice for one
@@ -107,10 +111,10 @@ def read_run_samples(run_path: Path, qrels_path: Path) -> Iterator[Sample]:
     documents, scores = ordered["document"], ordered["score"]
     for query, grades in judged.items():
         rows = where.get(query, slice(0, 0))
-        found = documents[rows].to_list()
-        if len(set(found)) < len(found):
-            raise trec_files.repeated(run_path, query, _first_repeat(found), run=True)
-        passages = zip(found, scores[rows].to_list(), strict=True)
+        names = documents[rows].to_list()
+        if len(set(names)) < len(names):
+            raise trec_files.repeated(run_path, query, _first_repeat(names), run=True)
+        passages = zip(names, scores[rows].to_list(), strict=True)
         yield Sample(
             id=query,
             system=run.tag,
@@ -129,7 +133,11 @@ def _first_repeat(names: Sequence[str]) -> str:
 
 
 def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
-    """Refuses: a run alone cannot be evaluated, and `with_gold` reads it with its judgements.
+    """Refuses the file: a run can only be evaluated with its judgements, by `with_gold`.
+
+    Args:
+        path: the file.
+        mapper: not used.
 
     Raises:
         InputError: always.

@@ -1,7 +1,7 @@
-"""Lines and whole files, without unpacking more than a sane file holds.
+"""Lines and all bytes of a stream, with a limit on what gzip may unpack to.
 
-A few megabytes of gzip may hold ten gigabytes in one line; where lines are short, a file of any
-size streams past and harms nobody.
+A few megabytes of gzip may hold ten gigabytes in one line, which would fill the memory. A file of
+any size with short lines is read line by line and does no harm.
 """
 
 from __future__ import annotations
@@ -14,14 +14,18 @@ from typing import IO, cast
 from ragassay.errors import InputError
 
 _STEP = 1 << 25
-"""Bytes that are read before anybody looks: what they unpack to fits any memory."""
+"""Bytes that are read before the first check; this much fits any memory."""
 
 _MOST_PACKED = 100
 """How many bytes one packed byte may stand for, in one piece: texts and JSON have 3 to 30."""
 
 
 def lines(stream: IO[bytes], path: Path) -> Iterator[bytes]:
-    """Each line with its ending.
+    """Each line, with its ending.
+
+    Args:
+        stream: the file's bytes, decompressed as they are read.
+        path: the file, for errors.
 
     Raises:
         InputError: a line unpacks to far more than it was.
@@ -32,8 +36,12 @@ def lines(stream: IO[bytes], path: Path) -> Iterator[bytes]:
         yield line
 
 
-def whole(stream: IO[bytes], path: Path) -> bytes:
-    """All that is left.
+def read_all(stream: IO[bytes], path: Path) -> bytes:
+    """All bytes that are left.
+
+    Args:
+        stream: the file's bytes, decompressed as they are read.
+        path: the file, for errors.
 
     Raises:
         InputError: it unpacks to far more than it was.
@@ -42,7 +50,15 @@ def whole(stream: IO[bytes], path: Path) -> bytes:
 
 
 def blocks(stream: IO[bytes], path: Path) -> Iterator[bytes]:
-    """All that is left, piece by piece; raises as `whole` does."""
+    """All bytes that are left, in blocks.
+
+    Args:
+        stream: the file's bytes, decompressed as they are read.
+        path: the file, for errors.
+
+    Raises:
+        InputError: they unpack to far more than they were.
+    """
     size = 0
     while block := stream.read(_STEP):
         yield block

@@ -33,10 +33,12 @@ _DEVICES = "auto, cpu, cuda, cuda:N (N from 0) or mps"
 
 
 def check_device(name: str) -> str:
-    """The name, where it is one of a device, whether there is such a one here or not.
+    """A name of a device, unchanged.
+
+    Whether there is such a device on this machine is not checked.
 
     Raises:
-        UsageError: it is none.
+        UsageError: it is no name of a device.
     """
     if not _DEVICE.fullmatch(name):
         raise UsageError(f"must be {_DEVICES}, not {name!r}")
@@ -61,15 +63,17 @@ def device_of(options: ModelOptions) -> torch.device:
     device = torch.device(name)
     n = torch.cuda.device_count()
     if device.type == "cuda" and (device.index or 0) >= n:
-        found = "no CUDA device that PyTorch can use" if n == 0 else f"cuda:0 to cuda:{n - 1} only"
-        raise UsageError(f"--device {name}: this machine has {found}. 'cpu' is always there.")
+        available = (
+            "no CUDA device that PyTorch can use" if n == 0 else f"cuda:0 to cuda:{n - 1} only"
+        )
+        raise UsageError(f"--device {name}: this machine has {available}. 'cpu' is always there.")
     if device.type == "mps" and not torch.backends.mps.is_available():
         raise UsageError(f"--device {name}: this machine has none. 'cpu' is always there.")
     return device
 
 
 def dtype_of(options: ModelOptions) -> torch.dtype:
-    """The precision to run in: single, unless told otherwise.
+    """The precision to run in: single by default.
 
     Raises:
         UsageError: no such precision.
@@ -79,16 +83,17 @@ def dtype_of(options: ModelOptions) -> torch.dtype:
     name = options.dtype or "float32"
     if name not in _DTYPES:
         raise UsageError(f"--dtype {name}: must be one of {', '.join(_DTYPES)}.")
-    found: torch.dtype = getattr(torch, name)
-    return found
+    dtype: torch.dtype = getattr(torch, name)
+    return dtype
 
 
 @contextmanager
 def loading(device: torch.device) -> Iterator[None]:
-    """Says what to do where a model is larger than the memory.
+    """Turns an error for lack of memory while a model is loaded into a message that says what to
+    do.
 
     Raises:
-        Unusable: it is.
+        Unusable: the model is larger than the memory.
     """
     try:
         yield
@@ -103,10 +108,15 @@ def loading(device: torch.device) -> Iterator[None]:
 
 @contextmanager
 def running(dtype: torch.dtype, device: torch.device) -> Iterator[None]:
-    """Says what to do where a model's arithmetic is not there in half precision.
+    """Turns an error for arithmetic that half precision does not support into a message that says
+    what to do.
+
+    Args:
+        dtype: the precision.
+        device: the device.
 
     Raises:
-        Unusable: it is not.
+        Unusable: the model cannot run in this precision.
     """
     import torch
 
@@ -115,14 +125,14 @@ def running(dtype: torch.dtype, device: torch.device) -> Iterator[None]:
     except RuntimeError as error:
         if dtype == torch.float32 or not _NO_ARITHMETIC.search(str(error)):
             raise
-        said = str(error).splitlines()[0].rstrip(".")
+        problem = str(error).splitlines()[0].rstrip(".")
         raise Unusable(
-            f"the model cannot run in {_name(dtype)} on {device} ({said}): use --dtype float32"
+            f"the model cannot run in {_name(dtype)} on {device} ({problem}): use --dtype float32"
         ) from error
 
 
 def overflow(dtype: torch.dtype) -> str:
-    """Why a model's numbers are not finite, and what to do."""
+    """The message that a model's numbers are not finite, with what to do."""
     import torch
 
     if dtype == torch.float32:
@@ -136,7 +146,7 @@ def _name(dtype: torch.dtype) -> str:
 
 
 class _Limit:
-    """How many are at work under a limit, and how many threads torch had before the first."""
+    """How many threads are inside `threads`, and how many threads torch had before the first."""
 
     lock = threading.Lock()
     inside = 0
@@ -145,11 +155,11 @@ class _Limit:
 
 @contextmanager
 def threads(n: int) -> Iterator[None]:
-    """Lets torch use ``n`` threads of the processor, or fewer where it had fewer, and as many as
-    before afterwards.
+    """Limits torch to ``n`` threads of the processor, and restores the number afterwards.
 
-    The number is the process's, and each thread remembers it: several may be in here at a time, so
-    what it was before is noted by the first, and set again by each that leaves. It does not nest.
+    The number belongs to the process, and each thread remembers it. Several threads may be in here
+    at a time: the first one notes the number, and each sets it again when it leaves. It does not
+    nest.
     """
     import torch
 
@@ -168,8 +178,8 @@ def threads(n: int) -> Iterator[None]:
 
 
 class Batches:
-    """Groups texts of like length, so that little is padded, and goes on with half as many at a
-    time when memory runs out.
+    """Groups texts of similar length, so that there is little padding, and halves the batches when
+    memory runs out.
 
     Args:
         device: decides how many tokens go together.
@@ -183,7 +193,7 @@ class Batches:
     def run(
         self, lengths: Sequence[int], forward: Callable[[Sequence[int]], Sequence[R]]
     ) -> list[R]:
-        """What ``forward`` gives for each item, in the items' order.
+        """The results of ``forward`` for all items, in the items' order.
 
         Args:
             lengths: tokens of each item.
@@ -193,7 +203,7 @@ class Batches:
             MemoryError: even one item at a time does not fit.
         """
         order = sorted(range(len(lengths)), key=lambda at: -lengths[at])
-        found: dict[int, R] = {}
+        results_of: dict[int, R] = {}
         begin = 0
         while begin < len(order):
             batch = order[begin : begin + self._fitting(lengths[order[begin]])]
@@ -204,9 +214,9 @@ class Batches:
                     raise
                 self._halve(len(batch), lengths[batch[0]], error)
                 continue
-            found.update(zip(batch, results, strict=True))
+            results_of.update(zip(batch, results, strict=True))
             begin += len(batch)
-        return [found[at] for at in range(len(lengths))]
+        return [results_of[at] for at in range(len(lengths))]
 
     def _fitting(self, length: int) -> int:
         by_tokens = self._size if self._tokens is None else self._tokens // max(1, length)

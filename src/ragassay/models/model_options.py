@@ -27,5 +27,6 @@ class ModelOptions:
 
 
 def in_half(options: ModelOptions) -> str:
-    """What half precision adds to a model's identity: it moves scores."""
+    """The suffix that half precision adds to a model's identity, because it changes scores; else
+    empty."""
     return "" if options.dtype in (None, "float32") else f":{options.dtype}"

@@ -17,11 +17,11 @@ I = TypeVar("I")  # noqa: E741
 
 
 class Models:
-    """A run's models. Safe to share between threads; each model is used by one at a time.
+    """A run's models. Threads may share them; each model is used by one thread at a time.
 
     Args:
         options: where models are and how they run.
-        embedding: makes the run's embedder; the default model on this machine where left out.
+        embedding: makes the run's embedder; by default the default model on this machine.
     """
 
     def __init__(
@@ -38,10 +38,10 @@ class Models:
 
     @property
     def embedder(self) -> Embedder:
-        """What turns texts into vectors in this run, made the first time.
+        """The run's embedder, made on first use.
 
         Raises:
-            Unavailable: a package or the model is not here.
+            Unavailable: a package or the model is not available.
         """
         with self._embedder_lock:
             if self._embedder is None:
@@ -55,21 +55,26 @@ class Models:
 
     @property
     def embedder_used(self) -> Embedder | None:
-        """The embedder, where anybody has asked for it."""
+        """The embedder, where it has been used; else ``None``."""
         return self._embedder
 
     def remarks(self) -> list[str]:
-        """What a report should say about the models' work since this was last asked for, so that
-        the report of each step tells of that step."""
+        """What a report should say about the models' work since the last call, so that each step
+        reports its own."""
         with self._lock:
             used = {id(one): one for one in (*self._made.values(), self._embedder)}
-        return [said for one in used.values() if hasattr(one, "remarks") for said in one.remarks()]
+        return [text for one in used.values() if hasattr(one, "remarks") for text in one.remarks()]
 
     def use(self, kind: type[I], *spec: Hashable) -> I:
-        """The instrument ``kind(options, *spec)``, made the first time.
+        """The instrument ``kind(options, *spec)``, made on first use.
+
+        Args:
+            kind: the instrument's class.
+            *spec: its further arguments, hashable.
 
         Raises:
-            Unavailable: a package or the model is not here; said again each time, looked for once.
+            Unavailable: a package or the model is not available; it is looked for once, and the
+                error is raised on each call.
         """
         key = (kind, spec)
         with self._lock:
@@ -78,10 +83,10 @@ class Models:
                     self._made[key] = cast(Any, kind)(self.options, *spec)
                 except Unavailable as error:
                     self._made[key] = error
-            found = self._made[key]
-        if isinstance(found, Unavailable):
-            raise found.saying(str(found))
-        return cast("I", found)
+            made = self._made[key]
+        if isinstance(made, Unavailable):
+            raise made.saying(str(made))
+        return cast("I", made)
 
 
 def _default_embedder(models: Models) -> Embedder:

@@ -76,14 +76,14 @@ def range_bounds(
         n = n_clusters + (n - n_clusters) * (1.0 - reduction)
     n *= (normal_ppf((1.0 + level) / 2.0) / t) ** 2
     if n * min(mean, 1.0 - mean) > _NORMAL_FROM:
-        found = (mean - t * error, mean + t * error)
+        raw_bounds = (mean - t * error, mean + t * error)
     else:
-        found = _beta_bounds(mean, n, _INSIDE, level)
-    return _scaled((min(found[0], mean), max(found[1], mean)), low, width)
+        raw_bounds = _beta_bounds(mean, n, _INSIDE, level)
+    return _scaled((min(raw_bounds[0], mean), max(raw_bounds[1], mean)), low, width)
 
 
 def _equal_clusters(sizes: FloatArray, power: float = 1.0) -> float:
-    """How many clusters of equal size are worth as much as these (Kish)."""
+    """The number of clusters of equal size that give as much information as these (Kish)."""
     weights = sizes**power
     return float(weights.sum() ** 2 / (weights**2).sum())
 
@@ -101,8 +101,8 @@ def _error(units: Units, row: int) -> float:
 
 
 def _share_at_one_end(units: Units, row: int, low: float, high: float) -> float:
-    """Share of the values that lie in units all of whose values are at one end of the range: at
-    that end where there are more such values."""
+    """The larger of two shares: of the values in units that lie entirely at the lower end of the
+    range, and of those at the upper end."""
     means: FloatArray = units.sums[row] / units.counts
     slack = ROUNDING * max(abs(low), abs(high))
     lowest, highest = means <= low + slack, means >= high - slack
@@ -117,31 +117,32 @@ def _beta_bounds(mean: float, n: float, inside: float, level: float) -> tuple[fl
     return low, high
 
 
-def _scaled(found: tuple[float, float], low: float, width: float) -> tuple[float, float]:
-    return low + width * max(found[0], 0.0), low + width * min(found[1], 1.0)
+def _scaled(unit_bounds: tuple[float, float], low: float, width: float) -> tuple[float, float]:
+    return low + width * max(unit_bounds[0], 0.0), low + width * min(unit_bounds[1], 1.0)
 
 
 def skewed_bounds(
     units: Units, row: int, level: float, *, shortfall: float = 0.0
 ) -> tuple[float, float] | None:
-    """Student's t bounds of one row's mean, the bound on the longer tail's side moved outwards.
+    """Student's t bounds of one row's mean, with the bound on the side of the longer tail moved
+    outwards.
 
-    For scores without a range. The move is the first-order effect of skewness on t,
-    ``(1 + 2 t^2) sum(u^3) / (6 sum(u^2))`` for the residuals u of the units as shares of n; so the
-    interval is never narrower than Student's.
+    For scores without a range. The move is the first-order effect of skewness on t, ``(1 + 2 t^2)
+    sum(u^3) / (6 sum(u^2))`` for the residuals u of the units as shares of n; so the interval is
+    never narrower than Student's.
+
+    Source: N. Johnson, "Modified t tests and confidence intervals for asymmetrical populations",
+    Journal of the American Statistical Association 73 (1978).
 
     Args:
         units: two units or more.
         row: which row of them.
         level: confidence level of the two bounds together, in (0, 1).
-        shortfall: the move is made larger by this share, 0 or more: a small sample of a skewed
+        shortfall: share by which the move is enlarged, at least 0: a small sample of a skewed
             distribution is less skewed than the distribution.
 
-    Source: N. Johnson, "Modified t tests and confidence intervals for asymmetrical populations",
-    Journal of the American Statistical Association 73 (1978).
-
     Returns:
-        The bounds; ``None`` where all units are equal, which says nothing about the spread.
+        The bounds; ``None`` where all units are equal and the spread is unknown.
     """
     mean, plain = float(units.means[row]), float(units.standard_errors[row])
     if plain == 0.0:

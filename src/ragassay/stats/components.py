@@ -1,4 +1,4 @@
-"""Where the variance of a score comes from: the query, the system, or the repeat."""
+"""How much of a score's variance is due to the query, the system and the repeat."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ Codes = NDArray[np.int64]
 class Components:
     """Variance components of values that were measured repeatedly.
 
-    Estimates come from an analysis of variance and are given as computed: a component whose true
-    value is small may come out below 0.
+    Estimates come from an analysis of variance and are not cut at 0: a component whose true value
+    is small may be estimated below 0.
 
     Attributes:
         n_values, n_groups: how many values, and groups (a system's runs of a query) they stand in.
@@ -73,8 +73,8 @@ def icc1(values: ArrayLike, groups: Sequence[Hashable]) -> tuple[float, float, f
     within = float(((row - means[codes]) ** 2).sum()) / (n - g)
     k0 = (n - float((sizes**2).sum()) / n) / (g - 1)
     between = (float((sizes * means**2).sum()) / (g - 1) - within) / k0
-    found = (_rounded(between) * scale**2, _rounded(within) * scale**2)
-    return *found, found[0] / sum(found) if any(found) else None
+    components = (_rounded(between) * scale**2, _rounded(within) * scale**2)
+    return *components, components[0] / sum(components) if any(components) else None
 
 
 def variance_components(
@@ -109,17 +109,19 @@ def variance_components(
     if n_queries == 1:
         return Components(n, g, None, between, None, within, icc)
     has_interplay = n_groups - n_queries - n_systems + 1 > 0
-    found = _crossed(row, query, system, groups, within, has_interplay)
-    return Components(n, g, found[0], found[1], found[2] if has_interplay else None, within, icc)
+    components = _crossed(row, query, system, groups, within, has_interplay)
+    return Components(
+        n, g, components[0], components[1], components[2] if has_interplay else None, within, icc
+    )
 
 
 def _crossed(
     row: FloatArray, query: Codes, system: Codes, groups: Codes, within: float, interplay: bool
 ) -> list[float]:
-    """Components of queries, systems and (where there is one) their interplay, from the groups'
-    means, by equating sums of squares with what the model expects of them.
+    """Components of queries, systems and (where there is one) their interaction.
 
-    The mean of a group of n repeats has the variance ``within / n`` besides.
+    They come from the groups' means, by equating sums of squares with their expected values under
+    the model. The mean of a group of n repeats has the additional variance ``within / n``.
     """
     row, scale = _centred(row)
     sizes = np.bincount(groups)
@@ -145,7 +147,7 @@ def _sum_of_squares(row: FloatArray, codes: Codes) -> float:
 
 
 def _errors(error: FloatArray, codes: Codes) -> float:
-    """What the errors of the values add to that sum."""
+    """The part of that sum that the errors of the values add."""
     return float((np.bincount(codes, weights=error) / np.bincount(codes)).sum())
 
 
@@ -157,7 +159,7 @@ def _coefficient(codes: Codes, effect: Codes) -> float:
 
 
 def _centred(row: FloatArray) -> tuple[FloatArray, float]:
-    """Deviations from the mean as shares of the largest, and that."""
+    """Deviations from the mean divided by the largest of them, and that largest deviation."""
     if row.min() == row.max():
         return np.zeros(row.size), 0.0
     row = row - row.mean()
@@ -166,7 +168,7 @@ def _centred(row: FloatArray) -> tuple[FloatArray, float]:
 
 
 def _rounded(share: float) -> float:
-    """Nothing, where there is no more than rounding."""
+    """The share, 0 where it is no more than rounding."""
     return 0.0 if abs(share) <= ROUNDING else share
 
 

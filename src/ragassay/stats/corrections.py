@@ -1,4 +1,4 @@
-"""Corrections of the p-values of several tests that are looked at together.
+"""Corrections of the p-values of several tests that belong together.
 
 Each function takes the raw p-values of one family of tests and returns the adjusted ones in the
 same order: reject where the adjusted value is at most the chosen level. Entries without a p-value
@@ -15,7 +15,7 @@ Correction = Callable[[Sequence[float | None]], list[float | None]]
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """Holm's step-down adjustment: controls the chance of even one false discovery.
+    """Holm's step-down adjustment: controls the chance of one or more false discoveries.
 
     Valid under any dependence between the tests. Source: S. Holm, "A simple sequentially rejective
     multiple test procedure", Scandinavian Journal of Statistics 6 (1979).
@@ -46,41 +46,41 @@ def benjamini_hochberg(p_values: Sequence[float | None]) -> list[float | None]:
 
 
 def uncorrected(p_values: Sequence[float | None]) -> list[float | None]:
-    """The p-values as they are: each test by itself."""
+    """The p-values, unchanged."""
     return list(p_values)
 
 
 def decision_levels(
     p_values: Sequence[float | None], adjusted: Sequence[float | None], alpha: float, name: str
 ) -> list[float]:
-    """The level at which each test by itself decides as the corrected family of tests does.
+    """The level at which each test by itself decides as the corrected family does.
 
     An interval at that level excludes "no difference" exactly where the corrected test finds one.
 
     Args:
         p_values: raw p-values of the family.
-        adjusted: what the correction made of them.
+        adjusted: the corrected p-values.
         alpha: level of the family.
         name: ``holm``, ``bh`` or ``none``.
 
     Returns:
         Levels in [0, 1), ``alpha`` where there is no p-value. With Holm a finding of rank j among m
-        tests is decided at ``alpha / (m - j + 1)`` and what is no finding where the procedure
-        stops; with Benjamini and Hochberg all are decided at ``alpha`` times the share of findings
-        (at least one), as in Benjamini and Yekutieli, JASA 100 (2005).
+        tests is decided at ``alpha / (m - j + 1)``, and the tests that are no finding at the level
+        where the procedure stops. With Benjamini and Hochberg all are decided at ``alpha`` times
+        the share of findings (at least one), as in Benjamini and Yekutieli, JASA 100 (2005).
     """
     order, ranked = _ranked(p_values)
     m = len(ranked)
-    found = sum(p is not None and p <= alpha for p in adjusted)  # those of the lowest ranks
+    n_findings = sum(p is not None and p <= alpha for p in adjusted)  # those of the lowest ranks
     levels = [alpha] * len(p_values)
     for rank, (at, p) in enumerate(zip(order, ranked, strict=True), start=1):
         level = {
-            "holm": alpha / (m - min(rank, found + 1) + 1),
-            "bh": alpha * max(found, 1) / m,
+            "holm": alpha / (m - min(rank, n_findings + 1) + 1),
+            "bh": alpha * max(n_findings, 1) / m,
             "none": alpha,
         }[name]
         # The interval must agree with the test, whatever the rounding of the level.
-        is_finding = rank <= found
+        is_finding = rank <= n_findings
         levels[at] = max(level, p) if is_finding else min(level, math.nextafter(p, 0.0))
     return levels
 

@@ -1,4 +1,4 @@
-"""How far a few values of one thing lie apart: the statistics of repeated runs."""
+"""How much a few values of one thing vary: the statistics of repeated runs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """What two or more values of one thing say about its spread.
+    """Statistics of two or more values of one thing.
 
     Attributes:
         n: how many values.
@@ -40,7 +40,7 @@ class Spread:
 def spread(values: ArrayLike) -> Spread:
     """The statistics of some values.
 
-    Equal values have no spread at all, whatever rounding their mean would bring.
+    Equal values have no spread, even where rounding would move their mean.
 
     Args:
         values: finite numbers, shape ``(n,)``, n at least 2.

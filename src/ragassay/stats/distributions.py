@@ -45,7 +45,11 @@ def normal_ppf(p: float) -> float:
 
 
 def t_sf(t: float, df: float) -> float:
-    """P(T > t) for Student's t with ``df`` > 0 degrees of freedom.
+    """P(T > t) for Student's t.
+
+    Args:
+        t: any number.
+        df: degrees of freedom, above 0.
 
     Raises:
         ValueError: df is not positive.
@@ -55,7 +59,11 @@ def t_sf(t: float, df: float) -> float:
 
 
 def t_cdf(t: float, df: float) -> float:
-    """P(T <= t) for Student's t with ``df`` > 0 degrees of freedom.
+    """P(T <= t) for Student's t.
+
+    Args:
+        t: any number.
+        df: degrees of freedom, above 0.
 
     Raises:
         ValueError: df is not positive.
@@ -64,7 +72,11 @@ def t_cdf(t: float, df: float) -> float:
 
 
 def t_ppf(p: float, df: float) -> float:
-    """The t with P(T <= t) = p; minus and plus infinity for 0 and 1.
+    """The t with P(T <= t) = p for Student's t; minus and plus infinity for 0 and 1.
+
+    Args:
+        p: probability, in [0, 1].
+        df: degrees of freedom, above 0.
 
     Raises:
         ValueError: p outside [0, 1], or df not positive.
@@ -77,7 +89,12 @@ def t_ppf(p: float, df: float) -> float:
 
 
 def beta_ppf(p: float, a: float, b: float) -> float:
-    """The x with P(X <= x) = p for a beta distribution with the shapes ``a`` > 0 and ``b`` > 0.
+    """The x with P(X <= x) = p for a beta distribution, from 0 to 1.
+
+    Args:
+        p: probability, in [0, 1].
+        a: first shape, above 0.
+        b: second shape, above 0.
 
     Raises:
         ValueError: p outside [0, 1], or a shape that is not positive.
@@ -114,8 +131,11 @@ def _beta_density(a: float, b: float, x: float, y: float) -> float:
 
 
 def _log_beta(a: float, b: float) -> float:
-    """log B(a, b). Where one shape is far larger than the other, a ratio of gamma functions is
-    approximated: the difference of their logarithms would lose its digits."""
+    """log B(a, b).
+
+    Where one shape is far larger than the other, a ratio of gamma functions is approximated: the
+    difference of their logarithms would lose digits.
+    """
     small, large = min(a, b), max(a, b)
     if large < _LARGE_SHAPE or large < 1e4 * small:
         return math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
@@ -123,7 +143,7 @@ def _log_beta(a: float, b: float) -> float:
 
 
 def _beta_below(a: float, b: float, x: float, y: float) -> float:
-    """P(X <= x) for 0 < x < 1 and y = 1 - x, by the continued fraction that converges fast."""
+    """P(X <= x) for 0 < x < 1 and y = 1 - x, by the continued fraction that converges faster."""
     density = _beta_density(a, b, x, y)
     if x < (a + 1.0) / (a + b + 2.0):
         return density / _beta_fraction(a, b, x, y)
@@ -131,7 +151,7 @@ def _beta_below(a: float, b: float, x: float, y: float) -> float:
 
 
 def _lower_quantile(p: float, df: float) -> float:
-    """The quantile for p <= 0.5, by Newton's method in coordinates where it cannot run away."""
+    """The quantile for p <= 0.5, by Newton's method in coordinates in which it always converges."""
     if p == 0.0:
         return -math.inf
     if p == 0.5:
@@ -159,7 +179,7 @@ def _lower_quantile(p: float, df: float) -> float:
 
 
 def _upper_tail(t: float, df: float) -> float:
-    """P(T > t) for t >= 0, by the continued fraction that converges fast."""
+    """P(T > t) for t >= 0, by the continued fraction that converges faster."""
     if math.isinf(t):
         return 0.0
     if t * t * (df + 2.0) <= 3.0 * df:

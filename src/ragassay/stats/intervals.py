@@ -95,7 +95,16 @@ def mean_interval(
 
 
 def resolved_method(method: str, values: FloatArray, span: Span) -> str:
-    """The method that ``auto`` stands for with these values; any other method unchanged."""
+    """The method that ``auto`` stands for with these values; any other method unchanged.
+
+    Args:
+        method: one of `METHODS`.
+        values: the values, shape ``(n,)``.
+        span: their range.
+
+    Returns:
+        ``effective-n`` where all values lie in a known range, else ``skew-t``.
+    """
     low, high = span
     if method != "auto":
         return method
@@ -111,8 +120,8 @@ def bounds(
 ) -> list[Bounds]:
     """Lower and upper bound of the mean of each row.
 
-    There are none with fewer than two units, nor, except with ``effective-n``, where all units are
-    equal: such values show no spread.
+    There are none with fewer than two units. Except with ``effective-n``, there are none either
+    where all units are equal, because such values show no spread.
 
     Args:
         units: rows of values by unit.
@@ -137,16 +146,16 @@ def bounds(
         ]
     resampled = resampled_means(units, n_resamples, seed)
     left_out = units.leave_one_out
-    found: list[Bounds] = []
+    row_bounds: list[Bounds] = []
     for at, mean in enumerate(means):
         drawn: FloatArray = resampled[:, at]
         if errors[at] == 0.0:
-            found.append((None, None))
+            row_bounds.append((None, None))
         elif method == "percentile":
-            found.append(percentile_bounds(drawn, level))
+            row_bounds.append(percentile_bounds(drawn, level))
         else:
-            found.append(bca_bounds(drawn, float(mean), left_out[at], level))
-    return found
+            row_bounds.append(bca_bounds(drawn, float(mean), left_out[at], level))
+    return row_bounds
 
 
 def _in_range(units: Units, row: int, span: Span, level: float) -> tuple[float, float]:
@@ -157,8 +166,8 @@ def _in_range(units: Units, row: int, span: Span, level: float) -> tuple[float, 
 
 
 def alpha_of(level: float) -> float:
-    """The level of the test that belongs to a confidence level: 0.05 for 0.95, without the rounding
-    error of 1 - level."""
+    """The level of the test that belongs to a confidence level (0.05 for 0.95), without the
+    rounding error of 1 - level."""
     return round(1.0 - level, 12)
 
 
@@ -173,7 +182,7 @@ def one_sided(level: float) -> float:
 
 
 def check_one_sided(level: float) -> None:
-    """Refuses a level at which a one-sided bound says nothing.
+    """Refuses a level at which a one-sided bound has no meaning.
 
     Raises:
         UsageError: a level of 0.5 or below, or of 1.
@@ -186,7 +195,12 @@ def check_one_sided(level: float) -> None:
 
 
 def check_options(method: str, level: float, n_resamples: int) -> None:
-    """Refuses options out of range.
+    """Checks that the options of an interval are in range.
+
+    Args:
+        method: one of `METHODS`.
+        level: confidence level, in (0, 1).
+        n_resamples: draws of a bootstrap, at least 1.
 
     Raises:
         UsageError: an unknown method, or a level or number of resamples out of range.

@@ -1,4 +1,4 @@
-"""How alike two lists of items are: as sets, and as rankings."""
+"""How similar two lists of items are: as sets, and as rankings."""
 
 from __future__ import annotations
 
@@ -6,7 +6,12 @@ from collections.abc import Hashable, Sequence
 
 
 def jaccard(one: Sequence[Hashable], other: Sequence[Hashable]) -> float | None:
-    """Items in both over items in either, 0 to 1; ``None`` where both are empty."""
+    """Items in both over items in either, 0 to 1; ``None`` where both are empty.
+
+    Args:
+        one: items; repeats count once.
+        other: items; repeats count once.
+    """
     left, right = set(one), set(other)
     either = len(left | right)
     return len(left & right) / either if either else None
@@ -17,9 +22,9 @@ def rank_biased_overlap(
 ) -> float | None:
     """Extrapolated rank-biased overlap of two rankings, 0 (disjoint) to 1 (identical).
 
-    The expected share of items that a reader finds in both, who goes on to the next rank with
-    probability ``p`` and for whom the agreement at the end of the lists holds on beyond it. Lists
-    may differ in length. An item that occurs twice counts at its first rank.
+    It is the expected share of items found in both lists by a reader who goes on to the next rank
+    with probability ``p``; beyond the ends of the lists, the agreement at their end is assumed to
+    continue. Lists may differ in length. An item that occurs twice counts at its first rank.
 
     Source: Webber, Moffat and Zobel 2010, A similarity measure for indefinite rankings, eq. 32.
 

@@ -39,9 +39,9 @@ _SAME_LEVEL = 1e-9
 class PairedResult:
     """One metric of two systems, over the queries that both have a score for.
 
-    What could not be computed is ``None``: everything without pairs; whatever needs a spread with
-    fewer than two independent units; ``t_p_value``, ``cohens_d`` and ``detectable`` where all
-    differences are equal.
+    Values that could not be computed are ``None``: all of them without pairs; those that need a
+    spread with fewer than two independent units; ``t_p_value``, ``cohens_d`` and ``detectable``
+    where all differences are equal.
 
     Attributes:
         n: pairs.
@@ -89,8 +89,8 @@ class PairedResult:
 
     @property
     def too_few(self) -> bool:
-        """Whether so few clusters (or pairs) cannot reach the level of the test: even where all
-        differences have one sign, it finds nothing."""
+        """Whether there are too few clusters (or pairs) to reach the level of the test: even where
+        all differences have one sign, it finds nothing."""
         n_signs = self.n if self.n_clusters is None else self.n_clusters
         return n_signs < 1 or 0.5 ** (n_signs - 1) > 1.0 - self.level_used + _SAME_LEVEL
 
@@ -110,20 +110,20 @@ def compare_pairs(
     interval: str = "auto",
     power: float = 0.8,
 ) -> list[PairedResult]:
-    """Compares two systems metric by metric; one result for each metric.
+    """Compares two systems metric by metric.
 
     Args:
         a: scores of the first (new) system, shape ``(n_metrics, n_queries)`` or ``(n_queries,)``.
         b: scores of the second (old) system on the same queries in the same order.
         mask: true where both systems have a score, same shape; everywhere when left out. Where it
             is false, the values are not read.
-        clusters: a label for each query. Signs are flipped and bootstrap samples are drawn by whole
-            clusters, standard errors are cluster-robust.
-        spans: lowest and highest value of each metric, where there are such. They say how far the
-            mean may lie from what was seen where most differences are equal; without them twice the
-            largest difference that was seen stands for the largest possible one.
+        clusters: a label for each query. Signs are flipped and bootstrap samples are drawn by
+            cluster, standard errors are cluster-robust.
+        spans: lowest and highest value of each metric, where there are such. They bound how far the
+            mean may be from the observed one where most differences are equal; without them the
+            largest possible difference is taken as twice the largest observed one.
         tested: which metrics form the family that is corrected; all when left out. The others have
-            no ``p_adjusted`` and weaken nothing.
+            no ``p_adjusted`` and do not weaken the correction.
         correction: ``maxt`` (step-down max-T), ``holm``, ``bh`` or ``none``.
         n_resamples: sign patterns where there are more than 16 clusters (all of them otherwise),
             and draws of a bootstrap interval.
@@ -131,7 +131,10 @@ def compare_pairs(
         level: confidence level of the intervals before correction; 1 - level is the level of the
             family of tests.
         interval: ``auto`` (the sign-flip test inverted), ``t``, ``percentile`` or ``bca``.
-        power: the chance that ``detectable`` speaks of, at the raw level.
+        power: power of the test, at the raw level, for which ``detectable`` is computed.
+
+    Returns:
+        One result for each metric.
 
     Raises:
         UsageError: an option out of range.
@@ -195,7 +198,7 @@ def _result(
     level: float,
     power: float,
 ) -> PairedResult:
-    """What is said of one row.
+    """The result of one row.
 
     Args:
         first, second: scores of its pairs, shape ``(n,)``.
@@ -203,7 +206,7 @@ def _result(
         estimate: its interval.
         clustered: whether clusters were given.
         p_value, p_adjusted: before and after the correction.
-        tail: level at which its own test decides as the corrected tests do.
+        tail: level at which the row's own test decides as the corrected tests do.
         level: confidence level before the correction.
         power: see `compare_pairs`.
     """
@@ -295,30 +298,38 @@ def _corrected(
         return {}, tails
     raw: list[float | None] = [float(p_values[row]) for row in family]
     if correction == "maxt":
-        found, levels = max_t(flips, family, alpha)
+        corrected, levels = max_t(flips, family, alpha)
         flipped = flips.p_values
         for at, row in enumerate(family):
             plain, limited = float(flipped[row]), float(p_values[row])
             if limited > plain:
-                scaled = min(1.0, max(found[at], limited * found[at] / plain))
-                if found[at] <= alpha and limited <= levels[at]:
-                    found[at] = min(scaled, alpha)
+                scaled = min(1.0, max(corrected[at], limited * corrected[at] / plain))
+                if corrected[at] <= alpha and limited <= levels[at]:
+                    corrected[at] = min(scaled, alpha)
                 else:  # no discovery where the interval at this level holds 0
-                    found[at] = max(scaled, math.nextafter(alpha, 1.0))
+                    corrected[at] = max(scaled, math.nextafter(alpha, 1.0))
     else:
         correct: Correction = {"holm": holm, "bh": benjamini_hochberg, "none": uncorrected}[
             correction
         ]
         adjusted = correct(raw)
         levels = decision_levels(raw, adjusted, alpha, correction)
-        found = [p for p in adjusted if p is not None]
+        corrected = [p for p in adjusted if p is not None]
     for at, row in enumerate(family):
         tails[row] = levels[at]
-    return dict(zip(family, found, strict=True)), tails
+    return dict(zip(family, corrected, strict=True)), tails
 
 
 def rounded_differences(first: FloatArray, second: FloatArray) -> FloatArray:
-    """``first - second``, both of shape ``(n_rows, n)``; 0 where they are equal up to rounding."""
+    """``first - second``; 0 where they are equal up to rounding.
+
+    Args:
+        first: scores of one system, shape ``(n_rows, n)``.
+        second: scores of the other, same shape.
+
+    Returns:
+        The differences, shape ``(n_rows, n)``; the tolerance is 1e-12 of the row's largest score.
+    """
     differences = first - second
     differences[np.abs(differences) <= ROUNDING * _largest(first, second)[:, None]] = 0.0
     return differences
@@ -331,7 +342,7 @@ def _largest(first: FloatArray, second: FloatArray) -> FloatArray:
 def _matrices(
     a: ArrayLike, b: ArrayLike, mask: ArrayLike | None
 ) -> tuple[FloatArray, FloatArray, BoolArray]:
-    """Both score matrices with zeros where there is no pair, and where there is one."""
+    """Both score matrices, with zeros where there is no pair, and the mask of the pairs."""
     first = np.atleast_2d(np.asarray(a, dtype=np.float64))
     second = np.atleast_2d(np.asarray(b, dtype=np.float64))
     if mask is None:
@@ -358,7 +369,7 @@ def _flipped(
     n_resamples: int,
     seed: int,
 ) -> SignFlips:
-    """All rows under the same sign patterns; missing pairs are zeros of no size."""
+    """All rows under the same sign patterns; a missing pair has difference and size 0."""
     magnitude = np.abs(first) + np.abs(second)
     sums = Units.of(differences, codes, np.zeros(len(first))).sums.copy()
     sums[np.abs(sums) <= ROUNDING * Units.of(magnitude, codes, np.zeros(len(first))).sums] = 0.0
@@ -369,7 +380,7 @@ def _flipped(
 
 
 def _standard_deviation(differences: FloatArray, scale: FloatArray) -> float:
-    """Sample standard deviation, 0 where there is nothing but rounding."""
+    """Sample standard deviation; 0 where the differences vary by rounding only."""
     n = differences.size
     if n < 2:
         return 0.0

@@ -1,4 +1,5 @@
-"""The power of a paired t-test, and the smallest true difference that it would probably find."""
+"""The power of a paired t-test, and the smallest true difference that it finds with a given
+power."""
 
 from __future__ import annotations
 
@@ -18,14 +19,20 @@ _MAX_STEPS = 200
 def detectable_difference(
     sd: float, n: int, *, alpha: float = 0.05, power: float = 0.8
 ) -> float | None:
-    """The smallest true mean difference that ``n`` queries would have found.
+    """The smallest true mean difference that ``n`` queries would have shown.
 
-    That is: with differences of standard deviation ``sd`` the two-sided paired t-test at level
-    ``alpha`` rejects with probability ``power``, by the noncentral t distribution.
+    With differences of standard deviation ``sd`` the two-sided paired t-test at level ``alpha``
+    rejects with probability ``power``, by the noncentral t distribution.
+
+    Args:
+        sd: standard deviation of the differences, at least 0.
+        n: number of queries.
+        alpha: level of the test.
+        power: chance that the test rejects.
 
     Returns:
-        A size in the unit of ``sd``; ``None`` where ``n`` is below 2 or ``sd`` is 0, because such a
-        sample says nothing about spread.
+        A difference in the unit of ``sd``; ``None`` where ``n`` is below 2 or ``sd`` is 0, because
+        such a sample shows no spread.
 
     Raises:
         UsageError: alpha or power out of range (0 < alpha < power <= 0.9999).
@@ -40,7 +47,11 @@ def detectable_difference(
 
 
 def check_power(alpha: float, power: float) -> None:
-    """Refuses a level and a power that make no sense together.
+    """Refuses a level and a power that do not fit together.
+
+    Args:
+        alpha: level of the test.
+        power: chance that the test rejects.
 
     Raises:
         UsageError: alpha or power out of range (0 < alpha < power <= 0.9999).
@@ -53,7 +64,13 @@ def check_power(alpha: float, power: float) -> None:
 
 @lru_cache(maxsize=1024)
 def noncentrality(df: int, alpha: float, power: float) -> float:
-    """The true difference in standard errors at which a two-sided t-test has the given power."""
+    """The true difference, in standard errors, at which a two-sided t-test has a given power.
+
+    Args:
+        df: degrees of freedom, at least 1.
+        alpha: level of the test, in (0, 1).
+        power: chance that the test rejects, above ``alpha`` and at most 0.9999.
+    """
     x, high = 0.0, 1.0
     while t_test_power(high, df, alpha) < power:
         x, high = high, 2.0 * high
@@ -74,13 +91,18 @@ def noncentrality(df: int, alpha: float, power: float) -> float:
 
 
 def t_test_power(difference: float, df: int, alpha: float) -> float:
-    """The chance that a two-sided t-test rejects when the truth is ``difference`` standard errors.
+    """The chance that a two-sided t-test rejects.
 
     T = (Z + difference) / S for a normal Z and an independent S with df * S^2 chi-square: the
-    normal tail beyond ``critical * S`` is averaged over the density of log S by the trapezoid
-    rule, which converges exponentially for a smooth integrand that dies out at both ends. The power
-    is right to 1e-9 for four pairs or more at alpha >= 0.001, and to 0.01 in the worst case (two
-    pairs at a tiny alpha).
+    normal tail beyond ``critical * S`` is averaged over the density of log S by the trapezoid rule,
+    which converges exponentially for a smooth integrand that vanishes at both ends. The error is
+    below 1e-9 for four pairs or more at alpha >= 0.001, and 0.01 in the worst case (two pairs at a
+    tiny alpha).
+
+    Args:
+        difference: the true difference, in standard errors.
+        df: degrees of freedom, at least 1.
+        alpha: level of the test, in (0, 1).
     """
     critical = -t_ppf(alpha / 2.0, df)
     left = 40.0 / df + 0.5 if df < 240 else 8.0 / math.sqrt(df)

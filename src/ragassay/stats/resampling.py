@@ -1,4 +1,4 @@
-"""The bootstrap: how far the mean would have moved had other queries been drawn.
+"""The bootstrap: how much the mean would vary had other queries been drawn.
 
 Sources: B. Efron, "Better bootstrap confidence intervals", Journal of the American Statistical
 Association 82 (1987); B. Efron and R. Tibshirani, "An Introduction to the Bootstrap" (1993),
@@ -17,10 +17,18 @@ _BYTES_A_DRAW = 24
 
 
 def resampled_means(units: Units, n_resamples: int, seed: int) -> FloatArray:
-    """Means of samples of units drawn with replacement, shape ``(n_resamples, n_rows)``.
+    """Means of samples of units drawn with replacement.
 
-    All rows share each draw. The result does not depend on how the work is cut into chunks, whose
-    memory stays near 4 MB (at least one resample at a time).
+    All rows share each draw. The work is done in chunks whose memory stays near 4 MB (at least one
+    resample at a time); the result does not depend on them.
+
+    Args:
+        units: rows of values by unit.
+        n_resamples: number of draws.
+        seed: seed of the draws.
+
+    Returns:
+        The means, shape ``(n_resamples, n_rows)``.
     """
     rng = np.random.default_rng(seed)
     n = units.n_units
@@ -38,7 +46,12 @@ def resampled_means(units: Units, n_resamples: int, seed: int) -> FloatArray:
 
 
 def percentile_bounds(resampled: FloatArray, level: float) -> tuple[float, float]:
-    """The middle ``level`` of the resampled means, shape ``(n_resamples,)``."""
+    """The bounds of the middle ``level`` of resampled means.
+
+    Args:
+        resampled: resampled means, shape ``(n_resamples,)``.
+        level: confidence level, in (0, 1).
+    """
     tail = (1.0 - level) / 2.0
     low, high = np.quantile(resampled, [tail, 1.0 - tail])
     return float(low), float(high)

@@ -38,7 +38,7 @@ _CHUNK_BYTES = 4 * 2**20
 
 @dataclass(frozen=True, slots=True)
 class SignFlips:
-    """What the sign patterns make of several rows of differences.
+    """Several rows of differences under all sign patterns.
 
     Attributes:
         sums: each pattern's sum of differences, shape ``(n_patterns, n_rows)``. The first pattern
@@ -59,7 +59,7 @@ class SignFlips:
 
     @property
     def n_patterns(self) -> int:
-        """How many patterns, the observation included."""
+        """The number of patterns, including the observation."""
         return len(self.sums)
 
     @property
@@ -96,11 +96,11 @@ class SignFlips:
             np.where(counts, np.maximum(high, 0), high),
         )
         low, high = np.where(for_all, -np.inf, low), np.where(for_all, np.inf, high)
-        found = (
+        ends_at = (
             float(np.partition(low, reached)[reached]),
             float(-np.partition(-high, reached)[reached]),
         )
-        return found if np.isfinite(found).all() else (None, None)
+        return ends_at if np.isfinite(ends_at).all() else (None, None)
 
 
 def sign_flips(
@@ -154,8 +154,10 @@ def sign_flips(
 
 
 def distinct_rows(rows: NDArray[Scalar]) -> tuple[NDArray[Scalar], IntArray]:
-    """The different rows, and for each row which of them it is. (numpy's ``unique`` along an axis
-    takes a multiple of the memory.)"""
+    """The different rows, and for each row the index of the one that it equals.
+
+    numpy's ``unique`` along an axis takes a multiple of the memory.
+    """
     places: dict[bytes, int] = {}
     which = [places.setdefault(row.tobytes(), len(places)) for row in rows]
     first = [which.index(at) for at in range(len(places))]
@@ -163,12 +165,15 @@ def distinct_rows(rows: NDArray[Scalar]) -> tuple[NDArray[Scalar], IntArray]:
 
 
 def _all_patterns(table: FloatArray) -> FloatArray:
-    """Sums of the columns of ``table``, shape ``(n_clusters, n)``, under all patterns that leave
-    the first sign as it is: the others are mirror images."""
-    found = table[:1].copy() if len(table) else np.zeros((1, table.shape[1]))
+    """Sums of the columns of ``table``, shape ``(n_clusters, n)``, under all patterns that keep the
+    first sign.
+
+    The other patterns are their mirror images.
+    """
+    sums = table[:1].copy() if len(table) else np.zeros((1, table.shape[1]))
     for row in table[1:]:
-        found = np.concatenate([found + row, found - row])
-    return found
+        sums = np.concatenate([sums + row, sums - row])
+    return sums
 
 
 def _random_patterns(table: FloatArray, n_resamples: int, seed: int) -> FloatArray:
@@ -183,11 +188,11 @@ def _random_patterns(table: FloatArray, n_resamples: int, seed: int) -> FloatArr
     step = max(1, _CHUNK_BYTES // (8 * n_clusters))
     total = table.sum(axis=0)
     doubled = 2.0 * table
-    found = np.empty((n_resamples + 1, table.shape[1]))
-    found[0] = total
+    sums = np.empty((n_resamples + 1, table.shape[1]))
+    sums[0] = total
     for start in range(0, n_resamples, step):
         shape = (min(step, n_resamples - start), words)
         bits = rng.integers(0, 2**64, size=shape, dtype=np.uint64).astype("<u8", copy=False)
         flips = np.unpackbits(bits.view(np.uint8), axis=1, count=n_clusters)
-        found[start + 1 : start + 1 + shape[0]] = total - flips.astype(np.float64) @ doubled
-    return found
+        sums[start + 1 : start + 1 + shape[0]] = total - flips.astype(np.float64) @ doubled
+    return sums

@@ -1,11 +1,11 @@
 """Several tests on the same queries, corrected by their joint distribution.
 
 Metrics that measure nearly the same (Recall@5 and P@5) rise and fall together: a correction that
-takes their dependence into account hardly loses power by testing both. Each sign pattern gives each
-row a statistic: the size of the sum of its differences over the root of their sum of squares, so
-that a metric from 0 to 100 counts as one from 0 to 1. The rows are tested one after another, that
-with the largest observed statistic first; each is compared with the largest statistic, pattern by
-pattern, of the rows not tested yet. The chance of even one false finding is at most alpha.
+takes their dependence into account loses hardly any power by testing both. Each sign pattern gives
+each row a statistic: the absolute sum of its differences over the root of their sum of squares, so
+that a metric from 0 to 100 counts like one from 0 to 1. The rows are tested one after another,
+starting with the largest observed statistic; each is compared with the largest statistic, pattern
+by pattern, of the rows not tested yet. The chance of one or more false findings is at most alpha.
 
 Source: P. Westfall and S. Young, "Resampling-Based Multiple Testing" (1993), algorithm 2.8; J.
 Romano and M. Wolf, "Exact and approximate stepdown methods for multiple hypothesis testing",
@@ -34,8 +34,8 @@ def max_t(
 
     Returns:
         Adjusted p-values, one for each of ``rows`` (a finding where at most ``alpha``), and the
-        levels of their own tests that decide alike: a row is a finding exactly where its raw
-        p-value is at most its level.
+        levels at which the rows' own tests decide in the same way: a row is a finding exactly where
+        its raw p-value is at most its level.
     """
     chosen = list(rows)
     spread = np.where(flips.spread > 0, flips.spread, 1.0)[chosen]
@@ -62,8 +62,8 @@ def max_t(
             levels[at] = min(n_beyond, n_like_observed - 1) / n
     for at, following in zip(order[-2::-1], order[:0:-1], strict=True):
         # Rows with the same statistic are decided in one step, whichever of them comes first.
-        alike = statistic[0, at] - statistic[0, following] <= 1e-9 * statistic[0, at]
-        if alike and adjusted[at] == adjusted[following] <= alpha:
+        tied = statistic[0, at] - statistic[0, following] <= 1e-9 * statistic[0, at]
+        if tied and adjusted[at] == adjusted[following] <= alpha:
             levels[at] = max(levels[at], levels[following])
     return adjusted, levels
 
@@ -73,9 +73,9 @@ def _steps(
 ) -> tuple[list[float], list[float]]:
     """The p-value and the threshold of each step, in ``order``.
 
-    Both go by the largest statistic among the row of a step and the rows after it: the share of
-    patterns in which that reaches the row's own observation, and the value that it exceeds in a
-    share of at most ``alpha`` of the patterns.
+    Both use the largest statistic among the row of a step and the rows after it. The p-value is the
+    share of patterns in which it reaches the row's own observation; the threshold is the value that
+    it exceeds in a share of at most ``alpha`` of the patterns.
 
     Args:
         statistic: of each pattern and row, shape ``(n_patterns, n_rows)``, at least 0.

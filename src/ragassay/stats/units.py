@@ -1,8 +1,9 @@
-"""The units of a sample: what is drawn, flipped or left out as a whole.
+"""The units of a sample: values that are drawn, flipped or left out together.
 
 Without clusters each query is a unit. With clusters (the turns of a conversation, the questions
-about a document, the repeats of a query) each cluster is one, and every formula below is the ratio
-of a sum over units to a count over units. With one query a unit they are the textbook formulas.
+about a document, the repeats of a query) each cluster is a unit, and every formula below is the
+ratio of a sum over units to a count over units. With one query a unit they are the textbook
+formulas.
 """
 
 from __future__ import annotations
@@ -37,7 +38,14 @@ class Units:
 
     @classmethod
     def of(cls, values: FloatArray, clusters: IntArray | None, scale: FloatArray) -> Units:
-        """Adds up ``values``, shape ``(n_rows, n)``, by cluster codes, shape ``(n,)``."""
+        """Sums values by cluster.
+
+        Args:
+            values: shape ``(n_rows, n)``.
+            clusters: cluster codes, shape ``(n,)``; ``None`` makes each value a unit.
+            scale: for each row the largest number that its values were computed from,
+                ``(n_rows,)``.
+        """
         if clusters is None:
             return cls(values, np.ones(values.shape[1]), scale)
         _, codes, counts = np.unique(clusters, return_inverse=True, return_counts=True)
@@ -61,10 +69,11 @@ class Units:
 
     @property
     def residuals(self) -> FloatArray:
-        """What each unit adds beyond its share of the mean, shape ``(n_rows, n_units)``."""
-        found = self.sums - self.means[:, None] * self.counts
-        found[np.abs(found) <= ROUNDING * self.scale[:, None] * self.counts] = 0.0
-        return found
+        """Each unit's sum minus its count times the mean, shape ``(n_rows, n_units)``; 0 where it
+        is rounding."""
+        residuals = self.sums - self.means[:, None] * self.counts
+        residuals[np.abs(residuals) <= ROUNDING * self.scale[:, None] * self.counts] = 0.0
+        return residuals
 
     @property
     def standard_errors(self) -> FloatArray:
@@ -87,15 +96,21 @@ class Units:
 
 
 def cluster_codes(clusters: Iterable[Hashable], n: int) -> IntArray:
-    """Numbers for cluster labels of any hashable kind, shape ``(n,)``.
+    """A code from 0 for each cluster label, shape ``(n,)``; equal labels have equal codes.
+
+    Args:
+        clusters: labels of any hashable kind.
+        n: how many there must be.
 
     Raises:
         ValueError: not exactly ``n`` labels.
     """
     if isinstance(clusters, np.ndarray):
         clusters = clusters.tolist()
-    codes: dict[Hashable, int] = {}
-    found = np.array([codes.setdefault(label, len(codes)) for label in clusters], dtype=np.int64)
-    if found.shape != (n,):
-        raise ValueError(f"there are {n} values but {found.size} cluster labels")
-    return found
+    code_of: dict[Hashable, int] = {}
+    codes = np.array(
+        [code_of.setdefault(label, len(code_of)) for label in clusters], dtype=np.int64
+    )
+    if codes.shape != (n,):
+        raise ValueError(f"there are {n} values but {codes.size} cluster labels")
+    return codes

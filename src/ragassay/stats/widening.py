@@ -1,6 +1,6 @@
-"""Where the sign-flip interval is too narrow, and the interval that it is widened to.
+"""Samples for which the sign-flip interval is too narrow, and how it is widened.
 
-Two kinds of samples show less spread than there is:
+Two kinds of samples show too little spread:
 
 - **Ties.** Fourteen equal differences, or twenty ties, show no spread, but clusters that differ may
   have been missed. How much these could change is bounded: the mean of what lies above the common
@@ -12,8 +12,8 @@ Two kinds of samples show less spread than there is:
   gains among small differences are not: its interval then ends too early on the side of the longer
   tail. Where the skewness of the sample exceeds 1, the interval is widened to hold that of a mean
   of scores without a range (`ragassay.stats.bounded.skewed_bounds`), with the skewness corrected
-  for what a small sample of a skewed distribution shows too little of it. Samples of symmetrical
-  differences are rarely that skewed (of 20 normal ones 4 in 100), so they lose next to nothing.
+  because a small sample of a skewed distribution shows too little of it. Samples of symmetrical
+  differences are rarely that skewed (of 20 normal ones 4 in 100), so they lose hardly any power.
 
 Source: G. Zou and A. Donner, "Construction of confidence limits about effect measures: a general
 approach", Statistics in Medicine 27 (2008).
@@ -36,9 +36,9 @@ _SKEWED = 1.0
 """Skewness of a sample beyond which the interval is widened for it."""
 
 _SHORTFALL = 20.0
-"""The skewness is taken larger by this over n. That of n exponential values is 1 / (1 + 10 / n)
-of the distribution's; mixtures of a few large gains and small differences need twice that
-(``benchmarks/coverage.py``)."""
+"""The skewness is enlarged by the share of this over n. The skewness of n exponential values is
+1 / (1 + 10 / n) of the distribution's; mixtures of a few large gains and small differences need
+twice that (``benchmarks/coverage.py``)."""
 
 _P_STEPS = 30
 _SLACK = 1.0 + 1e-6
@@ -70,7 +70,7 @@ def widenings(
         codes: cluster of each column, where there are clusters.
         spans: lowest and highest score of each row's metric, where there are such.
     """
-    found: dict[int, Widening] = {}
+    wider: dict[int, Widening] = {}
     for row, (low, high) in enumerate(spans):
         columns = np.flatnonzero(scored[row])
         if columns.size < 2:
@@ -84,14 +84,22 @@ def widenings(
             continue
         possible = 2 * seen if low is None or high is None else max(high - low, seen)
         if mostly_ties(units.sums[0], units.counts, possible):
-            found[row] = Ties(units.sums[0], units.counts, possible)
+            wider[row] = Ties(units.sums[0], units.counts, possible)
         elif abs(skewness(units)) > _SKEWED:
-            found[row] = Skewness(units)
-    return found
+            wider[row] = Skewness(units)
+    return wider
 
 
 def interval_of_test(widening: Widening, level: float) -> tuple[float, float]:
-    """The interval that belongs to a test at a level in (0, 1): 0.05 for a 95 % interval."""
+    """The widened interval that belongs to a test.
+
+    Args:
+        widening: the interval of the row.
+        level: level of the test, in (0, 1): 0.05 for a 95 % interval.
+
+    Returns:
+        Lower and upper bound of the mean difference.
+    """
     return widening.interval(max(1.0 - level * _SLACK, _LEAST_CONFIDENCE))
 
 
@@ -134,7 +142,7 @@ def skewness(units: Units) -> float:
 
 
 class Skewness:
-    """Skewed differences of a row that is not mostly ties."""
+    """The interval of skewed differences."""
 
     cause = "skewness"
 
@@ -144,20 +152,20 @@ class Skewness:
     def interval(self, level: float) -> tuple[float, float]:
         """Student's t interval, moved outwards on the side of the longer tail."""
         shortfall = _SHORTFALL / self._units.n_units
-        found = skewed_bounds(self._units, 0, level, shortfall=shortfall)
-        return (-math.inf, math.inf) if found is None else found
+        wide = skewed_bounds(self._units, 0, level, shortfall=shortfall)
+        return (-math.inf, math.inf) if wide is None else wide
 
 
 class Ties:
-    """Differences by cluster most of which are equal.
+    """The interval of differences by cluster most of which are equal.
 
     Args:
-        sums: of the differences in each cluster, shape ``(n_clusters,)``.
+        sums: sum of the differences in each cluster, shape ``(n_clusters,)``.
         sizes: pairs in each cluster, at least 1, same shape.
-        possible: the largest possible size of a difference. After k differences that are not the
-            common one, the next such one is larger than all of them with a chance of 1 / (k + 1);
-            so the largest size that is expected is the largest seen, and this share of what is
-            possible beyond it.
+        possible: the largest possible absolute difference. After k differences other than the
+            common one, the next such difference exceeds all of them with a chance of 1 / (k + 1).
+            So the largest expected difference is the largest observed one plus this share of the
+            rest up to ``possible``.
     """
 
     cause = "ties"
@@ -176,7 +184,7 @@ class Ties:
         self._room = np.maximum(room, sides.max(axis=1))
 
     def interval(self, level: float) -> tuple[float, float]:
-        """Bounds of the mean difference, not beyond the largest size that is expected."""
+        """Bounds of the mean difference, within the largest expected difference."""
         (up, up_low, up_high), (down, down_low, down_high) = (
             self._side(row, level) for row in (0, 1)
         )
@@ -186,7 +194,7 @@ class Ties:
         return max(low, -self._largest), min(high, self._largest)
 
     def _side(self, row: int, level: float) -> tuple[float, float, float]:
-        """Mean of what lies on one side of the common value, and its bounds."""
+        """Mean of the deviations on one side of the common value, and its bounds."""
         room, mean = float(self._room[row]), float(self._units.means[row])
         if room <= 0.0:
             return 0.0, 0.0, 0.0
@@ -194,7 +202,13 @@ class Ties:
 
 
 def mostly_ties(sums: FloatArray, sizes: FloatArray, possible: float) -> bool:
-    """Whether more than half of the clusters have the same mean difference."""
+    """Whether more than half of the clusters have the same mean difference.
+
+    Args:
+        sums: sum of the differences in each cluster, shape ``(n_clusters,)``.
+        sizes: pairs in each cluster, same shape.
+        possible: the largest possible absolute difference.
+    """
     means = sums / sizes
     same = np.abs(means - _most_common(means, possible)) <= ROUNDING * max(possible, 1.0)
     return bool(same.mean() > 0.5)

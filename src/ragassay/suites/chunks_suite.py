@@ -1,4 +1,4 @@
-"""Retrieval over chunks: datapizza's metrics, corrected, and the same question asked of spans."""
+"""Retrieval over chunks: datapizza's metrics, corrected, and metrics of spans."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""Consistency: how alike several runs of one query are, as Open RAG Eval asks."""
+"""Consistency: how similar several runs of one query are, as in Open RAG Eval."""
 
 from __future__ import annotations
 
 from ragassay.suites import Suite
 
 SPREAD = ("runs_mean", "runs_variance", "runs_cv")
-"""What is told of each numeric metric of the other suites."""
+"""The statistics of each numeric metric of the other suites."""
 
 PUBLISHED = {
     "runs_bertscore.f": "consistency_bert_score",

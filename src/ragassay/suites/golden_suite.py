@@ -1,4 +1,4 @@
-"""Answers against golden answers as Open RAG Eval's third evaluator compares them."""
+"""Answers compared with golden answers, as in Open RAG Eval's third evaluator."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""MT-RAG: the fifteen fields of an evaluated record, and what its paper and ranking report."""
+"""MT-RAG: the fifteen fields of an evaluated record, and the figures of its paper and ranking."""
 
 from __future__ import annotations
 

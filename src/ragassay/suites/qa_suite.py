@@ -1,4 +1,4 @@
-"""Answers against references: UltraRAG's eight metrics, and the corrected ones beside them."""
+"""Answers against references: UltraRAG's eight metrics, and corrected ones."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from ragassay.metrics.core import Metric, naming
 
 @dataclass(frozen=True)
 class Total:
-    """A figure of a whole run that is made of its metrics' means.
+    """A figure of a run that is computed from its metrics' means.
 
     Attributes:
         title: one line for people.
@@ -84,7 +84,13 @@ class Suite:
         ks: Sequence[int] | None = None,
         published: bool = False,
     ) -> list[Metric]:
-        """The metrics to compute: those named, or all of the suite's.
+        """The metrics to compute: the named ones, or all of the suite's.
+
+        Args:
+            names: names, or a comma-separated string of them; all metrics of the suite by default.
+            ks: cut-offs, each at least 1: for the suite's ranked metrics, and for names that need
+                one and have none.
+            published: take the published form of each metric that has one.
 
         Raises:
             UsageError: an unknown name, a parameter out of range, or one that a published form
@@ -99,27 +105,37 @@ class Suite:
         ks: Sequence[int] | None = None,
         published: bool = False,
     ) -> dict[str, Metric]:
-        """As `resolve`, each under the name that results show it by: see `naming.named`."""
-        wanted = names if names is not None else self._at(ks)
-        found = named(wanted, ks=ks, local=self.aliases)
+        """The metrics of `resolve`, each under the name that results show it by (see
+        `naming.named`).
+
+        Args:
+            names: names, or a comma-separated string of them; all metrics of the suite by default.
+            ks: cut-offs, as for `resolve`.
+            published: take the published form of each metric that has one.
+
+        Raises:
+            UsageError: as `resolve` raises.
+        """
+        wanted = names if names is not None else self._with_cutoffs(ks)
+        by_name = named(wanted, ks=ks, local=self.aliases)
         if not published:
-            return found
+            return by_name
         swapped: dict[Metric, str] = {}
-        for shown, metric in found.items():
+        for shown, metric in by_name.items():
             other = self._as_published(metric)
             swapped.setdefault(other, shown if shown != str(metric) else str(other))
         return {shown: metric for metric, shown in swapped.items()}
 
-    def _at(self, ks: Sequence[int] | None) -> tuple[str, ...]:
-        """The suite's metrics with the ranked ones at other cut-offs."""
+    def _with_cutoffs(self, ks: Sequence[int] | None) -> tuple[str, ...]:
+        """The suite's metrics, the ranked ones at other cut-offs."""
         if not ks or not self.ranked:
             return self.metrics
-        found: dict[str, None] = {}
+        names: dict[str, None] = {}
         for name in self.metrics:
             base = name.partition("@")[0]
             at = [f"{base}@{k}" for k in ks] if base in self.ranked else [name]
-            found.update(dict.fromkeys(at))
-        return tuple(found)
+            names.update(dict.fromkeys(at))
+        return tuple(names)
 
     def _as_published(self, metric: Metric) -> Metric:
         if metric.name not in self.published:
@@ -145,7 +161,16 @@ def parse_all(
     ks: Sequence[int] | None = None,
     local: Mapping[str, str] | None = None,
 ) -> list[Metric]:
-    """The metrics of `named`."""
+    """The metrics of `named`, without their shown names.
+
+    Args:
+        names: names, or a comma-separated string of them.
+        ks: cut-offs for names that need one and have none.
+        local: a suite's published names, which win over the general ones.
+
+    Raises:
+        UsageError: as `named` raises.
+    """
     return list(named(names, ks=ks, local=local).values())
 
 
@@ -155,12 +180,21 @@ def named(
     ks: Sequence[int] | None = None,
     local: Mapping[str, str] | None = None,
 ) -> dict[str, Metric]:
-    """As `naming.named`; of a name that only another suite publishes the error says which.
+    """The metrics of `naming.named`; where only another suite publishes a name, the error says
+    which.
 
-    A published name holds inside its suite only, also where no other uses it today: systems mean
-    different things by ``f1`` or ``MRR``, and a number must not change its meaning when a suite
-    comes. Names that are canonical but for their case (``RB_agg``) hold everywhere, and so do
-    UltraRAG's for rankings (``Recall``), which no suite has.
+    A published name is valid inside its suite only, even where no other suite uses it: systems mean
+    different things by ``f1`` or ``MRR``, and a number must not change its meaning when a suite is
+    added. Canonical names in another case (``RB_agg``) are valid everywhere, and so are UltraRAG's
+    names for rankings (``Recall``), which no suite has.
+
+    Args:
+        names: names, or a comma-separated string of them.
+        ks: cut-offs for names that need one and have none.
+        local: a suite's published names, which win over the general ones.
+
+    Returns:
+        The metrics by shown name.
 
     Raises:
         UsageError: see `naming.named`; a name without its cut-off that another suite publishes.
@@ -169,46 +203,48 @@ def named(
         here = {*naming.ULTRARAG_RANKED, *map(str.casefold, local or {})}
         if ks or name.casefold() in here or not naming.lacks_cutoff(name):
             continue
-        if said := published_elsewhere(name):
-            raise UsageError(f"{name} needs a cut-off, as in {name}@10. {said}")
+        if advice := published_elsewhere(name):
+            raise UsageError(f"{name} needs a cut-off, as in {name}@10. {advice}")
     try:
         return naming.named(names, ks=ks, local=local)
     except UsageError as error:
         for name in naming.split(names):
-            if not naming.is_known(name, local) and (said := published_elsewhere(name)):
-                base = said if isinstance(error, naming.UnknownMetric) else f"{error} {said}"
+            if not naming.is_known(name, local) and (advice := published_elsewhere(name)):
+                base = advice if isinstance(error, naming.UnknownMetric) else f"{error} {advice}"
                 raise UsageError(base) from None
         raise
 
 
 def published_elsewhere(name: str) -> str:
-    """Where a name is published, and what to write instead; empty where nowhere."""
+    """Where a name is published, and what to write instead; empty where no suite publishes it."""
     base = re.split(r"[(@.]", name, maxsplit=1)[0].casefold()
-    found = [
+    matches = [
         (alias, target, suite.name)
         for suite in known().values()
         for alias, target in suite.aliases.items()
         if alias.casefold() == base
     ]
-    if not found:
+    if not matches:
         return ""
-    means = _each((f"of {target} in the suite {suite}" for _, target, suite in found), " and ")
-    metric = _each((target for _, target, _ in found), " or ")
-    inside = _each((suite for *_, suite in found), " or ")
-    besides = [f" {said}" for suite in known().values() for said in _sayings(suite, base)]
+    means = _each((f"of {target} in the suite {suite}" for _, target, suite in matches), " and ")
+    metric = _each((target for _, target, _ in matches), " or ")
+    inside = _each((suite for *_, suite in matches), " or ")
+    besides = [
+        f" {sentence}" for suite in known().values() for sentence in _elsewhere_notes(suite, base)
+    ]
     return (
-        f"{found[0][0]!r} is the published name {means}: write {metric}, or add the suite {inside} "
-        f"(--suite {inside}).{''.join(besides)}"
+        f"{matches[0][0]!r} is the published name {means}: write {metric}, or add the suite "
+        f"{inside} (--suite {inside}).{''.join(besides)}"
     )
 
 
 def _each(words: Iterable[str], joint: str) -> str:
-    """Each word once, joined."""
+    """The distinct words, joined."""
     return joint.join(dict.fromkeys(words))
 
 
-def _sayings(suite: Suite, base: str) -> list[str]:
-    return [said for alias, said in suite.elsewhere.items() if alias.casefold() == base]
+def _elsewhere_notes(suite: Suite, base: str) -> list[str]:
+    return [sentence for alias, sentence in suite.elsewhere.items() if alias.casefold() == base]
 
 
 @cache
@@ -216,12 +252,14 @@ def known() -> Mapping[str, Suite]:
     """Every suite by name."""
     modules = discovery.modules("ragassay.suites")
     ours = [module.SUITE for module in modules if hasattr(module, "SUITE")]
-    return {suite.name: suite for suite in [*ours, *extensions.added("suites").values()]}
+    every = [*ours, *extensions.added("suites").values()]
+    return extensions.by_name("suite", ((suite.name, suite) for suite in every))
 
 
 @cache
 def every_alias() -> Mapping[str, str]:
-    """All suites' names for metrics that no metric is called by in general, with what they mean."""
+    """The published names of all suites that are no general names of metrics, with the metrics they
+    stand for."""
     general = naming.known().keys() | naming.aliases().keys() | naming.SEVERAL.keys()
     return MappingProxyType(
         {

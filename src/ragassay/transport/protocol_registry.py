@@ -15,13 +15,15 @@ def protocols() -> Mapping[str, ApiProtocol]:
     """Every protocol by name: those of the files in ``endpoints/``, and of installed packages."""
     ours = [getattr(one, "PROTOCOL", None) for one in discovery.modules(f"{__package__}.endpoints")]
     every = [*ours, *extensions.added("endpoints").values()]
-    return {one.name: one for one in every if isinstance(one, ApiProtocol)}
+    named = ((one.name, one) for one in every if isinstance(one, ApiProtocol))
+    return extensions.by_name("protocol", named)
 
 
 @cache
 def providers() -> Mapping[str, Provider]:
     """Every provider by name."""
-    return {name: one for each in protocols().values() for name, one in each.providers.items()}
+    every = (item for each in protocols().values() for item in each.providers.items())
+    return extensions.by_name("provider", every)
 
 
 @cache

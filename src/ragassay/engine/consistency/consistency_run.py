@@ -35,7 +35,13 @@ from ragassay.engine.run import (
     score_stream,
     signature,
 )
-from ragassay.metrics.consistency import AnswersMetric, OfMetric, RunsMean, RunsMedian, said
+from ragassay.metrics.consistency import (
+    AnswersMetric,
+    OfMetric,
+    RunsMean,
+    RunsMedian,
+    answer_text,
+)
 from ragassay.metrics.core import Metric
 from ragassay.models import Models
 from ragassay.samples import Sample
@@ -221,7 +227,7 @@ class _Seen:
                 self.singles += 1
                 continue
             self.runs += len(group.runs)
-            self.empty += sum(run.answer is not None and not said(run) for run in group.runs)
+            self.empty += sum(run.answer is not None and not answer_text(run) for run in group.runs)
 
     def notes(self, metrics: Iterable[Metric]) -> Iterator[str]:
         """A sentence for what is worth one."""

@@ -10,7 +10,7 @@ from typing import TypeVar
 from ragassay.engine.config import RunConfig
 from ragassay.engine.models.modelling import embedding_among, model_options, weights_among
 from ragassay.engine.run import judged_among
-from ragassay.metrics.core import Metric, Whole, Window
+from ragassay.metrics.core import AllSamples, Metric, Window
 from ragassay.models import ModelOptions, Models, Unavailable, Weights
 from ragassay.models.embedders import DEFAULT, Embedder
 from ragassay.models.weights import facts, folder_of, needs_packages, place_of
@@ -40,7 +40,7 @@ class AbsentModels:
     """
 
     def __init__(
-        self, config: RunConfig, metrics: Mapping[str, Metric], *, remote: bool, whole: Whole
+        self, config: RunConfig, metrics: Mapping[str, Metric], *, remote: bool, whole: AllSamples
     ) -> None:
         self.counts: Counter[str] = Counter()
         self.why: dict[str, str] = {}

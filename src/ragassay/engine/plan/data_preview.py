@@ -16,7 +16,7 @@ from ragassay.engine.plan.planning import WINDOW, Planner
 from ragassay.engine.plan.throughput import is_fresh, pace_of
 from ragassay.engine.run import Job, Progress
 from ragassay.errors import RagassayWarning
-from ragassay.metrics.core import Whole
+from ragassay.metrics.core import AllSamples
 from ragassay.samples import Sample
 from ragassay.transport import Price
 
@@ -97,7 +97,7 @@ def preview(job: Job, progress: Progress | None = None, *, walk: int | None = No
             job.config,
             job.plan.metrics,
             remote=job.embedding is not None,
-            whole=Whole(job.rereads),
+            whole=AllSamples(job.rereads),
         )
         window: list[Sample] = []
         unmeasured: list[Sample] = []

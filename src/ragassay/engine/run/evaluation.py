@@ -57,7 +57,7 @@ from ragassay.engine.run.source import Data, Source, format_of, open_source
 from ragassay.errors import InputError, RagassayWarning, UsageError, did_you_mean
 from ragassay.judges import Asked, Asker, Judge
 from ragassay.metrics.answer import AnswerMatches
-from ragassay.metrics.core import Metric, Whole, naming
+from ragassay.metrics.core import AllSamples, Metric, naming
 from ragassay.samples import Sample
 from ragassay.stats import check_one_sided
 from ragassay.suites import Suite
@@ -275,7 +275,7 @@ class Job:
             bank = None if asker is None else self.bank(asker)
             models = models_for(config, self.embedding, stack, asker, self.session)
             metrics = list(plan.metrics.values())
-            whole = Whole(self.rereads)
+            whole = AllSamples(self.rereads)
             again = None
             if plan.consistency is not None:
                 again = keeping(stack, config.output, sink.in_memory)

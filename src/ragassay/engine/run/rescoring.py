@@ -34,7 +34,7 @@ from ragassay.judges import (
 )
 from ragassay.judges.ledger import Ledger
 from ragassay.judges.offline import too_long
-from ragassay.metrics.core import Metric, Whole, naming
+from ragassay.metrics.core import AllSamples, Metric, naming
 from ragassay.models.weights import BY_MODEL
 from ragassay.samples import Identity, Sample
 from ragassay.scores import Reason
@@ -174,7 +174,7 @@ def rescore(result: Result, ledger: Ledger | None = None) -> Rescored:
     }
     with Asker(judge, context=context_of(result)) as asker:
         models = models_again(result.config, result.folder)
-        whole = Whole(lambda: result.samples)
+        whole = AllSamples(lambda: result.samples)
         for samples, outcomes in score_stream(
             result.samples, list(metrics.values()), asker, models=models, whole=whole
         ):

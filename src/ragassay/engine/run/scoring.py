@@ -16,7 +16,7 @@ from itertools import islice
 from typing import TypeVar
 
 from ragassay.judges import Asker
-from ragassay.metrics.core import JudgedMetric, Metric, Whole, Window
+from ragassay.metrics.core import AllSamples, JudgedMetric, Metric, Window
 from ragassay.models import Models
 from ragassay.samples import Sample
 from ragassay.scores import Outcome
@@ -43,7 +43,7 @@ def score_stream(
     asker: Asker | None = None,
     size: int | None = None,
     models: Models | None = None,
-    whole: Whole | None = None,
+    whole: AllSamples | None = None,
 ) -> Iterator[tuple[Sequence[Sample], list[Sequence[Outcome]]]]:
     """Yields each window's samples with one list of outcomes a metric, in the metrics' order.
 
@@ -51,7 +51,7 @@ def score_stream(
     all of them are unscored.
     """
     judged = judged_among(metrics)
-    shared = models or Models(), whole or Whole(None)
+    shared = models or Models(), whole or AllSamples(None)
     batches = _batched(samples, size or (JUDGED_WINDOW if judged else WINDOW))
     if not judged or asker is None:
         for batch in batches:
@@ -94,7 +94,7 @@ def _joined(
     judged: Future[Judged],
     asker: Asker,
     models: Models,
-    whole: Whole,
+    whole: AllSamples,
 ) -> Window:
     window = Window(samples, asker, models, whole)
     for metric, outcomes in judged.result().items():

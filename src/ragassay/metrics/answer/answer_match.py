@@ -17,15 +17,15 @@ from ragassay.scores import Outcome, Score, Unscored
 @register
 @dataclass(frozen=True)
 class AnswerMatches(JudgedMetric):
-    """Does the answer say what a reference answer says, in whatever words?
+    """Whether the answer means the same as a reference answer, whatever the wording.
 
-    True where it agrees with at least one of several references. An answer that says what a
-    negative reference (an answer known to be wrong) says does not match. The judge's reasoning is
-    the explanation. A judge that fails leaves the sample unscored; datapizza's example counts it as
-    no match.
+    True where it agrees with at least one of several references. An answer that agrees with a
+    negative reference (an answer known to be wrong) does not match. The judge's reasoning is the
+    explanation. Where the judge fails, the sample is unscored; datapizza's example counts it as no
+    match.
 
-    Instructions of one's own take the place of the judge's prompt with ``--judge-prompt FILE``: the
-    result is a metric of its own, ``answer_match_`` and the file's name.
+    A user's own instructions replace the judge's prompt with ``--judge-prompt FILE``: the result is
+    a separate metric, named ``answer_match_`` and the file's name.
 
     Class attributes:
         prompt: the instructions, where they are not the built-in ones.
@@ -48,19 +48,19 @@ class AnswerMatches(JudgedMetric):
 
     @property
     def signature(self) -> str:
-        """Holds a hash of the user's instructions."""
+        """Holds a hash of the user's instructions, where there are any."""
         extra = "" if self.prompt is None else f"|prompt={self.prompt.digest}"
         return f"{super().signature}{extra}"
 
     def lacks(self, sample: Sample) -> Unscored | None:
-        """References without any text are none."""
+        """Also unscored where all references are blank."""
         lacking = super().lacks(sample)
         if lacking is None and not _filled(sample.references):
             return not_applicable("the reference answers are empty")
         return lacking
 
     async def judge(self, sample: Sample, ask: Ask) -> Outcome:
-        """Whether it matches, and the reasoning."""
+        """Whether the answer matches, with the judge's reasoning as explanation."""
         assert sample.query is not None and sample.answer is not None
         temperature = self.temperature
         if temperature is None and self.prompt is not None:
@@ -73,13 +73,13 @@ class AnswerMatches(JudgedMetric):
             instructions="" if self.prompt is None else self.prompt.instructions,
             temperature=temperature,
         )
-        said = await ask(question)
+        reply = await ask(question)
         parts = {"references": len(question.references), "negative_references": len(question.wrong)}
-        return Score(said.is_matching, parts, said.reasoning)
+        return Score(reply.is_matching, parts, reply.reasoning)
 
 
 def with_prompt(prompt: JudgePrompt) -> AnswerMatches:
-    """``answer_match`` by a user's instructions; from then on its name is known.
+    """``answer_match`` with a user's instructions; registers it under the prompt's name.
 
     Raises:
         UsageError: the name means a built-in metric.
@@ -102,7 +102,7 @@ def _class_with(prompt: JudgePrompt) -> type[AnswerMatches]:
 
 
 def accepted(sample: Sample) -> tuple[str, ...]:
-    """The reference answers, any of which is right.
+    """The reference answers, of which any one is right.
 
     References that came as groups are items that are all required, each in one of its spellings:
     several of them are one reference answer.

@@ -1,4 +1,4 @@
-"""How alike an answer and its reference are in meaning, as an embedder sees it."""
+"""How similar in meaning an answer and its reference are, by an embedder."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ class AnswerSimilarity(ModelMetric):
     """Cosine of the vectors of answer and reference, of the closest reference where there are
     several.
 
-    A blank answer says nothing, and has the cosine 0 with every reference; blank references are
-    left out. Vectors may come with the record: ``answer_embedding`` and ``reference_embeddings``
-    (one for each reference) under ``given``.
+    A blank answer has the cosine 0 with every reference; blank references are left out. Vectors may
+    come with the record: ``answer_embedding`` and ``reference_embeddings`` (one for each reference)
+    under ``given``.
 
-    Embedders place most texts about one topic close together, also where one contradicts the
-    other: compare systems by it, and do not read it as a share of what is right.
+    Embedders place most texts about one topic close together, even where one contradicts the other.
+    Use the value to compare systems; it is not the share of what is right.
     """
 
     name = "answer_similarity"
@@ -42,48 +42,48 @@ class AnswerSimilarity(ModelMetric):
 
     @property
     def embeds(self) -> bool:
-        """Always."""
+        """Always true."""
         return True
 
     def texts_to_embed(self, sample: Sample) -> Iterable[str]:
-        """Answer and references, where the record brings no vectors."""
+        """Answer and references; nothing where the record brings vectors."""
         if self.lacks(sample) is not None or any(sample.given.get(key) for key in _GIVEN):
             return ()
         return _texts(sample)
 
     def lacks(self, sample: Sample) -> Unscored | None:
-        """An answer and a reference that is not blank."""
+        """Also unscored where all references are blank."""
         lacking = super().lacks(sample)
         if lacking is None and all(map(is_blank, sample.references)):
             return Unscored(Reason.UNDEFINED, "the reference answers are blank")
         return lacking
 
     def read(self, sample: Sample) -> Outcome | None:
-        """From the vectors that the record brings, where it brings any."""
+        """The score by the record's vectors; ``None`` where it brings none."""
         return _given(sample)
 
     def measure(self, window: Window, rows: Sequence[int]) -> Sequence[Outcome]:
-        """Embeds what stands in the window, each text once."""
+        """The scores by the run's embedder, each distinct text of the window embedded once."""
         samples = [window.samples[at] for at in rows]
         embedder = window.models.embedder
-        found = embedder.embed(text for sample in samples for text in _texts(sample))
-        return [_embedded(sample, found, embedder.label) for sample in samples]
+        vectors = embedder.embed(text for sample in samples for text in _texts(sample))
+        return [_embedded(sample, vectors, embedder.label) for sample in samples]
 
 
-def _embedded(sample: Sample, found: Mapping[str, Embedded], label: str) -> Outcome:
+def _embedded(sample: Sample, vectors: Mapping[str, Embedded], label: str) -> Outcome:
     answer, *references = _texts(sample)
-    rows = []
+    found = []
     for text in (answer, *references):
-        row = found.get(text)
-        if isinstance(row, Unembedded):
-            return Unscored(row.reason, row.detail)
-        if row is not None:
-            rows.append(row)
+        vector = vectors.get(text)
+        if isinstance(vector, Unembedded):
+            return Unscored(vector.reason, vector.detail)
+        if vector is not None:
+            found.append(vector)
     places = [at for at, text in enumerate(sample.references) if not is_blank(text)]
     parts = {"embedder": label}
     if is_blank(answer):
         return _closest([0.0] * len(places), places, parts, "the answer is blank")
-    return _closest(_cosines(rows[0], rows[1:]), places, parts, f"vectors by {label}")
+    return _closest(_cosines(found[0], found[1:]), places, parts, f"vectors by {label}")
 
 
 def _given(sample: Sample) -> Outcome | None:
@@ -104,11 +104,11 @@ def _given(sample: Sample) -> Outcome | None:
 
 
 def _closest(
-    cosines: Sequence[float], places: Sequence[int], parts: Mapping[str, Any], said: str
+    cosines: Sequence[float], places: Sequence[int], parts: Mapping[str, Any], explanation: str
 ) -> Score:
     best = max(range(len(cosines)), key=cosines.__getitem__)
-    found = {"cosines": list(cosines), "reference": places[best], **parts}
-    return Score(cosines[best], found, said)
+    all_parts = {"cosines": list(cosines), "reference": places[best], **parts}
+    return Score(cosines[best], all_parts, explanation)
 
 
 def _cosines(answer: Any, references: Sequence[Any]) -> list[float]:

@@ -32,7 +32,7 @@ MODEL = "encoder: a name on the hub (NAME@COMMIT pins it), or a folder"
 RESCALE = "stretch the values so that random sentences score 0, by bert-score's baseline"
 
 _NEAR = 0.8
-"""How alike a model's name must be to one that was perhaps meant, from 0 to 1."""
+"""Smallest similarity of a model's name to a suggested one, from 0 to 1."""
 
 NO_WEIGHT = "every token of the answer or of its references occurs in all references: no idf weight"
 ONCE = "idf weights need the data twice: give a file or a list, not an iterator"
@@ -41,7 +41,7 @@ EMPTY = "an empty text has no tokens to match: its raw BERTScore is 0, as bert-s
 
 @dataclass(frozen=True)
 class Scale:
-    """How BERTScores are taken: the model, its layer, the weights of tokens and the scale.
+    """How BERTScores are computed: the model, its layer, the weights of tokens and the scale.
 
     Attributes:
         model: name or folder, with or without a commit.
@@ -61,11 +61,11 @@ class Scale:
 
 @dataclass(frozen=True)
 class OnScale(Metric):
-    """What rests on BERTScores: its parameters name the scale that they are taken on.
+    """Base of what is computed from BERTScores: its parameters choose the model, layer and scale.
 
     Raises:
-        UsageError: values are to be rescaled at a layer that is neither named nor known, a name
-            that cannot stand in a metric's, or a baseline where nothing is rescaled.
+        UsageError: values are to be rescaled at a layer that is neither given nor known, a value
+            that cannot stand in a metric's name, or a baseline without rescaling.
     """
 
     model: str = param(DEFAULT, MODEL)
@@ -103,14 +103,14 @@ class OnScale(Metric):
 
     @property
     def scale(self) -> Scale:
-        """How its BERTScores are taken."""
+        """How its BERTScores are computed."""
         layer = layer_for(self.model) if self.layer is None else self.layer
         return Scale(self.model, layer, self.rescale, self.lang, self.baseline)
 
 
 @dataclass(frozen=True)
 class EncoderMetric(OnScale, ModelMetric):
-    """A metric that takes BERTScores itself."""
+    """A metric that computes BERTScores itself."""
 
     @property
     def weights(self) -> tuple[Weights, ...]:
@@ -118,7 +118,11 @@ class EncoderMetric(OnScale, ModelMetric):
         return (Weights.parse(self.model),)
 
     def check(self) -> None:
-        """There must be a baseline to rescale by."""
+        """Checks that there is a baseline to rescale by.
+
+        Raises:
+            Unavailable: there is none.
+        """
         base_of(self.scale)
 
 
@@ -126,7 +130,7 @@ def base_of(scale: Scale) -> Baseline | None:
     """The baseline of a scale; ``None`` where values are not rescaled.
 
     Raises:
-        Unavailable: there is none.
+        Unavailable: there is no baseline for the language, model and layer.
     """
     if not scale.rescale or scale.layer is None:
         return None
@@ -134,10 +138,14 @@ def base_of(scale: Scale) -> Baseline | None:
 
 
 def encoder_of(window: Window, scale: Scale) -> Encoder:
-    """The run's encoder for a scale, loaded the first time.
+    """The run's encoder for a scale, loaded on first use.
+
+    Args:
+        window: has the run's models.
+        scale: names the model and its layer.
 
     Raises:
-        Unavailable: a package or the model is not here.
+        Unavailable: a package or the model is not available.
     """
     return window.models.use(Encoder, Weights.parse(scale.model), scale.layer)
 
@@ -154,43 +162,52 @@ def bertscores(window: Window, scale: Scale, pairs: Sequence[Pair]) -> list[Matc
         One `Match` a pair; ``None`` where no token of a text has any idf weight.
 
     Raises:
-        Unavailable: the model, a package or the baseline is not here.
+        Unavailable: the model, a package or the baseline is not available.
     """
     base = base_of(scale)
     encoder = encoder_of(window, scale)
-    idf = window.whole.once(_idf, encoder) if scale.idf else None
-    found = compare(encoder, pairs, idf)
+    idf = window.all_samples.once(_idf, encoder) if scale.idf else None
+    matches = compare(encoder, pairs, idf)
     read = (
         pair
-        for of, one in zip(pairs, found, strict=True)
+        for of, one in zip(pairs, matches, strict=True)
         if one
         for pair in zip(of, one.cut, strict=True)
     )
     window.models.use(Reading, Weights.parse(scale.model)).add(read, encoder.longest)
     if base is None:
-        return found
+        return matches
     return [
         one if one is None else Match(*base.rescaled(one.p, one.r, one.f), one.cut, one.empty)
-        for one in found
+        for one in matches
     ]
 
 
 def grouped(
     window: Window, scale: Scale, groups: Iterable[tuple[str, Sequence[str]]]
 ) -> list[list[Match | None]]:
-    """For each candidate its `Match` with each of its own references.
+    """Compares each candidate with each of its own references.
+
+    Args:
+        window: has the run's models, and its references for idf weights.
+        scale: the model and how its values are shown.
+        groups: candidates, each with its own references.
+
+    Returns:
+        For each candidate one `Match` a reference; ``None`` where no token of a text has any idf
+        weight.
 
     Raises:
         Unavailable: see `bertscores`.
     """
     groups = list(groups)
     pairs = [(text, other) for text, others in groups for other in others]
-    found: Iterator[Match | None] = iter(bertscores(window, scale, pairs))
-    return [[next(found) for _ in others] for _, others in groups]
+    matches: Iterator[Match | None] = iter(bertscores(window, scale, pairs))
+    return [[next(matches) for _ in others] for _, others in groups]
 
 
 def cut_note(matches: Sequence[Match | None], window: Window, scale: Scale, other: str) -> str:
-    """Says which texts were longer than the model takes; empty where none was.
+    """Says which texts were longer than the model's limit; empty where none was.
 
     Args:
         matches: of one candidate with each of its references.
@@ -199,24 +216,33 @@ def cut_note(matches: Sequence[Match | None], window: Window, scale: Scale, othe
         other: what a reference is called; they are counted from 1.
     """
     cut = [(at, *match.cut) for at, match in enumerate(matches, 1) if match is not None]
-    named = ["the answer"] if any(answer for _, answer, _ in cut) else []
-    named += [f"{other} {at}" for at, _, its in cut if its]
-    if not named:
+    cut_texts = ["the answer"] if any(answer for _, answer, _ in cut) else []
+    cut_texts += [f"{other} {at}" for at, _, its in cut if its]
+    if not cut_texts:
         return ""
     encoder = encoder_of(window, scale)
-    return f"cut to the {encoder.longest} tokens that the model takes: {', '.join(named)}"
+    return f"cut to the {encoder.longest} tokens that the model takes: {', '.join(cut_texts)}"
 
 
 def _idf(samples: Iterable[Sample], encoder: Encoder) -> Idf:
-    """By the references of all samples, whether they were answered or not: what a system fails at
-    must not change the scale."""
+    """Weights from the references of all samples, whether or not they were answered: an unanswered
+    sample must not change the scale."""
     return Idf.of(encoder, (text for sample in samples for text in sample.references))
 
 
 def against_references(
     window: Window, scale: Scale, rows: tuple[int, ...]
 ) -> list[list[Match | None]]:
-    """The answer of each of these samples against each reference; for `Window.once`."""
+    """Compares answers with their references; for `Window.once`.
+
+    Args:
+        window: has the samples and the run's models.
+        scale: the model and how its values are shown.
+        rows: indices into ``window.samples``, of samples with an answer.
+
+    Returns:
+        For each sample one `Match` a reference; ``None`` as in `grouped`.
+    """
     chosen = (window.samples[at] for at in rows)
     return grouped(
         window, scale, ((s.answer.text, s.references) for s in chosen if s.answer is not None)
@@ -255,17 +281,17 @@ class BertScore(EncoderMetric):
 
     @property
     def scale(self) -> Scale:
-        """With idf weights, if wanted."""
+        """The scale, with idf weights where ``idf`` is set."""
         return replace(super().scale, idf=self.idf)
 
     def measure(self, window: Window, rows: Sequence[int]) -> Sequence[Outcome]:
-        """The best of the references; what each gives as parts."""
-        if self.idf and not window.whole.readable:
+        """The value of the best reference, with the values of all references as parts."""
+        if self.idf and not window.all_samples.readable:
             return [Unscored(Reason.MISSING_INPUT, ONCE)] * len(rows)
-        found = window.once(against_references, self.scale, tuple(rows))
+        matches_of = window.once(against_references, self.scale, tuple(rows))
         return [
             self._outcome(window, window.samples[at], matches)
-            for at, matches in zip(rows, found, strict=True)
+            for at, matches in zip(rows, matches_of, strict=True)
         ]
 
     def _outcome(self, window: Window, sample: Sample, matches: Sequence[Match | None]) -> Outcome:
@@ -277,7 +303,9 @@ class BertScore(EncoderMetric):
         best = {name: max(getattr(one, name) for one in weighed) for name in ("p", "r", "f")}
         parts: dict[str, Any] = dict(best)
         if self.idf:
-            parts["idf_references"] = window.whole.once(_idf, encoder_of(window, self.scale)).n
+            parts["idf_references"] = window.all_samples.once(
+                _idf, encoder_of(window, self.scale)
+            ).n
         if len(matches) > 1:
             parts["values"] = [one and [one.p, one.r, one.f] for one in matches]
         notes = [EMPTY] if all(one.empty for one in weighed) else []

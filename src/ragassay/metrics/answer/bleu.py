@@ -59,8 +59,8 @@ def corpus_bleu(
         [gold[i] if i < len(gold) else None for gold in golds] for i in range(max(map(len, golds)))
     ]
     scorer = _scorer(tokenize, smooth, lowercase, effective=False)
-    found = scorer.corpus_score(list(hypotheses), streams)
-    return BleuScore(_unit(found.score), scorer.get_signature().format())
+    bleu = scorer.corpus_score(list(hypotheses), streams)
+    return BleuScore(_unit(bleu.score), scorer.get_signature().format())
 
 
 def sentence_bleu(
@@ -71,7 +71,14 @@ def sentence_bleu(
     smooth: Smooth = "exp",
     lowercase: bool = False,
 ) -> BleuScore:
-    """BLEU of one text, with the effective order for short ones (sacrebleu's default).
+    """BLEU of one text, with the effective order for short texts (sacrebleu's default).
+
+    Args:
+        hypothesis: the text to score.
+        references: one accepted text, or several.
+        tokenize: sacrebleu's tokeniser (``zh`` for Chinese).
+        smooth: sacrebleu's smoothing of zero counts.
+        lowercase: ignore case.
 
     Raises:
         UsageError: no reference.
@@ -80,8 +87,8 @@ def sentence_bleu(
     if not golds:
         raise UsageError("sentence_bleu needs at least one reference.")
     scorer = _scorer(tokenize, smooth, lowercase, effective=True)
-    found = scorer.sentence_score(hypothesis, golds)
-    return BleuScore(_unit(found.score), scorer.get_signature().format())
+    bleu = scorer.sentence_score(hypothesis, golds)
+    return BleuScore(_unit(bleu.score), scorer.get_signature().format())
 
 
 @register
@@ -100,21 +107,21 @@ class BLEU(ReferenceMetric[Pair]):
     recommended_for = "translations and answers that should keep close to a wording"
 
     def views(self, window: Window) -> Sequence[Pair | None]:
-        """Answer and references as they stand."""
+        """Answer and references, unchanged."""
         return window.once(plain)
 
     def outcome(self, view: Pair) -> Outcome:
         """The value from 0 to 1, with sacrebleu's signature."""
         if not any(reference.strip() for reference in view.references):
             return Unscored(Reason.UNDEFINED, "all references are empty")
-        found = sentence_bleu(
+        bleu = sentence_bleu(
             view.answer,
             view.references,
             tokenize=self.tokenize,
             smooth=self.smooth,
             lowercase=self.lowercase,
         )
-        return Score(found.value, {"signature": found.signature})
+        return Score(bleu.value, {"signature": bleu.signature})
 
     @property
     def signature(self) -> str:

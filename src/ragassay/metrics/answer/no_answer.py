@@ -22,13 +22,13 @@ class _Attempt(JudgedMetric):
     higher_is_better = None
     asks = (AnswerAttempted,)
 
-    async def _said(self, sample: Sample, ask: Ask) -> tuple[Literal["yes", "no"], str]:
-        """The label and what is to be said about it."""
+    async def _label(self, sample: Sample, ask: Ask) -> tuple[Literal["yes", "no"], str]:
+        """The label of an answer, and its explanation."""
         assert sample.query is not None and sample.answer is not None
         if not sample.answer.text.strip():
             return "no", _EMPTY
-        found = await ask(AnswerAttempted(sample.query, sample.answer.text))
-        return found.answered, ""
+        reply = await ask(AnswerAttempted(sample.query, sample.answer.text))
+        return reply.answered, ""
 
 
 @register
@@ -42,8 +42,8 @@ class NoAnswer(_Attempt):
     title = "Whether the system tried to answer, as the label yes or no"
 
     async def judge(self, sample: Sample, ask: Ask) -> Outcome:
-        """The label; the published object ``{"query_answered": ...}`` as parts."""
-        label, why = await self._said(sample, ask)
+        """The label, with the published object ``{"query_answered": ...}`` as parts."""
+        label, why = await self._label(sample, ask)
         return Score(label, {"query_answered": label}, why)
 
 
@@ -62,6 +62,6 @@ class Answered(_Attempt):
     recommended_for = "seeing whether a better score was bought with refusals"
 
     async def judge(self, sample: Sample, ask: Ask) -> Outcome:
-        """1 or 0."""
-        label, why = await self._said(sample, ask)
+        """1 where the system tried to answer, else 0."""
+        label, why = await self._label(sample, ask)
         return Score(label == "yes", {}, why)

@@ -1,4 +1,4 @@
-"""An answer against its references: what all such metrics share, prepared once a window."""
+"""An answer against its references: what all such metrics share, computed once a window."""
 
 from __future__ import annotations
 
@@ -76,25 +76,34 @@ def coded(
 ) -> list[Pair | None]:
     """Each sample's answer and references as codes, one character a token; for `Window.once`.
 
-    A reference without tokens is an empty code. With ``unicode`` or ``signed`` tokens, where it
-    cannot be scored, a `RagassayWarning` says so.
+    A reference without tokens is an empty code. Where such a reference cannot be scored
+    (``unicode`` and ``signed`` tokens) a `RagassayWarning` says so.
+
+    Args:
+        window: the samples.
+        tokens: how texts are cut into tokens.
+        stem: Porter stems for words of more than three characters.
+        articles: ``drop`` leaves English articles out.
+
+    Returns:
+        One pair a sample; ``None`` where answer or references are missing.
     """
     texts = window.once(normal if tokens == "ultrarag" else plain)
     cut = tokeniser(tokens, stem, articles)
-    found: list[Pair | None] = []
+    pairs: list[Pair | None] = []
     for pair in texts:
         if pair is None:
-            found.append(None)
+            pairs.append(None)
         else:
             answer, *references = encode(map(cut, (pair.answer, *pair.references)))
-            found.append(Pair(answer, tuple(references)))
-    if tokens in ("unicode", "signed") and any(pair and "" in pair.references for pair in found):
+            pairs.append(Pair(answer, tuple(references)))
+    if tokens in ("unicode", "signed") and any(pair and "" in pair.references for pair in pairs):
         warnings.warn(EMPTY_REFERENCE, RagassayWarning, stacklevel=2)
-    return found
+    return pairs
 
 
 def plain(window: Window) -> list[Pair | None]:
-    """Each sample's answer and references as they stand; for `Window.once`."""
+    """Each sample's answer and references, unchanged; for `Window.once`."""
     return [
         Pair(sample.answer.text, sample.references)
         if sample.answer is not None and sample.references
@@ -112,7 +121,13 @@ def normal(window: Window) -> list[Pair | None]:
 
 
 def tokeniser(tokens: Cut, stem: bool, articles: Articles = "keep") -> Callable[[str], list[str]]:
-    """The function that cuts a text into tokens (``ultrarag`` expects its normal form)."""
+    """The function that cuts a text into tokens.
+
+    Args:
+        tokens: how it cuts; ``ultrarag`` expects texts in UltraRAG's normal form.
+        stem: Porter stems for words of more than three characters.
+        articles: ``drop`` leaves English articles out.
+    """
     cuts = {"unicode": unicode_tokens, "signed": signed_tokens}
     cut = cuts.get(tokens, rouge_tokens)
     if articles == "drop":

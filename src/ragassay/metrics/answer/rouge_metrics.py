@@ -74,7 +74,13 @@ def rouge(
 
 
 def compare(measure: Measure, answer: str, reference: str) -> PRF:
-    """One measure on two codes (see `ragassay.metrics.answer.text.encode`)."""
+    """One ROUGE measure of two codes (see `ragassay.metrics.answer.text.encode`).
+
+    Args:
+        measure: ``rouge1``, ``rouge2`` or ``rougeL``.
+        answer: the answer's code.
+        reference: the reference's code, from the same call of ``encode``.
+    """
     if measure == "rougeL":
         return prf(common_subsequence(answer, reference), len(answer), len(reference))
     if measure == "rouge1":
@@ -84,19 +90,35 @@ def compare(measure: Measure, answer: str, reference: str) -> PRF:
 
 
 def prf(hits: int, n_answer: int, n_reference: int) -> PRF:
-    """Precision, recall and F of ``hits`` common items; 0 where there are none."""
+    """Precision, recall and F of ``hits`` common items; 0 where there are none.
+
+    Args:
+        hits: number of common items.
+        n_answer: number of items of the answer.
+        n_reference: number of items of the reference.
+    """
     p, r = hits / max(n_answer, 1), hits / max(n_reference, 1)
     return PRF(p, r, harmonic(p, r))
 
 
 def overlap(left: Sequence[Any], right: Sequence[Any]) -> int:
-    """How many items two sequences have in common, counted as often as they occur in both."""
+    """How many items two sequences have in common; repeats count as often as both have them.
+
+    Args:
+        left: hashable items.
+        right: hashable items.
+    """
     here, there = Counter(left), Counter(right)
     return sum(min(here[item], there[item]) for item in here.keys() & there.keys())
 
 
 def common_subsequence(left: str, right: str) -> int:
-    """Length of the longest common subsequence of two codes."""
+    """Length of the longest common subsequence of two codes.
+
+    Args:
+        left: a code, one character a token.
+        right: a code from the same call of ``encode``.
+    """
     return int(_lcs()(left, right))
 
 
@@ -107,10 +129,10 @@ def _lcs() -> Any:
     return LCSseq.similarity
 
 
-def best(found: Sequence[PRF]) -> tuple[int, PRF]:
-    """The first with the highest F, and its index."""
-    index = max(range(len(found)), key=lambda i: found[i].f)
-    return index, found[index]
+def best(values: Sequence[PRF]) -> tuple[int, PRF]:
+    """The first value with the highest F, and its index."""
+    index = max(range(len(values)), key=lambda i: values[i].f)
+    return index, values[index]
 
 
 class Compared(NamedTuple):
@@ -121,7 +143,17 @@ class Compared(NamedTuple):
 
 
 def compared(window: Window, measure: Measure, tokens: Tokens, stem: bool) -> list[Compared | None]:
-    """Each sample's values against each of its references; for `Window.once`."""
+    """Each sample's values against each of its references; for `Window.once`.
+
+    Args:
+        window: the samples.
+        measure: ``rouge1``, ``rouge2`` or ``rougeL``.
+        tokens: how texts are cut into tokens.
+        stem: Porter stems for words of more than three characters.
+
+    Returns:
+        One entry a sample; ``None`` where answer or references are missing.
+    """
     return [
         None
         if pair is None
@@ -149,7 +181,8 @@ class _Rouge(ReferenceMetric[Compared]):
         return window.once(compared, self.measure, self.tokens, self.stem)
 
     def outcome(self, view: Compared) -> Outcome:
-        """Best of the references by F, as rouge-score's ``score_multi``."""
+        """The values of the reference with the highest F, as rouge-score's ``score_multi`` has
+        them."""
         note = ""
         if not any(view.sizes):
             if self.tokens == "unicode":

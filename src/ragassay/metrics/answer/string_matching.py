@@ -1,9 +1,9 @@
-"""Short answers against accepted ones: UltraRAG's five metrics, and the five that mend them.
+"""Short answers against accepted ones: UltraRAG's five metrics, and five corrected ones.
 
 The published ones work on UltraRAG's normal form and keep its degenerate cases, which the
 explanation of a score names. The corrected ones compare whole words of any script (one token a
-character in Chinese and its like), a sign directly before a number belongs to it (the published
-ones drop it as punctuation), and a reference without words cannot match anything.
+character in Chinese and similar scripts). A sign directly before a number belongs to the number
+(the published ones drop it as punctuation), and a reference without words cannot match anything.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class _Published(ReferenceMetric[Pair]):
         return window.once(normal)
 
     def outcome(self, view: Pair) -> Outcome:
-        """The published value, with a word of warning where a reference is empty."""
+        """The published value, with a warning where a reference is empty."""
         value = self.value(view.answer, view.references)
         if value and "" in view.references:
             at = view.references.index("") + 1
@@ -42,7 +42,12 @@ class _Published(ReferenceMetric[Pair]):
 
     @abstractmethod
     def value(self, answer: str, references: tuple[str, ...]) -> float:
-        """The published formula, on normal forms."""
+        """The published formula.
+
+        Args:
+            answer: the answer's normal form.
+            references: the references' normal forms.
+        """
 
 
 @register
@@ -55,7 +60,7 @@ class UltraEM(_Published):
     title = "UltraRAG's EM as published (exact_match: words of any script, no empty matches)"
 
     def value(self, answer: str, references: tuple[str, ...]) -> float:
-        """Two empty normal forms are equal."""
+        """1 or 0; two empty normal forms are equal."""
         return float(answer in references)
 
 
@@ -69,7 +74,7 @@ class UltraAcc(_Published):
     title = "UltraRAG's Acc as published: substring (contains_answer: whole words only)"
 
     def value(self, answer: str, references: tuple[str, ...]) -> float:
-        """``art`` is found in ``party``, and an empty reference in every answer."""
+        """1 or 0; ``art`` occurs in ``party``, and an empty reference in every answer."""
         return float(bool(answer) and any(reference in answer for reference in references))
 
 
@@ -82,7 +87,7 @@ class UltraStringEM(_Published):
     title = "UltraRAG's StringEM as published: share of equal references (alias_groups: groups)"
 
     def value(self, answer: str, references: tuple[str, ...]) -> float:
-        """A perfect answer with two spellings gets 0.5."""
+        """The share of equal references: a perfect answer with two spellings gets 0.5."""
         return references.count(answer) / len(references)
 
 
@@ -95,7 +100,7 @@ class UltraCoverEM(_Published):
     title = "UltraRAG's CoverEM as published (covers_answer: counts matter, no empty matches)"
 
     def value(self, answer: str, references: tuple[str, ...]) -> float:
-        """An empty reference is covered by every answer, even an empty one."""
+        """1 or 0; an empty reference is covered by every answer, even an empty one."""
         words = set(answer.split())
         return float(any(words.issuperset(reference.split()) for reference in references))
 
@@ -109,13 +114,18 @@ class UltraF1(_Published):
     title = "UltraRAG's token F1 as published (token_f1: words of any script)"
 
     def value(self, answer: str, references: tuple[str, ...]) -> float:
-        """The best reference's F1."""
+        """The highest F1 of all references."""
         words = answer.split()
         return max(words_f1(words, reference.split()).f for reference in references)
 
 
 def words_f1(answer: Sequence[str], reference: Sequence[str]) -> PRF:
-    """Precision, recall and F of the tokens that two lists (or codes) have in common."""
+    """Precision, recall and F of the tokens that two lists (or codes) have in common.
+
+    Args:
+        answer: tokens, or a code with one character a token.
+        reference: the same for the reference.
+    """
     return prf(overlap(answer, reference), len(answer), len(reference))
 
 
@@ -140,7 +150,13 @@ class _Corrected(ReferenceMetric[Pair]):
 
     @abstractmethod
     def value(self, answer: str, references: tuple[str, ...], note: str) -> Score:
-        """The score, on codes. Empty references match nothing."""
+        """The score of an answer.
+
+        Args:
+            answer: its code, one character a token.
+            references: the codes of the references; an empty one matches nothing.
+            note: the explanation of the score.
+        """
 
     def _wordless(self, at: Iterable[int]) -> Unscored:
         advice = " (articles=keep would count them)" if self.articles == "drop" else ""
@@ -172,7 +188,7 @@ class ExactMatch(_Corrected):
     recommended_for = "short factual answers"
 
     def value(self, answer: str, references: tuple[str, ...], note: str) -> Score:
-        """Equal codes, the empty one excepted."""
+        """1 where the answer's code equals a reference's code that is not empty."""
         return _any((bool(code) and code == answer for code in references), note)
 
 
@@ -187,7 +203,7 @@ class ContainsAnswer(_Corrected):
     recommended_for = "full sentences that should hold a short factual answer"
 
     def value(self, answer: str, references: tuple[str, ...], note: str) -> Score:
-        """A code inside the answer's code."""
+        """1 where a reference's code is a substring of the answer's code."""
         return _any((bool(code) and code in answer for code in references), note)
 
 
@@ -201,7 +217,7 @@ class CoversAnswer(_Corrected):
     recommended_for = "answers that may put the expected words in another order"
 
     def value(self, answer: str, references: tuple[str, ...], note: str) -> Score:
-        """Counts of a reference's tokens, held against the answer's."""
+        """1 where the answer has each token of a reference at least as often as the reference."""
         words = Counter(answer)
         return _any((bool(code) and Counter(code) <= words for code in references), note)
 
@@ -218,17 +234,17 @@ class TokenF1(_Corrected):
     recommended_for = "short answers, where partly right counts"
 
     def value(self, answer: str, references: tuple[str, ...], note: str) -> Score:
-        """The reference with the best F."""
-        index, found = best([words_f1(answer, code) for code in references])
-        parts: dict[str, Any] = found._asdict()
+        """Precision, recall or F with the reference of the highest F."""
+        index, shared = best([words_f1(answer, code) for code in references])
+        parts: dict[str, Any] = shared._asdict()
         if len(references) > 1:
             parts["reference"] = index
-        return Score(getattr(found, self.part), parts, note)
+        return Score(getattr(shared, self.part), parts, note)
 
 
 @dataclass(frozen=True, slots=True)
 class _Groups:
-    """An answer's code, and the codes of the aliases of each item that it should name."""
+    """An answer's code, and the codes of the spellings of each item that it should name."""
 
     answer: str
     groups: Sequence[Sequence[str]]
@@ -271,11 +287,11 @@ class AliasGroups(ReferenceMetric[_Groups]):
         return _Groups(answer, [list(islice(rest, len(g))) for g in sample.reference_groups])
 
     def outcome(self, view: _Groups) -> Outcome:
-        """Found groups over all groups; unscored where a group has no alias with words."""
+        """Named items over all items; unscored where an item has no spelling with words."""
         empty = [str(at) for at, group in enumerate(view.groups) if not any(group)]
         if empty:
             return Unscored(
                 Reason.UNDEFINED, f"reference group {', '.join(empty)}: no alias holds a word"
             )
-        found = [any(code and code in view.answer for code in group) for group in view.groups]
-        return Score(sum(found) / len(found), {"found": found})
+        named = [any(code and code in view.answer for code in group) for group in view.groups]
+        return Score(sum(named) / len(named), {"found": named})

@@ -26,7 +26,7 @@ from functools import cache, lru_cache
 from itertools import chain, count
 
 ARTICLES = frozenset({"a", "an", "the"})
-"""What the SQuAD convention, UltraRAG and MT-RAG drop."""
+"""Articles that the SQuAD convention, UltraRAG and MT-RAG leave out."""
 
 _ARTICLE = re.compile(r"\b(a|an|the)\b")
 _NEITHER_WORD_NOR_SPACE = re.compile(r"[^\w\s]")
@@ -43,9 +43,10 @@ _ZERO_WIDTH_SPACE = "\u200b"
 def ultrarag_normal(text: str) -> str:
     """UltraRAG's normal form.
 
-    ``True`` and ``False`` alone become ``yes`` and ``no``; then lower case, ASCII punctuation and
-    ``‘ ’ ´ `` to spaces, English articles away, white space collapsed. ``"don't"`` gives
-    ``don t``, ``"A.I."`` gives ``i``, ``"The"`` gives nothing.
+    A text that is only ``True`` or ``False`` becomes ``yes`` or ``no``. Then the text is
+    lower-cased, ASCII punctuation and ``‘ ’ ´ `` become spaces, English articles are removed and
+    white space is collapsed. ``"don't"`` gives ``don t``, ``"A.I."`` gives ``i``, ``"The"`` gives
+    nothing.
 
     Source: UltraRAG, servers/evaluation.
     """
@@ -57,7 +58,7 @@ def squad_normal(text: str) -> str:
     """MT-RAG's normal form for ``Recall`` (the SQuAD convention).
 
     Lower case, ASCII punctuation deleted (``state-of-the-art`` becomes one word), English articles
-    away, white space collapsed.
+    removed, white space collapsed.
 
     Source: MT-RAG benchmark, scripts/evaluation.
     """
@@ -79,10 +80,11 @@ def bare_words(text: str) -> str:
 def rouge_tokens(text: str, stem: bool = False) -> list[str]:
     """rouge-score's tokens: runs of ``a-z0-9`` in the lower-cased text.
 
-    ``stem`` applies nltk's Porter stemmer to words of more than three characters. A script without
-    Latin letters gives no tokens at all.
+    A script without Latin letters gives no tokens at all. Source: rouge-score 0.1.2.
 
-    Source: rouge-score 0.1.2.
+    Args:
+        text: any text.
+        stem: apply nltk's Porter stemmer to words of more than three characters.
     """
     # Bytes have the fastest table lookup, and no byte of a longer UTF-8 character is ASCII.
     ascii_only = text.lower().encode(errors="surrogatepass").translate(_NOT_ROUGE_TO_SPACES)
@@ -93,10 +95,14 @@ def rouge_tokens(text: str, stem: bool = False) -> list[str]:
 def unicode_tokens(text: str, stem: bool = False) -> list[str]:
     """Words of any script, compatibility-normalised (NFKC) and case-folded.
 
-    Letters, marks and digits form words; punctuation, symbols and white space part them; invisible
-    format characters (soft hyphens, joiners, byte-order marks) vanish. Scripts that put no spaces
-    between words (Chinese, Japanese, Korean, Thai, Lao, Khmer, Burmese) give one token a character.
-    ``stem`` applies nltk's Porter stemmer to ASCII words of more than three characters.
+    Letters, marks and digits form words; punctuation, symbols and white space separate them;
+    invisible format characters (soft hyphens, joiners, byte-order marks) are removed. Scripts that
+    put no spaces between words (Chinese, Japanese, Korean, Thai, Lao, Khmer, Burmese) give one
+    token a character.
+
+    Args:
+        text: any text.
+        stem: apply nltk's Porter stemmer to ASCII words of more than three characters.
     """
     if text.isascii():
         return rouge_tokens(text, stem)
@@ -109,8 +115,15 @@ _SIGN = re.compile(r"(?:(?<![\w.,%)\]])(?<!\d ))[-\u2212](?=\d)")
 
 
 def signed_tokens(text: str, stem: bool = False) -> list[str]:
-    """The same, but a sign directly before a number is part of it: ``-5`` is another word than
-    ``5``. A hyphen after a word or a number is no sign (``5-10``, ``COVID-19``)."""
+    """The tokens of `unicode_tokens`, but a sign directly before a number belongs to it: ``-5`` is
+    another word than ``5``.
+
+    A hyphen after a word or a number is no sign (``5-10``, ``COVID-19``).
+
+    Args:
+        text: any text.
+        stem: apply nltk's Porter stemmer to ASCII words of more than three characters.
+    """
     return unicode_tokens(_SIGN.sub("minus", text), stem)
 
 
@@ -122,7 +135,7 @@ def without_articles(tokens: Iterable[str]) -> list[str]:
 def encode(texts: Iterable[Sequence[str]]) -> list[str]:
     """Each list of tokens as a string with one character a token, equal tokens as equal characters.
 
-    So a run of tokens is a substring, and C code for strings compares tokens. All texts that are
+    A run of tokens is then a substring, and C code for strings compares tokens. All texts that are
     to be compared must be encoded in one call.
 
     Raises:
@@ -150,11 +163,12 @@ def _porter() -> Callable[[str], str]:
 
 
 class _Characters(dict[int, str]):
-    """What `unicode_tokens` makes of a character, worked out when it is first seen."""
+    """The replacement that `unicode_tokens` makes for a character, computed when it is first
+    seen."""
 
     def __missing__(self, code: int) -> str:
-        found = self[code] = _replacement(chr(code))
-        return found
+        replacement = self[code] = _replacement(chr(code))
+        return replacement
 
 
 def _replacement(character: str) -> str:

@@ -1,10 +1,10 @@
 """Retrieval over chunks, corrected: every gold chunk makes one hit, and perfect retrieval scores 1.
 
 A retrieved chunk is relevant when it is a gold chunk (``by=exact``: the same id, or the same text
-up to whitespace) or close to one (``by=cosine``, see `chunk_vectors`). Hits are one to one: neither
-can many copies of a chunk inflate the precision nor one generic chunk recall every gold chunk. Gold
-chunks named twice count once. A copy of a chunk that stands higher in the ranking keeps its rank
-and is a miss, or is taken out first (``duplicates=drop``).
+up to whitespace) or close to one (``by=cosine``, see `chunk_vectors`). Hits are one to one: many
+copies of a chunk do not inflate the precision, and one generic chunk does not recall every gold
+chunk. Gold chunks named twice count once. A copy of a chunk that stands higher in the ranking keeps
+its rank and is a miss, or is removed first (``duplicates=drop``).
 
 The published forms are in `ragassay.metrics.chunks.chunks_published`.
 """
@@ -43,10 +43,18 @@ _THRESHOLD: Final = 0.8
 
 
 def log_rank_scores(ranks: ArrayLike, depth: int, gamma: float = 1.0) -> NDArray[np.float64]:
-    """Worth of each 1-based rank in a list of ``depth``: 1 for the first, 0 for the last.
+    """Worth of each rank in a list of ``depth``: 1 for the first, 0 for the last.
 
-    ``1 - ln(1 + gamma (rank - 1)) / ln(1 + gamma (depth - 1))``; a straight line for gamma 0, which
-    is the limit; 1 where the depth is 1.
+    The formula is ``1 - ln(1 + gamma (rank - 1)) / ln(1 + gamma (depth - 1))``. With gamma 0 it is
+    a straight line, which is the limit; with depth 1 it is 1.
+
+    Args:
+        ranks: ranks from 1 to ``depth``, any shape.
+        depth: length of the list, at least 1.
+        gamma: steepness, at least 0.
+
+    Returns:
+        Worths from 0 to 1, in the shape of ``ranks``.
     """
     steps = np.asarray(ranks, dtype=np.float64) - 1
     if depth == 1:
@@ -82,10 +90,10 @@ class Hits(NamedTuple):
     """Which of a sample's retrieved chunks are hits.
 
     Attributes:
-        flags: in rank order.
+        flags: one for each retrieved chunk, in rank order.
         n_gold: how many gold chunks there are.
-        vectors: by which this was found, where chunks were compared by cosine.
-        best: then the cosine of each retrieved chunk with the gold chunk that is most like it.
+        vectors: the vectors, where chunks were compared by cosine.
+        best: then the highest cosine of each retrieved chunk with any gold chunk.
     """
 
     flags: NDArray[np.bool_]
@@ -97,7 +105,18 @@ class Hits(NamedTuple):
 def chunk_hits(
     window: Window, by: Relevance, threshold: float, rel: int, duplicates: Duplicates
 ) -> list[Hits | Unscored]:
-    """Each sample's hits; for `Window.once`."""
+    """The hits of each sample; for `Window.once`.
+
+    Args:
+        window: the samples.
+        by: ``exact`` compares ids and texts, ``cosine`` compares vectors.
+        threshold: smallest cosine that is relevant, -1 to 1; unused with ``exact``.
+        rel: smallest grade of a gold chunk that is relevant.
+        duplicates: ``miss`` keeps copies of a chunk as misses, ``drop`` removes them first.
+
+    Returns:
+        One entry a sample; `Unscored` where it lacks what is compared.
+    """
     compared = window.once(ChunkVectors) if by == "cosine" else None
     return [
         _hits(sample, at, compared, threshold, rel, duplicates)
@@ -106,13 +125,24 @@ def chunk_hits(
 
 
 def relevant_gold(sample: Sample, rel: int = 1) -> tuple[GoldPassage, ...] | Unscored:
-    """The gold chunks of grade ``rel`` or more; `Unscored` where there are none."""
+    """The gold chunks of grade ``rel`` or more; `Unscored` where there are none.
+
+    Args:
+        sample: the sample; missing gold counts as none.
+        rel: smallest grade that is relevant.
+    """
     gold = tuple(g for g in sample.gold or () if g.grade >= rel)
     return gold or Unscored(Reason.NOT_APPLICABLE, "the query has no relevant gold passage")
 
 
 def comparable(passages: Sequence[Passage], gold: Sequence[GoldPassage]) -> Unscored | None:
-    """`Unscored` where ids and texts are so scattered that a miss would prove nothing."""
+    """`Unscored` where some gold passages share neither ids nor texts with the retrieved ones, so
+    that a miss would prove nothing; else ``None``.
+
+    Args:
+        passages: the retrieved passages.
+        gold: the relevant gold passages.
+    """
     known = [
         kind
         for kind in ("id", "text")
@@ -167,7 +197,7 @@ def _hits(
 
 
 def _first_ones(labels: Sequence[int]) -> list[int]:
-    """Where each label occurs for the first time."""
+    """The index at which each label occurs first."""
     return list({label: at for at, label in reversed(list(enumerate(labels)))}.values())[::-1]
 
 
@@ -192,22 +222,22 @@ class _ChunkMetric(Metric):
             raise UsageError(f"{self.name}: a cosine is at most 1, not {self.threshold:g}.")
 
     def lacks(self, sample: Sample) -> Unscored | None:
-        """Passages and gold; vectors or texts of both where they are compared by cosine."""
+        """Also unscored where ``by=cosine`` and neither vectors nor texts are there."""
         return super().lacks(sample) or (lacks_vectors(sample) if self.by == "cosine" else None)
 
     @property
     def embeds(self) -> bool:
-        """By cosine only."""
+        """True for ``by=cosine``."""
         return self.by == "cosine"
 
     def texts_to_embed(self, sample: Sample) -> Iterable[str]:
-        """Passages and gold, where the record brings no vectors."""
+        """Passages and gold; nothing where the record brings vectors."""
         return texts_of(sample) if self.embeds else ()
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
-        """Counts the hits once for all chunk metrics with the same notion of relevance."""
-        found = window.once(chunk_hits, self.by, self.threshold, self.rel, self.duplicates)
-        return [hits if isinstance(hits, Unscored) else self._score(hits) for hits in found]
+        """Counts the hits once for all chunk metrics with the same parameters of relevance."""
+        all_hits = window.once(chunk_hits, self.by, self.threshold, self.rel, self.duplicates)
+        return [hits if isinstance(hits, Unscored) else self._score(hits) for hits in all_hits]
 
     def _score(self, hits: Hits) -> Score:
         ranks = (np.flatnonzero(hits.flags[: self.k]) + 1).tolist()
@@ -215,11 +245,11 @@ class _ChunkMetric(Metric):
         if hits.vectors is None:
             return Score(self.value(hits), parts)
         by, best = hits.vectors, list(hits.best[: self.k])
-        said = by.explanation
+        explanation = by.explanation
         if best:
             parts["best_cosines"] = best
-            said += f"; threshold {self.threshold:g}, best cosine {max(best):.3f}"
-        return Score(self.value(hits), parts | by.parts, said, given=by.given)
+            explanation += f"; threshold {self.threshold:g}, best cosine {max(best):.3f}"
+        return Score(self.value(hits), parts | by.parts, explanation, given=by.given)
 
     @abstractmethod
     def value(self, hits: Hits) -> float:
@@ -229,7 +259,7 @@ class _ChunkMetric(Metric):
 @register
 @dataclass(frozen=True)
 class ChunkPrecision(_ChunkMetric):
-    """Hits among the first k, divided by k also where fewer chunks were retrieved."""
+    """Hits among the first k, divided by k even where fewer chunks were retrieved."""
 
     name = "ChunkP"
     title = "Share of the first k chunks that are hits, one for each gold chunk"
@@ -271,7 +301,7 @@ class ChunkF1(_ChunkMetric):
 @register
 @dataclass(frozen=True)
 class HybridLogRank(_ChunkMetric):
-    """Recall and rank quality in one number; see `hybrid_score`. The cut-off is the depth."""
+    """Recall and rank quality in one number; see `hybrid_score`. The cut-off is its depth."""
 
     alpha: float = param(0.5, "weight of recall against rank quality", minimum=0)
     gamma: float = param(1.0, "steepness of the worth of ranks (0: a straight line)", minimum=0)

@@ -1,8 +1,8 @@
-"""Vectors of retrieved chunks and of gold chunks: those of the record, else the run's embedder's.
+"""Vectors of retrieved chunks and of gold chunks: the record's, else the run's embedder's.
 
-The record's stand in ``given`` as ``passage_embeddings`` and ``gold_embeddings``: one list of
-numbers for each passage and for each gold passage, in the sample's order. They come together or not
-at all: vectors of two models do not compare.
+The record's are in ``given`` under ``passage_embeddings`` and ``gold_embeddings``: one list of
+numbers for each passage and for each gold passage, in the sample's order. A record must bring both
+or neither: vectors of two models cannot be compared.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ class Pair(NamedTuple):
 
     @property
     def explanation(self) -> str:
-        """Where the vectors come from, in words."""
+        """Where the vectors come from, in a few words."""
         if self.given:
             return "cosines of the vectors in the record"
         return f"cosines of vectors by {self.by}" if self.by else "nothing was retrieved"
 
     @property
     def parts(self) -> dict[str, str]:
-        """The embedder as a part of a score."""
+        """The embedder's label as a part of a score; empty where none was needed."""
         return {"embedder": self.by} if self.by else {}
 
 
@@ -123,15 +123,16 @@ class ChunkVectors:
     def _rows(self, texts: Sequence[str], width: int = 0) -> NDArray[np.float32] | Unscored:
         rows = []
         for text in texts:
-            found = self._found.get(text)
-            if isinstance(found, Unembedded):
-                return Unscored(found.reason, found.detail)
-            rows.append(np.zeros(width, np.float32) if found is None else found)
+            vector = self._found.get(text)
+            if isinstance(vector, Unembedded):
+                return Unscored(vector.reason, vector.detail)
+            rows.append(np.zeros(width, np.float32) if vector is None else vector)
         return np.stack(rows)
 
 
 def texts_of(sample: Sample) -> Iterator[str]:
-    """What must be embedded for a sample; nothing where it brings vectors or lacks something."""
+    """The texts of a sample that must be embedded; none where it brings vectors or lacks
+    something."""
     if any(sample.given.get(key) is not None for key in _GIVEN):
         return
     gold = [g.text or "" for g in sample.gold or () if g.grade >= 1]
@@ -142,14 +143,14 @@ def texts_of(sample: Sample) -> Iterator[str]:
 
 
 def _given(sample: Sample, rel: int) -> Pair | Unscored:
-    found = []
+    matrices = []
     for key, chunks in zip(_GIVEN, (sample.passages, sample.gold), strict=True):
         rows, n = sample.given[key], len(chunks or ())
         if not isinstance(rows, list | tuple | np.ndarray) or len(rows) != n:
             return Unscored(Reason.MISSING_INPUT, f"'{key}' does not hold {n} vectors")
         try:
-            found.append(vectors(rows) if n else np.empty((0, 0)))
+            matrices.append(vectors(rows) if n else np.empty((0, 0)))
         except ValueError as error:
             return Unscored(Reason.UNDEFINED, f"{key}: {error}")
     kept = [at for at, g in enumerate(sample.gold or ()) if g.grade >= rel]
-    return Pair(found[0], found[1][kept], given=True)
+    return Pair(matrices[0], matrices[1][kept], given=True)

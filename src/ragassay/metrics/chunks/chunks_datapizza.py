@@ -1,16 +1,19 @@
 """Chunk metrics exactly as datapizza-ai publishes them, as plain functions.
 
-The values are the published ones, with their properties: precision divides by k also where fewer
-chunks were retrieved; the exact variants count distinct chunks, the similarity variants count every
-retrieved chunk that is near some gold chunk; a perfect hybrid score lies below 1 for more than one
-gold chunk and rises when irrelevant chunks are appended; with a threshold of 1 only some of the
-vectors that equal a gold one are counted, for the cosines of the others are below 1 by rounding.
-`ragassay.metrics.chunks.chunk_overlap` has the corrected family. What differs from the published
-code: a request that makes no sense (k below 1, gamma below 0, a rank outside the list) is an
-`ArgumentError` rather than a number, gamma 0 gives the limit rather than a crash, embeddings may
-come as a two-dimensional array, ``rouge_score`` returns the three F1 values of the specification
-unless ``nested`` asks for what the code returns, an error inside BLEU is not turned into 0, and no
-value exceeds 1. Source: datapizza-ai, ``docs/metrics.md`` and ``datapizza-ai-eval/metrics.py``.
+The values are the published ones, with their properties. Precision divides by k even where fewer
+chunks were retrieved. The exact variants count distinct chunks; the similarity variants count every
+retrieved chunk that is near some gold chunk. A perfect hybrid score lies below 1 for more than one
+gold chunk, and rises when irrelevant chunks are appended. With a threshold of 1 only some of the
+vectors that equal a gold one are counted: the cosines of the others are below 1 by rounding.
+`ragassay.metrics.chunks.chunk_overlap` has the corrected family.
+
+Differences from the published code: a meaningless request (k below 1, gamma below 0, a rank outside
+the list) raises ``ArgumentError`` instead of giving a number; gamma 0 gives the limit instead of a
+crash; embeddings may come as a two-dimensional array; ``rouge_score`` returns the three F1 values
+of the specification unless ``nested`` asks for what the code returns; an error inside BLEU is not
+turned into 0; no value exceeds 1.
+
+Source: datapizza-ai, ``docs/metrics.md`` and ``datapizza-ai-eval/metrics.py``.
 """
 
 from __future__ import annotations
@@ -36,7 +39,15 @@ _FIGURES = ("precision", "recall", "fmeasure")
 def precision_at_k_exact(
     retrieved_chunks: Sequence[str], ground_truth_chunks: Sequence[str], k: int
 ) -> float:
-    """Distinct gold chunks among the first ``k``, divided by ``k``. 0 when nothing was retrieved.
+    """Distinct gold chunks among the first ``k``, divided by ``k``.
+
+    Args:
+        retrieved_chunks: texts in rank order.
+        ground_truth_chunks: gold texts; copies count once.
+        k: how many ranks count, at least 1.
+
+    Returns:
+        0 to 1; 0 when nothing was retrieved.
 
     Raises:
         ArgumentError: ``k`` is below 1, or there are chunks but no gold.
@@ -52,6 +63,15 @@ def precision_at_k_similarity(
 ) -> float:
     """Chunks among the first ``k`` with a cosine of at least the threshold to some gold, over k.
 
+    Args:
+        retrieved_embeddings: one vector a chunk, in rank order.
+        ground_truth_embeddings: one vector a gold chunk.
+        k: how many ranks count, at least 1.
+        similarity_threshold: smallest cosine that is a match, -1 to 1.
+
+    Returns:
+        0 to 1; 0 when nothing was retrieved.
+
     Raises:
         ArgumentError: ``k`` is below 1, there are chunks but no gold, or the vectors do not fit.
     """
@@ -66,7 +86,15 @@ def precision_at_k_similarity(
 def recall_at_k_exact(
     retrieved_chunks: Sequence[str], ground_truth_chunks: Sequence[str], k: int
 ) -> float:
-    """Share of the distinct gold chunks that stand among the first ``k``.
+    """Share of the distinct gold chunks that are among the first ``k``.
+
+    Args:
+        retrieved_chunks: texts in rank order.
+        ground_truth_chunks: gold texts; copies count once.
+        k: how many ranks count, at least 1.
+
+    Returns:
+        0 to 1; 0 when nothing was retrieved.
 
     Raises:
         ArgumentError: ``k`` is below 1, or there are chunks but no gold.
@@ -81,7 +109,17 @@ def recall_at_k_similarity(
     k: int,
     similarity_threshold: float = 0.8,
 ) -> float:
-    """Share of the gold vectors, repeats included, that some vector among the first ``k`` is near.
+    """Share of the gold vectors, repeats included, with some vector among the first ``k`` near
+    them.
+
+    Args:
+        retrieved_embeddings: one vector a chunk, in rank order.
+        ground_truth_embeddings: one vector a gold chunk.
+        k: how many ranks count, at least 1.
+        similarity_threshold: smallest cosine that is a match, -1 to 1.
+
+    Returns:
+        0 to 1; 0 when nothing was retrieved.
 
     Raises:
         ArgumentError: ``k`` is below 1, there is no gold, or the vectors do not fit.
@@ -97,7 +135,19 @@ def recall_at_k_similarity(
 def f1_at_k_exact(
     retrieved_chunks: Sequence[str], ground_truth_chunks: Sequence[str], k: int
 ) -> float:
-    """Harmonic mean of `precision_at_k_exact` and `recall_at_k_exact`; raises what they raise."""
+    """Harmonic mean of `precision_at_k_exact` and `recall_at_k_exact`.
+
+    Args:
+        retrieved_chunks: texts in rank order.
+        ground_truth_chunks: gold texts; copies count once.
+        k: how many ranks count, at least 1.
+
+    Returns:
+        0 to 1; 0 where both are 0.
+
+    Raises:
+        ArgumentError: ``k`` is below 1, or there are chunks but no gold.
+    """
     return harmonic(
         precision_at_k_exact(retrieved_chunks, ground_truth_chunks, k),
         recall_at_k_exact(retrieved_chunks, ground_truth_chunks, k),
@@ -110,16 +160,34 @@ def f1_at_k_similarity(
     k: int,
     similarity_threshold: float = 0.8,
 ) -> float:
-    """Harmonic mean of the similarity variants of precision and recall; raises what they raise."""
+    """Harmonic mean of `precision_at_k_similarity` and `recall_at_k_similarity`.
+
+    Args:
+        retrieved_embeddings: one vector a chunk, in rank order.
+        ground_truth_embeddings: one vector a gold chunk.
+        k: how many ranks count, at least 1.
+        similarity_threshold: smallest cosine that is a match, -1 to 1.
+
+    Returns:
+        0 to 1; 0 where both are 0.
+
+    Raises:
+        ArgumentError: ``k`` is below 1, there is no gold, or the vectors do not fit.
+    """
     inputs = (retrieved_embeddings, ground_truth_embeddings, k, similarity_threshold)
     return harmonic(precision_at_k_similarity(*inputs), recall_at_k_similarity(*inputs))
 
 
 def log_rank_score(rank: int, n: int, gamma: float = 1.0) -> float:
-    """Worth of a rank in a list of ``n``: 1 for the first, 0 for the last, falling as a logarithm.
+    """Worth of a rank in a list of ``n``: 1 for the first, 0 for the last, falling logarithmically.
 
-    ``1 - ln(1 + gamma (rank - 1)) / ln(1 + gamma (n - 1))``; 1 in a list of one. Gamma 0 gives the
-    limit, a straight line.
+    The formula is ``1 - ln(1 + gamma (rank - 1)) / ln(1 + gamma (n - 1))``. With gamma 0 it is a
+    straight line, which is the limit; in a list of one it is 1.
+
+    Args:
+        rank: from 1 to ``n``.
+        n: length of the list.
+        gamma: steepness, at least 0.
 
     Raises:
         ArgumentError: the rank is not between 1 and ``n``, or gamma is negative or too large.
@@ -146,6 +214,12 @@ def hybrid_log_rank_score_exact(
     A gold chunk's worth is the `log_rank_score` of its first occurrence among all the retrieved
     chunks, 0 when it is not there; the mean runs over the distinct gold chunks.
 
+    Args:
+        retrieved_chunks: texts in rank order.
+        ground_truth_chunks: gold texts; copies count once.
+        gamma: steepness of the worth of ranks, at least 0.
+        alpha: weight of recall, 0 to 1.
+
     Raises:
         ArgumentError: there is no gold, or alpha or gamma is out of range.
     """
@@ -166,7 +240,16 @@ def hybrid_log_rank_score_similarity(
     gamma: float = 1.0,
     alpha: float = 0.5,
 ) -> float:
-    """`hybrid_log_rank_score_exact` over vectors: gold ranks where the first vector near it does.
+    """`hybrid_log_rank_score_exact` over vectors.
+
+    The rank of a gold chunk is that of the first vector near it.
+
+    Args:
+        retrieved_embeddings: one vector a chunk, in rank order.
+        ground_truth_embeddings: one vector a gold chunk.
+        similarity_threshold: smallest cosine that is a match, -1 to 1.
+        gamma: steepness of the worth of ranks, at least 0.
+        alpha: weight of recall, 0 to 1.
 
     Raises:
         ArgumentError: there is no gold, the vectors do not fit, or alpha or gamma is out of range.
@@ -185,6 +268,13 @@ def bleu_score(retrieved_chunk: str, ground_truth_chunks: Sequence[str]) -> floa
 
     sacrebleu's defaults: ``case:mixed|eff:yes|tok:13a|smooth:exp``. No reference gives 0; an empty
     text gives 1 when all references are empty and 0 otherwise.
+
+    Args:
+        retrieved_chunk: the text to score.
+        ground_truth_chunks: the references.
+
+    Raises:
+        ArgumentError: the references came as one text.
     """
     _check_list(ground_truth_chunks)
     if not ground_truth_chunks:
@@ -200,8 +290,12 @@ def bleu_score(retrieved_chunk: str, ground_truth_chunks: Sequence[str]) -> floa
 def corpus_bleu_score(retrieved_chunks: Sequence[str], ground_truth_chunks: Sequence[str]) -> float:
     """Mean over the gold chunks of the best BLEU that any retrieved chunk reaches against it.
 
+    Args:
+        retrieved_chunks: texts to score; without any the score is 0.
+        ground_truth_chunks: gold texts.
+
     Raises:
-        ArgumentError: there is no gold.
+        ArgumentError: there is no gold, or chunks came as one text.
     """
     _check_list(retrieved_chunks, ground_truth_chunks)
     _check_gold(ground_truth_chunks)
@@ -229,14 +323,21 @@ def rouge_score(
 ) -> dict[str, float] | dict[str, dict[str, float]]:
     """F1 of ROUGE-1, ROUGE-2 and ROUGE-L with stemming: keys ``rouge1``, ``rouge2``, ``rougeL``.
 
-    With ``nested`` each key holds ``precision``, ``recall`` and ``fmeasure``, which is what
-    datapizza's own function returns; its documentation promises F1 scores. All are 0 when either
-    text is empty.
+    Args:
+        retrieved_chunk: the text to score.
+        ground_truth_chunk: the reference.
+        nested: give ``precision``, ``recall`` and ``fmeasure`` under each key. That is what
+            datapizza's own function returns; its documentation promises F1 scores.
+
+    Returns:
+        Values from 0 to 1; all are 0 when either text is empty.
     """
-    found = _rouge(retrieved_chunk, ground_truth_chunk)
+    values_of = _rouge(retrieved_chunk, ground_truth_chunk)
     if nested:
-        return {kind: dict(zip(_FIGURES, values, strict=True)) for kind, values in found.items()}
-    return {kind: values.f for kind, values in found.items()}
+        return {
+            kind: dict(zip(_FIGURES, values, strict=True)) for kind, values in values_of.items()
+        }
+    return {kind: values.f for kind, values in values_of.items()}
 
 
 def corpus_rouge_scores(
@@ -247,8 +348,12 @@ def corpus_rouge_scores(
     Each gold chunk is compared with the retrieved chunk whose recall is highest (the first of
     equals). All are 0 when nothing was retrieved.
 
+    Args:
+        retrieved_chunks: texts to score.
+        ground_truth_chunks: gold texts.
+
     Raises:
-        ArgumentError: there are chunks but no gold.
+        ArgumentError: there are chunks but no gold, or chunks came as one text.
     """
     _check_list(retrieved_chunks, ground_truth_chunks)
     totals: dict[str, dict[str, float]] = {kind: dict.fromkeys(_FIGURES, 0.0) for kind in MEASURES}

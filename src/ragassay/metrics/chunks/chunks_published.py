@@ -42,17 +42,22 @@ class _Published(Metric):
     recommended_for = "comparison with figures from datapizza-ai"
 
     def value(self, retrieved: Any, gold: Any) -> float:
-        """What the published function of this name gives for these parameters."""
-        found: float = getattr(published, self.name)(
+        """The value of the published function of this name, with the metric's parameters.
+
+        Args:
+            retrieved: chunks in rank order, as labels or as vectors.
+            gold: the gold chunks, in the same form.
+        """
+        value: float = getattr(published, self.name)(
             retrieved, gold, **{field.name: getattr(self, field.name) for field in fields(self)}
         )
-        return found
+        return value
 
 
 @dataclass(frozen=True)
 class _Exact(_Published, SampleMetric):
     def score_sample(self, sample: Sample) -> Outcome:
-        """Chunks as strings, equal where they are the same chunk."""
+        """Compares chunks as strings; equal chunks have equal strings."""
         gold, passages = relevant_gold(sample), sample.passages or ()
         if isinstance(gold, Unscored):
             return gold
@@ -76,39 +81,39 @@ class _Similar(_Published):
     uses = ("given",)
 
     def lacks(self, sample: Sample) -> Unscored | None:
-        """Passages and gold, and vectors or texts of both."""
+        """Also unscored where neither vectors nor texts of passages and gold are there."""
         return super().lacks(sample) or lacks_vectors(sample)
 
     @property
     def embeds(self) -> bool:
-        """Where the record brings no vectors."""
+        """True; nothing is embedded where the record brings vectors."""
         return True
 
     def texts_to_embed(self, sample: Sample) -> Iterable[str]:
-        """Passages and gold, where the record brings no vectors."""
+        """Passages and gold; nothing where the record brings vectors."""
         return texts_of(sample)
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
-        """Chunks as vectors: the record's, else the run's embedder's."""
-        found = window.once(ChunkVectors)
-        return [self._outcome(sample, at, found) for at, sample in enumerate(window.samples)]
+        """Compares chunks as vectors: the record's, else the run's embedder's."""
+        vectors = window.once(ChunkVectors)
+        return [self._outcome(sample, at, vectors) for at, sample in enumerate(window.samples)]
 
-    def _outcome(self, sample: Sample, at: int, found: ChunkVectors) -> Outcome:
+    def _outcome(self, sample: Sample, at: int, vectors: ChunkVectors) -> Outcome:
         gold = self.lacks(sample) or relevant_gold(sample)
         if isinstance(gold, Unscored):
             return gold
-        pair = found.of(at, rel=1)
+        pair = vectors.of(at, rel=1)
         if isinstance(pair, Unscored):
             return pair
         try:
             value = self.value(pair.passages, pair.gold)
-            said = pair.explanation + self._missed(pair)
+            explanation = pair.explanation + self._missed(pair)
         except ValueError as error:
             return Unscored(Reason.UNDEFINED, str(error))
-        return Score(value, pair.parts, said, given=pair.given)
+        return Score(value, pair.parts, explanation, given=pair.given)
 
     def _missed(self, pair: Pair) -> str:
-        """How many pairs are not counted as similar because of rounding alone."""
+        """A note on how many pairs are not counted as similar because of rounding alone."""
         if not len(pair.passages):
             return ""
         cosines, near = likeness(pair.passages, pair.gold, self.similarity_threshold)

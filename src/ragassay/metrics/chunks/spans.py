@@ -1,9 +1,9 @@
 """Retrieval over spans: what was retrieved and what is gold, as characters of documents.
 
-Gold given as ``document``, ``start`` and ``end`` survives any change of chunking. Two families:
-the *Span* metrics count passages and gold spans that match (by containment or by intersection over
-union), the *Char* metrics count characters. A gold span named twice counts once, and so does a
-character that several passages cover.
+Gold given as ``document``, ``start`` and ``end`` stays valid when documents are chunked anew. Two
+families: the *Span* metrics count passages and gold spans that match (by containment or by
+intersection over union), the *Char* metrics count characters. A gold span named twice counts once,
+and so does a character that several passages cover.
 """
 
 from __future__ import annotations
@@ -54,10 +54,16 @@ class Spans(NamedTuple):
 def overlaps(
     retrieved: Sequence[Span], gold: Sequence[Span], by: Overlap = "containment"
 ) -> NDArray[np.float64]:
-    """How far each retrieved span covers each gold span, shape ``(n_retrieved, n_gold)``, 0 to 1.
+    """How far each retrieved span covers each gold span.
 
-    ``containment``: the share of the gold span's characters that lie in the retrieved span.
-    ``iou``: common characters over characters in either. Gold spans must not be empty.
+    Args:
+        retrieved: the retrieved spans.
+        gold: the gold spans, none of them empty.
+        by: ``containment`` for the share of the gold span's characters that lie in the retrieved
+            span; ``iou`` for common characters over characters in either.
+
+    Returns:
+        Shares from 0 to 1, shape ``(n_retrieved, n_gold)``.
     """
     r_documents, r_starts, r_ends = _columns(retrieved)
     g_documents, g_starts, g_ends = _columns(gold)
@@ -92,7 +98,15 @@ def covered(spans: Iterable[Span]) -> int:
 
 
 def sample_spans(window: Window, rel: int) -> list[Spans | Unscored]:
-    """Each sample's spans; for `Window.once`."""
+    """The spans of each sample; for `Window.once`.
+
+    Args:
+        window: the samples.
+        rel: smallest grade of gold that is relevant.
+
+    Returns:
+        One entry a sample; `Unscored` where spans are missing or a gold span is empty.
+    """
     return [_spans(sample, rel) for sample in window.samples]
 
 
@@ -142,8 +156,8 @@ class _SpanMetric(Metric):
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
         """Collects the spans once for all span metrics."""
-        found = window.once(sample_spans, self.rel)
-        return [spans if isinstance(spans, Unscored) else self.outcome(spans) for spans in found]
+        spans_of = window.once(sample_spans, self.rel)
+        return [spans if isinstance(spans, Unscored) else self.outcome(spans) for spans in spans_of]
 
     @abstractmethod
     def outcome(self, spans: Spans) -> Score:
@@ -164,20 +178,20 @@ class _Matching(_SpanMetric):
             )
 
     def outcome(self, spans: Spans) -> Score:
-        """Matches among the first k passages."""
+        """The value for the first k passages, with the ranks of the hits as parts."""
         top = spans.retrieved[: self.k]
         match = overlaps(top, spans.gold, self.by) >= self.threshold - _ROUNDING
-        found = match.any(axis=0)
+        matched_gold = match.any(axis=0)
         parts = {
             "hit_ranks": (np.flatnonzero(credited(match)) + 1).tolist(),
-            "found": np.flatnonzero(found).tolist(),
+            "found": np.flatnonzero(matched_gold).tolist(),
             "n_gold": len(spans.gold),
         }
         return Score(self.value(match), parts)
 
     @abstractmethod
     def value(self, match: NDArray[np.bool_]) -> float:
-        """The value for the first k passages against the gold spans."""
+        """The value for the first k passages; ``match`` has the shape ``(n_retrieved, n_gold)``."""
 
     def precision(self, match: NDArray[np.bool_]) -> float:
         """Passages that are hits, each for another gold span, over k."""
@@ -262,7 +276,13 @@ class _Characters(_SpanMetric):
 
     @abstractmethod
     def value(self, common: int, retrieved: int, gold: int) -> float:
-        """The value for numbers of characters; ``gold`` is at least 1."""
+        """The value for numbers of characters.
+
+        Args:
+            common: characters that are retrieved and gold.
+            retrieved: retrieved characters.
+            gold: characters of the gold spans, at least 1.
+        """
 
 
 @register
@@ -275,7 +295,7 @@ class CharPrecision(_Characters):
     recommended_for = "how much text the reader must wade through; chunk sizes"
 
     def value(self, common: int, retrieved: int, gold: int) -> float:
-        """Common over retrieved."""
+        """Common over retrieved characters; 0 where nothing was retrieved."""
         return common / retrieved if retrieved else 0.0
 
 
@@ -289,7 +309,7 @@ class CharRecall(_Characters):
     recommended_for = "evidence cut in two by a chunk's border"
 
     def value(self, common: int, retrieved: int, gold: int) -> float:
-        """Common over gold."""
+        """Common over gold characters."""
         return common / gold
 
 
@@ -317,5 +337,5 @@ class CharIoU(_Characters):
     recommended_for = "one number to compare chunkings, harsher than CharF1"
 
     def value(self, common: int, retrieved: int, gold: int) -> float:
-        """Common over union."""
+        """Common characters over characters in either."""
         return common / (retrieved + gold - common)

@@ -12,7 +12,7 @@ PREFIX = (
     r"(?:documents?|docs?|passages?|sources?|src|references?|refs?|contexts?|chunks?|citations?"
     r"|cites?|snippets?|results?|ids?)"
 )
-"""Words that stand before the number of a citation: ``[doc 1]``, ``[source: 2]``."""
+"""Words before the number of a citation: ``[doc 1]``, ``[source: 2]``."""
 
 _NUMBERED = re.compile(rf"(?:{PREFIX}[\s:#_.\-]*|[dps]|[#^])?(\d+)", re.IGNORECASE)
 _LONGEST = 3
@@ -20,36 +20,37 @@ _LONGEST = 3
 
 
 def bare(name: str) -> str:
-    """A citation or id without brackets, case and white space: ``[Doc 1]`` and ``doc1`` are one."""
+    """A citation or id without brackets, case and white space: ``[Doc 1]`` becomes ``doc1``."""
     return "".join(name.split()).strip("[](){}【】［］<>^\\").casefold()
 
 
 def number(name: str) -> int | None:
-    """The number by which a citation or id goes, where that is all it is (``[3]``, ``doc 3``)."""
-    found = _NUMBERED.fullmatch(bare(name))
-    return int(found[1]) if found and found[1].isascii() else None
+    """The number of a citation or id that is nothing else (``[3]``, ``doc 3``); ``None``
+    otherwise."""
+    match = _NUMBERED.fullmatch(bare(name))
+    return int(match[1]) if match and match[1].isascii() else None
 
 
 def passage_keys(passages: Sequence[Passage]) -> tuple[str, ...]:
-    """What each passage is called: its id, or its rank from 1 where it has none.
+    """The name of each passage: its id, or its rank from 1 where it has none.
 
-    Names are unique: a later passage with a name that is taken has its rank after it.
+    Names are unique: a later passage whose name is taken has its rank appended.
     """
-    found: dict[str, None] = {}
+    keys: dict[str, None] = {}
     for rank, passage in enumerate(passages, start=1):
         name = passage.id if passage.id is not None else str(rank)
-        while name in found:
+        while name in keys:
             name = f"{name} (rank {rank})"
-        found[name] = None
-    return tuple(found)
+        keys[name] = None
+    return tuple(keys)
 
 
 class Citable:
-    """A sample's passages as what an answer may cite.
+    """The passages of a sample, to which an answer's citations refer.
 
-    A citation means the passage with that id, brackets and case apart. Where no passage has it, a
-    number is the rank (from 1), unless the ids themselves are numbers that people cite by (up to
-    three digits): then a number that is no id names nothing that was retrieved.
+    A citation refers to the passage with that id; brackets and case do not matter. Where no passage
+    has the id, a number is the rank (from 1). But where the ids themselves are numbers of up to
+    three digits, a number that is no id refers to nothing that was retrieved.
     """
 
     def __init__(self, passages: Sequence[Passage]) -> None:
@@ -61,10 +62,11 @@ class Citable:
         return frozenset(self._by_name)
 
     def find(self, citation: str) -> int | None:
-        """The index of the passage that a citation means; ``None`` where it was not retrieved."""
-        found = self._by_name.get(bare(citation))
-        if found is not None:
-            return found
+        """The index of the passage that a citation refers to; ``None`` where it was not
+        retrieved."""
+        index = self._by_name.get(bare(citation))
+        if index is not None:
+            return index
         rank = number(citation)
         if rank is None:
             return None
@@ -74,17 +76,17 @@ class Citable:
 
     @cached_property
     def _by_name(self) -> dict[str, int]:
-        found: dict[str, int] = {}
+        indices: dict[str, int] = {}
         for index, passage in enumerate(self.passages):
             if passage.id is not None:
-                found.setdefault(bare(passage.id), index)
-        return found
+                indices.setdefault(bare(passage.id), index)
+        return indices
 
     @cached_property
     def _by_number(self) -> dict[int, int]:
-        found: dict[int, int] = {}
+        indices: dict[int, int] = {}
         for name, index in self._by_name.items():
             numbered = number(name)
             if numbered is not None and numbered < 10**_LONGEST:
-                found.setdefault(numbered, index)
-        return found
+                indices.setdefault(numbered, index)
+        return indices

@@ -38,11 +38,11 @@ _NUMBER_WORDS = frozenset({
 _CLAUSE_ENDS = re.compile(r"\s*(?:[.,;:!?。]|$)", re.MULTILINE)
 _WORD_BEFORE = re.compile(r"([\w%]+)[\"'”’)]*\s*$")
 _NEAR = 80
-"""Characters before a mark that are looked at for the word before it."""
+"""Characters before a mark that are searched for the word before it."""
 
 
 class Mark(NamedTuple):
-    """Citations that stand together: characters ``[start, end)`` and the keys, each once."""
+    """Adjacent citations: characters ``[start, end)`` and the keys, each once."""
 
     start: int
     end: int
@@ -50,7 +50,7 @@ class Mark(NamedTuple):
 
 
 def marks(text: str, ids: Collection[str] = (), n_passages: int = 0) -> list[Mark]:
-    """The citations of a text, those that only commas and spaces part as one.
+    """The citations of a text; those separated only by commas and spaces are one mark.
 
     Args:
         text: an answer.
@@ -59,7 +59,7 @@ def marks(text: str, ids: Collection[str] = (), n_passages: int = 0) -> list[Mar
         n_passages: how many passages were retrieved. A bare number in parentheses is a citation
             only where there are that many, no brackets occur, and it ends a clause.
     """
-    hidden = [(found.start(), found.end()) for found in _CODE.finditer(text)]
+    hidden = [(code.start(), code.end()) for code in _CODE.finditer(text)]
     single = list(_bracketed(text, ids, hidden))
     single += _parenthesised(text, hidden, 0 if single else n_passages)
     groups: list[list[Mark]] = []
@@ -77,77 +77,78 @@ def marks(text: str, ids: Collection[str] = (), n_passages: int = 0) -> list[Mar
 
 
 def _bracketed(text: str, ids: Collection[str], hidden: list[tuple[int, int]]) -> Iterator[Mark]:
-    for found in _BRACKETED.finditer(text):
-        if _inside(found.start(), found.end(), hidden):
+    for match in _BRACKETED.finditer(text):
+        if _inside(match.start(), match.end(), hidden):
             continue
-        keys = _keys(found["inside"], ids)
+        keys = _keys(match["inside"], ids)
         if keys:
-            yield Mark(found.start(), found.end(), keys)
+            yield Mark(match.start(), match.end(), keys)
 
 
 def _parenthesised(text: str, hidden: list[tuple[int, int]], most: int) -> Iterator[Mark]:
-    for found in _PARENTHESISED.finditer(text):
-        if _inside(found.start(), found.end(), hidden):
+    for match in _PARENTHESISED.finditer(text):
+        if _inside(match.start(), match.end(), hidden):
             continue
-        keys = _keys(found["inside"], ())
+        keys = _keys(match["inside"], ())
         if not keys:
             continue
-        before = _WORD_BEFORE.search(text, max(0, found.start() - _NEAR), found.start())
+        before = _WORD_BEFORE.search(text, max(0, match.start() - _NEAR), match.start())
         named = all(not key.isdigit() for key in keys[:1])
         plausible = (
             before is not None
             and not before[1].isdigit()
             and before[1].casefold() not in _NUMBER_WORDS
-            and _CLAUSE_ENDS.match(text, found.end()) is not None
+            and _CLAUSE_ENDS.match(text, match.end()) is not None
             and all(key.isdigit() and 1 <= int(key) <= most for key in keys)
         )
         if named or plausible:
-            yield Mark(found.start(), found.end(), keys)
+            yield Mark(match.start(), match.end(), keys)
 
 
 def _keys(inside: str, ids: Collection[str]) -> tuple[str, ...]:
-    """The citations inside a pair of brackets; none where anything else stands there."""
-    whole = inside.strip()
-    if "†" in whole:
-        before, name = (piece.strip() for piece in whole.split("†")[:2])
+    """The citations inside a pair of brackets; none where anything else is there."""
+    content = inside.strip()
+    if "†" in content:
+        before, name = (piece.strip() for piece in content.split("†")[:2])
         if bare(name) in ids:
             return (name,)
         return (before,) if re.fullmatch(r"[\d:]+", before) else ()
-    if bare(whole) in ids and not _numbered(whole):
-        return (whole,)
-    found: dict[str, None] = {}
-    pieces = _BETWEEN.split(whole)
+    if bare(content) in ids and not _numbered(content):
+        return (content,)
+    cited: dict[str, None] = {}
+    pieces = _BETWEEN.split(content)
     for piece in pieces:
         keys = _numbered(piece) or ([piece] if bare(piece) in ids else [])
         # A lone [0] cites a passage that is not there; [0, 1] is an interval.
         if not keys or (keys == ["0"] and "0" not in ids and len(pieces) > 1):
             return ()
-        found.update(dict.fromkeys(keys))
-    return tuple(found)
+        cited.update(dict.fromkeys(keys))
+    return tuple(cited)
 
 
 def _numbered(piece: str) -> list[str]:
-    """What a number, or a range of numbers, cites; a prefix stays with its number."""
+    """The keys that a number, or a range of numbers, stands for; a prefix stays with its number."""
     item = _ITEM.fullmatch(piece)
     if item is not None:
         return [_key(item["prefix"], int(item["number"]))]
-    found = _RANGE.fullmatch(piece)
-    if found is None:
+    span = _RANGE.fullmatch(piece)
+    if span is None:
         return []
-    low, high = int(found["low_number"]), int(found["high_number"])
+    low, high = int(span["low_number"]), int(span["high_number"])
     if not low < high <= low + _LONGEST_RANGE:
         return []
-    return [_key(found["low_prefix"], at) for at in range(low, high + 1)]
+    return [_key(span["low_prefix"], at) for at in range(low, high + 1)]
 
 
 def _key(prefix: str | None, at: int) -> str:
-    """``[doc 1]`` has the key ``doc1``; a sign or ``cite:`` before a number is left out."""
+    """The key of a number: ``doc1`` for ``[doc 1]``; a sign or ``cite:`` before a number is left
+    out."""
     word = re.sub(r"[\W_]+", "", prefix or "").casefold()
     return str(at) if word.startswith("cit") else f"{word}{at}"
 
 
 def _inside(start: int, end: int, stretches: list[tuple[int, int]]) -> bool:
-    """Whether the characters lie in code, and do not fill it.
+    """Whether the characters lie in code that holds more than them.
 
     Args:
         stretches: those of code, in their order, none inside another.

@@ -1,15 +1,15 @@
-"""From an answer's text to statements with what each cites.
+"""From an answer's text to statements, each with what it cites.
 
-Three ways to cut, because the published ones differ:
+Three ways to split a text, because the published ones differ:
 
 ===============  ==================================================================================
 `parts`          the text up to the next citation is one part, as Open RAG Eval's page says; every
                  form of citation is understood (`ragassay.metrics.citation.citation_marks`)
 `sentences`      one statement a sentence, as TREC's assessors see it
-`published_parts`  the parts as Open RAG Eval's loader really cuts them, to the letter
+`published_parts`  the parts exactly as Open RAG Eval's loader splits them
 ===============  ==================================================================================
 
-A citation belongs to the text before it, or to the text behind it where a line begins with it. A
+A citation belongs to the text before it, or to the text after it where a line begins with it. A
 list of sources at the end of an answer cites nothing.
 """
 
@@ -41,12 +41,13 @@ _ENTRY = re.compile(r"\s*(?:[-*•]|\(?\d{1,3}[.)\]]|\[|【|https?://|www\.)")
 _SIGNS = re.compile(r"[\s.,;:&-]*(?:and[\s]*)?")
 _WORDY = re.compile(r"[^\W_]")
 _NEAR = 80
-"""Characters behind a mark that are looked at for the word behind it."""
+"""Characters after a mark that are searched for the next word."""
 
 
 def parts(text: str, passages: Sequence[Passage] = ()) -> tuple[Statement, ...]:
-    """The text up to each citation, with what is cited there; what follows the last one is a part
-    that cites nothing.
+    """The parts of a text up to each citation, with what is cited there.
+
+    What follows the last citation is a part that cites nothing.
 
     Args:
         text: an answer.
@@ -64,8 +65,13 @@ def parts(text: str, passages: Sequence[Passage] = ()) -> tuple[Statement, ...]:
 
 
 def sentences(text: str, passages: Sequence[Passage] = ()) -> tuple[Statement, ...]:
-    """The sentences, each with what is cited in it, right behind it, or before it where its line
-    begins with the citation."""
+    """The sentences, each with what is cited in it, directly after it, or before it where its line
+    begins with the citation.
+
+    Args:
+        text: an answer.
+        passages: what was retrieved; its ids help to tell citations from other brackets.
+    """
     laid_out = _layout(text, passages)
     spans = sentence_spans(laid_out.clean)
     pieces = [_Piece(laid_out.clean[a:b], {}) for a, b in spans]
@@ -86,46 +92,54 @@ _BLOCK = re.compile(r"(?:\[\d+\])+")
 
 
 def published_parts(text: str) -> tuple[Statement, ...]:
-    """The parts as Open RAG Eval's loader cuts them.
+    """The parts as Open RAG Eval's loader splits them.
 
-    Only ``[1]``, ``[1, 2]``, ``[1][2]`` and ``[1], [2]`` are citations (a year in brackets too); of
-    ``[1] [2]`` the second is lost, and so is one before all text. Parts keep the punctuation that
-    they begin with. Keys keep their brackets, as its passage ids do.
+    Only ``[1]``, ``[1, 2]``, ``[1][2]`` and ``[1], [2]`` are citations (a year in brackets too). In
+    ``[1] [2]`` the second citation is lost; so is a citation before all text. Parts keep the
+    punctuation that they begin with. Keys keep their brackets, as its passage ids do.
     """
     text = _SEVERAL.sub(
-        lambda found: "".join(f"[{number}]" for number in re.findall(r"\d+", found[0])), text
+        lambda match: "".join(f"[{number}]" for number in re.findall(r"\d+", match[0])), text
     )
     text = _COMMA.sub("][", text)
     blocks = list(_BLOCK.finditer(text))
     if not blocks:
         return (Statement(text),)
-    found, start = [], 0
+    parts, start = [], 0
     for block in blocks:
         words = text[start : block.start()].strip()
         if words:
-            found.append(Statement(words, tuple(re.findall(r"\[\d+\]", block[0]))))
+            parts.append(Statement(words, tuple(re.findall(r"\[\d+\]", block[0]))))
         start = block.end()
     rest = text[start:].strip()
-    return (*found, Statement(rest)) if len(rest) > 1 else tuple(found)
+    return (*parts, Statement(rest)) if len(rest) > 1 else tuple(parts)
 
 
 def text_for_models(answer: Answer) -> str:
-    """The answer as Open RAG Eval hands it to its models: its parts, which hold no citations where
-    they were cut from a text. Statements that a record itself gives are taken as they are."""
+    """The answer as Open RAG Eval passes it to its models: its parts, joined by spaces.
+
+    Parts that were split from a text hold no citations; statements that a record itself gives are
+    taken unchanged.
+    """
     return " ".join(one.text for one in answer.statements or published_parts(answer.text))
 
 
 def without_citations(text: str, passages: Sequence[Passage] = ()) -> str:
-    """The text without citations, in whatever form, and without a list of sources at its end."""
+    """The text without citations of any form, and without a list of sources at its end.
+
+    Args:
+        text: an answer.
+        passages: what was retrieved; its ids help to tell citations from other brackets.
+    """
     return _layout(text, passages).clean
 
 
 def tidy(text: str) -> str:
-    """A statement on one line, without a list's bullet and without punctuation that belongs to the
-    statement before it."""
+    """A statement on one line, without a list's bullet and without leading punctuation, which
+    belongs to the statement before it."""
     above, newline, last = text.rstrip().rpartition("\n")
     if newline and _LONE_BULLET.fullmatch(last.lstrip()):
-        text = above  # the bullet of the statement behind this one
+        text = above  # the bullet of the next statement
     words = " ".join(text.split()).lstrip(_STRAY)
     return _BULLET.sub("", words, count=1).strip()
 
@@ -151,11 +165,11 @@ class _Layout(NamedTuple):
 
 
 def _layout(text: str, passages: Sequence[Passage]) -> _Layout:
-    found = marks(text, Citable(passages).ids, len(passages))
-    end = _body_end(text, found)
+    citations = marks(text, Citable(passages).ids, len(passages))
+    end = _body_end(text, citations)
     lines = _Lines(text, end)
     clean, placed, start = _Clean(), list[_Placed](), 0
-    for mark in found:
+    for mark in citations:
         if mark.start >= end:
             break
         clean.add(text[start : mark.start])
@@ -193,24 +207,24 @@ class _Clean:
             self.size += len(piece)
 
     def strip(self) -> None:
-        """Takes the white space at the end away."""
+        """Removes the white space at the end."""
         while self._pieces and self._pieces[-1][-1].isspace():
             piece = self._pieces.pop()
             self.size -= len(piece)
             self.add(piece.rstrip())
 
     def last(self, but: str = "") -> str:
-        """The last character that is none of ``but``; empty where there is none."""
-        found = (sign for piece in reversed(self._pieces) for sign in reversed(piece))
-        return next((sign for sign in found if sign not in but), "")
+        """The last character that is not in ``but``; empty where there is none."""
+        signs = (sign for piece in reversed(self._pieces) for sign in reversed(piece))
+        return next((sign for sign in signs if sign not in but), "")
 
     def text(self) -> str:
-        """The whole."""
+        """The text so far."""
         return "".join(self._pieces)
 
 
 class _Lines:
-    """The lines of a text up to ``end``, each looked at once."""
+    """The lines of a text up to ``end``, each examined once."""
 
     def __init__(self, text: str, end: int) -> None:
         self._text = text
@@ -220,7 +234,8 @@ class _Lines:
         self._opens: dict[int, int] = {}
 
     def leads(self, mark: Mark) -> bool:
-        """Whether a line begins with the citation, and what follows on it is what is cited for."""
+        """Whether a line begins with the citation and goes on with the text that it is cited
+        for."""
         text = self._text
         line = bisect_right(self._starts, mark.start) - 1
         last = bisect_right(self._starts, mark.end) - 1
@@ -238,24 +253,24 @@ class _Lines:
         return text[opens] in "[【［" and ended in tuple(".!?。！？")
 
     def _ends_with_brackets(self, line: int, start: int) -> bool:
-        found = self._closed.get(line)
-        if found is None:
+        closed = self._closed.get(line)
+        if closed is None:
             rest = self._text[start : self._stops[line]].rstrip(_STRAY)
-            found = self._closed[line] = rest.endswith(("]", "】", "］"))
-        return found
+            closed = self._closed[line] = rest.endswith(("]", "】", "］"))
+        return closed
 
     def _opening(self, line: int) -> int:
-        """Where a line's words begin, behind its bullet."""
-        found = self._opens.get(line)
-        if found is None:
+        """The index of a line's first word, after its bullet."""
+        opening = self._opens.get(line)
+        if opening is None:
             start, stop = self._starts[line], self._stops[line]
             bullet = _BULLET.match(self._text, start, stop)
             assert bullet is not None
-            found = bullet.end()
-            while found < stop and self._text[found].isspace():
-                found += 1
-            self._opens[line] = found
-        return found
+            opening = bullet.end()
+            while opening < stop and self._text[opening].isspace():
+                opening += 1
+            self._opens[line] = opening
+        return opening
 
 
 def _last_sign(text: str, end: int, start: int = 0) -> str:
@@ -265,8 +280,9 @@ def _last_sign(text: str, end: int, start: int = 0) -> str:
     return text[end - 1 : end] if end > start else ""
 
 
-def _body_end(text: str, found: Sequence[Mark]) -> int:
-    """Where a list of sources at the end begins; the text's length where there is none."""
+def _body_end(text: str, citations: Sequence[Mark]) -> int:
+    """The index at which a list of sources at the end begins; the text's length where there is
+    none."""
     starts = [0, *(at + 1 for at, sign in enumerate(text) if sign == "\n")]
     end = len(text)
     for start, stop in zip(reversed(starts), reversed([*starts[1:], len(text) + 1]), strict=True):
@@ -278,9 +294,9 @@ def _body_end(text: str, found: Sequence[Mark]) -> int:
             end = start
         elif heading and _heads_list(heading):
             return start
-        elif not (_ENTRY.match(line) or _only_marks(text, start, stop - 1, found)):
+        elif not (_ENTRY.match(line) or _only_marks(text, start, stop - 1, citations)):
             break
-    return min(end, _inline_list(text, found, end))
+    return min(end, _inline_list(text, citations, end))
 
 
 def _heads_list(heading: re.Match[str]) -> bool:
@@ -289,19 +305,19 @@ def _heads_list(heading: re.Match[str]) -> bool:
     return not rest or bool(heading["colon"] and _ENTRY.match(rest))
 
 
-def _only_marks(text: str, start: int, stop: int, found: Sequence[Mark]) -> bool:
-    first = bisect_left(found, start, key=attrgetter("start"))
-    behind = bisect_right(found, stop, key=attrgetter("end"))
-    inside = found[first:behind]
+def _only_marks(text: str, start: int, stop: int, citations: Sequence[Mark]) -> bool:
+    first = bisect_left(citations, start, key=attrgetter("start"))
+    stop_at = bisect_right(citations, stop, key=attrgetter("end"))
+    inside = citations[first:stop_at]
     if not inside:
         return False
     edges = [start, *(edge for mark in inside for edge in mark[:2]), stop]
     return all(_SIGNS.fullmatch(text, a, b) for a, b in zip(edges[::2], edges[1::2], strict=True))
 
 
-def _inline_list(text: str, found: Sequence[Mark], end: int) -> int:
-    """The same for a list that ends the last line: ``... Sources: [1], [2]``."""
-    last = next((mark for mark in reversed(found) if mark.end <= end), None)
+def _inline_list(text: str, citations: Sequence[Mark], end: int) -> int:
+    """The same as `_body_end` for a list that ends the last line: ``... Sources: [1], [2]``."""
+    last = next((mark for mark in reversed(citations) if mark.end <= end), None)
     if last is None or text[last.end : end].strip(_STRAY):
         return end
     heading = _INLINE_LIST.search(text, 0, last.start)

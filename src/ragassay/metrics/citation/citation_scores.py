@@ -10,7 +10,7 @@ from ragassay.metrics.core import harmonic
 
 
 class Worth(NamedTuple):
-    """A citation, whether its passage was retrieved, and its worth (0 where it was not)."""
+    """A citation: its passage, whether that was retrieved, and its worth (0 where it was not)."""
 
     passage: str
     retrieved: bool
@@ -22,7 +22,8 @@ Cited = Sequence[Sequence[Worth]]
 
 
 class CitationScores(NamedTuple):
-    """``precision`` is ``None`` where nothing is cited; all are ``None`` where nothing is said."""
+    """Three scores from 0 to 1. ``precision`` is ``None`` where nothing is cited; all are ``None``
+    where the answer has no statement."""
 
     precision: float | None
     recall: float | None
@@ -30,9 +31,12 @@ class CitationScores(NamedTuple):
 
 
 def over_passages(statements: Cited) -> CitationScores:
-    """Open RAG Eval's formulas as written: each cited passage's mean worth over the statements that
-    cite it, over the number of cited passages; the mean worth of each statement's citations (0
-    without any) over the number of statements."""
+    """Open RAG Eval's formulas as written.
+
+    Precision: each cited passage's mean worth over the statements that cite it, averaged over the
+    cited passages. Recall: the mean worth of each statement's citations (0 without any), averaged
+    over the statements.
+    """
     over = over_pairs(statements)
     means = [_mean(values) for values in _by_passage(statements).values()]
     if not means or over.recall is None:
@@ -42,14 +46,17 @@ def over_passages(statements: Cited) -> CitationScores:
 
 
 def over_pairs(statements: Cited) -> CitationScores:
-    """The same recall; for precision every pair of a statement and a citation counts once: all
-    worth over the number of pairs."""
+    """The recall of `over_passages`; for precision every pair of a statement and a citation counts
+    once, so it is the mean worth of all pairs."""
     return _scores(statements, _mean)
 
 
 def best_citations(statements: Cited) -> CitationScores:
-    """Precision over pairs; for recall a statement is worth what its best citation is worth: one
-    that supports it is enough, and a weak one beside it harms the precision already."""
+    """Precision over pairs; recall by the best citation of each statement.
+
+    One citation that supports a statement is enough; a weak one beside it already lowers the
+    precision.
+    """
     return _scores(statements, max)
 
 
@@ -59,9 +66,12 @@ def first_citations(statements: Cited) -> CitationScores:
 
 
 def published_scores(statements: Cited) -> CitationScores:
-    """As Open RAG Eval computes them: the mean over distinct cited passages of their mean worth;
-    the mean over parts. A citation of what was not retrieved is left out, and a part with no other
-    citation with it; nothing cited is precision 0."""
+    """The scores as Open RAG Eval's tool computes them.
+
+    Precision: the mean over distinct cited passages of their mean worth, 0 where nothing is cited.
+    Recall: the mean over parts. A citation of a passage that was not retrieved is left out, and so
+    is a part with no other citation.
+    """
     parts: list[float] = []
     retrieved = [[one for one in cited if one.retrieved] for cited in statements]
     for cited, known in zip(statements, retrieved, strict=True):
@@ -75,11 +85,11 @@ def published_scores(statements: Cited) -> CitationScores:
 
 def _by_passage(statements: Cited) -> dict[str, list[float]]:
     """What each cited passage is worth wherever it is cited, in order of first mention."""
-    found: dict[str, list[float]] = defaultdict(list)
+    worths: dict[str, list[float]] = defaultdict(list)
     for cited in statements:
         for one in cited:
-            found[one.passage].append(one.value)
-    return found
+            worths[one.passage].append(one.value)
+    return worths
 
 
 def _scores(statements: Cited, worth: Callable[[Sequence[float]], float]) -> CitationScores:

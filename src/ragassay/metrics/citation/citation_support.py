@@ -47,7 +47,7 @@ Support = Literal["full", "partial", "none", "not_retrieved"]
 
 
 class Link(NamedTuple):
-    """A citation, the passage it means, and how far that supports the statement."""
+    """A citation, the passage it refers to, and how far that supports the statement."""
 
     citation: str
     passage: str | None
@@ -57,48 +57,56 @@ class Link(NamedTuple):
 async def links(
     ask: Ask, statements: tuple[Statement, ...], passages: tuple[Passage, ...]
 ) -> list[list[Link]]:
-    """The judge's word on each citation of each statement; for `Ask.once`.
+    """The judge's verdict on each citation of each statement; for `Ask.once`.
 
     A passage that was not retrieved is not asked about. Two spellings of one citation in one
     statement are one.
+
+    Args:
+        ask: asks the judge.
+        statements: the statements of an answer, with their citations.
+        passages: the retrieved passages, in rank order.
+
+    Returns:
+        For each statement one link a distinct citation.
 
     Raises:
         Unanswered: a citation has no verdict.
     """
     citable, keys = Citable(passages), passage_keys(passages)
-    found = [_cited(one, citable) for one in statements]
+    citations = [_cited(one, citable) for one in statements]
     questions = {
         (at, index): CitationSupport(_asked(one.text), passages[index].text or "")
-        for at, (one, cited) in enumerate(zip(statements, found, strict=True))
+        for at, (one, cited) in enumerate(zip(statements, citations, strict=True))
         for _, index in cited
         if index is not None
     }
     distinct = list(dict.fromkeys(questions.values()))
     answers = await ask.each(distinct)
-    said = dict(zip(distinct, answers, strict=True))
+    replies = dict(zip(distinct, answers, strict=True))
     return [
         [
             Link(key, None, "not_retrieved")
             if index is None
-            else Link(key, keys[index], said[questions[at, index]].support)
+            else Link(key, keys[index], replies[questions[at, index]].support)
             for key, index in cited
         ]
-        for at, cited in enumerate(found)
+        for at, cited in enumerate(citations)
     ]
 
 
 def _cited(statement: Statement, citable: Citable) -> list[tuple[str, int | None]]:
     """Each citation of a statement once, with the passage's index."""
-    found: dict[int | str, tuple[str, int | None]] = {}
+    citations: dict[int | str, tuple[str, int | None]] = {}
     for key in statement.citations:
         index = citable.find(key)
-        found.setdefault(key if index is None else index, (key, index))
-    return list(found.values())
+        citations.setdefault(key if index is None else index, (key, index))
+    return list(citations.values())
 
 
 def _asked(text: str) -> str:
-    """The statement as the judge reads it: the forms cut the same words with and without the full
-    stop, and one question serves them all."""
+    """The statement as the judge reads it. Some forms keep the full stop and some do not; without
+    it one question serves them all."""
     return tidy(text).rstrip(" .") or text
 
 
@@ -120,7 +128,8 @@ class _Citation(JudgedMetric):
             raise UsageError(f"{self.name}: the worths must rise from none to full, up to 1.")
 
     async def judge(self, sample: Sample, ask: Ask) -> Outcome:
-        """The value; all three, and every statement with its citations, as parts."""
+        """The value of one part; all three, and every statement with its citations, are in the
+        parts."""
         assert sample.answer is not None and sample.passages is not None
         statements = self.considered(
             sample.answer.statements or self.cut(sample.answer.text, sample.passages)
@@ -128,13 +137,13 @@ class _Citation(JudgedMetric):
         lacking = _textless(statements, sample.passages)
         if lacking is not None:
             return lacking
-        found = await ask.once(links, statements, sample.passages)
-        scores = self.combine([[self._worth(link) for link in cited] for cited in found])
+        links_of = await ask.once(links, statements, sample.passages)
+        scores = self.combine([[self._worth(link) for link in cited] for cited in links_of])
         value: float | None = getattr(scores, self.part)
         if value is None:
             why = "cites nothing" if scores.recall is not None else "says nothing"
             return Unscored(Reason.UNDEFINED, f"the answer {why}, so there is no {self.part}")
-        return Score(value, self._parts(scores, statements, found))
+        return Score(value, self._parts(scores, statements, links_of))
 
     def _worth(self, link: Link) -> Worth:
         worth = {"full": self.full, "partial": self.partial, "none": self.none}
@@ -145,18 +154,18 @@ class _Citation(JudgedMetric):
         self,
         scores: CitationScores,
         statements: Sequence[Statement],
-        found: Sequence[Sequence[Link]],
+        links_of: Sequence[Sequence[Link]],
     ) -> Mapping[str, Any]:
-        told = [
+        details = [
             {
                 "text": statement.text,
                 "citations": [
                     {**link._asdict(), "score": self._worth(link).value} for link in cited
                 ],
             }
-            for statement, cited in zip(statements, found, strict=True)
+            for statement, cited in zip(statements, links_of, strict=True)
         ]
-        return {**scores._asdict(), "statements": told}
+        return {**scores._asdict(), "statements": details}
 
     def considered(self, statements: Sequence[Statement]) -> tuple[Statement, ...]:
         """The statements with the citations that count: all of them."""
@@ -174,14 +183,14 @@ class _Citation(JudgedMetric):
 @dataclass(frozen=True)
 class _OfParts(_Citation):
     def cut(self, text: str, passages: Sequence[Passage]) -> tuple[Statement, ...]:
-        """The text up to each citation."""
+        """Splits the text after each citation."""
         return citation_parser.parts(text, passages)
 
 
 @dataclass(frozen=True)
 class _OfSentences(_Citation):
     def cut(self, text: str, passages: Sequence[Passage]) -> tuple[Statement, ...]:
-        """The sentences."""
+        """Splits the text into sentences."""
         return citation_parser.sentences(text, passages)
 
 
@@ -219,7 +228,7 @@ class Citation(_OfParts):
     recommended_for = "whether readers can trust the citations"
 
     def combine(self, statements: Cited) -> CitationScores:
-        """Over cited passages, over parts."""
+        """Precision over cited passages, recall over parts."""
         return over_passages(statements)
 
 
@@ -241,7 +250,7 @@ class CitationPairs(_OfParts):
     source = "our own, after Open RAG Eval"
 
     def combine(self, statements: Cited) -> CitationScores:
-        """Over pairs, over parts."""
+        """Precision over pairs, recall over parts."""
         return over_pairs(statements)
 
 
@@ -265,12 +274,12 @@ class CitationOre(_Citation):
     source = "Open RAG Eval 0.3.0, citation metric"
 
     def cut(self, text: str, passages: Sequence[Passage]) -> tuple[Statement, ...]:
-        """The loader's parts; an empty answer has none."""
+        """The parts of Open RAG Eval's loader; an empty answer has none."""
         del passages
         return citation_parser.published_parts(text) if text.strip() else ()
 
     def combine(self, statements: Cited) -> CitationScores:
-        """Over distinct passages, over parts."""
+        """Precision over distinct passages, recall over parts."""
         return published_scores(statements) if statements else CitationScores(None, None, None)
 
 
@@ -292,11 +301,11 @@ class CitationTrec(_OfSentences):
     source = "Thakur et al. 2025, TREC 2024 RAG support evaluation (arXiv 2504.15205)"
 
     def considered(self, statements: Sequence[Statement]) -> tuple[Statement, ...]:
-        """First citations only: the others are not asked about."""
+        """Keeps the first citation of each sentence; the others are not asked about."""
         return tuple(Statement(one.text, one.citations[:1]) for one in statements)
 
     def combine(self, statements: Cited) -> CitationScores:
-        """Over sentences that cite, over all."""
+        """Precision over sentences that cite, recall over all."""
         return first_citations(statements)
 
 
@@ -320,5 +329,5 @@ class CitationSentences(_OfSentences):
     recommended_for = "whether each sentence is backed by what it cites"
 
     def combine(self, statements: Cited) -> CitationScores:
-        """Over all citations, over sentences by their best."""
+        """Precision over all citations, recall over sentences by their best citation."""
         return best_citations(statements)

@@ -7,7 +7,7 @@ import re
 _END = re.compile(r"(?<![.!?…])([.!?…]+[\"'”’»)\]]*)(?=\s|$)|([。！？｡]+[”’」』）]*)")
 _BREAK = re.compile(r"\n\s*")
 _ITEM = re.compile(r"(?:[-*•–+]|\d{1,3}[.)]|[a-zA-Z][.)]|#+|>)\s")
-"""What a line of a list, or a heading, begins with."""
+"""The beginning of a list's line or of a heading."""
 
 _ABBREVIATIONS = frozenset({
     "approx", "ca", "cf", "ch", "col", "corp", "dept", "dr", "e.g", "ed", "eds", "eq", "etc",
@@ -22,7 +22,7 @@ _STARTERS = frozenset({
     "after", "before", "both", "each", "most", "many", "some", "such", "to", "with", "what",
     "who", "why", "how", "my",
 })  # fmt: skip
-"""Words that begin a sentence also after an acronym's last full stop."""
+"""Words that begin a sentence even after an acronym's last full stop."""
 
 _LABELS = frozenset({
     "appendix", "class", "figure", "grade", "group", "hepatitis", "option", "part", "phase",
@@ -31,7 +31,7 @@ _LABELS = frozenset({
 """Words whose letter is no initial: ``vitamin C. Oranges ...``."""
 
 _NEAR = 40
-"""How far to look for a word: longer ones are no abbreviations."""
+"""Most characters that are searched for a word: longer words are no abbreviations."""
 
 _WORD = re.compile(r"\S+$")
 _NEXT = re.compile(r"\s*[\"'“‘«(\[]*(\w[\w'’-]*)?")
@@ -46,17 +46,17 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
     for begin, end in _lines(text):
         start = begin
-        for found in _END.finditer(text, begin, end):
-            if found[2] or _ends(text, begin, found.start(), found.end(), end, found[1]):
-                _add(spans, text, start, found.end())
-                start = found.end()
+        for mark in _END.finditer(text, begin, end):
+            if mark[2] or _ends(text, begin, mark.start(), mark.end(), end, mark[1]):
+                _add(spans, text, start, mark.end())
+                start = mark.end()
         _add(spans, text, start, end)
     return spans
 
 
 def _lines(text: str) -> list[tuple[int, int]]:
-    """Stretches of text that line breaks part, each from its first character that is no space."""
-    found, start = [], len(text) - len(text.lstrip())
+    """Stretches of text between line breaks, each from its first character that is no space."""
+    stretches, start = [], len(text) - len(text.lstrip())
     for gap in _BREAK.finditer(text, start):
         before = text[max(start, gap.start() - _NEAR) : gap.start()].rstrip()[-1:]
         after = text[gap.end() : gap.end() + _NEAR]
@@ -67,9 +67,9 @@ def _lines(text: str) -> list[tuple[int, int]]:
             and not _ITEM.match(after)
         )
         if not wraps:
-            found.append((start, gap.start()))
+            stretches.append((start, gap.start()))
             start = gap.end()
-    return [*found, (start, len(text))]
+    return [*stretches, (start, len(text))]
 
 
 def _ends(text: str, line: int, mark: int, after: int, end: int, signs: str) -> bool:
@@ -97,9 +97,9 @@ def _ends(text: str, line: int, mark: int, after: int, end: int, signs: str) -> 
 
 
 def begins_sentence(text: str) -> bool:
-    """Whether a text begins with a word that begins sentences, with a capital."""
-    found = _NEXT.match(text)
-    word = (found[1] or "") if found else ""
+    """Whether a text begins with a capitalised word that often begins sentences."""
+    match = _NEXT.match(text)
+    word = (match[1] or "") if match else ""
     return word[:1].isupper() and word.casefold() in _STARTERS
 
 

@@ -2,7 +2,7 @@ from .runs import (
     SCORES as SCORES,
     UNSCORED as UNSCORED,
     AnswersMetric as AnswersMetric,
-    said as said,
+    answer_text as answer_text,
 )
 from .runs_bertscore import RunsBertScore as RunsBertScore
 from .runs_retrieval import RunsOverlap as RunsOverlap, RunsRbo as RunsRbo

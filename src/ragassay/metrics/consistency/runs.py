@@ -1,4 +1,4 @@
-"""What the metrics of a run's consistency share: several runs of a query by one system.
+"""What the metrics of consistency share: several runs of a query by one system.
 
 They score group samples: samples that hold the runs of one query by one system (`Sample.runs`), and
 under ``given`` what the other metrics said of each run. ``ragassay run --suite consistency`` makes
@@ -44,13 +44,13 @@ CITATIONS = (
 
 @dataclass(frozen=True)
 class RunsMetric(Metric):
-    """A metric over the runs of a query. Two runs suffice; of one there is nothing to say."""
+    """A metric over the runs of a query; it needs two runs at least."""
 
     family = "consistency"
     needs = ("runs",)
 
     def lacks(self, sample: Sample) -> Unscored | None:
-        """Also a second run."""
+        """Also unscored where the query was run only once."""
         lacking = super().lacks(sample)
         if lacking is None and len(sample.runs) < 2:
             return not_applicable("the query was run once only, and consistency needs two runs")
@@ -59,7 +59,7 @@ class RunsMetric(Metric):
 
 @dataclass(frozen=True)
 class AnswersMetric(RunsMetric):
-    """A metric that compares what the runs of a query answered, two by two."""
+    """A metric that compares the answers of a query's runs, in pairs."""
 
     citations: Citations = param("published", CITATIONS)
 
@@ -71,7 +71,7 @@ V = TypeVar("V")
 
 @dataclass(frozen=True)
 class Pairwise(Generic[V]):
-    """How like the runs of a query are, two by two.
+    """How similar the runs of a query are, in pairs.
 
     Attributes:
         pairs: the ``repeat`` of both runs, the earlier one first.
@@ -89,7 +89,7 @@ class Pairwise(Generic[V]):
         return Pairwise(self.pairs, values, self.note)
 
     def outcome(self: Pairwise[float], undefined: str) -> Outcome:
-        """The mean over the pairs that can be compared, with all of them as parts.
+        """The mean over the pairs that can be compared, with the values of all pairs as parts.
 
         Args:
             undefined: says why there is no mean, where no pair can be compared.
@@ -132,7 +132,7 @@ class PairsRouge(AnswersMetric):
 
     @abstractmethod
     def compared(self, window: Window) -> Sequence[Pairwise[PRF] | Unscored]:
-        """The values of all pairs, for each group; why not, where a group has too few answers."""
+        """The values of all pairs, for each group; `Unscored` where a group has too few answers."""
 
 
 def pairs_of(runs: Sequence[Sample]) -> list[tuple[Sample, Sample]]:
@@ -140,8 +140,14 @@ def pairs_of(runs: Sequence[Sample]) -> list[tuple[Sample, Sample]]:
     return list(combinations(sorted(runs, key=lambda run: run.repeat), 2))
 
 
-def said(run: Sample, citations: Citations = "published") -> str:
-    """The words of a run's answer, which are compared with those of another; empty without one."""
+def answer_text(run: Sample, citations: Citations = "published") -> str:
+    """The text of a run's answer that is compared with other runs; empty without an answer.
+
+    Args:
+        run: one run of a query.
+        citations: which citation marks are removed: those that Open RAG Eval sees (``published``),
+            those of any form (``any``), or none (``kept``).
+    """
     if run.answer is None:
         return ""
     if citations == "kept":
@@ -151,7 +157,7 @@ def said(run: Sample, citations: Citations = "published") -> str:
     return without_citations(run.answer.text, run.passages or ()).strip()
 
 
-def having(
+def runs_with(
     sample: Sample, has: Callable[[Sample], bool], what: str
 ) -> tuple[list[Sample], str] | Unscored:
     """The runs that have something, and a note where not all have it.
@@ -160,9 +166,12 @@ def having(
         sample: a group of two runs or more.
         has: whether a run has it.
         what: what it is, for a person.
+
+    Returns:
+        The runs and the note; `Unscored` where fewer than two runs have it.
     """
-    found = [run for run in sample.runs if has(run)]
-    n, all_of = len(found), len(sample.runs)
+    kept = [run for run in sample.runs if has(run)]
+    n, all_of = len(kept), len(sample.runs)
     if n < 2:
         failures = {run.failure for run in sample.runs if run.failure}
         why = f" (the system failed: {', '.join(sorted(failures))})" if failures else ""
@@ -170,4 +179,4 @@ def having(
             Reason.MISSING_INPUT,
             f"{share(n, all_of, 'run')} {either(n, 'has', 'have')} {what}{why}",
         )
-    return found, "" if n == all_of else f"over the {n} of {all_of} runs that have {what}"
+    return kept, "" if n == all_of else f"over the {n} of {all_of} runs that have {what}"

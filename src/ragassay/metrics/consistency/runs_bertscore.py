@@ -1,4 +1,4 @@
-"""How like in meaning the answers of repeated runs are: BERTScore over all pairs."""
+"""How similar in meaning the answers of repeated runs are: BERTScore over all pairs."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from ragassay.metrics.consistency.runs import (
     AnswersMetric,
     Citations,
     Pairwise,
-    having,
+    answer_text,
     pairs_of,
-    said,
+    runs_with,
 )
 from ragassay.metrics.core import Window, param, part, register
 from ragassay.models.encoders import Match
@@ -23,7 +23,7 @@ from ragassay.samples import Sample
 from ragassay.scores import Outcome, Unscored
 
 DEFAULT = "xlm-roberta-large"
-"""What Open RAG Eval compares answers by: it reads a hundred languages."""
+"""Open RAG Eval's model for comparing answers: it reads a hundred languages."""
 
 _EMPTY = "both answers are empty"
 _RAW_0 = "a raw BERTScore of 0, as bert-score has it"
@@ -32,11 +32,21 @@ _RAW_0 = "a raw BERTScore of 0, as bert-score has it"
 def compared(
     window: Window, scale: Scale, citations: Citations, rows: tuple[int, ...]
 ) -> list[Pairwise[Match] | Unscored]:
-    """The pairs of these groups, all of a window together, so that each answer is encoded once; for
-    `Window.once`.
+    """Compares the answers of each group in pairs; for `Window.once`.
+
+    All pairs of the window go through the model together, so that each answer is encoded once.
+
+    Args:
+        window: has the groups and the run's models.
+        scale: the model and how its values are shown.
+        citations: which citation marks are removed from the answers.
+        rows: indices into ``window.samples``.
+
+    Returns:
+        One entry a group; `Unscored` where it has fewer than two answers.
 
     Raises:
-        Unavailable: the model is not here.
+        Unavailable: the model is not available.
     """
     groups = [_answers(window.samples[at], citations) for at in rows]
     texts = [
@@ -46,10 +56,10 @@ def compared(
         for (_, first), (_, second) in group[0]
     ]
     matches = iter(bertscores(window, scale, texts))
-    found: list[Pairwise[Match] | Unscored] = []
+    groups_compared: list[Pairwise[Match] | Unscored] = []
     for group in groups:
         if isinstance(group, Unscored):
-            found.append(group)
+            groups_compared.append(group)
             continue
         pairs, note = group
         values = [next(matches) for _ in pairs]
@@ -68,23 +78,23 @@ def compared(
                 + (f", {one_empty[0].f:.2f} on this scale" if scale.rescale else "")
             )
         numbers = [(first, second) for (first, _), (second, _) in pairs]
-        found.append(Pairwise(numbers, known, "; ".join(notes)))
-    return found
+        groups_compared.append(Pairwise(numbers, known, "; ".join(notes)))
+    return groups_compared
 
 
-_Said = tuple[int, str]
+_Answer = tuple[int, str]
 """A run's ``repeat`` and its answer."""
 
 
 def _answers(
     sample: Sample, citations: Citations
-) -> tuple[list[tuple[_Said, _Said]], str] | Unscored:
-    """All pairs of a group's answers, the earlier first."""
-    runs = having(sample, lambda run: run.answer is not None, "an answer")
+) -> tuple[list[tuple[_Answer, _Answer]], str] | Unscored:
+    """All pairs of a group's answers, the earlier run first."""
+    runs = runs_with(sample, lambda run: run.answer is not None, "an answer")
     if isinstance(runs, Unscored):
         return runs
     kept, note = runs
-    texts = {run.repeat: said(run, citations) for run in kept}
+    texts = {run.repeat: answer_text(run, citations) for run in kept}
     pairs = [
         ((first.repeat, texts[first.repeat]), (second.repeat, texts[second.repeat]))
         for first, second in pairs_of(kept)
@@ -115,9 +125,9 @@ class RunsBertScore(AnswersMetric, EncoderMetric):
     recommended_for = "whether the same thing is said again, in whatever words"
 
     def measure(self, window: Window, rows: Sequence[int]) -> Sequence[Outcome]:
-        """The mean over all pairs of answers, the values of each pair as parts."""
-        found = window.once(compared, self.scale, self.citations, tuple(rows))
+        """The mean over all pairs of answers, with the values of each pair as parts."""
+        groups = window.once(compared, self.scale, self.citations, tuple(rows))
         return [
             one if isinstance(one, Unscored) else one.part(self.part).outcome(_EMPTY)
-            for one in found
+            for one in groups
         ]

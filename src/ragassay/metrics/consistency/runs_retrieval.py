@@ -1,4 +1,4 @@
-"""How steady retrieval is over repeated runs: the same passages, in the same order?"""
+"""How stable retrieval is over repeated runs: the same passages, in the same order?"""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ragassay.errors import UsageError
-from ragassay.metrics.consistency.runs import Pairwise, RunsMetric, having, pairs_of
+from ragassay.metrics.consistency.runs import Pairwise, RunsMetric, pairs_of, runs_with
 from ragassay.metrics.core import Window, param, register
 from ragassay.samples import Passage, Sample
 from ragassay.scores import Outcome, Reason, Unscored
@@ -20,7 +20,7 @@ _CLASH = "one id stands for different passages, and some have no text to tell th
 
 @dataclass(frozen=True)
 class _Lists:
-    """What each run of a group retrieved, as names that are equal for equal passages."""
+    """What each run of a group retrieved, as names; equal names stand for equal passages."""
 
     runs: Sequence[Sample]
     names: dict[int, list[str]]
@@ -29,40 +29,39 @@ class _Lists:
 
 def lists(window: Window) -> list[_Lists | Unscored]:
     """Each group's retrieved lists; for `Window.once`."""
-    found: list[_Lists | Unscored] = []
+    groups: list[_Lists | Unscored] = []
     for sample in window.samples:
-        runs = having(sample, lambda run: run.passages is not None, "retrieved passages")
+        runs = runs_with(sample, lambda run: run.passages is not None, "retrieved passages")
         if isinstance(runs, Unscored):
-            found.append(runs)
+            groups.append(runs)
             continue
         kept, note = runs
         named = _names([run.passages or () for run in kept])
         if named is None:
-            found.append(Unscored(Reason.UNDEFINED, _CLASH))
+            groups.append(Unscored(Reason.UNDEFINED, _CLASH))
             continue
         names, places = named
         by_repeat = dict(zip((run.repeat for run in kept), names, strict=True))
         notes = [one for one in (note, places) if one]
-        found.append(_Lists(kept, by_repeat, "; ".join(notes)))
-    return found
+        groups.append(_Lists(kept, by_repeat, "; ".join(notes)))
+    return groups
 
 
 def _names(runs: Sequence[Sequence[Passage]]) -> tuple[list[list[str]], str] | None:
-    """Names of the passages of each run, and what to say about them; ``None`` where it cannot be
-    told which are the same.
+    """Names of the passages of each run, and a note on how they were told apart.
 
-    A passage goes by its id, else by its text, else by its place in a document. Where one id stands
-    for different texts in two runs (``[1]``, ``[2]``: the place in a list), all go by text, which
-    all must have.
+    A passage is named by its id, else by its text, else by its place in a document. Where one id
+    stands for different texts in two runs (``[1]``, ``[2]``: the place in a list), all are named by
+    text. ``None`` where some of them have no text then.
     """
     texts: dict[str, str] = {}
-    every = [passage for run in runs for passage in run]
+    passages = [passage for run in runs for passage in run]
     clash = any(
         texts.setdefault(one.id, text) != text
-        for one in every
+        for one in passages
         if one.id is not None and (text := _plain(one.text)) is not None
     )
-    if clash and any(one.text is None for one in every):
+    if clash and any(one.text is None for one in passages):
         return None
     return [[_name(one, clash) for one in run] for run in runs], _PLACES if clash else ""
 
@@ -84,7 +83,7 @@ class _RunsRetrieval(RunsMetric):
     version = 2
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
-        """The mean over all pairs of runs, the values of each pair as parts."""
+        """The mean over all pairs of runs, with the values of each pair as parts."""
         return [
             self.lacks(sample) or (group if isinstance(group, Unscored) else self._outcome(group))
             for sample, group in zip(window.samples, window.once(lists), strict=True)
@@ -97,7 +96,12 @@ class _RunsRetrieval(RunsMetric):
 
     @abstractmethod
     def alike(self, one: Sequence[str], other: Sequence[str]) -> float | None:
-        """How like two lists are; ``None`` where both are empty."""
+        """How similar two lists are, 0 to 1; ``None`` where both are empty.
+
+        Args:
+            one: names of the passages of a run, in rank order.
+            other: those of another run.
+        """
 
 
 @register
@@ -114,7 +118,7 @@ class RunsOverlap(_RunsRetrieval):
     recommended_for = "whether the same passages come back"
 
     def alike(self, one: Sequence[str], other: Sequence[str]) -> float | None:
-        """Their Jaccard index."""
+        """The Jaccard index of the two lists."""
         return jaccard(one, other)
 
 
@@ -139,5 +143,5 @@ class RunsRbo(_RunsRetrieval):
             raise UsageError(f"{self.name}: p must lie between 0 and 1, not at {self.p}.")
 
     def alike(self, one: Sequence[str], other: Sequence[str]) -> float | None:
-        """Their rank-biased overlap."""
+        """The rank-biased overlap of the two lists."""
         return rank_biased_overlap(one, other, self.p)

@@ -1,4 +1,4 @@
-"""How like each other the answers of repeated runs are in their words: ROUGE over all pairs."""
+"""How similar in wording the answers of repeated runs are: ROUGE over all pairs."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from ragassay.metrics.consistency.runs import (
     Citations,
     PairsRouge,
     Pairwise,
-    having,
+    answer_text,
     pairs_of,
-    said,
+    runs_with,
 )
 from ragassay.metrics.core import Window, param, register
 from ragassay.samples import Sample
@@ -35,31 +35,54 @@ class _Coded:
 def coded(
     window: Window, tokens: Tokens, stem: bool, citations: Citations
 ) -> list[_Coded | Unscored]:
-    """Each group's answers as codes; for `Window.once`."""
+    """The answers of each group as codes, one character a token; for `Window.once`.
+
+    Args:
+        window: the groups.
+        tokens: how answers are cut into tokens.
+        stem: Porter stems for words of more than three characters.
+        citations: which citation marks are removed from the answers.
+
+    Returns:
+        One entry a group; `Unscored` where it has fewer than two answers.
+    """
     cut = tokeniser(tokens, stem)
-    found: list[_Coded | Unscored] = []
+    groups: list[_Coded | Unscored] = []
     for sample in window.samples:
-        runs = having(sample, lambda run: run.answer is not None, "an answer")
+        runs = runs_with(sample, lambda run: run.answer is not None, "an answer")
         if isinstance(runs, Unscored):
-            found.append(runs)
+            groups.append(runs)
             continue
         kept, note = runs
-        texts = encode(cut(said(run, citations)) for run in kept)
+        texts = encode(cut(answer_text(run, citations)) for run in kept)
         codes = {run.repeat: code for run, code in zip(kept, texts, strict=True)}
-        found.append(_Coded(kept, codes, note))
-    return found
+        groups.append(_Coded(kept, codes, note))
+    return groups
 
 
 def compared(
     window: Window, measure: Measure, tokens: Tokens, stem: bool, citations: Citations
 ) -> list[Pairwise[PRF] | Unscored]:
-    """Each group's pairs; for `Window.once`. Two answers that are both too short (without any word,
-    or any pair of words for ROUGE-2) cannot be compared."""
+    """Compares the answers of each group in pairs; for `Window.once`.
+
+    There is no value where both answers are too short: without any word, or any pair of words for
+    ROUGE-2.
+
+    Args:
+        window: the groups.
+        measure: ``rouge1``, ``rouge2`` or ``rougeL``.
+        tokens: how answers are cut into tokens.
+        stem: Porter stems for words of more than three characters.
+        citations: which citation marks are removed from the answers.
+
+    Returns:
+        One entry a group; `Unscored` where it has fewer than two answers.
+    """
     least = 2 if measure == "rouge2" else 1
-    found: list[Pairwise[PRF] | Unscored] = []
+    groups: list[Pairwise[PRF] | Unscored] = []
     for group in window.once(coded, tokens, stem, citations):
         if isinstance(group, Unscored):
-            found.append(group)
+            groups.append(group)
             continue
         pairs = [(first.repeat, second.repeat) for first, second in pairs_of(group.runs)]
         values = []
@@ -67,8 +90,8 @@ def compared(
             earlier, later = group.codes[first], group.codes[second]
             long = max(len(earlier), len(later)) >= least
             values.append(compare(measure, later, earlier) if long else None)
-        found.append(Pairwise(pairs, values, group.note))
-    return found
+        groups.append(Pairwise(pairs, values, group.note))
+    return groups
 
 
 @dataclass(frozen=True)
@@ -82,7 +105,7 @@ class _RunsRouge(PairsRouge):
     source = "Open RAG Eval, metrics page (consistency); Lin 2004"
 
     def compared(self, window: Window) -> Sequence[Pairwise[PRF] | Unscored]:
-        """Of the later answer against the earlier."""
+        """The values of the later answer against the earlier."""
         return window.once(compared, self.measure, self.tokens, self.stem, self.citations)
 
 

@@ -1,8 +1,8 @@
 """ROUGE-L over all pairs of answers as Open RAG Eval's tool computes it.
 
-The tool takes it from the package ``rouge`` 1.0.1, whose values are not those of ROUGE-L as it was
-published (``runs_rougeL`` has these): a text is cut at full stops and at spaces, case and
-punctuation stay, and a word counts once however often it stands in an answer.
+The tool takes it from the package ``rouge`` 1.0.1, whose values differ from ROUGE-L as published
+(``runs_rougeL``): texts are split at full stops and at spaces, case and punctuation stay, and a
+word counts once however often it occurs in an answer.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from ragassay.metrics.consistency.runs import (
     Citations,
     PairsRouge,
     Pairwise,
-    having,
+    answer_text,
     pairs_of,
-    said,
+    runs_with,
 )
 from ragassay.metrics.core import Window, part, register
 from ragassay.scores import Unscored
@@ -30,7 +30,7 @@ Sentences = Sequence[Sequence[str]]
 
 
 def sentences(text: str) -> Sentences:
-    """The words of each sentence; what holds nothing but white space is a sentence of one empty
+    """The words of each sentence. A piece of nothing but white space is a sentence of one empty
     word, as in the package."""
     return [" ".join(piece.split()).split(" ") for piece in text.split(".") if piece]
 
@@ -38,9 +38,9 @@ def sentences(text: str) -> Sentences:
 def union_lcs(hypothesis: Sentences, reference: Sentences) -> PRF:
     """Precision, recall and F of a text against a reference.
 
-    For each reference sentence the words of its longest common subsequence with each sentence of
-    the hypothesis are united over the whole text; their number stands over the number of distinct
-    words on either side.
+    For each reference sentence, the words of its longest common subsequence with each sentence of
+    the hypothesis are collected over the whole text. Precision and recall divide the number of
+    these words by the number of distinct words of the hypothesis and of the reference.
 
     Args:
         hypothesis: the sentences of the text, one at least.
@@ -55,8 +55,11 @@ def union_lcs(hypothesis: Sentences, reference: Sentences) -> PRF:
 
 
 def _common_words(reference: Sequence[str], hypothesis: Sequence[str]) -> set[str]:
-    """The words of one longest common subsequence. Of several the package's: reading from the end,
-    a common word is taken; else the reference is shortened where that alone keeps the length."""
+    """The words of one longest common subsequence.
+
+    Where there are several, it is the one that the package chooses: reading from the end, a common
+    word is taken; otherwise the reference is shortened where that alone keeps the length.
+    """
     known = set(reference)
     # Words that the reference lacks are always passed over.
     left, top = reference, [word for word in hypothesis if word in known]
@@ -68,31 +71,40 @@ def _common_words(reference: Sequence[str], hypothesis: Sequence[str]) -> set[st
         for at, other in enumerate(top):
             row.append(above[at] + 1 if word == other else max(above[at + 1], row[at]))
         table.append(row)
-    found, i, j = set(), len(left), len(top)
+    words, i, j = set(), len(left), len(top)
     while i and j:
         if left[i - 1] == top[j - 1]:
             i, j = i - 1, j - 1
-            found.add(left[i])
+            words.add(left[i])
         elif table[i - 1][j] > table[i][j - 1]:
             i -= 1
         else:
             j -= 1
-    return found
+    return words
 
 
 def compared(window: Window, citations: Citations) -> list[Pairwise[PRF] | Unscored]:
-    """Each group's pairs; for `Window.once`. Where an answer has no sentence there is no value."""
-    found: list[Pairwise[PRF] | Unscored] = []
+    """Compares the answers of each group in pairs; for `Window.once`. A pair has no value where an
+    answer has no sentence.
+
+    Args:
+        window: the groups.
+        citations: which citation marks are removed from the answers.
+
+    Returns:
+        One entry a group; `Unscored` where it has fewer than two answers.
+    """
+    groups: list[Pairwise[PRF] | Unscored] = []
     for sample in window.samples:
-        runs = having(sample, lambda run: run.answer is not None, "an answer")
+        runs = runs_with(sample, lambda run: run.answer is not None, "an answer")
         if isinstance(runs, Unscored):
-            found.append(runs)
+            groups.append(runs)
             continue
         kept, note = runs
-        cut = {run.repeat: sentences(said(run, citations)) for run in kept}
+        cut = {run.repeat: sentences(answer_text(run, citations)) for run in kept}
         pairs = [(first.repeat, second.repeat) for first, second in pairs_of(kept)]
-        found.append(Pairwise(pairs, [_both(cut[a], cut[b]) for a, b in pairs], note))
-    return found
+        groups.append(Pairwise(pairs, [_both(cut[a], cut[b]) for a, b in pairs], note))
+    return groups
 
 
 def _both(earlier: Sentences, later: Sentences) -> PRF | None:
@@ -108,7 +120,7 @@ def _both(earlier: Sentences, later: Sentences) -> PRF | None:
 class RunsRougeOre(PairsRouge):
     """ROUGE-L over all pairs of answers as Open RAG Eval's tool computes it.
 
-    Of the pair's two directions it is the mean. F of two equal answers is 1 - 5e-9.
+    Each pair's value is the mean of its two directions. F of two equal answers is 1 - 5e-9.
     """
 
     part: Literal["p", "r", "f"] = part("f", PARTS, "of each pair: precision, recall or F")

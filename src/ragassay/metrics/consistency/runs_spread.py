@@ -1,7 +1,7 @@
-"""How far a metric's scores lie apart over repeated runs of a query.
+"""How much a metric's scores vary over repeated runs of a query.
 
 Mean, variance and coefficient of variation, Open RAG Eval's own statistics, and whether a verdict
-flips. Each is a metric of its own; ``of`` names the metric that it looks at.
+flips. Each is a separate metric; ``of`` names the metric whose scores it looks at.
 """
 
 from __future__ import annotations
@@ -30,32 +30,41 @@ class _Scores:
 
     @property
     def known(self) -> list[Value]:
-        """The values that there are."""
+        """The values of the runs that have one."""
         return [value for value in self.values if value is not None]
 
     @property
     def parts(self) -> dict[str, Any]:
-        """The values, and over how many of them a statistic goes."""
+        """The values, and the number of values that a statistic uses."""
         return {"values": list(self.values), "n": len(self.known)}
 
 
 def scores_of(sample: Sample, of: str) -> _Scores | Unscored:
-    """What a metric said of each run; two values at least."""
+    """The values that a metric has in the runs of a group.
+
+    Args:
+        sample: a group of runs.
+        of: the metric's name.
+
+    Returns:
+        The values; `Unscored` where fewer than two runs have one, with the commonest reason of the
+        others.
+    """
     given = sample.given.get(SCORES)
     values = given.get(of) if isinstance(given, dict) else None
     if not isinstance(values, list | tuple):
         return Unscored(Reason.MISSING_INPUT, f"the group brings no scores of {of!r}")
-    found = _Scores(values)
-    if len(found.known) >= 2:
-        return found
-    told = sample.given.get(UNSCORED)
-    reasons = Counter(filter(None, told.get(of) or ()) if isinstance(told, dict) else ())
-    said = ", ".join(f"{n} {reason.replace('_', ' ')}" for reason, n in reasons.items())
+    scores = _Scores(values)
+    if len(scores.known) >= 2:
+        return scores
+    unscored = sample.given.get(UNSCORED)
+    reasons = Counter(filter(None, unscored.get(of) or ()) if isinstance(unscored, dict) else ())
+    counts = ", ".join(f"{n} {reason.replace('_', ' ')}" for reason, n in reasons.items())
     # Where most of the runs are unscored for one reason, so is what would be said of all.
     most = reasons.most_common(1)[0][0] if reasons else ""
     reason = Reason(most) if most in set(Reason) else Reason.MISSING_INPUT
-    n, all_of = len(found.known), len(values)
-    why = f" ({said})" if said else ""
+    n, all_of = len(scores.known), len(values)
+    why = f" ({counts})" if counts else ""
     return Unscored(
         reason,
         f"{share(n, all_of, 'run')} {either(n, 'has', 'have')} a score of {of}{why}, "
@@ -64,26 +73,34 @@ def scores_of(sample: Sample, of: str) -> _Scores | Unscored:
 
 
 def spreads(window: Window, of: str) -> list[tuple[_Scores, Spread] | Unscored]:
-    """Each group's scores of a metric with their statistics; for `Window.once`."""
+    """The scores of a metric in each group, with their statistics; for `Window.once`.
+
+    Args:
+        window: the groups.
+        of: the metric's name.
+
+    Returns:
+        One entry a group; `Unscored` where there are fewer than two scores, or they are no numbers.
+    """
     return [_spread(sample, of) for sample in window.samples]
 
 
 def _spread(sample: Sample, of: str) -> tuple[_Scores, Spread] | Unscored:
-    found = scores_of(sample, of)
-    if isinstance(found, Unscored):
-        return found
-    numbers = [float(value) for value in found.known if not isinstance(value, str | list)]
-    if len(numbers) < len(found.known):
+    scores = scores_of(sample, of)
+    if isinstance(scores, Unscored):
+        return scores
+    numbers = [float(value) for value in scores.known if not isinstance(value, str | list)]
+    if len(numbers) < len(scores.known):
         return not_applicable(f"{of} says labels, and labels have no spread")
     try:
-        return found, spread(numbers)
+        return scores, spread(numbers)
     except ValueError as error:
         return Unscored(Reason.UNDEFINED, f"{of}: {error}")
 
 
 @dataclass(frozen=True)
 class OfMetric(RunsMetric):
-    """A figure of the scores that another metric gave to the runs of a query.
+    """A figure computed from the scores that another metric gave to the runs of a query.
 
     Class attributes:
         stat: its name in short.
@@ -104,25 +121,25 @@ class OfMetric(RunsMetric):
 class SpreadMetric(OfMetric):
     """A statistic of the scores that a metric gave to the runs of a query.
 
-    Where some runs are unscored it goes over the others, two at least, and says over how many. The
-    name after ``runs_`` is that of a field of `ragassay.stats.Spread`.
+    Unscored runs are left out, two scores at least must remain, and a note says how many do. The
+    name after ``runs_`` is a field of `ragassay.stats.Spread`.
     """
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
         """The statistic of each group, with the values of its runs as parts."""
-        found = window.once(spreads, self.of)
+        groups = window.once(spreads, self.of)
         return [
             self.lacks(sample) or (one if isinstance(one, Unscored) else self._outcome(*one))
-            for sample, one in zip(window.samples, found, strict=True)
+            for sample, one in zip(window.samples, groups, strict=True)
         ]
 
-    def _outcome(self, scores: _Scores, found: Spread) -> Outcome:
-        value = getattr(found, self.name.removeprefix("runs_"))
+    def _outcome(self, scores: _Scores, statistics: Spread) -> Outcome:
+        value = getattr(statistics, self.name.removeprefix("runs_"))
         if value is None:
             return Unscored(
                 Reason.UNDEFINED, f"the mean of {self.of} is 0 (or too near it) to take a share of"
             )
-        n, all_of = found.n, len(scores.values)
+        n, all_of = statistics.n, len(scores.values)
         note = "" if n == all_of else f"over the {n} of {all_of} runs that have a score"
         return Score(value, scores.parts, note)
 
@@ -238,9 +255,9 @@ class RunsFlip(OfMetric):
         return [self.lacks(sample) or self._outcome(sample) for sample in window.samples]
 
     def _outcome(self, sample: Sample) -> Outcome:
-        found = scores_of(sample, self.of)
-        if isinstance(found, Unscored):
-            return found
-        n, all_of = len(found.known), len(found.values)
+        scores = scores_of(sample, self.of)
+        if isinstance(scores, Unscored):
+            return scores
+        n, all_of = len(scores.known), len(scores.values)
         note = "" if n == all_of else f"over the {n} of {all_of} runs that have a verdict"
-        return Score(float(len(set(found.known)) > 1), found.parts, note)
+        return Score(float(len(set(scores.known)) > 1), scores.parts, note)

@@ -25,4 +25,4 @@ from .metric import (
 )
 from .modelled import ModelMetric as ModelMetric
 from .naming import parse as parse
-from .whole import Whole as Whole
+from .whole import AllSamples as AllSamples

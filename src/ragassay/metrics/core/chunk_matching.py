@@ -41,6 +41,10 @@ def cosine_matrix(left: ArrayLike, right: ArrayLike) -> NDArray[np.floating]:
     The cosine with a zero vector is 0. Two float32 matrices give float32; anything else is computed
     in float64.
 
+    Args:
+        left: embeddings, shape ``(n_left, d)``.
+        right: embeddings, shape ``(n_right, d)``.
+
     Raises:
         ValueError: rows of unequal length, or a component that is not finite.
     """
@@ -52,7 +56,7 @@ def cosine_matrix(left: ArrayLike, right: ArrayLike) -> NDArray[np.floating]:
 
 
 class Likeness(NamedTuple):
-    """How like the rows of two matrices are.
+    """The cosines between the rows of two matrices, and which of them reach a threshold.
 
     Attributes:
         cosines: shape ``(n_left, n_right)``.
@@ -64,10 +68,15 @@ class Likeness(NamedTuple):
 
 
 def likeness(left: ArrayLike, right: ArrayLike, threshold: float) -> Likeness:
-    """The cosines between rows, and which are at least ``threshold``, up to rounding.
+    """The cosines between rows, and which of them are at least ``threshold``, up to rounding.
 
     The tolerance is 1e-9, or 1e-6 where single precision is involved: a vector is always similar
     to itself at threshold 1.
+
+    Args:
+        left: embeddings, shape ``(n_left, d)``.
+        right: embeddings, shape ``(n_right, d)``.
+        threshold: smallest cosine that counts as near, -1 to 1.
 
     Raises:
         ValueError: see `cosine_matrix`.
@@ -81,9 +90,12 @@ def likeness(left: ArrayLike, right: ArrayLike, threshold: float) -> Likeness:
 def credited(relevant: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Which retrieved chunks are hits, shape ``(n_retrieved,)``.
 
-    A maximum bipartite matching, built in rank order by augmenting paths: a chunk once credited
-    stays so. Hence the hits among the first k rows are a maximum matching of those rows for every
-    k at once, and no other maximum matching has better ranks.
+    A maximum bipartite matching, built in rank order by augmenting paths: a chunk that is credited
+    once stays credited. So for every k the hits among the first k rows are a maximum matching of
+    those rows, and no other maximum matching has better ranks.
+
+    Args:
+        relevant: whether a retrieved chunk matches a gold chunk, shape ``(n_retrieved, n_gold)``.
     """
     n_retrieved, n_gold = relevant.shape
     hits = np.zeros(n_retrieved, dtype=np.bool_)
@@ -112,9 +124,15 @@ def same_chunks(
 ) -> list[int]:
     """A label for each chunk; chunks with one label are the same chunk.
 
-    Chunks are the same when they share an id or a text, directly or through a third one. Texts are
-    compared after runs of whitespace became one blank, unless ``collapse_whitespace`` is false.
-    An empty text says nothing.
+    Two chunks are the same when they share an id or a text, directly or through a third one. An
+    empty text is equal to nothing.
+
+    Args:
+        chunks: retrieved and gold chunks together.
+        collapse_whitespace: compare texts after each run of whitespace became one blank.
+
+    Returns:
+        One label a chunk, in their order.
     """
     parent = list(range(len(chunks)))
 

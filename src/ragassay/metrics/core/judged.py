@@ -11,8 +11,8 @@ Adding one takes one file::
         ...
 
         async def judge(self, sample: Sample, ask: Ask) -> Outcome:
-            said = await ask(Politeness(sample.answer.text))
-            return scored(said.polite, said.explanation)
+            reply = await ask(Politeness(sample.answer.text))
+            return scored(reply.polite, reply.explanation)
 
 ``judge`` may ask as many questions as it likes; the same question asked by several metrics is one
 question. A question without an answer ends ``judge`` and becomes the `Unscored` of this metric and
@@ -49,28 +49,45 @@ class JudgedMetric(Metric):
 
     @abstractmethod
     async def judge(self, sample: Sample, ask: Ask) -> Outcome:
-        """The outcome for one sample that lacks nothing. Lets `Unanswered` through."""
+        """The outcome for one sample that lacks nothing.
+
+        Args:
+            sample: the sample.
+            ask: asks the judge; ``await ask(question)`` gives the typed answer.
+
+        Raises:
+            Unanswered: a question has no answer. Implementations do not catch it: `outcome` turns
+                it into `Unscored`.
+        """
 
     async def outcome(self, sample: Sample, scope: Scope) -> Outcome:
-        """The outcome for any sample, with its evidence."""
+        """The outcome for any sample, with the keys of its verdicts as evidence.
+
+        Args:
+            sample: the sample; one that lacks something is `Unscored` and asks nothing.
+            scope: the questions of the window, which remembers their answers.
+
+        Raises:
+            InputError: stored answers cannot be read.
+        """
         lacking = self.lacks(sample)
         if lacking is not None:
             return lacking
         ask = scope.ask()
         try:
-            found = await self.judge(sample, ask)
-            self._check(found)
+            outcome = await self.judge(sample, ask)
+            self._check(outcome)
         except Unanswered as unanswered:
-            found = Unscored(unanswered.reason, unanswered.detail)
+            outcome = Unscored(unanswered.reason, unanswered.detail)
         except InputError:
             raise  # what is kept of answers cannot be read: that is no matter of this sample
         except Exception as error:
-            found = failed(self, error)
-        return dataclasses.replace(found, evidence=ask.evidence)
+            outcome = failed(self, error)
+        return dataclasses.replace(outcome, evidence=ask.evidence)
 
-    def _check(self, found: Outcome) -> None:
-        """A judge's number beyond the metric's range is no score."""
-        number = found.number if isinstance(found, Score) else None
+    def _check(self, outcome: Outcome) -> None:
+        """Refuses a judge's number outside the metric's range."""
+        number = outcome.number if isinstance(outcome, Score) else None
         if number is None:
             return
         low, high = self.low, self.high
@@ -78,7 +95,7 @@ class JudgedMetric(Metric):
             raise ValueError(f"the value {number:g} is not from {low} to {high}")
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
-        """Asks the window's judge about all samples side by side."""
+        """Asks the window's judge about all samples concurrently."""
         if window.asker is None:
             from ragassay.judges.offline import offline_asker
 
@@ -90,7 +107,12 @@ class JudgedMetric(Metric):
         return asker.submit(self.judge_window(samples, asker.scope())).result()
 
     async def judge_window(self, samples: Sequence[Sample], scope: Scope) -> Sequence[Outcome]:
-        """One outcome for each sample, in their order."""
+        """One outcome for each sample, in their order.
+
+        Args:
+            samples: the samples of a window.
+            scope: the questions of the window, which remembers their answers.
+        """
         return list(await asyncio.gather(*(self.outcome(sample, scope) for sample in samples)))
 
 
@@ -105,8 +127,8 @@ class Use(NamedTuple):
 def uses_of(metric: Metric, local: Mapping[str, str] | None = None) -> frozenset[Use]:
     """The questions that a metric's value rests on, each with the metric that asks it.
 
-    Those that it asks itself, those of its inputs, and those of the metric whose scores a figure
-    over repeated runs looks at. Empty where no judge has a part in it.
+    Those that it asks itself, those of its inputs, and those of the metric that a figure over
+    repeated runs looks at. Empty where no judge is asked.
 
     Args:
         metric: any metric.
@@ -129,10 +151,10 @@ def _looked_at(metric: Metric, local: Mapping[str, str] | None) -> tuple[Metric,
     """The metric that a figure over repeated runs names (``of``)."""
     from ragassay.metrics.core import naming
 
-    named = getattr(metric, "of", None)
-    if not isinstance(named, str) or not named:
+    of = getattr(metric, "of", None)
+    if not isinstance(of, str) or not of:
         return ()
     try:
-        return (naming.parse(named, local),)
+        return (naming.parse(of, local),)
     except UsageError:
         return ()

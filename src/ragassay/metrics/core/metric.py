@@ -32,7 +32,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, cast
 
 from ragassay.errors import Tally, UsageError
-from ragassay.metrics.core.whole import Whole
+from ragassay.metrics.core.whole import AllSamples
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 
@@ -52,8 +52,13 @@ Says = Literal["number", "flag", "label"]
 def param(default: Any, doc: str, *, minimum: float | None = None, origin: bool = False) -> Any:
     """A parameter written in parentheses: ``name(key=value)``.
 
-    ``origin``: it says only where values come from, which stands beside them in every report, and
-    does not change what the metric is; a published name does not show it.
+    Args:
+        default: the value when the name leaves it out.
+        doc: what it does, in a few words; shown by ``ragassay metrics``.
+        minimum: smallest value allowed; ``None`` for no bound.
+        origin: true where the parameter only says where values come from. Such a parameter does not
+            change what the metric is: it stands beside the values in every report, and a published
+            name does not show it.
     """
     metadata = {"doc": doc, "minimum": minimum, "origin": origin}
     return dataclasses.field(default=default, metadata=metadata)
@@ -65,7 +70,14 @@ def cutoff(
     *,
     minimum: float = 1,
 ) -> Any:
-    """The parameter written after ``@``. Without a default (``...``) it must be given."""
+    """The parameter written after ``@``.
+
+    Args:
+        default: the rank when the name leaves it out, ``None`` for all ranks; ``...`` where a rank
+            must be given.
+        doc: what it does, in a few words.
+        minimum: smallest rank allowed.
+    """
     metadata = {"doc": doc, "role": "cutoff", "minimum": minimum}
     if default is ...:
         return dataclasses.field(metadata=metadata)
@@ -73,7 +85,13 @@ def cutoff(
 
 
 def part(default: str, choices: tuple[str, ...], doc: str) -> Any:
-    """The parameter written after a dot: ``rougeL.f``. Always printed."""
+    """The parameter written after a dot: ``rougeL.f``. Always printed.
+
+    Args:
+        default: the part when the name leaves it out.
+        choices: all parts that there are.
+        doc: what they are, in a few words.
+    """
     return dataclasses.field(
         default=default, metadata={"doc": doc, "role": "part", "choices": choices}
     )
@@ -82,12 +100,16 @@ def part(default: str, choices: tuple[str, ...], doc: str) -> Any:
 class Window:
     """A bounded batch of samples, with everything computed about it so far.
 
-    ``asker`` is who asks for metrics that need a judge; ``None`` stands for the embedded judge.
-    ``models`` are the neural models that metrics may use, and ``whole`` what takes all samples of
-    the run; the windows of a run share both.
-
     Metrics that share an intermediate result (tokens, a ranking with its grades, a table of common
     subsequences) ask for it with `once` and get one and the same object.
+
+    Args:
+        samples: the samples of the batch, in the order of the data.
+        asker: asks the judge for metrics that need one; ``None`` stands for the embedded judge.
+        models: the neural models that metrics may use, shared by the windows of a run; ``None`` for
+            those with every default.
+        all_samples: the results that need all samples of the run, shared by its windows; ``None``
+            where the window holds all samples.
     """
 
     def __init__(
@@ -95,11 +117,11 @@ class Window:
         samples: Sequence[Sample],
         asker: Asker | None = None,
         models: Models | None = None,
-        whole: Whole | None = None,
+        all_samples: AllSamples | None = None,
     ) -> None:
         self.samples = tuple(samples)
         self.asker = asker
-        self.whole = whole or Whole(lambda: self.samples)
+        self.all_samples = all_samples or AllSamples(lambda: self.samples)
         self._models = models
         self._memo: dict[Hashable, Any] = {}
 
@@ -108,7 +130,7 @@ class Window:
 
     @property
     def models(self) -> Models:
-        """The run's models; with every default where no run gave any."""
+        """The run's models, or models with every default where the run gave none."""
         if self._models is None:
             from ragassay.models import Models
 
@@ -117,21 +139,34 @@ class Window:
 
     def alone(self, at: int) -> Window:
         """A window of one of the samples, with nothing computed yet."""
-        return Window([self.samples[at]], self.asker, self._models, self.whole)
+        return Window([self.samples[at]], self.asker, self._models, self.all_samples)
 
     def once(self, build: Callable[..., T], *args: Hashable) -> T:
-        """``build(window, *args)``, computed the first time and remembered for this window."""
+        """``build(window, *args)``, computed on the first call and remembered for this window.
+
+        Args:
+            build: a function of a window and ``args``, or a class; the same one means the same
+                result.
+            *args: further arguments of ``build``; they are part of the key, so they must be
+                hashable.
+        """
         key = (build, args)
         if key not in self._memo:
             self._memo[key] = build(self, *args)
         return cast(T, self._memo[key])
 
     def put(self, metric: Metric, outcomes: Sequence[Outcome]) -> None:
-        """Takes in outcomes that were found elsewhere (a judged metric's)."""
+        """Stores outcomes that were computed elsewhere, as those of a judged metric are.
+
+        Args:
+            metric: the metric that gave them.
+            outcomes: one for each sample of the window, in its order.
+        """
         self._memo[metric] = outcomes
 
     def outcomes(self, metric: Metric) -> Sequence[Outcome]:
-        """What ``metric`` says about each sample; computed once, so metrics may build on others."""
+        """The metric's outcome for each sample; computed once, so that metrics may build on
+        others."""
         if metric not in self._memo:
             self._memo[metric] = _score_safely(metric, self)
         return cast("Sequence[Outcome]", self._memo[metric])
@@ -185,23 +220,26 @@ class Metric(ABC):
 
     @abstractmethod
     def score_window(self, window: Window) -> Sequence[Outcome]:
-        """One outcome for each sample of the window, in its order. Never raises for a bad sample:
-        what cannot be scored is `Unscored` with a reason."""
+        """One outcome for each sample of the window, in its order.
+
+        Never raises for a bad sample: what cannot be scored is `Unscored` with a reason.
+        """
 
     def lacks(self, sample: Sample) -> Unscored | None:
-        """What the sample does not bring, found without scoring it; ``None`` when it has all.
+        """The reason why a sample cannot be scored, found without scoring it; ``None`` when it has
+        all.
 
-        A metric that reads single values of ``given`` says here which.
+        A metric that reads single values of ``given`` overrides this to say which are missing.
         """
         return missing(sample, self.needs)
 
     @property
     def about(self) -> str:
-        """The title, with what the part is."""
+        """The title, with the title of the part that the name chooses."""
         for spec in dataclasses.fields(self):
             if spec.metadata.get("role") == "part":
-                said = self.parts_titles.get(getattr(self, spec.name))
-                return f"{self.title}: {said}" if said else self.title
+                part_title = self.parts_titles.get(getattr(self, spec.name))
+                return f"{self.title}: {part_title}" if part_title else self.title
         return self.title
 
     @property
@@ -220,18 +258,18 @@ class Metric(ABC):
         return False
 
     def texts_to_embed(self, sample: Sample) -> Iterable[str]:
-        """The texts of a sample that it needs vectors of, blank ones perhaps among them."""
+        """The texts of a sample that the metric needs vectors of; some may be blank."""
         del sample
         return ()
 
     def remarks(self, window: Window) -> Iterable[Tally]:
-        """What a reader should know about a window's samples and outcomes as a whole, each told
-        once a run with the sum of all counts; nothing by default."""
+        """What a reader should know about the samples and outcomes of a window; nothing by default.
+        A run shows each remark once, with the sum of its counts."""
         del window
         return ()
 
     def score(self, sample: Sample) -> Outcome:
-        """The outcome for a single sample (by the embedded judge, where it needs one)."""
+        """The outcome for a single sample, by the embedded judge where a judge is needed."""
         return self.score_window(Window([sample]))[0]
 
     def called(self, name: str, usual: Metric) -> str:
@@ -294,6 +332,10 @@ def missing(sample: Sample, needs: Sequence[Need]) -> Unscored | None:
     A missing answer, retrieval or given value is ``MISSING_INPUT``. A missing label (references,
     gold, answerability) means that the metric does not apply, and so does a first turn, which has
     no history.
+
+    Args:
+        sample: any sample.
+        needs: parts of a sample; they are looked at in this order.
     """
     for need in needs:
         if need == "answer" and sample.answer is None:
@@ -321,22 +363,27 @@ def missing(sample: Sample, needs: Sequence[Need]) -> Unscored | None:
 
 
 def _score_safely(metric: Metric, window: Window) -> Sequence[Outcome]:
-    """The metric's outcomes; one that breaks down costs only the samples that break it."""
+    """The metric's outcomes; where it breaks down, only the samples that break it are unscored."""
     try:
-        found = metric.score_window(window)
+        outcomes = metric.score_window(window)
     except UsageError:
         raise  # such as a device that is not there: no sample is to blame
     except Exception as error:
         if len(window) == 1:
             return [failed(metric, error)]
         return [_score_safely(metric, window.alone(at))[0] for at in range(len(window))]
-    if len(found) != len(window):
-        raise AssertionError(f"{metric} gave {len(found)} outcomes for {len(window)} samples")
-    return found
+    if len(outcomes) != len(window):
+        raise AssertionError(f"{metric} gave {len(outcomes)} outcomes for {len(window)} samples")
+    return outcomes
 
 
 def failed(metric: Metric, error: Exception) -> Unscored:
-    """What becomes of a sample on which a metric broke down."""
+    """The outcome of a sample on which a metric broke down, with the reason ``FAILED``.
+
+    Args:
+        metric: the metric.
+        error: what it raised; its type and message stand in the detail.
+    """
     return Unscored(Reason.FAILED, f"{metric} broke down: {type(error).__name__}: {error}")
 
 
@@ -346,8 +393,12 @@ M = TypeVar("M", bound=type[Metric])
 
 def register(cls: M) -> M:
     """Makes a metric class known by its name and aliases, and prints it by its name."""
-    if _CLASSES.get(cls.name, cls).__qualname__ != cls.__qualname__:
-        raise AssertionError(f"two metrics are called {cls.name}")
+    known = _CLASSES.get(cls.name, cls)
+    if (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
+        raise UsageError(
+            f"Two metrics are called {cls.name!r}: {known.__module__}.{known.__qualname__} and "
+            f"{cls.__module__}.{cls.__qualname__}. Give one of them another name."
+        )
     cls.__repr__ = Metric.__str__  # type: ignore[assignment, method-assign]
     _CLASSES[cls.name] = cls
     return cls
@@ -359,12 +410,23 @@ def registered() -> Mapping[str, type[Metric]]:
 
 
 def scored(value: float | bool | str, explanation: str = "", **parts: Any) -> Score:
-    """A `Score` with its parts given as keywords."""
+    """A `Score` with its parts given as keywords.
+
+    Args:
+        value: the score.
+        explanation: why, in a sentence or two.
+        **parts: the parts, by name.
+    """
     return Score(value, parts, explanation)
 
 
 def harmonic(precision: float, recall: float) -> float:
-    """F1 of a precision and a recall, 0 where both are 0."""
+    """Harmonic mean (F1) of a precision and a recall; 0 where both are 0.
+
+    Args:
+        precision: 0 to 1.
+        recall: 0 to 1.
+    """
     total = precision + recall
     return 2 * precision * recall / total if total else 0.0
 
@@ -390,7 +452,12 @@ def _spell(value: Any) -> str:
 
 
 def choices_of(metric: Metric, spec: dataclasses.Field[Any]) -> tuple[Any, ...] | None:
-    """The values that a parameter may have; ``None`` where they cannot be listed."""
+    """The values that a parameter may have; ``None`` where they cannot be listed.
+
+    Args:
+        metric: the metric that has the parameter.
+        spec: the parameter, a dataclass field of the metric's class.
+    """
     choices = spec.metadata.get("choices")
     if choices is None:
         hint = parameter_types(type(metric)).get(spec.name)

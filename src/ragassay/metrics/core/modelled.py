@@ -14,34 +14,35 @@ from ragassay.scores import Outcome, Unscored
 
 @dataclass(frozen=True)
 class ModelMetric(Metric):
-    """A metric that a model measures, a whole window at a time: what stands in it twice goes
-    through the model once, and texts of like length go together.
+    """A metric that a model measures, a whole window at a time: a text that occurs twice goes
+    through the model once, and texts of similar length go together.
 
     A sample that lacks something, or brings the value itself, never reaches the model. Where the
-    model is not here, the others are unscored with the sentence that says what to do.
+    model is not available, the other samples are unscored with a sentence that says what to do.
     """
 
     kind = "model"
 
     def check(self) -> None:
-        """Looks whether the parameters go together with any model, before the work begins.
+        """Checks before the work begins that the parameters fit together, whatever the model.
 
         Raises:
-            Unavailable: they do not.
+            Unavailable: they do not fit together.
         """
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
-        """What is missing, what the record brings, and what the model says."""
-        found = [self.lacks(sample) or self.read(sample) for sample in window.samples]
-        rows = [at for at, outcome in enumerate(found) if outcome is None]
+        """Scores each sample: unscored where it lacks something, else the record's value, else the
+        model's."""
+        outcomes = [self.lacks(sample) or self.read(sample) for sample in window.samples]
+        rows = [at for at, outcome in enumerate(outcomes) if outcome is None]
         if rows:
             try:
                 measured = self.measure(window, rows)
             except Unavailable as error:
                 measured = [Unscored(error.reason, str(error))] * len(rows)
             for at, outcome in zip(rows, measured, strict=True):
-                found[at] = outcome
-        return [outcome for outcome in found if outcome is not None]
+                outcomes[at] = outcome
+        return [outcome for outcome in outcomes if outcome is not None]
 
     def read(self, sample: Sample) -> Outcome | None:
         """The value that the record brings, ``None`` where it brings none."""
@@ -50,8 +51,12 @@ class ModelMetric(Metric):
 
     @abstractmethod
     def measure(self, window: Window, rows: Sequence[int]) -> Sequence[Outcome]:
-        """One outcome for each of these samples of the window, by the model.
+        """The model's outcome for some samples of the window, in the order of ``rows``.
+
+        Args:
+            window: the window; its ``models`` has the run's models.
+            rows: indices into ``window.samples``.
 
         Raises:
-            Unavailable: the model is not here.
+            Unavailable: the model is not available.
         """

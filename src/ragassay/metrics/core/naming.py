@@ -36,7 +36,7 @@ _NO_METRICS: Mapping[str, str] = {
     "log_rank_score": "it gives the worth of a single rank. hybrid_log_rank_score_exact(alpha=0) "
     "is its mean over the gold chunks; in Python it is ragassay.metrics.log_rank_score(rank, n)."
 }
-"""Published functions that score something else than a sample, and what to use instead."""
+"""Published functions that do not score a sample, and what to use instead."""
 
 _GRAMMAR = re.compile(
     r"^(?P<name>[A-Za-z0-9_\-]+)"
@@ -82,31 +82,31 @@ def parse(text: str, local: Mapping[str, str] | None = None) -> Metric:
 
 def _parse(text: str, local: Mapping[str, str]) -> tuple[Metric, bool]:
     """The metric, and whether it was named by an alias or in another case."""
-    found = _GRAMMAR.match(text)
-    if found is None:
+    match = _GRAMMAR.match(text)
+    if match is None:
         raise UsageError(
             f"{text!r} is not a metric name. The form is name(param=value).part@cutoff, "
             "as in nDCG@10 or rougeL(stem=false).f."
         )
-    cls, given, by_alias = _resolve(found["name"], text, local)
+    cls, given, by_alias = _resolve(match["name"], text, local)
     given = dict(given)
     specs = {spec.name: spec for spec in dataclasses.fields(cls)}
     by_role = {spec.metadata.get("role"): spec.name for spec in specs.values()}
     written: set[str] = set()
     takes = parameters(cls)
     cutoff = by_role.get("cutoff")
-    for item in split(found["params"] or ""):
+    for item in split(match["params"] or ""):
         key, sep, value = (piece.strip() for piece in item.partition("="))
         if not sep or (key not in takes and key != cutoff):
             raise UsageError(
                 f"{text}: {cls.name} has no parameter {key!r}; "
                 + (f"it takes {', '.join(takes)}." if takes else "it takes none.")
             )
-        if key in written or (key == cutoff and found["cut"]):
+        if key in written or (key == cutoff and match["cut"]):
             raise UsageError(f"{text}: {key} is given twice.")
         written.add(key)
         given[key] = _convert(text, cls, key, value)
-    for role, value in (("part", found["part"]), ("cutoff", found["cut"])):
+    for role, value in (("part", match["part"]), ("cutoff", match["cut"])):
         if value is None:
             continue
         if role not in by_role:
@@ -123,16 +123,20 @@ def find(text: str, local: Mapping[str, str] | None = None) -> list[tuple[type[M
     """The class that a name stands for, and its canonical spelling; a required cut-off may be
     missing. More than one only for a name that stands for several metrics (`SEVERAL`).
 
+    Args:
+        text: a name, as for `parse`.
+        local: further aliases that win over the general ones (a suite's published names).
+
     Raises:
         UsageError: there is no such metric.
     """
     try:
         return [_class_of(each, local or {}) for each in _meant(text, local or {})]
     except UsageError:
-        found = _GRAMMAR.match(text.strip())
-        if found is None or found["params"] or found["part"] or found["cut"]:
+        match = _GRAMMAR.match(text.strip())
+        if match is None or match["params"] or match["part"] or match["cut"]:
             raise
-        cls = _resolve(found["name"], text, local or {})[0]
+        cls = _resolve(match["name"], text, local or {})[0]
         return [(cls, cls.name)]
 
 
@@ -142,7 +146,7 @@ def _class_of(text: str, local: Mapping[str, str]) -> tuple[type[Metric], str]:
 
 
 def parameters(*metrics: Metric | type[Metric]) -> dict[str, dataclasses.Field[Any]]:
-    """What of some metrics may be set: not part and cut-off, which have places in the name."""
+    """The parameters that may be set in parentheses, by name: all but part and cut-off."""
     return {
         spec.name: spec
         for metric in metrics
@@ -153,6 +157,10 @@ def parameters(*metrics: Metric | type[Metric]) -> dict[str, dataclasses.Field[A
 
 def with_parameters(metric: Metric, values: Mapping[str, Any]) -> Metric:
     """The metric with some of its parameters set, as if they stood in its name.
+
+    Args:
+        metric: any metric.
+        values: values by parameter; texts are converted to the parameter's type.
 
     Raises:
         UsageError: a value that the parameter does not take.
@@ -172,7 +180,12 @@ def usual(metric: Metric) -> Metric:
 
 
 def is_known(text: str, local: Mapping[str, str] | None = None) -> bool:
-    """Whether ``text`` names a metric (or several, as UltraRAG's ``recall`` does)."""
+    """Whether ``text`` names a metric (or several, as UltraRAG's ``recall`` does).
+
+    Args:
+        text: a name, as for `parse`.
+        local: further aliases that win over the general ones.
+    """
     try:
         return bool(parse_all(text, local=local))
     except UsageError:
@@ -187,6 +200,11 @@ def parse_all(
 ) -> list[Metric]:
     """The metrics that a list (or a comma-separated string) names, in order, without repeats.
 
+    Args:
+        names: names, or a comma-separated string of them.
+        ks: cut-offs for names that need one and have none; see `named`.
+        local: further aliases that win over the general ones.
+
     Raises:
         UsageError: see `named`.
     """
@@ -199,12 +217,20 @@ def named(
     ks: Sequence[int] | None = None,
     local: Mapping[str, str] | None = None,
 ) -> dict[str, Metric]:
-    """The metrics of `parse_all`, each under the name that results show it by: the one that it was
-    asked by, as it was typed (``MRR``, ``UMBRELA``); a canonical one is completed (``rougeL.f``).
+    """The metrics of `parse_all`, each under the name that results show it by.
 
-    A metric that needs a cut-off and is named without one stands for one metric at each of ``ks``
-    (default 1, 5, 10, 20, 50, 100). So do UltraRAG's ``recall``, ``ndcg`` and ``precision``, in any
-    case, unless ``local`` gives them another meaning.
+    That is the name that it was asked by, as it was typed (``MRR``, ``UMBRELA``); a canonical name
+    is completed (``rougeL.f``).
+
+    Args:
+        names: names, or a comma-separated string of them.
+        ks: cut-offs, each at least 1 (default 1, 5, 10, 20, 50, 100). A name that needs a cut-off
+            and has none stands for one metric at each of them. So do UltraRAG's ``recall``,
+            ``ndcg`` and ``precision``, in any case, unless ``local`` gives them another meaning.
+        local: further aliases that win over the general ones.
+
+    Returns:
+        The metrics by shown name, in order, each metric once.
 
     Raises:
         UsageError: see `parse`; also a ``ks`` below 1, or no name at all.
@@ -212,16 +238,16 @@ def named(
     listed = split(names)
     if not listed:
         raise UsageError("No metric is named. 'ragassay metrics' lists them.")
-    found: dict[Metric, str] = {}
+    shown_names: dict[Metric, str] = {}
     for name in listed:
         for each in _meant(name, local or {}, ks or DEFAULT_KS):
             metric, by_alias = _parse(each, local or {})
-            found.setdefault(metric, each if by_alias or each != name else str(metric))
-    return {shown: metric for metric, shown in found.items()}
+            shown_names.setdefault(metric, each if by_alias or each != name else str(metric))
+    return {shown: metric for metric, shown in shown_names.items()}
 
 
 def _meant(name: str, local: Mapping[str, str], ks: Sequence[int] = ()) -> list[str]:
-    """The names that a name stands for: itself, unless it is one for several metrics, or lacks a
+    """The names that a name stands for: itself, unless it stands for several metrics or lacks a
     cut-off."""
     name = name.strip()
     folded = name.casefold()
@@ -238,7 +264,7 @@ def _meant(name: str, local: Mapping[str, str], ks: Sequence[int] = ()) -> list[
 
 
 def lacks_cutoff(name: str) -> bool:
-    """Whether a bare name is that of a metric which needs a rank as its cut-off."""
+    """Whether a bare name is that of a metric that needs a cut-off."""
     try:
         cls, given, _ = _resolve(name, name, {})
     except UsageError:
@@ -252,19 +278,24 @@ def lacks_cutoff(name: str) -> bool:
 
 
 def takes_cutoffs(name: str, local: Mapping[str, str] | None = None) -> bool:
-    """Whether cut-offs given apart act on a name."""
+    """Whether separately given cut-offs (``ks``) apply to a name.
+
+    Args:
+        name: a metric's name.
+        local: further aliases that win over the general ones.
+    """
     return _meant(name, local or {}, (1,)) == [f"{name.strip()}@1"]
 
 
 def split(names: str | Iterable[str]) -> list[str]:
-    """The single names in (a list of) comma-separated ones; commas in parentheses do not count."""
+    """The single names in (a list of) comma-separated names; commas in parentheses do not count."""
     texts = [names] if isinstance(names, str) else names
     pieces = (piece.strip() for text in texts for piece in _cut(text))
     return [piece for piece in pieces if piece]
 
 
 def _cut(text: str) -> list[str]:
-    """The pieces between the commas that stand in no parentheses."""
+    """The pieces between the commas outside parentheses."""
     pieces, depth = [""], 0
     for char in text:
         depth = max(0, depth + (char == "(") - (char == ")"))

@@ -1,4 +1,4 @@
-"""Metrics that a user brings, as a file or as a class: their names beside the built-in ones."""
+"""The names of metrics that a user brings, as a file or as a class, beside the built-in ones."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from ragassay.metrics.core import metric, naming
 M = TypeVar("M", bound=metric.Metric)
 
 _OWN: dict[str, str] = {}
-"""Names taken so far, with the (qualified) name of the class behind each."""
+"""Names taken so far, with the (qualified) name of the class that has each."""
 
 
 def register(cls: type[M]) -> type[M]:
     """Makes a user's metric class known by its name (a decorator).
 
-    A later class that is called the same takes its place, so that an edited file, or a notebook's
-    cell, can be loaded again.
+    A later class of the same name replaces it, so that an edited file, or a notebook's cell, can be
+    loaded again.
 
     Raises:
-        UsageError: the name means another metric, or cannot be one.
+        UsageError: another metric has the name, or the name is not allowed.
     """
     name = cls.name
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_\-]*", name):

@@ -1,4 +1,4 @@
-"""All samples of a run, for what no window of them can tell (idf weights)."""
+"""Results that need all samples of a run, which no window has (idf weights)."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from ragassay.samples import Sample
 T = TypeVar("T")
 
 
-class Whole:
-    """What a run's windows share: results that take all samples, each found once.
+class AllSamples:
+    """Results that need all samples of a run, each computed once and shared by the run's windows.
 
     Args:
         read: opens the samples from the beginning; ``None`` where they can be read only once.
@@ -27,7 +27,12 @@ class Whole:
         return self._read is not None
 
     def once(self, build: Callable[..., T], *args: Hashable) -> T:
-        """``build(samples, *args)``, computed the first time and remembered for the run.
+        """``build(samples, *args)``, computed on the first call and remembered for the run.
+
+        Args:
+            build: a function of all samples and ``args``; the same one means the same result.
+            *args: further arguments of ``build``; they are part of the key, so they must be
+                hashable.
 
         Raises:
             ValueError: the samples can be read only once (see `readable`).

@@ -1,5 +1,5 @@
-"""How far the claims of an answer and of its reference agree, as Open RAG Eval's golden-answer
-evaluator asks."""
+"""How far the claims of an answer and of its reference agree, as in Open RAG Eval's golden-answer
+evaluator."""
 
 from __future__ import annotations
 
@@ -27,7 +27,13 @@ class _Side(NamedTuple):
 
 
 async def side(ask: Ask, query: str, text: str, other: str) -> _Side:
-    """What a text claims, and which claims another text supports; for `Ask.once`.
+    """The claims of a text, and which of them another text supports; for `Ask.once`.
+
+    Args:
+        ask: asks the judge.
+        query: the query that both texts answer.
+        text: the text whose claims are extracted.
+        other: the text that may support them.
 
     Raises:
         Unanswered: a question has no answer.
@@ -43,11 +49,12 @@ async def side(ask: Ask, query: str, text: str, other: str) -> _Side:
 @register
 @dataclass(frozen=True)
 class FactualCorrectness(JudgedMetric):
-    """Claims of the answer that the reference supports (precision), claims of the reference that
-    the answer supports (recall), and their harmonic mean.
+    """Agreement of the claims of answer and reference: precision, recall or F1.
 
-    Of several references the one with the highest F1 counts, for all three. An answer that claims
-    nothing has no precision, recall 0 and F1 0; a reference that claims nothing measures nothing.
+    Precision is the share of the answer's claims that the reference supports, recall the share of
+    the reference's claims that the answer supports, F1 their harmonic mean. Where there are several
+    references, the one with the highest F1 counts, for all three. An answer without claims has no
+    precision, recall 0 and F1 0; a reference without claims is left out.
     """
 
     part: Literal["precision", "recall", "f1"] = part(
@@ -68,38 +75,39 @@ class FactualCorrectness(JudgedMetric):
     recommended_for = "whether an answer says what the golden answer says, and nothing else"
 
     def lacks(self, sample: Sample) -> Unscored | None:
-        """References without any text are none."""
+        """Also unscored where all references are blank."""
         lacking = super().lacks(sample)
         if lacking is None and not any(text.strip() for text in sample.references):
             return not_applicable("the reference answers are empty")
         return lacking
 
     async def judge(self, sample: Sample, ask: Ask) -> Outcome:
-        """The value by the nearest reference; all three, and the claims, as parts."""
+        """The value for the reference with the highest F1; all three values and the claims are in
+        the parts."""
         assert sample.query is not None and sample.answer is not None
         answer = sample.answer.text
-        found: list[tuple[float, dict[str, Any]]] = []
+        candidates: list[tuple[float, dict[str, Any]]] = []
         for at, reference in enumerate(sample.references):
             if not reference.strip():
                 continue
-            said = await ask.once(side, sample.query, answer, reference)
+            claimed = await ask.once(side, sample.query, answer, reference)
             wanted = await ask.once(side, sample.query, reference, answer)
             if wanted.share is None:
                 continue
-            precision, recall = said.share, wanted.share
+            precision, recall = claimed.share, wanted.share
             f1 = 0.0 if precision is None else harmonic(precision, recall)
             parts = {
                 "precision": precision,
                 "recall": recall,
                 "f1": f1,
                 "reference": at,
-                "answer_claims": list(zip(said.claims, said.held, strict=True)),
+                "answer_claims": list(zip(claimed.claims, claimed.held, strict=True)),
                 "reference_claims": list(zip(wanted.claims, wanted.held, strict=True)),
             }
-            found.append((f1, parts))
-        if not found:
+            candidates.append((f1, parts))
+        if not candidates:
             return Unscored(Reason.UNDEFINED, "the reference claims nothing")
-        _, best = max(found, key=lambda one: one[0])
+        _, best = max(candidates, key=lambda one: one[0])
         value = best[self.part]
         if value is None:
             return Unscored(Reason.UNDEFINED, "the answer claims nothing, so it has no precision")

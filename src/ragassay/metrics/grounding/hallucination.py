@@ -1,7 +1,7 @@
 """Hallucination by Vectara's HHEM: as Open RAG Eval runs it, and sentence by sentence.
 
-The model gives a source and a text a number from 0 to 1: how far the source bears the text out. A
-refusal is a text like any other: "I cannot find that" is seldom borne out by what was retrieved.
+The model gives a source and a text a number from 0 to 1: how far the source supports the text. A
+refusal is a text like any other: "I cannot find that" is seldom supported by what was retrieved.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from ragassay.scores import Outcome, Reason, Score, Unscored
 _NAMES = ("hhem", "hhem_score", "hallucination_score")
 _THREADS = 2
 _PAIRS = 4096
-"""Pairs that are laid out at a time: enough to find some of like length, and little memory."""
+"""Pairs that are prepared at a time: enough to group pairs of similar length in little memory."""
 
 
 @dataclass(frozen=True)
 class _Hhem(ModelMetric):
-    """A metric of the model: what it needs, and what it cannot score."""
+    """Base of the metrics by HHEM: what they need, and what they cannot score."""
 
     family = "trecrag"
     needs = ("answer", "passages")
@@ -34,7 +34,7 @@ class _Hhem(ModelMetric):
     weights = (HHEM, FOUNDATION)
 
     def lacks(self, sample: Sample) -> Unscored | None:
-        """An answer that says something, passages, and their texts."""
+        """Unscored without an answer with text, passages, and the texts of the passages."""
         lacking = missing(sample, self.needs)
         if lacking is not None:
             return lacking
@@ -60,8 +60,9 @@ class Hhem(_Hhem):
 
     As Open RAG Eval computes it: the passages joined by a space and cut at 8,192 characters, the
     parts of the answer (without their citations) joined by a space and not cut, two threads of the
-    processor. What stands beyond the cut counts as made up, and one wrong sentence among ten may go
-    unnoticed: ``hhem_windows`` has neither fault. Refusals are scored like any other text.
+    processor. Claims that only the text beyond the cut supports count as unsupported, and one wrong
+    sentence among ten may go unnoticed; ``hhem_windows`` has neither fault. Refusals are scored
+    like any other text.
     """
 
     given: bool = param(
@@ -76,11 +77,11 @@ class Hhem(_Hhem):
     recommended_for = "answers that say what was not retrieved, without asking a judge"
 
     def lacks(self, sample: Sample) -> Unscored | None:
-        """What the model needs; nothing where the record brings the value."""
+        """As for the model; nothing is lacking where the record brings the value."""
         return None if self.read(sample) is not None else super().lacks(sample)
 
     def read(self, sample: Sample) -> Outcome | None:
-        """The record's value, `Unscored` where it is none."""
+        """The record's value; `Unscored` where that is not valid, ``None`` where there is none."""
         for name in _NAMES if self.given else ():
             values = values_of(sample, name)
             if values is not None:
@@ -89,7 +90,7 @@ class Hhem(_Hhem):
         return None
 
     def measure(self, window: Window, rows: Sequence[int]) -> Sequence[Outcome]:
-        """One pair a sample. How far the source was read is a part."""
+        """One pair of source and answer a sample; the parts say how many characters were read."""
         model = window.models.use(HhemModel)
         sources = [" ".join(_texts(window.samples[at])) for at in rows]
         pairs = [
@@ -104,20 +105,22 @@ class Hhem(_Hhem):
         if value is None:
             return _overflow()
         n, read_of = len(source), min(len(source), self.max_chars)
-        said = f"the passages were cut at {read_of:,} of {n:,} characters" if read_of < n else ""
-        return Score(value, {"source_characters": n, "read_characters": read_of}, said)
+        explanation = (
+            f"the passages were cut at {read_of:,} of {n:,} characters" if read_of < n else ""
+        )
+        return Score(value, {"source_characters": n, "read_characters": read_of}, explanation)
 
 
 @register
 @dataclass(frozen=True)
 class HhemWindows(_Hhem):
-    """How far the passages bear out each sentence of the answer, 0 to 1, by HHEM; their mean.
+    """How far the passages support each sentence of the answer, 0 to 1, by HHEM; their mean.
 
-    Differs from ``hhem``: nothing is cut off, each sentence is looked at by itself, and the parts
-    say which passage bears it out. A passage is read in overlapping windows, each sentence counts
-    with the window that bears it out best, and the answer with the mean of its sentences
-    (``parts["minimum"]`` has the weakest). A sentence that only several passages together bear out
-    is not credited in full. Refusals are scored like any other text.
+    Differs from ``hhem``: nothing is cut off, each sentence is scored by itself, and the parts say
+    which passage supports it. Passages are read in overlapping windows. Each sentence has the value
+    of the window that supports it best, and the answer has the mean of its sentences
+    (``parts["minimum"]`` has the lowest). A sentence that only several passages together support is
+    not credited in full. Refusals are scored like any other text.
     """
 
     window: int = param(384, "tokens of a passage that are read at a time", minimum=16)
@@ -128,23 +131,23 @@ class HhemWindows(_Hhem):
     recommended_for = "which sentence of an answer is made up, however long the passages"
 
     def lacks(self, sample: Sample) -> Unscored | None:
-        """Also a sentence with words."""
+        """Also unscored where the answer has no sentence with words."""
         lacking = super().lacks(sample)
         if lacking is None and not _sentences(sample):
             return Unscored(Reason.UNDEFINED, "the answer has no words, so there is no sentence")
         return lacking
 
     def measure(self, window: Window, rows: Sequence[int]) -> Sequence[Outcome]:
-        """Every sentence of a sample with every window of its passages."""
+        """Scores every sentence of a sample with every window of its passages."""
         model = window.models.use(HhemModel)
-        found: list[Outcome] = []
+        outcomes: list[Outcome] = []
         waiting: list[_Crossed] = []
         for sample in (window.samples[at] for at in rows):
             waiting.append(_Crossed(_sentences(sample), list(self._pieces(sample, model)), sample))
             if sum(one.size for one in waiting) >= _PAIRS:
-                found += _scored(waiting, model)
+                outcomes += _scored(waiting, model)
                 waiting = []
-        return [*found, *_scored(waiting, model)]
+        return [*outcomes, *_scored(waiting, model)]
 
     def _pieces(self, sample: Sample, model: HhemModel) -> Iterator[_Piece]:
         for at, text in enumerate(_texts(sample)):
@@ -163,7 +166,7 @@ class _Piece(NamedTuple):
 
 
 class _Crossed(NamedTuple):
-    """The sentences of an answer and the windows that may bear them out."""
+    """The sentences of an answer and the windows that may support them."""
 
     sentences: Sequence[str]
     pieces: Sequence[_Piece]
@@ -191,11 +194,11 @@ def _scored(crossed: Sequence[_Crossed], model: HhemModel) -> Iterator[Outcome]:
 
 
 def _best(one: _Crossed, table: Sequence[Sequence[float | None]]) -> Outcome:
-    """Each sentence by its best window; the first of several that are as good."""
+    """Each sentence with its best window; the first one where several are equally good."""
     if not one.pieces:
         return Unscored(Reason.UNDEFINED, "the passages hold nothing that the model can read")
     keys = passage_keys(one.sample.passages or ())
-    told, values = [], []
+    details, values = [], []
     for sentence, row in zip(one.sentences, table, strict=True):
         numbers = [value for value in row if value is not None]
         if len(numbers) < len(row):
@@ -203,7 +206,7 @@ def _best(one: _Crossed, table: Sequence[Sequence[float | None]]) -> Outcome:
         value = max(numbers)
         piece = one.pieces[numbers.index(value)]
         values.append(value)
-        told.append(
+        details.append(
             {
                 "text": sentence,
                 "value": value,
@@ -213,9 +216,9 @@ def _best(one: _Crossed, table: Sequence[Sequence[float | None]]) -> Outcome:
             }
         )
     weakest = min(values)
-    said = f"{one.sentences[values.index(weakest)]!r} is borne out least, {weakest:.3f}"
-    parts = {"minimum": weakest, "sentences": told, "windows": len(one.pieces)}
-    return Score(sum(values) / len(values), parts, said if len(values) > 1 else "")
+    explanation = f"{one.sentences[values.index(weakest)]!r} is borne out least, {weakest:.3f}"
+    parts = {"minimum": weakest, "sentences": details, "windows": len(one.pieces)}
+    return Score(sum(values) / len(values), parts, explanation if len(values) > 1 else "")
 
 
 def _overflow() -> Unscored:
@@ -236,7 +239,7 @@ def _texts(sample: Sample) -> tuple[str, ...]:
 
 
 def _sentences(sample: Sample) -> list[str]:
-    """The sentences of the answer, without citations, in whatever form."""
+    """The sentences of the answer, without citations of any form."""
     answer, passages = _answer(sample), sample.passages or ()
     texts = [one.text for one in answer.statements] or [answer.text]
-    return [found.text for text in texts for found in sentences(text, passages)]
+    return [sentence.text for text in texts for sentence in sentences(text, passages)]

@@ -18,7 +18,7 @@ from ragassay.scores import Outcome, Reason, Score, Unscored
 
 
 class Shares(NamedTuple):
-    """What goes into the aggregate, each from 0 to 1."""
+    """The three parts of the aggregate, each from 0 to 1."""
 
     recall: float
     rouge: float
@@ -38,12 +38,12 @@ class Shares(NamedTuple):
 
 
 def ranking_score(*, rl_f: float, rb_llm: float, rb_alg: float) -> float:
-    """One figure for a system, by which MTRAGEval (SemEval 2026) ranks: a harmonic mean.
+    """One figure for a system, by which MTRAGEval (SemEval 2026) ranks systems: a harmonic mean.
 
     Args:
-        rl_f: mean of RL_F_idk over all tasks, from 0 to 1.
-        rb_llm: mean of RB_llm_idk.
-        rb_alg: mean of RB_agg_idk.
+        rl_f: mean of RL_F_idk over all tasks, 0 to 1.
+        rb_llm: mean of RB_llm_idk, 0 to 1.
+        rb_alg: mean of RB_agg_idk, 0 to 1.
 
     Returns:
         The harmonic mean of the three, 0 where any of them is 0.
@@ -58,17 +58,20 @@ def ranking_score(*, rl_f: float, rb_llm: float, rb_alg: float) -> float:
 
 
 def shares(window: Window, *parts: Metric) -> list[Shares | Unscored]:
-    """The three shares of each sample, or the part that could not be had; for `Window.once`.
+    """The three shares of each sample; for `Window.once`.
 
-    Nothing retrieved, or no contexts in the record, counts as extractiveness 0, as MT-RAG has it.
+    Nothing retrieved, or no contexts in the record, counts as extractiveness 0, as in MT-RAG.
 
     Args:
         window: the samples.
-        parts: the metrics that go in, in the order of `Shares`.
+        *parts: the metrics of the three shares, in the order of `Shares`.
+
+    Returns:
+        One entry a sample; `Unscored` names the part that has no value.
     """
     return [
-        _shares(sample, *found)
-        for sample, *found in zip(window.samples, *map(window.outcomes, parts), strict=True)
+        _shares(sample, *outcomes)
+        for sample, *outcomes in zip(window.samples, *map(window.outcomes, parts), strict=True)
     ]
 
 
@@ -91,13 +94,13 @@ def _shares(
             return Unscored(part.reason, f"{name} is unscored: {part.detail}")
         numbers.append(part.number or 0.0)
     x, y, z = numbers
-    found = Shares((x + 1) / 2, y, (z + 1) / 2)
-    if min(found) < 0 and 0 not in found:
+    result = Shares((x + 1) / 2, y, (z + 1) / 2)
+    if min(result) < 0 and 0 not in result:
         return Unscored(
             Reason.UNDEFINED,
             "a BERTScore below -1 has a negative share, and a harmonic mean takes none",
         )
-    return found
+    return result
 
 
 _NO_CONTEXTS = (
@@ -118,7 +121,7 @@ class _Aggregate(ByBertScore):
 
     @property
     def inputs(self) -> tuple[Metric, ...]:
-        """What goes in, in the order of `Shares`."""
+        """The metrics of the three shares, in the order of `Shares`."""
         return (
             ReferenceBertScore(**self.taken, part="r"),
             ReferenceRougeL(),
@@ -126,7 +129,7 @@ class _Aggregate(ByBertScore):
         )
 
     def lacks(self, sample: Sample) -> Unscored | None:
-        """Answer, references, and the BERTScores that go in."""
+        """Unscored without answer, references, or what the BERTScores need."""
         lacking = super().lacks(sample)
         if lacking is not None or self.brought(sample) is not None:
             return lacking
@@ -135,35 +138,35 @@ class _Aggregate(ByBertScore):
         return lacking if lacking is not None or not sample.passages else knowledge.lacks(sample)
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
-        """Derived from other metrics' scores."""
-        found = window.once(shares, *self.inputs)
+        """Computes the value from the scores of other metrics."""
+        all_shares = window.once(shares, *self.inputs)
         made_of = zip(*map(window.outcomes, self.inputs), strict=True)
         return [
             self._outcome(sample, one, *parts)
-            for sample, one, parts in zip(window.samples, found, made_of, strict=True)
+            for sample, one, parts in zip(window.samples, all_shares, made_of, strict=True)
         ]
 
-    def _outcome(self, sample: Sample, found: Shares | Unscored, *parts: Outcome) -> Outcome:
+    def _outcome(self, sample: Sample, values: Shares | Unscored, *parts: Outcome) -> Outcome:
         given = any(isinstance(part, Score) and part.given for part in parts)
         brought = self.brought(sample)
         if brought is not None and not given:
             return brought  # whether there is a model here or not
-        if not isinstance(found, Unscored):
+        if not isinstance(values, Unscored):
             none = isinstance(parts[2], Unscored) and no_contexts(sample)
             told = (
                 f"{none.detail}: extractiveness counts as 0" if none else "",
                 _FROM if given else "",
             )
-            return replace(self.of(found), explanation="; ".join(filter(None, told)), given=given)
-        return brought if brought is not None and found.reason in BY_MODEL else found
+            return replace(self.of(values), explanation="; ".join(filter(None, told)), given=given)
+        return brought if brought is not None and values.reason in BY_MODEL else values
 
     def brought(self, sample: Sample) -> Outcome | None:
-        """The record's own value, which counts where it does not bring BERTScores."""
+        """The record's own value, which counts where the record brings no BERTScores."""
         del sample
         return None
 
     @abstractmethod
-    def of(self, found: Shares) -> Score:
+    def of(self, values: Shares) -> Score:
         """The score for three shares."""
 
 
@@ -172,10 +175,10 @@ class _Aggregate(ByBertScore):
 class RBAgg(_Aggregate):
     """Harmonic mean of (BertscoreR + 1) / 2, RougeL_stemFalse and (max BertKPrec + 1) / 2.
 
-    0 where any of them is 0, also where another is negative (a BERTScore below -1); nothing
+    0 where any of them is 0, even where another is negative (a BERTScore below -1). Nothing
     retrieved, or no contexts in the record, counts as a third share of 0. Where a part could not be
-    computed the score is `Unscored` and names it; the published code puts ``Recall`` in place of a
-    missing BertscoreR. A record's own ``RB_agg`` counts where the record brings no BERTScores.
+    computed the score is `Unscored` and names it; the published code replaces a missing BertscoreR
+    by ``Recall``. A record's own ``RB_agg`` counts where the record brings no BERTScores.
     """
 
     name = "rb_agg"
@@ -188,8 +191,8 @@ class RBAgg(_Aggregate):
         an impossible value."""
         pairs = zip(window.samples, window.outcomes(self), strict=True)
         n = sum(
-            one.passages is None and isinstance(found, Score) and not found.value
-            for one, found in pairs
+            one.passages is None and isinstance(outcome, Score) and not outcome.value
+            for one, outcome in pairs
         )
         if n:
             yield Tally(_NO_CONTEXTS, n)
@@ -197,16 +200,17 @@ class RBAgg(_Aggregate):
         yield from impossible(self, "RB_agg", wrong)
 
     def brought(self, sample: Sample) -> Outcome | None:
-        """``RB_agg``; ``rb_agg`` of an InspectorRAGet file is the conditioned value."""
+        """The record's ``RB_agg``; ``rb_agg`` of an InspectorRAGet file is the conditioned
+        value."""
         values = values_of(sample, "RB_agg") if self.given else None
         if values is None:
             return None
         taken = in_range(self, "RB_agg", values[:1])
         return taken if isinstance(taken, Unscored) else read(taken[0])
 
-    def of(self, found: Shares) -> Score:
-        """The aggregate with its shares."""
-        return scored(found.aggregate, **found._asdict())
+    def of(self, values: Shares) -> Score:
+        """The aggregate, with its shares as parts."""
+        return scored(values.aggregate, **values._asdict())
 
 
 @register
@@ -220,6 +224,6 @@ class RBAggZeroDenominator(_Aggregate):
     title = "RB_agg was set to 0, its denominator being 0 (MT-RAG RB_agg_zero_denominator)"
     higher_is_better = None
 
-    def of(self, found: Shares) -> Score:
-        """The flag."""
-        return scored(found.denominator == 0)
+    def of(self, values: Shares) -> Score:
+        """Whether the denominator is 0."""
+        return scored(values.denominator == 0)

@@ -1,4 +1,4 @@
-"""Answerability accuracy: "I don't know" where, and only where, it should be said."""
+"""Answerability accuracy: "I don't know" exactly where it should be said."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from ragassay.scores import Outcome, Score, Unscored
 class AnswerabilityAccuracy(Metric):
     """Whether the answer says "I don't know" exactly when it should (``conditional_idk``).
 
-    It should for unanswerable and conversational queries, by a full "I don't know" (idk 1).
-    Queries labelled underspecified ask for something else and are left out.
+    It should for unanswerable and conversational queries, by a full "I don't know" (idk 1). Queries
+    labelled underspecified call for a question back and are left out.
     """
 
     given: bool = param(True, GIVEN, origin=True)
@@ -37,11 +37,12 @@ class AnswerabilityAccuracy(Metric):
 
     @property
     def inputs(self) -> tuple[Metric, ...]:
-        """The verdict on "I don't know"."""
+        """The metric with the verdict on "I don't know"."""
         return (IdkEval(self.given),)
 
     def lacks(self, sample: Sample) -> Unscored | None:
-        """Answer, a label that asks for an answer or for none, and a verdict that can be had."""
+        """Unscored without an answer, a label other than UNDERSPECIFIED, or what the verdict
+        needs."""
         lacking = super().lacks(sample)
         if lacking is not None:
             return lacking
@@ -52,7 +53,7 @@ class AnswerabilityAccuracy(Metric):
         return unread(IdkEval(self.given), sample)
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
-        """From the verdicts."""
+        """Compares each verdict with the label."""
         verdicts = window.outcomes(IdkEval(self.given))
         return [
             self.lacks(sample) or self._of(sample, idk)
@@ -60,14 +61,16 @@ class AnswerabilityAccuracy(Metric):
         ]
 
     def _of(self, sample: Sample, idk: Outcome) -> Outcome:
-        """True or false."""
+        """Whether the verdict fits the label."""
         own = idk_of(sample) if self.given else None
         should = sample.answerability in ABSTAINABLE
         if own is not None:
-            said, by = f"conditional_idk, {READ}", givers(sample, "conditional_idk")
-            return Score((own == 1) == should, explanation=said, given=True, by=by)
+            explanation, by = f"conditional_idk, {READ}", givers(sample, "conditional_idk")
+            return Score((own == 1) == should, explanation=explanation, given=True, by=by)
         if isinstance(idk, Unscored):
             return named("idk_eval", idk)
         right = (idk.number == 1) == should
-        said = f"idk_eval {idk.number}, {READ}" if idk.given else f"idk_eval {idk.number}"
-        return Score(right, explanation=said, evidence=idk.evidence, given=idk.given, by=idk.by)
+        explanation = f"idk_eval {idk.number}, {READ}" if idk.given else f"idk_eval {idk.number}"
+        return Score(
+            right, explanation=explanation, evidence=idk.evidence, given=idk.given, by=idk.by
+        )

@@ -1,10 +1,10 @@
 """MT-RAG's BERTScores: against the first target, and against the passages.
 
 A value that the record brings under its published name is taken and no model is run, unless
-``given=false`` (`Score.given` and the explanation say so). Otherwise it is computed as the
-benchmark does: with ``microsoft/deberta-xlarge-mnli``, layer 40, without idf weights, rescaled with
+``given=false`` (`Score.given` and the explanation say so). Otherwise it is computed as in the
+benchmark: with ``microsoft/deberta-xlarge-mnli``, layer 40, without idf weights, rescaled with
 bert-score's baseline for English. An empty answer or target has a raw value of 0, which rescaling
-takes below 0, as bert-score has it.
+makes negative, as in bert-score.
 """
 
 from __future__ import annotations
@@ -44,7 +44,8 @@ from ragassay.scores import Outcome, Reason, Score, Unscored
 
 @dataclass(frozen=True)
 class ByBertScore(OnScale):
-    """The parameters of everything that rests on BERTScores, so that all of it rests on the same.
+    """The parameters of all metrics computed from BERTScores, so that all of them use the same
+    model and scale.
 
     Attributes:
         given: see `GIVEN`.
@@ -55,7 +56,7 @@ class ByBertScore(OnScale):
 
     @property
     def taken(self) -> dict[str, Any]:
-        """These parameters, for a metric that it reads."""
+        """These parameters, to pass on to a metric that this one reads."""
         return {spec.name: getattr(self, spec.name) for spec in fields(ByBertScore)}
 
 
@@ -75,14 +76,23 @@ class _BertScore(ByBertScore, EncoderMetric):
     @property
     @abstractmethod
     def names(self) -> Sequence[str]:
-        """What the value is called in a record; the first that is there counts."""
+        """The value's names in a record; the first that the record has counts."""
 
     def brings(self, sample: Sample) -> bool:
-        """Whether the record brings the value, and it counts."""
+        """Whether the record brings the value and ``given`` is set."""
         return self.given and values_of(sample, *self.names) is not None
 
     def taken_from(self, sample: Sample, n: int | None) -> list[float] | Unscored | None:
-        """The record's values: ``n`` of them, or a lone one; ``None`` where there are none."""
+        """The record's values; ``None`` where it brings none.
+
+        Args:
+            sample: the sample.
+            n: how many texts were compared: the record must have as many values, or one; ``None``
+                for any number.
+
+        Returns:
+            The values; `Unscored` where their number or one of them is not possible.
+        """
         if not self.brings(sample):
             return None
         values = values_of(sample, *self.names) or []
@@ -98,14 +108,21 @@ class _BertScore(ByBertScore, EncoderMetric):
         """How many records bring impossible values."""
         pairs = zip(window.samples, window.outcomes(self), strict=True)
         n = sum(
-            isinstance(found, Unscored) and found.reason is Reason.UNDEFINED and self.brings(sample)
-            for sample, found in pairs
+            isinstance(outcome, Unscored)
+            and outcome.reason is Reason.UNDEFINED
+            and self.brings(sample)
+            for sample, outcome in pairs
         )
         rule = "one number of at most 1, or one for each text"
         return impossible(self, self.names[0], n, rule)
 
     def measure(self, window: Window, rows: Sequence[int]) -> Sequence[Outcome]:
-        """By the model; where it is not here, it is said how to give the value instead."""
+        """The model's scores; where there is no model, the error says how to give the values
+        instead.
+
+        Raises:
+            Unavailable: the model is not available.
+        """
         try:
             return self.compared(window, tuple(rows))
         except Unavailable as error:
@@ -115,14 +132,25 @@ class _BertScore(ByBertScore, EncoderMetric):
 
     @abstractmethod
     def compared(self, window: Window, rows: tuple[int, ...]) -> Sequence[Outcome]:
-        """One outcome for each of these samples.
+        """One outcome for each of these samples, by the model.
+
+        Args:
+            window: has the samples and the run's models.
+            rows: indices into ``window.samples``.
 
         Raises:
-            Unavailable: the model is not here.
+            Unavailable: the model is not available.
         """
 
     def notes(self, window: Window, matches: Sequence[Match], chosen: Match, other: str) -> str:
-        """What is to be said about a score: the text it rests on is empty, or some were cut."""
+        """Notes for a score: its text is empty, or texts were cut.
+
+        Args:
+            window: has the model.
+            matches: the matches of the answer with all texts.
+            chosen: the match that gives the score.
+            other: what a text is called.
+        """
         cut = cut_note(matches, window, self.scale, other)
         return "; ".join(filter(None, (EMPTY if chosen.empty else "", cut)))
 
@@ -147,27 +175,36 @@ class ReferenceBertScore(_BertScore):
         return {"p": ("BertscoreP", "Bert-Prec"), "r": ("BertscoreR", "Bert-Rec")}[self.part]
 
     def read(self, sample: Sample) -> Outcome | None:
-        """The first target's value; all of them as parts."""
+        """The record's value for the first target, with all values as parts."""
         values = self.taken_from(sample, len(sample.references))
         if values is None or isinstance(values, Unscored):
             return values
         return read(values[0], values=values)
 
     def compared(self, window: Window, rows: tuple[int, ...]) -> Sequence[Outcome]:
-        """The first target's value; all of them as parts."""
-        found = []
+        """The value for the first target, with the values of all targets as parts."""
+        outcomes = []
         for matches in window.once(against_references, self.scale, rows):
             each = [match for match in matches if match is not None]
             values = [getattr(match, self.part) for match in each]
-            said = self.notes(window, each[:1], each[0], "target")
-            found.append(Score(values[0], {"values": values}, said))
-        return found
+            note = self.notes(window, each[:1], each[0], "target")
+            outcomes.append(Score(values[0], {"values": values}, note))
+        return outcomes
 
 
 def against_passages(
     window: Window, scale: Scale, rows: tuple[int, ...]
 ) -> list[list[Match | None]]:
-    """The answer of each of these samples against each passage; for `Window.once`."""
+    """Compares answers with their passages; for `Window.once`.
+
+    Args:
+        window: has the samples and the run's models.
+        scale: the model and how its values are shown.
+        rows: indices into ``window.samples``, of samples with an answer and texts of passages.
+
+    Returns:
+        For each sample one `Match` a passage; ``None`` where no token has any weight.
+    """
     groups = []
     for sample in (window.samples[at] for at in rows):
         texts = passage_texts(sample)
@@ -179,10 +216,10 @@ def against_passages(
 @register
 @dataclass(frozen=True)
 class PassageBertScore(_BertScore):
-    """BERTScore precision of the answer against each passage, the highest counts.
+    """BERTScore precision of the answer against each passage; the highest one counts.
 
-    MT-RAG's page calls it keyword precision; it is knowledge precision (Adlakha et al. 2023).
-    Not applicable where nothing was retrieved, whatever value the record brings.
+    MT-RAG's page calls it keyword precision; it is knowledge precision (Adlakha et al. 2023). Not
+    applicable where nothing was retrieved, whatever value the record brings.
     """
 
     name = "passage_bertscore"
@@ -191,7 +228,8 @@ class PassageBertScore(_BertScore):
     names = ("BertKPrec", "Bert-KPrec")
 
     def lacks(self, sample: Sample) -> Unscored | None:
-        """Something retrieved, an answer, and the text of each passage or the value."""
+        """Unscored without passages, an answer, or (unless the record brings the value) their
+        texts."""
         if self.brings(sample) and sample.passages != ():
             return missing(sample, ("answer",))
         if (none := no_contexts(sample)) is not None:
@@ -200,18 +238,18 @@ class PassageBertScore(_BertScore):
         return super().lacks(sample) or (texts if isinstance(texts, Unscored) else None)
 
     def read(self, sample: Sample) -> Outcome | None:
-        """Highest value; those of all passages as parts."""
+        """The record's highest value, with the values of all passages as parts."""
         values = self.taken_from(sample, None if sample.passages is None else len(sample.passages))
         if values is None or isinstance(values, Unscored):
             return values
         return read(max(values), values=values)
 
     def compared(self, window: Window, rows: tuple[int, ...]) -> Sequence[Outcome]:
-        """Highest value; those of all passages as parts."""
-        found = []
+        """The highest value, with the values of all passages as parts."""
+        outcomes = []
         for matches in window.once(against_passages, self.scale, rows):
             each = [match for match in matches if match is not None]
             values = [match.p for match in each]
-            said = self.notes(window, each, max(each, key=lambda match: match.p), "passage")
-            found.append(Score(max(values), {"values": values}, said))
-        return found
+            note = self.notes(window, each, max(each, key=lambda match: match.p), "passage")
+            outcomes.append(Score(max(values), {"values": values}, note))
+        return outcomes

@@ -1,24 +1,24 @@
-"""Metrics after IDK conditioning: what a value becomes once one knows whether the query has an
-answer (`ragassay.metrics.mtrag.mtrag_idk_table`).
+"""Metrics after IDK conditioning: their value corrected by whether the query has an answer
+(`ragassay.metrics.mtrag.mtrag_idk_table`).
 
-The metrics score no reply that was not understood: where there is no verdict, they are `Unscored`,
-because nobody knows then whether the value or a 0 or 1 should stand.
+Where a reply was not understood, there is no verdict and the metrics are `Unscored`: it is unknown
+then whether the value, a 0 or a 1 should stand.
 
-A mean of conditioned values speaks of the metric only where the metric itself can be had. So the
-table decides where the value is missing for a reason that lies in the sample (no claims, nothing
-retrieved, a reply that was refused or not understood); where it is missing because it could not be
-computed or asked for here at all (no model, a judge that does not answer such questions, a server
-out of reach, the budget spent), the conditioned value is `Unscored` with that reason. Otherwise
-the mean would be one of the table's 0s and 1s alone.
+The table decides where the metric's value is missing for a reason in the sample (no claims, nothing
+retrieved, a reply that was refused or not understood). Where the value could not be computed or
+asked for at all (no model, a judge that does not answer such questions, an unreachable server, the
+budget spent), the conditioned value is `Unscored` with that reason: otherwise the mean would
+consist of the table's 0s and 1s alone.
 
 The verdicts are those of ``idk_eval`` and ``underspecified_eval``, the value is the base metric's;
 each is the record's own or a judge's. Where the record brings only ``conditional_idk``, a full "I
-don't know" follows from it and the label, and nobody's verdict is needed. A record may also bring
-conditioned values, as ``RB_agg_idk`` or ``rb_agg_idk`` and their like. Published ones are wrong
-where the label was not found (the benchmark's issue 23), so that they count only where the record's
-other values do not give them; but they count before a judge that is asked now, and where the value
-could not be had. A value that the table cannot give for the record's label and verdict (0.4 of an
-unanswerable query) is taken in no case: it is counted, told, and made anew like any other.
+don't know" follows from it and the label, and no verdict is needed.
+
+A record may also bring conditioned values (``RB_agg_idk``, ``rb_agg_idk`` and the like). Published
+ones are wrong where the label was not found (the benchmark's issue 23). So they count only where
+the record's other values do not give them; but they are preferred to asking a judge now, and count
+where the value could not be computed. A value that the table cannot give for the record's label and
+verdict (0.4 of an unanswerable query) is never taken: it is counted, reported, and computed anew.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ _CONTRADICTED = (
 class _Cell(NamedTuple):
     """The table's entry (``None``: the metric's own value stands), and how it was found.
 
-    ``given``: by a verdict that the record brings; ``by``: who gave that.
+    ``given``: by a verdict that the record brings; ``by``: who gave that verdict.
     """
 
     value: float | None
@@ -95,12 +95,12 @@ class _Conditioned(Metric):
 
     @property
     def idk(self) -> IdkEval:
-        """Whose verdict on "I don't know" counts."""
+        """The metric with the verdict on "I don't know"."""
         return IdkEval(self.given)
 
     @property
     def underspecified(self) -> UnderspecifiedEval:
-        """Whose verdict on underspecified queries counts."""
+        """The metric with the verdict on underspecified queries."""
         return UnderspecifiedEval(self.given, labelled=True)
 
     @property
@@ -109,9 +109,10 @@ class _Conditioned(Metric):
         return (self.idk, self.underspecified, self.base)
 
     def lacks(self, sample: Sample) -> Unscored | None:
-        """Answer, label, a verdict that can be had, and the own value unless the table decides.
+        """Unscored without an answer, a label, a verdict, or (unless the table decides) the own
+        value.
 
-        An own value that this installation cannot compute is lacking in any case.
+        An own value that this installation cannot compute is always lacking.
         """
         lacking = missing(sample, ("answer",))
         if lacking is not None or self._brought(sample) is not None:
@@ -129,11 +130,11 @@ class _Conditioned(Metric):
         return lacking if lacking is not None or label in ABSTAINABLE or idk == 1 else own
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
-        """The base metric's outcomes, each sent through the table."""
-        found = (window.outcomes(metric) for metric in self.inputs)
+        """The base metric's outcomes, each conditioned by the table."""
+        outcomes_of = (window.outcomes(metric) for metric in self.inputs)
         return [
             missing(sample, ("answer",)) or self._condition(sample, *outcomes)
-            for sample, *outcomes in zip(window.samples, *found, strict=True)
+            for sample, *outcomes in zip(window.samples, *outcomes_of, strict=True)
         ]
 
     def _condition(
@@ -142,19 +143,19 @@ class _Conditioned(Metric):
         label = sample.answerability
         if label is None:
             return Unscored(Reason.MISSING_INPUT, NO_LABEL)
-        found = _by_table(self._cell(sample, label, idk, underspecified), value)
+        outcome = _by_table(self._cell(sample, label, idk, underspecified), value)
         wrong = self.contradicts(sample)
-        told = self._impossible(sample)
+        problem = self._impossible(sample)
         if wrong is not None:
-            told = f"the given {self.published[0]}, {wrong:g}, contradicts the label or a value"
-            told += " beside it"
-        if told and isinstance(found, Score):
-            found = replace(found, explanation=f"{found.explanation}; {told}")
-        if isinstance(found, Score) and not found.evidence:
-            return found
+            problem = f"the given {self.published[0]}, {wrong:g}, contradicts the label or a value"
+            problem += " beside it"
+        if problem and isinstance(outcome, Score):
+            outcome = replace(outcome, explanation=f"{outcome.explanation}; {problem}")
+        if isinstance(outcome, Score) and not outcome.evidence:
+            return outcome
         brought = self._brought(sample)
         if brought is None:
-            return found
+            return outcome
         values = in_range(self, self.published[0], brought)
         if isinstance(values, Unscored):
             return values
@@ -170,7 +171,8 @@ class _Conditioned(Metric):
         yield from impossible(self, self.published[0], wrong)
 
     def contradicts(self, sample: Sample) -> float | None:
-        """The conditioned value that the record brings, where the table cannot have given it."""
+        """The conditioned value that the record brings, where the table cannot give it; else
+        ``None``."""
         brought = self._of_record(sample)
         if brought is None or self._impossible(sample):
             return None
@@ -180,7 +182,8 @@ class _Conditioned(Metric):
         return float(brought[0])
 
     def _possible(self, sample: Sample) -> tuple[float, ...] | None:
-        """What the table can give by all that the record says; ``None`` where that is any value."""
+        """The values that the table can give for the record; ``None`` where any value is
+        possible."""
         label = sample.answerability
         assert label is not None
         own = self.base.brought(sample)
@@ -188,8 +191,8 @@ class _Conditioned(Metric):
         if label is Answerability.UNDERSPECIFIED:
             verdict = self.underspecified.brought(sample)
         else:
-            told = idk_of(sample)
-            verdict = self.idk.brought(sample) if told is None else Score(told)
+            implied_idk = idk_of(sample)
+            verdict = self.idk.brought(sample) if implied_idk is None else Score(implied_idk)
         if isinstance(verdict, Unscored):
             return None
         if verdict is not None:
@@ -204,10 +207,10 @@ class _Conditioned(Metric):
         return None if self.contradicts(sample) is not None else self._of_record(sample)
 
     def _impossible(self, sample: Sample) -> str:
-        """Why the conditioned value that the record brings is none; empty where it is one."""
+        """Why the record's conditioned value is not valid; empty where it is, or there is none."""
         brought = self._of_record(sample)
-        found = None if brought is None else in_range(self, self.published[0], brought)
-        return found.detail if isinstance(found, Unscored) else ""
+        values = None if brought is None else in_range(self, self.published[0], brought)
+        return values.detail if isinstance(values, Unscored) else ""
 
     def _of_record(self, sample: Sample) -> list[Any] | None:
         """The conditioned value that the record brings; it follows the paper's table."""
@@ -227,9 +230,9 @@ class _Conditioned(Metric):
         if label is Answerability.UNDERSPECIFIED:
             if isinstance(underspecified, Unscored):
                 return named("underspecified_eval", underspecified)
-            said = underspecified.number
-            value = idk_cell(None, label, underspecified=said)
-            return _cell(value, label, f"underspecified_eval {said}", underspecified)
+            verdict = underspecified.number
+            value = idk_cell(None, label, underspecified=verdict)
+            return _cell(value, label, f"underspecified_eval {verdict}", underspecified)
         own = idk_of(sample) if self.given else None
         if own is not None:
             why = f"{label.upper()}, idk_eval {own} by the conditional_idk {READ}"
@@ -241,20 +244,21 @@ class _Conditioned(Metric):
         return _cell(value, label, f"idk_eval {idk.number}", idk)
 
 
-def _cell(value: float | None, label: Answerability, said: str, verdict: Score) -> _Cell:
-    why = f"{label.upper()}, {said}" + (f" {READ}" if verdict.given else "")
+def _cell(value: float | None, label: Answerability, reason: str, verdict: Score) -> _Cell:
+    why = f"{label.upper()}, {reason}" + (f" {READ}" if verdict.given else "")
     return _Cell(value, why, verdict.evidence, verdict.given, verdict.by)
 
 
 def _at_large(reason: Reason) -> bool:
-    """Whether a value is missing for a reason that strikes many samples, whatever they hold."""
+    """Whether a value is missing for a reason that concerns many samples, whatever they hold."""
     return reason.passing or reason in BY_MODEL or reason is Reason.UNSUPPORTED
 
 
 def _by_table(cell: _Cell | Unscored, value: Outcome) -> Outcome:
-    """The conditioned outcome; its evidence is that of what decided it.
+    """The conditioned outcome; its evidence is that of the verdict or value that decided it.
 
-    It rests on whoever gave the verdict and the value, also where the table decides: the mean does.
+    ``by`` names whoever gave the verdict and the value, even where the table decides, because the
+    mean depends on both.
     """
     evidence = tuple(dict.fromkeys((*cell.evidence, *value.evidence)))
     by = () if isinstance(cell, Unscored) else cell.by
@@ -272,17 +276,28 @@ def _by_table(cell: _Cell | Unscored, value: Outcome) -> Outcome:
         return replace(value, evidence=evidence)
     given = (cell.given or value.given) and not evidence
     stands = f"own value, {READ}, stands" if value.given else "own value stands"
-    said = f"{cell.why}: the metric's {stands}"
-    return Score(value.value, {}, said, evidence, given=given, by=by)
+    explanation = f"{cell.why}: the metric's {stands}"
+    return Score(value.value, {}, explanation, evidence, given=given, by=by)
 
 
 def named(name: str, outcome: Unscored) -> Unscored:
-    """The same outcome, for a metric that reads it."""
+    """The same outcome with a detail that names the metric it comes from.
+
+    Args:
+        name: the metric that is unscored.
+        outcome: its outcome.
+    """
     return replace(outcome, detail=f"{name} is unscored: {outcome.detail}")
 
 
 def unread(metric: IdkEval | UnderspecifiedEval, sample: Sample) -> Unscored | None:
-    """Why there can be no verdict: the sample lacks something, or brings what is none."""
+    """Why there can be no verdict: the sample lacks something, or brings an invalid value; else
+    ``None``.
+
+    Args:
+        metric: the metric that gives the verdict.
+        sample: the sample.
+    """
     brought = metric.brought(sample)
     if isinstance(brought, Unscored):
         return named(metric.name, brought)
@@ -290,11 +305,11 @@ def unread(metric: IdkEval | UnderspecifiedEval, sample: Sample) -> Unscored | N
 
 
 def idk_of(sample: Sample) -> float | None:
-    """The ``idk_eval`` that follows from the record's ``conditional_idk`` and label; ``None`` where
-    it has none, or brings an ``idk_eval`` of its own.
+    """The ``idk_eval`` that follows from the record's ``conditional_idk`` and label.
 
-    Only a full "I don't know" can be told from it; 0 then stands for 0 or 0.5, which the table
-    treats alike.
+    Only a full "I don't know" follows from them; 0 then stands for 0 or 0.5, which the table treats
+    alike. ``None`` where the record has no ``conditional_idk``, or brings an ``idk_eval`` of its
+    own.
     """
     right, label = values_of(sample, "conditional_idk"), sample.answerability
     if right is None or right[0] not in (0, 1) or label in (None, Answerability.UNDERSPECIFIED):
@@ -316,7 +331,7 @@ class RBAggIdk(ByBertScore, _Conditioned):
 
     @property
     def base(self) -> RBAgg:
-        """``rb_agg``."""
+        """The metric ``rb_agg``."""
         return RBAgg(**self.taken)
 
 
@@ -332,7 +347,7 @@ class RBLlmIdk(_Conditioned):
 
     @property
     def base(self) -> ReferenceJudge:
-        """``rb_llm``."""
+        """The metric ``rb_llm``."""
         return ReferenceJudge(self.given)
 
 
@@ -348,5 +363,5 @@ class RLFIdk(_Conditioned):
 
     @property
     def base(self) -> ReferencelessFaithfulness:
-        """``rl_f``."""
+        """The metric ``rl_f``."""
         return ReferencelessFaithfulness(self.given)

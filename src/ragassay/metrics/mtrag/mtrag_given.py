@@ -1,13 +1,12 @@
-"""MT-RAG's values that the record brings: how they are read.
+"""How MT-RAG's values that the record brings are read.
 
-A record carries them among its ``metrics`` (as a list or a number), or as annotations of an
-InspectorRAGet file. A value that is no number, or lies outside the metric's range, is `Unscored`,
-and says so.
+A record has them among its ``metrics`` (as a list or a number), or as annotations of an
+InspectorRAGet file. A value that is no number, or outside the metric's range, is `Unscored` with a
+detail that says so.
 
-A score is *given* (`Score.given`) where it rests on at least one value that the record brings and
+A score is *given* (`Score.given`) where it depends on at least one value that the record brings and
 on no judge's verdict: the value itself, what is computed from it (RB_agg from given BERTScores),
-and what the table of `mtrag_idk_table` decides by it. One verdict among what a score rests on
-makes it judged.
+and what the table of `mtrag_idk_table` decides by it. A score that depends on a verdict is judged.
 """
 
 from __future__ import annotations
@@ -22,20 +21,24 @@ from ragassay.samples import Sample
 from ragassay.scores import AND, RECORD, Reason, Score, Unscored
 
 GIVEN = "take the value that the record brings, where it has one"
-"""What the parameter ``given`` says."""
+"""Help of the parameter ``given``."""
 
 READ = "read from the record"
 """Explanation of a value that the record brings."""
 
 ROUNDING = 1e-6
-"""How far single precision may carry a value beyond its range."""
+"""Tolerance for values beyond their range, because of single precision."""
 
 
 def values_of(sample: Sample, *names: str) -> list[Any] | None:
     """The values that came with the record under the first of ``names`` that it has.
 
-    A lone value is a list of one, and the text of a number (as a table's cell holds it) that
-    number. ``None`` where the record has none of them, or null, or a list without any value.
+    A single value is a list of one, and the text of a number (as a table's cell holds it) becomes
+    that number. ``None`` where the record has none of them, or null, or a list without any value.
+
+    Args:
+        sample: the sample.
+        *names: names of the value.
     """
     for name in names:
         value = sample.given.get(name)
@@ -46,8 +49,13 @@ def values_of(sample: Sample, *names: str) -> list[Any] | None:
 
 
 def givers(sample: Sample, *names: str) -> tuple[str, ...]:
-    """Who gave the value that `values_of` reads: labels of judges, `RECORD` where the record does
-    not say."""
+    """Who gave the value that `values_of` reads: labels of judges, or `RECORD` where the record
+    does not say.
+
+    Args:
+        sample: the sample.
+        *names: names of the value; the first that the record has counts.
+    """
     for name in names:
         if values_of(sample, name) is not None:
             return tuple((sample.given_by.get(name) or RECORD).split(AND))
@@ -55,8 +63,14 @@ def givers(sample: Sample, *names: str) -> tuple[str, ...]:
 
 
 def explained(sample: Sample, name: str) -> Unscored | None:
-    """Why the record's value is null, where it says so: that is the outcome, since a number in its
-    place could be another judge's than its neighbours'."""
+    """Why the record's value is null, where the record says so; else ``None``.
+
+    That is the outcome then: a judge asked now could be another one than gave the values beside it.
+
+    Args:
+        sample: the sample.
+        name: the value's name.
+    """
     if name not in sample.given or values_of(sample, name) is not None:
         return None
     why = sample.given_unscored.get(name)
@@ -64,7 +78,16 @@ def explained(sample: Sample, name: str) -> Unscored | None:
 
 
 def in_range(metric: Metric, name: str, values: Sequence[Any]) -> list[float] | Unscored:
-    """The values given under ``name``, where all are finite numbers in the metric's range."""
+    """Checks the values that a record gives under a name.
+
+    Args:
+        metric: the metric whose range counts.
+        name: the name of the values in the record.
+        values: the values.
+
+    Returns:
+        The values where all are finite numbers in the metric's range, else `Unscored`.
+    """
     low = -math.inf if metric.low is None else metric.low - ROUNDING
     high = math.inf if metric.high is None else metric.high + ROUNDING
     for value in values:
@@ -81,13 +104,13 @@ def in_range(metric: Metric, name: str, values: Sequence[Any]) -> list[float] | 
 
 
 def impossible(metric: Metric, name: str, n: int, rule: str = "") -> Iterator[Tally]:
-    """The remark that records bring values which a metric cannot have; none where ``n`` is 0.
+    """The remark that records bring values that a metric cannot have; none where ``n`` is 0.
 
     Args:
-        metric: whose values they are.
-        name: what they are called in the records.
+        metric: the metric.
+        name: the name of the values in the records.
         n: how many of them are impossible.
-        rule: what they should be; a number in the metric's range, where it is not said.
+        rule: what they should be; by default a number in the metric's range.
     """
     if metric.low is None or metric.high is None:
         within = "" if metric.high is None else f" of at most {metric.high:g}"
@@ -105,8 +128,12 @@ def impossible(metric: Metric, name: str, n: int, rule: str = "") -> Iterator[Ta
 def verdict(sample: Sample, name: str) -> float | Unscored | None:
     """A judge's 1, 0.5 or 0 that came with the record; ``None`` where it has none.
 
-    Anything else is a reply that was not understood, hence no verdict; nor is a null that the
-    record explains.
+    Any other value is a reply that was not understood, and `Unscored`; so is a null that the record
+    explains.
+
+    Args:
+        sample: the sample.
+        name: the value's name.
     """
     values = values_of(sample, name)
     if values is None:
@@ -121,15 +148,26 @@ def verdict(sample: Sample, name: str) -> float | Unscored | None:
 
 
 def read(value: float, **parts: Any) -> Score:
-    """The score of a value that the record brings."""
+    """The score of a value that the record brings.
+
+    Args:
+        value: the record's value.
+        **parts: the parts of the score, by name.
+    """
     return Score(value, parts, READ, given=True)
 
 
 def read_judged(value: float, sample: Sample, name: str) -> Score:
-    """The score of a judge's value that the record brings under a name, with who gave it."""
+    """The score of a judge's value that the record brings, with who gave it.
+
+    Args:
+        value: the record's value.
+        sample: the sample.
+        name: the value's name.
+    """
     by = givers(sample, name)
-    told = READ if RECORD in by else f"{READ}, where {AND.join(by)} gave it"
-    return Score(value, explanation=told, given=True, by=by)
+    explanation = READ if RECORD in by else f"{READ}, where {AND.join(by)} gave it"
+    return Score(value, explanation=explanation, given=True, by=by)
 
 
 def _number(text: str) -> float | str:

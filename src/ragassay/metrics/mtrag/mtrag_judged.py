@@ -1,10 +1,10 @@
 """MT-RAG's four judges: "I don't know", faithfulness, overall rating, underspecified queries.
 
 A value that the record brings under its published name is taken and nobody is asked, unless
-``given=false`` (`Score.given`, `Score.by` and the explanation say so); a null whose reason the
-record gives is what it says. The published code turns a reply that it
-cannot read into 0.5, ``unknown`` or (for faithfulness) 0; here it is `Unscored`, counted, and never
-part of a mean.
+``given=false`` (`Score.given`, `Score.by` and the explanation say so). A null whose reason the
+record gives has that reason. Where the published code cannot read a reply it writes 0.5,
+``unknown`` or (for faithfulness) 0; here the sample is `Unscored`, counted, and never part of a
+mean.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def conversation(sample: Sample) -> str:
 
 @dataclass(frozen=True)
 class _Judged(JudgedMetric):
-    """A judge's value: the record's own, or asked for."""
+    """A judge's value: the record's own, or the answer to a question."""
 
     given: bool = param(True, GIVEN, origin=True)
 
@@ -74,13 +74,15 @@ class _Judged(JudgedMetric):
     uses: ClassVar[tuple[Need, ...]] = ("history", "given")
 
     def lacks(self, sample: Sample) -> Unscored | None:
-        """What the question needs; nothing where the record brings the value."""
+        """Unscored where the question needs a part that is missing; never where the record brings
+        the value."""
         if self.brought(sample) is not None:
             return None
         return super().lacks(sample)
 
     def brought(self, sample: Sample) -> Outcome | None:
-        """The record's value, `Unscored` where it is none; ``None`` where it is to be asked for."""
+        """The record's value; `Unscored` where it is not valid, ``None`` where a judge is to be
+        asked."""
         if not self.given:
             return None
         values = values_of(sample, self.published)
@@ -102,27 +104,35 @@ class _Judged(JudgedMetric):
 
     async def judge(self, sample: Sample, ask: Ask) -> Outcome:
         """The record's value, else the judge's."""
-        found = self.brought(sample)
-        return await self.asked(sample, ask) if found is None else found
+        outcome = self.brought(sample)
+        return await self.asked(sample, ask) if outcome is None else outcome
 
     @abstractmethod
     async def asked(self, sample: Sample, ask: Ask) -> Outcome:
-        """The outcome by the judge's answers. Lets `Unanswered` through."""
+        """The outcome by the judge's answers.
+
+        Args:
+            sample: a sample that lacks nothing.
+            ask: asks the judge.
+
+        Raises:
+            Unanswered: a question has no answer.
+        """
 
 
 @dataclass(frozen=True)
 class _Classified(_Judged):
-    """One of the classes 1, 0.5 and 0."""
+    """A verdict with one of the values 1, 0.5 and 0."""
 
     rule = "0, 0.5 or 1"
     higher_is_better = None
 
     def brought(self, sample: Sample) -> Outcome | None:
-        """A value that is none of the three was not understood."""
-        found = verdict(sample, self.published) if self.given else None
-        if found is None or isinstance(found, Unscored):
-            return found
-        return read_judged(found, sample, self.published)
+        """The record's verdict; `Unscored` where it is none of the three values."""
+        value = verdict(sample, self.published) if self.given else None
+        if value is None or isinstance(value, Unscored):
+            return value
+        return read_judged(value, sample, self.published)
 
 
 @register
@@ -131,10 +141,10 @@ class IdkEval(_Classified):
     """Whether the answer says "I don't know": 1 fully, 0.5 beside an answer, 0 not at all.
 
     An answer of nothing but small talk ("You're welcome!") is 1: it holds no part of an answer, and
-    only so can a right reply to a CONVERSATIONAL turn have 1 by MT-RAG's conditioning table.
-    The judge sees the whole conversation, because "I don't know" may be what was asked about. An
-    InspectorRAGet file has only ``conditional_idk`` (see ``answerability_accuracy``), from which a
-    full "I don't know" can be told but not the rest, so that it does not stand in here.
+    MT-RAG's conditioning table gives a right reply to a CONVERSATIONAL turn 1 only then. The judge
+    sees the whole conversation, because "I don't know" may be what was asked about. An
+    InspectorRAGet file has only ``conditional_idk`` (see ``answerability_accuracy``); it does not
+    replace this metric, because it tells a full "I don't know" but not 0 from 0.5.
     """
 
     name = "idk_eval"
@@ -144,10 +154,10 @@ class IdkEval(_Classified):
     asks = (SaysIdk,)
 
     async def asked(self, sample: Sample, ask: Ask) -> Outcome:
-        """1, 0.5 or 0."""
+        """1, 0.5 or 0, by the judge's answer."""
         assert sample.answer is not None
-        said = (await ask(SaysIdk(conversation(sample), sample.answer.text))).says_idk
-        return scored(*_IDK[said])
+        reply = (await ask(SaysIdk(conversation(sample), sample.answer.text))).says_idk
+        return scored(*_IDK[reply])
 
 
 _IDK = {
@@ -175,20 +185,20 @@ class UnderspecifiedEval(_Classified):
     asks = (SaysUnderspecified,)
 
     def lacks(self, sample: Sample) -> Unscored | None:
-        """The label, where only labelled queries count."""
+        """Also not applicable to other labels where ``labelled`` is set."""
         if self.labelled and sample.answerability is not Answerability.UNDERSPECIFIED:
             return not_applicable("the query is not labelled UNDERSPECIFIED")
         return super().lacks(sample)
 
     def remarks(self, window: Window) -> Iterable[Tally]:
-        """Where only labelled queries count, it is a part of other metrics."""
+        """None where ``labelled`` is set, because other metrics report them."""
         return () if self.labelled else super().remarks(window)
 
     async def asked(self, sample: Sample, ask: Ask) -> Outcome:
-        """1 or 0."""
+        """1 or 0, by the judge's answer."""
         assert sample.answer is not None
-        said = await ask(SaysUnderspecified(conversation(sample), sample.answer.text))
-        return scored(float(said.asks == "yes"))
+        reply = await ask(SaysUnderspecified(conversation(sample), sample.answer.text))
+        return scored(float(reply.asks == "yes"))
 
 
 @register
@@ -196,8 +206,8 @@ class UnderspecifiedEval(_Classified):
 class ReferencelessFaithfulness(_Judged):
     """Share of the answer's claims that the passages support (RAGAS), by two questions.
 
-    An answer that claims nothing has no share: it is `Unscored`, not 0 (as a fork of the benchmark
-    writes) and not 1. Not applicable where nothing was retrieved.
+    An answer without claims has no share: it is `Unscored`, not 0 (as in a fork of the benchmark)
+    and not 1. Not applicable where nothing was retrieved.
     """
 
     name = "rl_f"
@@ -209,7 +219,7 @@ class ReferencelessFaithfulness(_Judged):
     recommended_for = "answers that make things up"
 
     def lacks(self, sample: Sample) -> Unscored | None:
-        """Also at least one passage, and the text of each."""
+        """Also unscored without passages or the text of one."""
         if self.brought(sample) is not None:
             return None
         lacking = missing(sample, ("query", "answer")) or no_contexts(sample)
@@ -217,17 +227,17 @@ class ReferencelessFaithfulness(_Judged):
         return lacking or (texts if isinstance(texts, Unscored) else None)
 
     async def asked(self, sample: Sample, ask: Ask) -> Outcome:
-        """Supported claims over claims, with both as parts."""
+        """Supported claims over all claims, with the claims and their support as parts."""
         texts = passage_texts(sample)
         assert sample.answer is not None and not isinstance(texts, Unscored)
-        found = await ask(ExtractClaims(conversation(sample), sample.answer.text))
-        claims = tuple(claim for claim in found.claims if claim.strip())
+        extracted = await ask(ExtractClaims(conversation(sample), sample.answer.text))
+        claims = tuple(claim for claim in extracted.claims if claim.strip())
         if not claims:
             return Unscored(Reason.UNDEFINED, "the answer makes no claim that could be supported")
         supported = (await ask(ClaimSupport(claims, texts))).supported
         n = sum(supported)
-        said = f"{n} of {len(claims)} claims are supported by the passages"
-        return Score(n / len(claims), {"claims": claims, "supported": supported}, said)
+        explanation = f"{n} of {len(claims)} claims are supported by the passages"
+        return Score(n / len(claims), {"claims": claims, "supported": supported}, explanation)
 
 
 _WITHOUT_PASSAGES = (
@@ -261,14 +271,14 @@ class ReferenceJudge(_Judged):
         yield from super().remarks(window)
         pairs = zip(window.samples, window.outcomes(self), strict=True)
         n = sum(
-            isinstance(found, Score) and not found.given and not sample.passages
-            for sample, found in pairs
+            isinstance(outcome, Score) and not outcome.given and not sample.passages
+            for sample, outcome in pairs
         )
         if n:
             yield Tally(_WITHOUT_PASSAGES, n)
 
     def lacks(self, sample: Sample) -> Unscored | None:
-        """Also the text of each passage."""
+        """Also unscored where a passage has no text."""
         lacking = super().lacks(sample)
         if lacking is not None or self.brought(sample) is not None:
             return lacking
@@ -276,7 +286,7 @@ class ReferenceJudge(_Judged):
         return texts if isinstance(texts, Unscored) else None
 
     async def asked(self, sample: Sample, ask: Ask) -> Outcome:
-        """The rating over ten, with the judge's explanation."""
+        """The rating divided by ten, with the judge's explanation."""
         texts = passage_texts(sample)
         assert sample.query is not None and sample.answer is not None
         assert not isinstance(texts, Unscored)
@@ -287,18 +297,18 @@ class ReferenceJudge(_Judged):
             answer=sample.answer.text,
             passages=texts,
         )
-        found = await ask.verdict(question)
-        if isinstance(found, Failure):
-            raise Unanswered(found)
-        votes = [vote.answer.rating for vote in found.votes if isinstance(vote, Verdict)]
+        reply = await ask.verdict(question)
+        if isinstance(reply, Failure):
+            raise Unanswered(reply)
+        votes = [vote.answer.rating for vote in reply.votes if isinstance(vote, Verdict)]
         # A reply holds a whole number, so that a panel's own median of an even number of votes is
         # the lower of the two middle ones; the published figure lies between them.
-        rating = median(votes) if votes else found.answer.rating
+        rating = median(votes) if votes else reply.answer.rating
         parts = {"rating": rating, **({"ratings": votes} if votes else {})}
         # Nobody's words explain a value that nobody gave.
-        said = found.answer.explanation
-        if rating != found.answer.rating:
-            said = f"votes: {', '.join(map(str, votes))}"
+        explanation = reply.answer.explanation
+        if rating != reply.answer.rating:
+            explanation = f"votes: {', '.join(map(str, votes))}"
         if not texts:
-            said = f"Rated without passages. {said}".rstrip()
-        return Score(rating / 10, parts, said)
+            explanation = f"Rated without passages. {explanation}".rstrip()
+        return Score(rating / 10, parts, explanation)

@@ -1,8 +1,8 @@
 """MT-RAG's first step without models: the answer against targets and passages, and lengths.
 
-The benchmark stores a list for each metric: one value a target, or one a passage. Here the list
-stands in ``parts["values"]``; the score itself is the first target's value, as the benchmark's own
-composites take it, or the highest of the passages.
+The benchmark stores a list for each metric: one value a target, or one a passage. Here the list is
+in ``parts["values"]``. The score is the first target's value, as in the benchmark's own composites,
+or the highest value of the passages.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ SOURCE = "Katsis et al. 2025, MTRAG; MT-RAG benchmark, step 1"
 
 
 def no_contexts(sample: Sample) -> Unscored | None:
-    """The outcome of what compares with passages where there are none; ``None`` where there are.
+    """The outcome of a comparison with passages where there are none; ``None`` where there are.
 
-    Contexts that a record does not have count as none retrieved: MT-RAG's files tell the two apart
-    nowhere.
+    A record without contexts counts as one with none retrieved: MT-RAG's files do not distinguish
+    the two.
     """
     if sample.passages:
         return None
@@ -53,7 +53,8 @@ def no_contexts(sample: Sample) -> Unscored | None:
 
 
 def passage_texts(sample: Sample) -> tuple[str, ...] | Unscored:
-    """The texts of the passages, none where none was recorded; a passage may lack its text."""
+    """The texts of the passages, none where no passages were recorded; `Unscored` where one lacks
+    its text."""
     texts = [passage.text for passage in sample.passages or ()]
     if None in texts:
         return Unscored(Reason.MISSING_INPUT, f"passage {texts.index(None) + 1} has no text")
@@ -74,11 +75,11 @@ class ReferenceRecall(ReferenceMetric[Pair]):
     source = SOURCE
 
     def views(self, window: Window) -> Sequence[Pair | None]:
-        """Answer and targets as they stand."""
+        """Answer and targets, unchanged."""
         return window.once(plain)
 
     def outcome(self, view: Pair) -> Outcome:
-        """The first target's recall; all of them as parts."""
+        """The first target's recall, with the values of all targets as parts."""
         answer = squad_normal(view.answer).split()
         targets = [squad_normal(text).split() for text in view.references]
         values = [overlap(answer, words) / max(len(words), 1) for words in targets]
@@ -90,8 +91,8 @@ class ReferenceRecall(ReferenceMetric[Pair]):
 class ReferenceRougeL(ReferenceMetric[Compared]):
     """ROUGE-L F of the answer against the first target, unstemmed (rouge-score's tokens).
 
-    The same as ``rougeL(stem=false).f`` where there is one target; that one takes the best of
-    several.
+    Equal to ``rougeL(stem=false).f`` where there is one target; of several, that metric takes the
+    best.
     """
 
     name = "reference_rougeL"
@@ -100,48 +101,53 @@ class ReferenceRougeL(ReferenceMetric[Compared]):
     source = SOURCE
 
     def views(self, window: Window) -> Sequence[Compared | None]:
-        """Shared with ``rougeL(stem=false)``."""
+        """The comparisons that ``rougeL(stem=false)`` computes too."""
         return window.once(compared, "rougeL", "rouge", False)
 
     def outcome(self, view: Compared) -> Outcome:
-        """The first target's F; all of them as parts."""
+        """The first target's F, with the values of all targets as parts."""
         values = [value.f for value in view.values]
         return scored(values[0], values=values)
 
 
 @dataclass(frozen=True)
 class _AgainstPassages(SampleMetric):
-    """A metric that holds the answer against the texts of the passages.
+    """A metric that compares the answer with the texts of the passages.
 
-    Not applicable where nothing was retrieved: an explicit null, as the benchmark has it.
+    Not applicable where nothing was retrieved; the benchmark has an explicit null there.
     """
 
     family = "mtrag"
     needs = ("answer", "passages")
 
     def lacks(self, sample: Sample) -> Unscored | None:
-        """An answer, and at least one passage."""
+        """Unscored without an answer, not applicable without passages."""
         return missing(sample, ("answer",)) or no_contexts(sample)
 
     def score_sample(self, sample: Sample) -> Outcome:
-        """Unscored where a passage came without its text."""
+        """Unscored where a passage has no text."""
         assert sample.answer is not None
         texts = passage_texts(sample)
         return texts if isinstance(texts, Unscored) else self.against(sample.answer.text, texts)
 
     @abstractmethod
     def against(self, answer: str, passages: Sequence[str]) -> Outcome:
-        """The outcome for an answer and at least one passage."""
+        """The outcome of the comparison.
+
+        Args:
+            answer: the answer's text.
+            passages: the texts of one or more passages, in rank order.
+        """
 
 
 @register
 @dataclass(frozen=True)
 class PassageRougeL(_AgainstPassages):
-    """MT-RAG's extractiveness as published: ROUGE-L F with each passage, the highest counts.
+    """MT-RAG's extractiveness as published: ROUGE-L F with each passage; the highest one counts.
 
-    A passage that stands in the answer whole (spaces apart) counts 1, hence an empty passage too.
-    A sentence copied from a long passage scores low, because F divides by the passage's length:
-    ``extractive_coverage`` asks the other way round.
+    A passage that the answer contains entirely (spaces ignored) counts 1, hence an empty passage
+    too. A sentence copied from a long passage scores low, because F divides by the passage's
+    length; ``extractive_coverage`` divides by the answer's length instead.
     """
 
     name = "passage_rougeL"
@@ -150,12 +156,20 @@ class PassageRougeL(_AgainstPassages):
     higher_is_better = None
 
     def against(self, answer: str, passages: Sequence[str]) -> Outcome:
-        """Highest value; those of all passages as parts."""
+        """The highest value, with the values of all passages as parts.
+
+        Args:
+            answer: the answer's text.
+            passages: the texts of one or more passages, in rank order.
+
+        Returns:
+            The highest ROUGE-L F, 0 to 1.
+        """
         bare = [bare_words(text) for text in (answer, *passages)]
-        said, *sources = encode(map(rouge_tokens, bare))
-        whole = bare[0].replace(" ", "")
+        answer_code, *sources = encode(map(rouge_tokens, bare))
+        unspaced = bare[0].replace(" ", "")
         values = [
-            1.0 if text.replace(" ", "") in whole else compare("rougeL", said, code).f
+            1.0 if text.replace(" ", "") in unspaced else compare("rougeL", answer_code, code).f
             for text, code in zip(bare[1:], sources, strict=True)
         ]
         return scored(max(values), values=values)
@@ -164,10 +178,10 @@ class PassageRougeL(_AgainstPassages):
 @register
 @dataclass(frozen=True)
 class ExtractiveCoverage(_AgainstPassages):
-    """Share of the answer's words that stand in a run of words copied from some passage.
+    """Share of the answer's words that are part of a run of words copied from some passage.
 
-    With ``run=1`` this is the extractive fragment coverage of Grusky et al. 2018 over all passages;
-    a larger ``run`` ignores runs that short, which agree by chance. Words of any script.
+    With ``run=1`` this is the extractive fragment coverage of Grusky et al. 2018 over all passages.
+    A larger ``run`` ignores shorter runs, which agree by chance. Words of any script.
     """
 
     run: int = param(1, "shortest run of words that counts as copied", minimum=1)
@@ -179,16 +193,24 @@ class ExtractiveCoverage(_AgainstPassages):
     recommended_for = "telling copying from rephrasing"
 
     def against(self, answer: str, passages: Sequence[str]) -> Outcome:
-        """Coverage by all passages together; by each alone as parts."""
-        said, *sources = encode(map(unicode_tokens, (answer, *passages)))
-        if not said:
+        """Coverage by all passages together; the parts hold the coverage by each.
+
+        Args:
+            answer: the answer's text.
+            passages: the texts of one or more passages, in rank order.
+
+        Returns:
+            A share of the answer's words, 0 to 1; `Unscored` where the answer holds no words.
+        """
+        answer_code, *sources = encode(map(unicode_tokens, (answer, *passages)))
+        if not answer_code:
             return Unscored(Reason.UNDEFINED, "the answer holds no words")
-        run = min(self.run, len(said))
-        starts = range(len(said) - run + 1)
-        copied = [{at for at in starts if said[at : at + run] in code} for code in sources]
-        covered = [{at + step for at in found for step in range(run)} for found in copied]
-        values = [len(found) / len(said) for found in covered]
-        return scored(len(set().union(*covered)) / len(said), values=values)
+        run = min(self.run, len(answer_code))
+        starts = range(len(answer_code) - run + 1)
+        copied = [{at for at in starts if answer_code[at : at + run] in code} for code in sources]
+        covered = [{at + step for at in positions for step in range(run)} for positions in copied]
+        values = [len(positions) / len(answer_code) for positions in covered]
+        return scored(len(set().union(*covered)) / len(answer_code), values=values)
 
 
 @dataclass(frozen=True)
@@ -199,7 +221,7 @@ class _Length(SampleMetric):
     higher_is_better = None
 
     def score_sample(self, sample: Sample) -> Outcome:
-        """The length, once a target as parts."""
+        """The length; the parts hold it once for each target."""
         assert sample.answer is not None
         length = self.measure(sample.answer.text)
         return scored(length, values=[length] * len(sample.references))

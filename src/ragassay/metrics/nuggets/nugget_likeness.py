@@ -1,9 +1,9 @@
 """Which nuggets are one fact in two wordings.
 
-Two are the same where, word by word, nothing but case, punctuation, articles, forms of *be* and
-endings (Porter's stems) sets them apart; or where they are at least 90 % alike word by word and
-agree in every number and every negation. Careful on purpose: two facts taken for one are lost, one
-fact counted twice weighs a little more.
+Two are the same where, word by word, they differ in nothing but case, punctuation, articles, forms
+of *be* and endings (Porter's stems); or where they are at least 90 % similar word by word and agree
+in every number and every negation. The rule is strict on purpose: a wrong merge loses a fact, and a
+missed one only gives a fact a little more weight.
 """
 
 from __future__ import annotations
@@ -29,6 +29,10 @@ class Distinct:
         texts: the nuggets, in the order in which they came.
         merged: how many were left out because they were there already.
         refused: how many were left out because they had no word, or too many.
+
+    Args:
+        texts: the first nuggets.
+        words: most words in a nugget.
     """
 
     def __init__(self, texts: Iterable[str] = (), *, words: int) -> None:
@@ -41,9 +45,9 @@ class Distinct:
             self.add(text)
 
     def add(self, text: str) -> bool:
-        """Takes a nugget in, where it is new and holds 1 to ``words`` words; says whether it did.
+        """Adds a nugget that is new and holds 1 to ``words`` words; says whether it did.
 
-        One that is too long is left out whole: cut, it would be another fact.
+        A longer nugget is left out entirely: shortened, it would be another fact.
         """
         nugget = " ".join(text.split())
         form = _form(nugget)
@@ -59,7 +63,7 @@ class Distinct:
 
 
 def _form(text: str) -> tuple[str, ...]:
-    """The words that tell facts apart."""
+    """The words that distinguish facts."""
     words = unicode_tokens(text.replace("n't", " not").replace("n’t", " not"), stem=True)
     return tuple(word for word in words if word not in _EMPTY_WORDS) or tuple(words)
 
@@ -76,7 +80,7 @@ def _same(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
 
 @lru_cache(maxsize=4096)
 def _marks(words: tuple[str, ...]) -> list[str]:
-    """Numbers and negations, which one word of difference must not hide."""
+    """Numbers and negations, which must agree in two wordings of one fact."""
     return sorted(
         word for word in words if word in _NEGATIONS or any(sign.isdigit() for sign in word)
     )

@@ -1,13 +1,14 @@
 """AutoNuggetizer's first half: from graded passages to the best nuggets of a query.
 
-The published limits are kept here and not only asked for in the prompt: passages of a grade, at
+The published limits are enforced here, not only asked for in the prompt: passages of a grade, at
 most so many rounds, nuggets and words, near-duplicates merged
-(`ragassay.metrics.nuggets.nugget_likeness`), importance in batches, vital ones first and the
-best kept.
+(`ragassay.metrics.nuggets.nugget_likeness`), importance in batches, vital ones first and the best
+kept.
 
-Passages are read in windows. In each round every window that still brought something new is asked
-what the list lacks; the making ends when a round brings nothing or the list is full. In the first
-round no window takes more than its share of the room that is left, so that late windows are heard.
+Passages are read in windows. In each round, every window that brought something new in the round
+before is asked what the list lacks. The rounds end when one brings nothing or the list is full. In
+the first round no window may fill more than its share of the remaining room, so that later windows
+contribute too.
 """
 
 from __future__ import annotations
@@ -60,10 +61,10 @@ async def make_nuggets(
     """The nuggets of a query from its passages; for `Ask.once`. `Unscored` where there are none.
 
     Args:
-        ask: who is asked.
+        ask: asks the judge.
         query: the query.
         texts: passages; copies count once.
-        options: limits.
+        options: the limits.
         earlier: what the user said in earlier turns.
 
     Raises:
@@ -86,7 +87,7 @@ async def make_nuggets(
 
 
 def _relevant(grades_of: Mapping[str, int], least: int) -> list[str]:
-    """The texts of at least that grade, best first, in their order where grades are equal."""
+    """The texts with a grade of at least ``least``, best first; equal grades keep their order."""
     kept = [text for text, grade in grades_of.items() if grade >= least]
     return sorted(kept, key=lambda text: -grades_of[text])
 
@@ -103,10 +104,10 @@ async def _extract(ask: Ask, query: str, texts: Sequence[str], options: NuggetOp
             if share <= 0:
                 return listed
             known = tuple(listed.texts)
-            said = await ask(
+            reply = await ask(
                 ExtractNuggets(query, passages, known, len(known) + share, options.words)
             )
-            for text in said.nuggets:
+            for text in reply.nuggets:
                 if len(listed.texts) < len(known) + share:
                     listed.add(text)
             if len(listed.texts) > len(known):
@@ -126,5 +127,10 @@ async def _best(
 
 
 def batched(items: Sequence[str], size: int) -> list[tuple[str, ...]]:
-    """Consecutive runs of at most ``size`` items."""
+    """Consecutive batches of at most ``size`` items.
+
+    Args:
+        items: any texts.
+        size: largest batch, at least 1.
+    """
     return [tuple(items[at : at + size]) for at in range(0, len(items), size)]

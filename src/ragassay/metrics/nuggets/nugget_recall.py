@@ -1,6 +1,7 @@
 """AutoNuggetizer: which of the facts that a good answer holds does this answer hold?
 
-Six scores of one set of questions: ``nuggets.all``, ``vital``, ``weighted`` and their strict forms.
+Six scores from one set of questions: ``nuggets.all``, ``vital``, ``weighted`` and their strict
+forms.
 """
 
 from __future__ import annotations
@@ -35,7 +36,18 @@ CONTEXT = "nuggets"
 async def assign(
     ask: Ask, query: str, answer: str, nuggets: tuple[Nugget, ...], batch: int
 ) -> tuple[Assignment, ...]:
-    """How far the answer holds each nugget; for `Ask.once`. An empty answer holds none, unasked.
+    """How far the answer holds each nugget; for `Ask.once`. An empty answer holds none, and nobody
+    is asked.
+
+    Args:
+        ask: asks the judge.
+        query: the query.
+        answer: the answer's text.
+        nuggets: the nuggets of the query.
+        batch: most nuggets in one question.
+
+    Returns:
+        One label a nugget, in their order.
 
     Raises:
         Unanswered: a batch has no labels.
@@ -112,7 +124,7 @@ class _Nuggets(JudgedMetric):
         )
 
     async def _nuggets(self, sample: Sample, ask: Ask) -> tuple[Nugget, ...] | Unscored:
-        """The query's nuggets: those of the bank, or those that its own passages hold."""
+        """The query's nuggets: those of the bank, or those made from its own passages."""
         bank = ask.context.get(CONTEXT)
         if bank is not None:
             return _from_bank(sample, bank)
@@ -125,7 +137,12 @@ class _Nuggets(JudgedMetric):
 
     @abstractmethod
     def combine(self, importance: Sequence[Importance], held: Sequence[Assignment]) -> float | None:
-        """The score; ``None`` where it is a mean of nothing."""
+        """The score; ``None`` where no nugget counts.
+
+        Args:
+            importance: the label of each nugget, ``vital`` or ``okay``.
+            held: how far the answer holds each nugget, in the same order.
+        """
 
 
 @register
@@ -151,7 +168,7 @@ class Nuggets(_Nuggets):
     recommended_for = "whether the answer is complete, without a reference answer"
 
     def combine(self, importance: Sequence[Importance], held: Sequence[Assignment]) -> float | None:
-        """By the published formulas."""
+        """The published formulas."""
         return nugget_score(self.part, importance, held)
 
 
@@ -171,7 +188,7 @@ class NuggetsOre(_Nuggets):
     always = True
 
     def combine(self, importance: Sequence[Importance], held: Sequence[Assignment]) -> float | None:
-        """With the tool's denominators."""
+        """The published formulas with the tool's denominators."""
         return published_nugget_score(self.part, importance, held)
 
 

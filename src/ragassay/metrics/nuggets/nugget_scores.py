@@ -13,16 +13,21 @@ NuggetScore = Literal["all", "all_strict", "vital", "vital_strict", "weighted", 
 LENIENT = {"support": 1.0, "partial_support": 0.5, "not_support": 0.0}
 STRICT = {"support": 1.0, "partial_support": 0.0, "not_support": 0.0}
 OKAY_WEIGHT = 0.5
-"""What a nugget that is not vital weighs in the weighted scores."""
+"""Weight of a nugget that is not vital in the weighted scores."""
 
 
 def nugget_score(
     which: NuggetScore, importance: Sequence[Importance], assignments: Sequence[Assignment]
 ) -> float | None:
-    """One of the six scores; ``None`` where it is a mean of nothing.
+    """One of the six scores, 0 to 1; ``None`` where no nugget counts.
 
-    ``all``: mean over all nuggets; ``vital``: over the vital ones; ``weighted``: vital ones weigh
-    1, others a half. In the ``strict`` forms partial support counts nothing.
+    ``all`` is the mean over all nuggets, ``vital`` over the vital ones; in ``weighted`` vital ones
+    weigh 1, others a half. In the ``strict`` forms partial support counts 0.
+
+    Args:
+        which: the score.
+        importance: the label of each nugget, ``vital`` or ``okay``.
+        assignments: how far the answer holds each nugget, in the same order.
     """
     values = STRICT if which.endswith("_strict") else LENIENT
     base = which.removesuffix("_strict")
@@ -35,9 +40,16 @@ def nugget_score(
 def published_nugget_score(
     which: NuggetScore, importance: Sequence[Importance], assignments: Sequence[Assignment]
 ) -> float:
-    """One of the six scores with the denominators of Open RAG Eval's tool, which are never below 1
-    a kind: five vital nuggets held, and none okay, make a weighted score of .909. A mean of nothing
-    is 0."""
+    """One of the six scores with the denominators of Open RAG Eval's tool.
+
+    They are never below 1 for each kind: five vital nuggets held, and none okay, make a weighted
+    score of .909. The mean of no values is 0.
+
+    Args:
+        which: the score.
+        importance: the label of each nugget, ``vital`` or ``okay``.
+        assignments: how far the answer holds each nugget, in the same order.
+    """
     values = STRICT if which.endswith("_strict") else LENIENT
     pairs = list(zip(importance, (values[held] for held in assignments), strict=True))
     vital = [value for label, value in pairs if label == "vital"]

@@ -1,6 +1,6 @@
 """UMBRELA: an LLM's grade for each retrieved passage, 0 to 3, and their mean.
 
-What a ranking is worth by these grades is in `ragassay.metrics.relevance.umbrela_ranking`.
+Metrics of the ranking by these grades are in `ragassay.metrics.relevance.umbrela_ranking`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,14 @@ SHOTS_DOC = "the prompt: zero-shot, or few-shot with graded examples"
 async def grades(
     ask: Ask, query: str, texts: tuple[str, ...], shots: Shots, earlier: tuple[str, ...] = ()
 ) -> Mapping[str, int]:
-    """The grade of each distinct text; for `Ask.once`. ``earlier`` is `earlier_queries`.
+    """The grade of each distinct text, 0 to 3; for `Ask.once`.
+
+    Args:
+        ask: asks the judge.
+        query: the query.
+        texts: texts of passages; copies are asked about once.
+        shots: the prompt, zero-shot or few-shot.
+        earlier: what the user said in earlier turns (`earlier_queries`).
 
     Raises:
         Unanswered: a text has no grade; the message says how many have none.
@@ -36,7 +43,7 @@ async def grades(
 
 
 def textless(sample: Sample) -> Unscored | None:
-    """`Unscored` where a passage came without its text, so that nobody can grade it."""
+    """`Unscored` where a passage has no text, so that it cannot be graded."""
     bare = [at for at, passage in enumerate(sample.passages or ()) if passage.text is None]
     if not bare:
         return None
@@ -61,14 +68,14 @@ def texts_of(sample: Sample) -> tuple[str, ...]:
 @register
 @dataclass(frozen=True)
 class Umbrela(JudgedMetric):
-    """Mean of the passages' grades: 0 nothing to do with the query, 1 related, 2 some answer, 3 the
+    """Mean of the passages' grades: 0 not related to the query, 1 related, 2 some answer, 3 the
     exact answer.
 
     The grades are the part ``grades``, by passage id (or rank), in rank order. A passage that
     occurs twice is asked about once and counts twice. Where nothing was retrieved there is no mean;
-    the metrics of the ranking are 0 then. UMBRELA's prompts show the query alone; rules and people
-    may read the user's earlier turns as well. One grade that the judge does not give leaves the
-    sample unscored: a mean over the rest would be another sample's.
+    the metrics of the ranking are 0 then. UMBRELA's prompts show the query alone; the offline rules
+    and human judges may also read the user's earlier turns. Where the judge fails to grade one
+    passage, the sample is unscored: a mean over the rest would describe another sample.
     """
 
     shots: Shots = param("zero", SHOTS_DOC)
@@ -84,16 +91,16 @@ class Umbrela(JudgedMetric):
     asks = (RelevanceGrade,)
 
     def lacks(self, sample: Sample) -> Unscored | None:
-        """Query, passages, and a text for each of them."""
+        """Also unscored where a passage has no text."""
         return super().lacks(sample) or textless(sample)
 
     async def judge(self, sample: Sample, ask: Ask) -> Outcome:
-        """The mean, with every grade."""
+        """The mean grade, with every grade as part."""
         assert sample.query is not None and sample.passages is not None
         if not sample.passages:
             return Unscored(Reason.UNDEFINED, "nothing was retrieved, and no grades have no mean")
         texts = texts_of(sample)
         by_text = await ask.once(grades, sample.query, texts, self.shots, earlier_queries(sample))
-        found = [by_text[text] for text in texts]
-        named = dict(zip(passage_keys(sample.passages), found, strict=True))
-        return Score(sum(found) / len(found), {"grades": named})
+        passage_grades = [by_text[text] for text in texts]
+        by_passage = dict(zip(passage_keys(sample.passages), passage_grades, strict=True))
+        return Score(sum(passage_grades) / len(passage_grades), {"grades": by_passage})

@@ -1,8 +1,8 @@
-"""What a ranking is worth by its UMBRELA grades: P, AP, MRR and nDCG without gold passages.
+"""Metrics of a ranking by its UMBRELA grades: P, AP, MRR and nDCG without gold passages.
 
-Only retrieved passages are graded, so nothing here knows what was missed. Where nothing was
-retrieved all of them are 0, and ranks that the list does not reach count as not relevant (Open RAG
-Eval leaves such a cut-off out, so that its means run over different queries).
+Only retrieved passages are graded, so none of these metrics knows what was missed. Where nothing
+was retrieved all of them are 0, and ranks beyond the end of the list count as not relevant (Open
+RAG Eval leaves such a cut-off out, so that its means run over different queries).
 """
 
 from __future__ import annotations
@@ -30,12 +30,23 @@ from ragassay.scores import Outcome, Score, Unscored
 
 
 def precision_at(relevant: Sequence[bool], k: int) -> float:
-    """Relevant passages among the first k, over k."""
+    """Relevant passages among the first k, divided by k.
+
+    Args:
+        relevant: whether each passage is relevant, in rank order.
+        k: how many ranks count, at least 1.
+    """
     return sum(relevant[:k]) / k
 
 
 def average_precision(relevant: Sequence[bool], k: int | None, known: int) -> float:
-    """Sum of the precision at each relevant rank within k, over ``known``; 0 where that is 0."""
+    """Sum of the precision at each relevant rank within k, divided by ``known``; 0 where that is 0.
+
+    Args:
+        relevant: whether each passage is relevant, in rank order.
+        k: how many ranks count; ``None`` for all.
+        known: number of relevant passages.
+    """
     hits, total = 0, 0.0
     for rank, is_relevant in enumerate(relevant[:k], start=1):
         if is_relevant:
@@ -50,8 +61,13 @@ def reciprocal_rank(relevant: Sequence[bool]) -> float:
 
 
 def ndcg(gains: Sequence[float], k: int | None) -> float:
-    """Discounted gain of the first k ranks over that of the same gains in their best order; 0 where
-    no gain is positive."""
+    """Discounted gain of the first k ranks, divided by that of the same gains in their best order;
+    0 where no gain is positive.
+
+    Args:
+        gains: the gain of each passage, in rank order.
+        k: how many ranks count; ``None`` for all.
+    """
 
     def discounted(listed: Sequence[float]) -> float:
         return math.fsum(gain / math.log2(at + 2) for at, gain in enumerate(listed[:k]))
@@ -72,12 +88,12 @@ class _ByGrades(JudgedMetric):
 
     @property
     def depth(self) -> int | None:
-        """How many ranks the value rests on; ``None`` for all. A grade below them that the judge
-        does not give costs nothing."""
+        """How many ranks the value depends on; ``None`` for all. A missing grade below them does no
+        harm."""
         return None
 
     def lacks(self, sample: Sample) -> Unscored | None:
-        """Query, passages, and a text for each of them."""
+        """Also unscored where a passage has no text."""
         return super().lacks(sample) or textless(sample)
 
     async def judge(self, sample: Sample, ask: Ask) -> Outcome:
@@ -91,21 +107,21 @@ class _ByGrades(JudgedMetric):
         return Score(self.value([by_text[text] for text in texts]))
 
     @abstractmethod
-    def value(self, found: Sequence[int]) -> float:
-        """The value for at least one grade, in rank order."""
+    def value(self, passage_grades: Sequence[int]) -> float:
+        """The value for one or more grades, in rank order."""
 
 
 @dataclass(frozen=True)
 class _ByRelevance(_ByGrades):
     rel: int = param(2, "smallest grade that is relevant", minimum=1)
 
-    def value(self, found: Sequence[int]) -> float:
-        """See the class."""
-        return self.of([grade >= self.rel for grade in found])
+    def value(self, passage_grades: Sequence[int]) -> float:
+        """The value for passages whose grade is at least ``rel``."""
+        return self.of([grade >= self.rel for grade in passage_grades])
 
     @abstractmethod
     def of(self, relevant: Sequence[bool]) -> float:
-        """The value for a ranking of relevant and other passages."""
+        """The value for a ranking; ``relevant`` has one flag a rank."""
 
 
 @dataclass(frozen=True)
@@ -129,18 +145,18 @@ class UmbrelaPrecision(_ByRelevance, _AtK):
         return self.k
 
     def of(self, relevant: Sequence[bool]) -> float:
-        """Relevant ones over k."""
+        """Relevant passages among the first k, divided by k."""
         return precision_at(relevant, self.k)
 
 
 @register
 @dataclass(frozen=True)
 class UmbrelaAP(_ByRelevance, _AtK):
-    """Average precision at k as published: the mean of the precisions at the relevant ranks found
-    within k.
+    """Average precision at k as published: the mean of the precisions at the relevant ranks within
+    k.
 
-    Divided by what was found and not by what there is, it is 1 for one relevant passage on top
-    whatever else was missed: ``umbrela_AP_judged`` divides by all that are relevant.
+    It is divided by the number of relevant passages found, so one relevant passage on top makes 1
+    even where others stand below k; ``umbrela_AP_judged`` divides by all that are relevant.
     """
 
     name = "umbrela_AP"
@@ -152,7 +168,7 @@ class UmbrelaAP(_ByRelevance, _AtK):
         return self.k
 
     def of(self, relevant: Sequence[bool]) -> float:
-        """See the class."""
+        """Average precision over the relevant passages within k."""
         return average_precision(relevant, self.k, sum(relevant[: self.k]))
 
 
@@ -170,7 +186,7 @@ class UmbrelaAPJudged(_ByRelevance):
     recommended_for = "whether relevant passages stand first, without gold passages"
 
     def of(self, relevant: Sequence[bool]) -> float:
-        """See the class."""
+        """Average precision within k over all relevant passages."""
         return average_precision(relevant, self.k, sum(relevant))
 
 
@@ -184,7 +200,7 @@ class UmbrelaMRR(_ByRelevance):
     recommended_for = "how far down the first useful passage stands, without gold passages"
 
     def of(self, relevant: Sequence[bool]) -> float:
-        """See the class."""
+        """One over the rank of the first relevant passage; 0 without any."""
         return reciprocal_rank(relevant)
 
 
@@ -204,6 +220,8 @@ class UmbrelaNDCG(_ByGrades):
     title = "nDCG of the UMBRELA grades, ideal: the same passages in their best order"
     recommended_for = "how well a reranker orders, without gold passages"
 
-    def value(self, found: Sequence[int]) -> float:
-        """See the class."""
-        return ndcg([2.0**g - 1 if self.gain == "exp" else float(g) for g in found], self.k)
+    def value(self, passage_grades: Sequence[int]) -> float:
+        """nDCG of the gains within k."""
+        return ndcg(
+            [2.0**g - 1 if self.gain == "exp" else float(g) for g in passage_grades], self.k
+        )

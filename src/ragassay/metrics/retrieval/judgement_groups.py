@@ -1,4 +1,5 @@
-"""Several persons' judgements of the same queries: each measured on its own, then averaged."""
+"""Judgements of the same queries by several groups of assessors: each group measured separately,
+then averaged."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ class GroupedRankings:
     Args:
         queries: ids of the queries, sorted.
         rankings: one ranking for each query and group, by query.
-        owner: for each of them the index of its query.
+        owner: the index of the query of each ranking.
         n_unjudged_queries: queries of the run that were left out because they were never judged.
     """
 
@@ -39,9 +40,9 @@ class GroupedRankings:
     @property
     def in_run(self) -> Mask:
         """Which queries the run has results for, shape ``(n_queries,)``."""
-        found = np.zeros(len(self), np.bool_)
-        found[self._owner[self._by_group.in_run]] = True
-        return found
+        in_run = np.zeros(len(self), np.bool_)
+        in_run[self._owner[self._by_group.in_run]] = True
+        return in_run
 
     def values(self, metric: RankingMetric) -> Floats:
         """The metric's mean over the groups of each query, shape ``(n_queries,)``."""
@@ -50,7 +51,7 @@ class GroupedRankings:
         return total / np.bincount(self._owner, minlength=len(self))
 
     def limited(self, depth: int) -> GroupedRankings:
-        """The same without what stands below rank ``depth``."""
+        """The same rankings without the ranks below ``depth``."""
         return self._with(self._by_group.limited(depth))
 
     def judged_only(self) -> GroupedRankings:

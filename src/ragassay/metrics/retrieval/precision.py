@@ -1,4 +1,4 @@
-"""The measures of everyday retrieval evaluation, over graded document ids.
+"""The usual measures of retrieval evaluation, over graded document ids.
 
 All follow trec_eval 10: precision is divided by the cut-off even where fewer documents were
 retrieved, recall and average precision by all relevant documents that are known, and a query
@@ -33,14 +33,14 @@ class Precision(RankingMetric):
     aliases: ClassVar[Mapping[str, str]] = {"Precision": "P"}
 
     def values(self, rankings: Rankings) -> Floats:
-        """See the class."""
+        """Relevant documents within the first k ranks, divided by k."""
         return rankings.hits(self.rel, self.k) / self.k
 
 
 @register
 @dataclass(frozen=True)
 class Recall(RankingMetric):
-    """Share of the known relevant documents that stand within the first k ranks."""
+    """Share of the known relevant documents that are within the first k ranks."""
 
     k: int = cutoff(..., "rank cut-off")
     rel: int = level()
@@ -52,7 +52,7 @@ class Recall(RankingMetric):
     aliases: ClassVar[Mapping[str, str]] = {"R": "Recall"}
 
     def values(self, rankings: Rankings) -> Floats:
-        """See the class."""
+        """Relevant documents within the first k ranks, divided by all known ones."""
         return share(rankings.hits(self.rel, self.k), rankings.relevant(self.rel).known)
 
 
@@ -71,7 +71,7 @@ class F1(RankingMetric):
     recommended_for = "one number for precision and recall at a fixed depth"
 
     def values(self, rankings: Rankings) -> Floats:
-        """See the class."""
+        """Twice the relevant documents within k, divided by k plus all known ones."""
         known = rankings.relevant(self.rel).known
         return share(2 * rankings.hits(self.rel, self.k), self.k + known)
 
@@ -91,18 +91,20 @@ class AveragePrecision(RankingMetric):
     aliases: ClassVar[Mapping[str, str]] = {"MAP": "AP"}
 
     def values(self, rankings: Rankings) -> Floats:
-        """See the class."""
-        found = rankings.relevant(self.rel)
-        inside = slice(None) if self.k is None else found.rank <= self.k
-        precision = found.nth[inside] / found.rank[inside]
-        return share(rankings.total(found.query[inside], precision), found.known)
+        """Sum of the precisions at relevant ranks within k, divided by all known ones."""
+        relevant = rankings.relevant(self.rel)
+        inside = slice(None) if self.k is None else relevant.rank <= self.k
+        precision = relevant.nth[inside] / relevant.rank[inside]
+        return share(rankings.total(relevant.query[inside], precision), relevant.known)
 
 
 @register
 @dataclass(frozen=True)
 class GeometricAveragePrecision(AveragePrecision):
-    """Average precision, averaged over queries geometrically (values below 0.00001 count as that):
-    improvements of the hardest queries weigh most. A single sample shows plain AP."""
+    """Average precision, averaged over queries geometrically (values below 0.00001 count as that).
+
+    Improvements of the hardest queries weigh most. A single sample shows plain AP.
+    """
 
     name = "GMAP"
     title = "Average precision, geometric mean"
@@ -116,8 +118,11 @@ class GeometricAveragePrecision(AveragePrecision):
 @dataclass(frozen=True)
 class SmoothedAveragePrecision(RankingMetric):
     """``log((1 + s) / (1 + R - s))``, where s is the sum of precisions at the ranks of the relevant
-    documents retrieved and R the number of relevant ones. It orders rankings of a query as AP does
-    and is steadier in the mean; below 0 where AP is below one half."""
+    documents retrieved and R the number of relevant ones.
+
+    It orders the rankings of a query as AP does and varies less in the mean. It is below 0 where AP
+    is below one half.
+    """
 
     rel: int = level()
 
@@ -129,10 +134,10 @@ class SmoothedAveragePrecision(RankingMetric):
     recommended_for = "means and tests over queries that differ much in difficulty"
 
     def values(self, rankings: Rankings) -> Floats:
-        """See the class."""
-        found = rankings.relevant(self.rel)
-        total = rankings.total(found.query, found.nth / found.rank)
-        smoothed: Floats = np.log((1 + total) / (1 + found.known - total))
+        """The smoothed logarithm for each query; it may be negative."""
+        relevant = rankings.relevant(self.rel)
+        total = rankings.total(relevant.query, relevant.nth / relevant.rank)
+        smoothed: Floats = np.log((1 + total) / (1 + relevant.known - total))
         return smoothed
 
 
@@ -151,18 +156,18 @@ class ReciprocalRank(RankingMetric):
     aliases: ClassVar[Mapping[str, str]] = {"MRR": "RR"}
 
     def values(self, rankings: Rankings) -> Floats:
-        """See the class."""
-        found = rankings.relevant(self.rel)
-        first = found.nth == 1
+        """One over the rank of the first relevant document within k, else 0."""
+        relevant = rankings.relevant(self.rel)
+        first = relevant.nth == 1
         if self.k is not None:
-            first &= found.rank <= self.k
-        return rankings.total(found.query[first], 1 / found.rank[first])
+            first &= relevant.rank <= self.k
+        return rankings.total(relevant.query[first], 1 / relevant.rank[first])
 
 
 @register
 @dataclass(frozen=True)
 class Success(RankingMetric):
-    """1 when a relevant document stands within the first k ranks, else 0."""
+    """1 when a relevant document is within the first k ranks, else 0."""
 
     k: int = cutoff(..., "rank cut-off")
     rel: int = level()
@@ -178,15 +183,17 @@ class Success(RankingMetric):
     }
 
     def values(self, rankings: Rankings) -> Floats:
-        """See the class."""
+        """1 or 0 for each query."""
         return np.minimum(rankings.hits(self.rel, self.k), 1.0)
 
 
 @register
 @dataclass(frozen=True)
 class RPrecision(RankingMetric):
-    """Precision at rank R, the number of known relevant documents, or at a multiple of R (counted
-    up to a whole rank as trec_eval does: the whole part of ``mult * R + 0.9``)."""
+    """Precision at rank R, the number of known relevant documents, or at a multiple of R.
+
+    The depth is a whole number, as in trec_eval: the whole part of ``mult * R + 0.9``.
+    """
 
     mult: float = param(1.0, "multiple of the number of relevant documents", minimum=0)
     rel: int = level()
@@ -197,18 +204,21 @@ class RPrecision(RankingMetric):
     recommended_for = "precision at a depth that suits each query"
 
     def values(self, rankings: Rankings) -> Floats:
-        """See the class."""
-        found = rankings.relevant(self.rel)
-        depth = np.trunc(self.mult * found.known + 0.9)
-        inside = found.rank <= depth[found.query]
-        return share(rankings.total(found.query[inside]), depth)
+        """Relevant documents within the depth, divided by the depth."""
+        relevant = rankings.relevant(self.rel)
+        depth = np.trunc(self.mult * relevant.known + 0.9)
+        inside = relevant.rank <= depth[relevant.query]
+        return share(rankings.total(relevant.query[inside]), depth)
 
 
 @register
 @dataclass(frozen=True)
 class BinaryPreference(RankingMetric):
-    """How rarely judged irrelevant documents stand above relevant ones; unjudged documents do not
-    count. Of the irrelevant ones only the first R matter, R being the number of relevant ones."""
+    """How rarely judged irrelevant documents rank above relevant ones; unjudged documents are
+    ignored.
+
+    Of the irrelevant ones only the first R count, R being the number of relevant ones.
+    """
 
     rel: int = level()
 
@@ -218,15 +228,15 @@ class BinaryPreference(RankingMetric):
     recommended_for = "incomplete judgements: it ignores what nobody judged"
 
     def values(self, rankings: Rankings) -> Floats:
-        """See the class."""
-        found = rankings.relevant(self.rel)
-        above = rankings.once(judged_above, self.rel) - (found.nth - 1)
-        known = found.known
+        """Mean over the known relevant documents of their preference over irrelevant ones."""
+        relevant = rankings.relevant(self.rel)
+        above = rankings.once(judged_above, self.rel) - (relevant.nth - 1)
+        known = relevant.known
         irrelevant = (rankings.gold_grade >= 0) & (rankings.gold_grade < self.rel)
         n_irrelevant = rankings.total(rankings.gold_query[irrelevant])
-        most = np.minimum(known, n_irrelevant)[found.query]
-        preferred = 1 - share(np.minimum(above, known[found.query]), most)
-        return share(rankings.total(found.query, preferred), known)
+        most = np.minimum(known, n_irrelevant)[relevant.query]
+        preferred = 1 - share(np.minimum(above, known[relevant.query]), most)
+        return share(rankings.total(relevant.query, preferred), known)
 
 
 @register
@@ -255,13 +265,19 @@ class Judged(RankingMetric):
     recommended_for = "how far the other measures can be trusted: a low share means many unknowns"
 
     def values(self, rankings: Rankings) -> Floats:
-        """See the class."""
+        """Judged documents within the first k ranks, divided by k."""
         inside = (rankings.hit_grade >= 0) & (rankings.hit_rank <= self.k)
         return rankings.total(rankings.hit_query[inside]) / self.k
 
 
 def judged_above(rankings: Rankings, rel: int) -> Ints:
-    """For each retrieved relevant document: judged documents above it, relevant or not."""
+    """For each retrieved relevant document: the number of judged documents above it, relevant or
+    not.
+
+    Args:
+        rankings: the rankings.
+        rel: lowest grade that is relevant.
+    """
     judged = rankings.hit_grade >= 0
     nth = nth_of_query(rankings.hit_query[judged])
     return nth[rankings.hit_grade[judged] >= rel] - 1

@@ -1,12 +1,12 @@
 """Measures of preferences between documents: trec_eval's ``prefs_*``.
 
-Judges give levels to documents; within one judgement sub-group a document of a higher level is
-preferred to one of a lower level. The sub-groups of a group are one person's partial orders, and
-what follows from them by transitivity holds, too. Groups may contradict each other.
+Assessors give levels to documents; within one judgement sub-group a document of a higher level is
+preferred to one of a lower level. The sub-groups of a group are one person's partial orders;
+preferences that follow from them by transitivity count too. Groups may contradict each other.
 
-A run fulfils a preference where the preferred document stands higher, or where it alone was
-retrieved (an *implied* preference). Between two documents that were not retrieved nothing is
-fulfilled. Level 0 says "not relevant".
+A run fulfils a preference where the preferred document ranks higher, or where it alone was
+retrieved (an *implied* preference). Preferences between two documents that were not retrieved are
+not fulfilled. Level 0 means "not relevant".
 """
 
 from __future__ import annotations
@@ -72,11 +72,11 @@ class Preferences:
         return self.rankings.n_unjudged_queries
 
     def limited(self, depth: int) -> Preferences:
-        """The same without what stands below rank ``depth``."""
+        """The same preferences, without the ranks of the run below ``depth``."""
         return Preferences(self.rankings.limited(depth), self.groups)
 
     def judged_only(self) -> Preferences:
-        """The same: only documents of the judgements count anyway."""
+        """The same preferences: they ignore unjudged documents anyway."""
         return self
 
     def only(self, chosen: Mask) -> Preferences:
@@ -85,16 +85,16 @@ class Preferences:
         return Preferences(self.rankings.only(chosen), kept)
 
     def counts(self) -> list[Counts]:
-        """What is fulfilled and what is possible, for each query. Computed once.
+        """The preferences of each query, fulfilled and possible. Computed once.
 
         Raises:
             InputError: a group's preferences contradict each other.
         """
         if self._counts is None:
-            found = self.rankings
-            ends = np.searchsorted(found.hit_query, np.arange(1, len(found)))
-            retrieved = np.split(found.hit_grade, ends)
-            self._counts = list(map(_counts, found.queries, self.groups, retrieved))
+            rankings = self.rankings
+            ends = np.searchsorted(rankings.hit_query, np.arange(1, len(rankings)))
+            retrieved = np.split(rankings.hit_grade, ends)
+            self._counts = list(map(_counts, rankings.queries, self.groups, retrieved))
         return self._counts
 
 
@@ -131,9 +131,12 @@ def from_frames(preferences: pl.DataFrame, run: pl.DataFrame) -> Preferences:
 
 
 class GroupCounts(NamedTuple):
-    """The preferences of one group: fulfilled and possible, among pairs of which both documents
-    were retrieved, exactly one was, or none was; and the same with as many irrelevant documents as
-    there are relevant ones."""
+    """The preferences of one group, fulfilled and possible.
+
+    They are counted among pairs of which both documents were retrieved, exactly one was
+    (``implied``), or none was (``neither``). The two ``balanced`` shares use as many irrelevant
+    documents as there are relevant ones.
+    """
 
     fulfilled: int
     possible: int
@@ -161,7 +164,7 @@ class Counts(NamedTuple):
 
 @dataclass(frozen=True)
 class PreferenceMeasure:
-    """A measure of preferences: how each query's counts become a number."""
+    """A measure of preferences: it turns each query's counts into a number."""
 
     name: str
     value: Callable[[Counts], float]
@@ -182,8 +185,8 @@ class PreferenceMeasure:
         return np.array([self.value(counts) for counts in preferences.counts()], np.float64)
 
 
-def _ratio(part: float, whole: float) -> float:
-    return part / whole if whole else 0.0
+def _ratio(part: float, total: float) -> float:
+    return part / total if total else 0.0
 
 
 def _fulfilled(group: GroupCounts) -> int:
@@ -208,13 +211,13 @@ _SCOPES: Mapping[str, tuple[_Count, _Count]] = {
 were retrieved; those of which at least one was."""
 
 
-def _simple(part: _Count, whole: _Count) -> Callable[[Counts], float]:
-    return lambda counts: _ratio(sum(map(part, counts.groups)), sum(map(whole, counts.groups)))
+def _simple(part: _Count, total: _Count) -> Callable[[Counts], float]:
+    return lambda counts: _ratio(sum(map(part, counts.groups)), sum(map(total, counts.groups)))
 
 
-def _by_group(part: _Count, whole: _Count) -> Callable[[Counts], float]:
+def _by_group(part: _Count, total: _Count) -> Callable[[Counts], float]:
     def value(counts: Counts) -> float:
-        return sum(_ratio(part(g), whole(g)) for g in counts.groups) / len(counts.groups)
+        return sum(_ratio(part(g), total(g)) for g in counts.groups) / len(counts.groups)
 
     return value
 
@@ -276,7 +279,7 @@ def _counts(query: str, groups: Sequence[Group], retrieved: Ints) -> Counts:
     place = np.empty(len(order), np.int64)
     place[np.searchsorted(numbers, order)] = np.arange(len(order))
     n = len(retrieved)
-    found = []
+    counts = []
     tally = np.zeros((len(order), len(order)), np.int32)
     for group in groups:
         placed = [
@@ -284,13 +287,13 @@ def _counts(query: str, groups: Sequence[Group], retrieved: Ints) -> Counts:
         ]
         preferred, level = _preferred(query, placed, len(order))
         tally += preferred
-        found.append(_group_counts(preferred, level, n, partial=len(group) > 1))
+        counts.append(_group_counts(preferred, level, n, partial=len(group) > 1))
     higher, lower = np.triu(tally, 1), np.tril(tally, -1).T
     disputed = (higher + lower) > 0
     rows, columns = np.nonzero(disputed)
     share = higher[disputed] / (higher + lower)[disputed]
     both, neither = columns < n, rows >= n
-    return Counts(tuple(found), (share[both], share[~both & ~neither]), int(neither.sum()))
+    return Counts(tuple(counts), (share[both], share[~both & ~neither]), int(neither.sum()))
 
 
 def _preferred(query: str, group: Group, size: int) -> tuple[Matrix, Floats]:
@@ -319,11 +322,11 @@ def _preferred(query: str, group: Group, size: int) -> tuple[Matrix, Floats]:
 
 
 def _closed(preferred: Matrix) -> Matrix:
-    """The preferences with all that follows by transitivity."""
-    found = preferred.copy()
-    for via in range(len(found)):
-        found |= found[:, via, None] & found[None, via, :]
-    return found
+    """The preferences with all that follow from them by transitivity."""
+    closed = preferred.copy()
+    for via in range(len(closed)):
+        closed |= closed[:, via, None] & closed[None, via, :]
+    return closed
 
 
 def _group_counts(preferred: Matrix, level: Floats, n: int, *, partial: bool) -> GroupCounts:
@@ -382,6 +385,6 @@ def _over_first(preferred: Matrix, lowest: Mask, n: int, kept: int, *, partial: 
     return _nan_ratio(int((counted & fulfils).sum()), int(counted.sum()))
 
 
-def _nan_ratio(part: int, whole: int) -> float:
-    """``part / whole``; NaN for 0 of 0, which `_balanced` takes for a query without a value."""
-    return part / whole if whole else float("nan")
+def _nan_ratio(part: int, total: int) -> float:
+    """``part / total``; NaN for 0 of 0, which `_balanced` takes for a query without a value."""
+    return part / total if total else float("nan")

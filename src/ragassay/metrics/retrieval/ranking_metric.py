@@ -1,4 +1,4 @@
-"""What the qrels-based metrics share: from samples to rankings, and from values to scores."""
+"""The base of the qrels-based metrics: from samples to rankings, and from values to scores."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ class RankingMetric(Metric):
     """A metric that compares a ranking of passage ids with graded ids.
 
     Passages are ranked by score, then id, both descending (trec_eval's rule), when all of them have
-    a score; otherwise in the order given. A passage id that occurs again in a sample is ignored
-    after its best rank, and the explanation says so. A sample that was judged and has no relevant
+    a score; otherwise in the order given. A passage id that occurs again in a sample counts at its
+    best rank only, and the explanation says so. A sample that was judged and has no relevant
     passage counts 0, as in trec_eval.
     """
 
@@ -58,12 +58,16 @@ class RankingMetric(Metric):
         ]
 
     def shown_value(self, value: float) -> float:
-        """The value as a sample's score shows it."""
+        """The value in the form that a sample's score shows."""
         return value
 
 
 class Table(NamedTuple):
-    """Rankings of the samples that have one; for each sample the reason why it has none."""
+    """Rankings of the samples that have one.
+
+    ``problems`` has an entry for each sample: the reason why it has no ranking, else ``None``;
+    ``notes`` has one for each ranking.
+    """
 
     rankings: Rankings
     problems: list[Unscored | None]
@@ -71,7 +75,7 @@ class Table(NamedTuple):
 
 
 def tabulate(window: Window) -> Table:
-    """The rankings of a window's samples; for ``window.once``."""
+    """The rankings of a window's samples; for `Window.once`."""
     problems = [missing(s, RankingMetric.needs) or _unusable(s) for s in window.samples]
     usable = [s for s, problem in zip(window.samples, problems, strict=True) if problem is None]
     retrieved, notes = [], []
@@ -126,16 +130,16 @@ def _scores(passages: Sequence[Passage]) -> tuple[dict[str, float], str]:
 
 
 def _evidence(window: Window, rel: int) -> list[str]:
-    """One sentence for each sample that has a ranking: where its relevant passages stand."""
+    """A sentence for each sample that has a ranking: the ranks of its relevant passages."""
     rankings, _, notes = window.once(tabulate)
-    found = rankings.relevant(rel)
+    relevant = rankings.relevant(rel)
     ranks: list[list[int]] = [[] for _ in range(len(rankings))]
-    for query, rank in zip(found.query.tolist(), found.rank.tolist(), strict=True):
+    for query, rank in zip(relevant.query.tolist(), relevant.rank.tolist(), strict=True):
         ranks[query].append(rank)
     return [
         "; ".join(filter(None, (_sentence(where, known, n), note)))
         for where, known, n, note in zip(
-            ranks, found.known.tolist(), rankings.n_retrieved.tolist(), notes, strict=True
+            ranks, relevant.known.tolist(), rankings.n_retrieved.tolist(), notes, strict=True
         )
     ]
 

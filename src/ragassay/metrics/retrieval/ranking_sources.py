@@ -1,8 +1,8 @@
-"""Rankings from what holds qrels and runs: frames, arrays, mappings, samples.
+"""Rankings from qrels and runs given as frames, arrays, mappings or samples.
 
-One tie rule for all of them (trec_eval's): score descending, then document id descending by code
-points. Only the ranks of judged documents are needed, so nothing is sorted but scores, and document
-ids are compared only where scores tie.
+All use trec_eval's rule for ties: score descending, then document id descending by code points.
+Only the ranks of judged documents are needed, so only scores are sorted, and document ids are
+compared only where scores tie.
 """
 
 from __future__ import annotations
@@ -42,7 +42,12 @@ def from_arrays(
     qrels: tuple[Sequence[Any], Sequence[Any], Sequence[int]],
     run: tuple[Sequence[Any], Sequence[Any], Sequence[float]],
 ) -> Rankings:
-    """Rankings from columns: ``(query, document, grade)`` and ``(query, document, score)``.
+    """Rankings from columns.
+
+    Args:
+        qrels: columns of query ids, document ids (texts or whole numbers) and grades, all of one
+            length.
+        run: columns of query ids, document ids and scores, all of one length.
 
     Raises:
         InputError: see `from_frames`; also columns of different lengths.
@@ -103,6 +108,10 @@ def from_mappings(
 ) -> Rankings:
     """Rankings from dicts of dicts, as pytrec_eval takes them.
 
+    Args:
+        qrels: grades by document, by query.
+        run: scores by document, by query; queries without judgements are left out and counted.
+
     Raises:
         InputError: no query of the run is judged, or a score or grade is not a finite number.
     """
@@ -111,9 +120,9 @@ def from_mappings(
     if not any(query in qrels for query in run):
         raise trec_files.no_overlap(str(next(iter(run))), str(next(iter(qrels))))
     queries = sorted(qrels)
-    found = from_lists(queries, [qrels[q] for q in queries], [run.get(q) or {} for q in queries])
-    found.n_unjudged_queries = len(run.keys() - qrels.keys())
-    return found
+    rankings = from_lists(queries, [qrels[q] for q in queries], [run.get(q) or {} for q in queries])
+    rankings.n_unjudged_queries = len(run.keys() - qrels.keys())
+    return rankings
 
 
 def from_lists(
@@ -121,7 +130,12 @@ def from_lists(
     gold: Sequence[Mapping[str, int]],
     retrieved: Sequence[Mapping[str, float]],
 ) -> Rankings:
-    """Rankings from one mapping of grades and one of scores a query, in the order of ``queries``.
+    """Rankings from one mapping of grades and one of scores a query.
+
+    Args:
+        queries: ids of the queries.
+        gold: grades by document, one mapping a query.
+        retrieved: scores by document, one mapping a query.
 
     Raises:
         InputError: a score or grade is not a finite number.
@@ -134,11 +148,11 @@ def from_lists(
         raise InputError("a grade is not a whole number", field="grade")
     gold_query = np.repeat(np.arange(len(queries)), gold_counts)
     # What each judged document scores in its run; NaN stands for "not retrieved" here only.
-    found = chain.from_iterable(
+    gold_scores = chain.from_iterable(
         map(scores_of.get, grades_of, repeat(np.nan))
         for grades_of, scores_of in zip(gold, retrieved, strict=True)
     )
-    at_gold = np.fromiter(found, np.float64, len(gold_query))
+    at_gold = np.fromiter(gold_scores, np.float64, len(gold_query))
     hits = np.flatnonzero(~np.isnan(at_gold))
     starts = np.cumsum(counts) - counts
     segments = Segments(descending(scores, starts, counts), starts, counts)
@@ -208,8 +222,10 @@ def _higher_among_tied(run: pl.DataFrame, code: Ints, rows: Ints) -> Ints:
         .sort("code", "score", "document", descending=[False, False, True])
         .with_columns(higher=pl.int_range(pl.len()).over("code", "score"))
     )
-    found = asked.join(members, on=["code", "score", "document"], how="left", maintain_order="left")
-    return found["higher"].to_numpy().astype(np.int64)
+    higher = asked.join(
+        members, on=["code", "score", "document"], how="left", maintain_order="left"
+    )
+    return higher["higher"].to_numpy().astype(np.int64)
 
 
 def _blocks(column: pl.Series, codes: pl.DataFrame) -> tuple[Ints, Ints]:
@@ -217,20 +233,20 @@ def _blocks(column: pl.Series, codes: pl.DataFrame) -> tuple[Ints, Ints]:
     import polars as pl
 
     blocks = column.rle().struct.unnest()
-    found = blocks.select(pl.col("value").alias("query")).join(
+    coded = blocks.select(pl.col("value").alias("query")).join(
         codes, on="query", how="left", maintain_order="left"
     )
-    return found["code"].fill_null(-1).to_numpy(), blocks["len"].to_numpy().astype(np.int64)
+    return coded["code"].fill_null(-1).to_numpy(), blocks["len"].to_numpy().astype(np.int64)
 
 
 def _matches(
     qrels: pl.DataFrame, gold_code: Ints, run: pl.DataFrame, code: Ints
 ) -> tuple[Ints, Ints]:
-    """Indices into the qrels and the run of the pairs that stand in both.
+    """Indices into the qrels and the run of the pairs that are in both.
 
     Each row becomes one number: a hash of its pair, whether it is a judgement, and its index.
-    Sorting those of both sides together, which is fast, puts equal pairs side by side. The
-    documents are then compared themselves, so that hashes that are equal by chance do no harm.
+    Sorting the numbers of both sides together, which is fast, puts equal pairs side by side. The
+    documents themselves are then compared, so that equal hashes of different pairs do no harm.
     """
     bits = max(len(code), len(gold_code)).bit_length()
     shift = np.uint64(bits + 1)
@@ -266,7 +282,7 @@ def _matches(
 def _exact_matches(
     qrels: pl.DataFrame, gold: Ints, run: pl.DataFrame, row: Ints
 ) -> tuple[Ints, Ints]:
-    """The pairs that stand in both among some rows of each, found by the ids themselves."""
+    """The pairs that are in both among some rows of each, found by comparing the ids."""
     import polars as pl
 
     ids = ["query", "document"]
@@ -287,7 +303,7 @@ def _keys(documents: pl.Series, code: Ints) -> NDArray[np.uint64]:
 
 
 def _checked(frame: pl.DataFrame, what: str, number: str) -> pl.DataFrame:
-    """The three columns without gaps, numbers as numbers."""
+    """The three columns, without gaps and with numbers as numbers."""
     import polars as pl
 
     wanted = ["query", "document", number]
@@ -301,14 +317,14 @@ def _checked(frame: pl.DataFrame, what: str, number: str) -> pl.DataFrame:
     for name in wanted:
         if frame[name].has_nulls():
             raise InputError(f"the {what}: some rows have no {name}", field=name)
-    whole = number == "grade"
+    integral = number == "grade"
     try:
         values = frame[number].cast(pl.Float64)
     except pl.exceptions.PolarsError:
         raise InputError(f"the {what}: a {number} is not a number", field=number) from None
-    if whole and not (values.is_finite() & (values == values.floor())).all():
+    if integral and not (values.is_finite() & (values == values.floor())).all():
         raise InputError(f"the {what}: a {number} is not a whole number", field=number)
-    return frame.select("query", "document", values.cast(pl.Int64) if whole else values)
+    return frame.select("query", "document", values.cast(pl.Int64) if integral else values)
 
 
 def _alike(qrels: pl.DataFrame, run: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -334,7 +350,8 @@ def _frame(columns: tuple[Sequence[Any], ...], what: str, number: str) -> pl.Dat
 
 
 def _quick(column: Any) -> Any:
-    """polars takes a list of texts several times faster than a numpy array of fixed-width ones."""
+    """A list instead of a numpy array of fixed-width texts: polars reads it several times
+    faster."""
     if isinstance(column, np.ndarray) and column.dtype.kind == "U":
         return column.tolist()
     return column

@@ -1,8 +1,8 @@
-"""The one data structure behind every qrels-based measure.
+"""The data structure of every qrels-based measure.
 
-Nearly all documents of a run are unjudged, and all that a measure needs to know about them is how
-many there are. So a `Rankings` holds, for all queries at once, the judged documents that were
-retrieved with their ranks, the number of documents retrieved, and the grades that were to be had.
+Nearly all documents of a run are unjudged, and a measure only needs to know how many there are. So
+a `Rankings` holds, for all queries at once, the judged documents that were retrieved with their
+ranks, the number of documents retrieved, and the grades of all judged documents.
 `ragassay.metrics.retrieval.ranking_sources` builds it from frames, arrays, mappings or samples.
 """
 
@@ -86,7 +86,13 @@ class Rankings:
         return self.n_retrieved > 0
 
     def once(self, build: Callable[..., T], *args: Hashable) -> T:
-        """``build(rankings, *args)``, computed the first time and remembered."""
+        """``build(rankings, *args)``, computed on the first call and remembered.
+
+        Args:
+            build: a function of these rankings and ``args``; the same one means the same result.
+            *args: further arguments of ``build``; they are part of the key, so they must be
+                hashable.
+        """
         key = (build, args)
         if key not in self._memo:
             self._memo[key] = build(self, *args)
@@ -97,16 +103,26 @@ class Rankings:
         return self.once(_relevant, level)
 
     def hits(self, level: int, depth: int) -> Floats:
-        """Relevant documents within the first ``depth`` ranks, shape ``(n_queries,)``."""
-        found = self.relevant(level)
-        return self.total(found.query[found.rank <= depth])
+        """Relevant documents within the first ranks, shape ``(n_queries,)``.
+
+        Args:
+            level: lowest grade that is relevant.
+            depth: how many ranks count.
+        """
+        relevant = self.relevant(level)
+        return self.total(relevant.query[relevant.rank <= depth])
 
     def total(self, query: Ints, weights: Floats | Ints | None = None) -> Floats:
-        """Sums by query, shape ``(n_queries,)``: how often each index occurs, or its weights."""
+        """Sums by query, shape ``(n_queries,)``.
+
+        Args:
+            query: indices of queries, shape ``(n,)``.
+            weights: what is summed, shape ``(n,)``; ``None`` counts how often each index occurs.
+        """
         return np.bincount(query, weights, minlength=len(self)).astype(np.float64)
 
     def limited(self, depth: int) -> Rankings:
-        """The same rankings without what stands below rank ``depth``."""
+        """The same rankings without the ranks below ``depth``."""
         kept = self.hit_rank <= depth
         return Rankings(
             self.queries,
@@ -121,8 +137,8 @@ class Rankings:
         )
 
     def judged_only(self) -> Rankings:
-        """The same rankings without documents that have no grade of at least 0; the others move
-        up."""
+        """The same rankings without documents that have no grade of at least 0; the documents below
+        them move up."""
         judged = self.hit_grade >= 0
         query = self.hit_query[judged]
         return Rankings(
@@ -154,14 +170,27 @@ class Rankings:
         )
 
 
-def share(part: Floats | Ints, whole: Floats | Ints | float) -> Floats:
-    """``part / whole``, and 0 where ``whole`` is 0: nothing to be had counts as nothing found."""
+def share(part: Floats | Ints, total: Floats | Ints | float) -> Floats:
+    """``part / total``, and 0 where ``total`` is 0.
+
+    Args:
+        part: numbers, of any shape.
+        total: numbers of the same shape, or one number.
+    """
     out = np.zeros(np.shape(part))
-    return np.divide(part, whole, out=out, where=np.asarray(whole) != 0)
+    return np.divide(part, total, out=out, where=np.asarray(total) != 0)
 
 
 def by_query(query: Ints, key: Ints | Floats) -> Ints | slice:
-    """What puts rows in the order of query, then key (ascending)."""
+    """The order that sorts rows by query, then key (ascending).
+
+    Args:
+        query: index of the query of each row, shape ``(n,)``.
+        key: the second key, shape ``(n,)``.
+
+    Returns:
+        Indices of the rows in that order; ``slice(None)`` where they are in order already.
+    """
     in_order = (query[1:] > query[:-1]) | ((query[1:] == query[:-1]) & (key[1:] >= key[:-1]))
     if in_order.all():
         return slice(None)
@@ -173,16 +202,20 @@ def by_query(query: Ints, key: Ints | Floats) -> Ints | slice:
 
 
 def nth_of_query(query: Ints) -> Ints:
-    """For indices sorted by query: the how-manieth of its query each one is, from 1."""
+    """The position of each row within its query, from 1; ``query`` is sorted."""
     first = np.flatnonzero(np.diff(query, prepend=-1))
     lengths = np.diff(first, append=len(query))
     return np.arange(1, len(query) + 1) - np.repeat(first, lengths)
 
 
 def running(query: Ints, values: Floats | Ints) -> Floats:
-    """For values sorted by query: each query's running sum.
+    """Each query's running sum.
 
     Summed query by query, so that a query's sums do not depend on the queries beside it.
+
+    Args:
+        query: index of the query of each value, sorted.
+        values: the values, shape ``(n,)``.
     """
     out = np.empty(len(values))
     edges = np.append(np.flatnonzero(np.diff(query, prepend=-1)), len(values))

@@ -1,4 +1,5 @@
-"""Expected reciprocal rank: a reader who goes down the ranking until a document satisfies."""
+"""Expected reciprocal rank: it models a reader who goes down the ranking until a document
+satisfies."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Unscored
 
 _NEVER_CERTAIN = 1 - 2.0**-53
-"""Grades above 53 would satisfy for certain in floats, and nobody would go on."""
+"""Highest probability of stopping: with grades above 53 it would be rounded to 1."""
 
 
 @register
@@ -24,10 +25,10 @@ _NEVER_CERTAIN = 1 - 2.0**-53
 class ExpectedReciprocalRank(RankingMetric):
     """The expected value of one divided by the rank at which a reader stops.
 
-    A document of grade g satisfies with probability ``(2^g - 1) / 2^max``; whoever is not satisfied
-    goes on to the next rank. Unjudged documents satisfy nobody. ``max`` is the highest grade of all
-    judgements; set ``max_grade`` to the highest grade of the scale, so that values of different
-    qrels compare.
+    A document of grade g satisfies the reader with probability ``(2^g - 1) / 2^max``; a reader who
+    is not satisfied goes on to the next rank. Unjudged documents never satisfy. ``max`` is the
+    highest grade of all judgements; set ``max_grade`` to the highest grade of the scale to compare
+    values of different qrels.
     """
 
     k: int | None = cutoff()
@@ -41,7 +42,7 @@ class ExpectedReciprocalRank(RankingMetric):
     recommended_for = "graded judgements where one good passage is enough"
 
     def values(self, rankings: Rankings) -> Floats:
-        """See the class.
+        """The expected reciprocal rank for each query.
 
         Raises:
             UsageError: a grade lies above ``max_grade``.
@@ -66,7 +67,7 @@ class ExpectedReciprocalRank(RankingMetric):
     def score_window(self, window: Window) -> Sequence[Outcome]:
         """Scores all samples of the window, on the scale of all samples of the run."""
         if self.max_grade is None:
-            highest = max(1, window.whole.once(_largest_grade))
+            highest = max(1, window.all_samples.once(_largest_grade))
             return dataclasses.replace(self, max_grade=highest).score_window(window)
         fitting = [_largest_grade([sample]) <= self.max_grade for sample in window.samples]
         if all(fitting):

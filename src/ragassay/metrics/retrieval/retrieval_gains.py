@@ -52,11 +52,12 @@ class NDCG(RankingMetric):
         read_gains(self.gains)
 
     def values(self, rankings: Rankings) -> Floats:
-        """See the class."""
+        """Discounted gain within k over that of the ideal ranking; 0 where nothing can be
+        gained."""
         rule: Gains = read_gains(self.gains) or self.gain
-        found, ideal = rankings.once(_found, rule), rankings.once(_ideal, rule)
+        retrieved, ideal = rankings.once(_found, rule), rankings.once(_ideal, rule)
         best = rankings.total(*_discounted(ideal, self.k))
-        return share(rankings.total(*_discounted(found, self.k)), best)
+        return share(rankings.total(*_discounted(retrieved, self.k)), best)
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,7 @@ class DCG(_Graded):
     recommended_for = "what nDCG rests on; not comparable between queries"
 
     def values(self, rankings: Rankings) -> Floats:
-        """See the class."""
+        """The sum of the discounted gains."""
         return rankings.total(*_discounted(rankings.once(_found, self.rule)))
 
 
@@ -104,7 +105,7 @@ class IdealDCG(_Graded):
     recommended_for = "how much there was to be gained for a query"
 
     def values(self, rankings: Rankings) -> Floats:
-        """See the class."""
+        """The sum of the discounted gains of the ideal ranking."""
         return rankings.total(*_discounted(rankings.once(_ideal, self.rule)))
 
 
@@ -123,18 +124,18 @@ class RNDCG(_Graded):
     recommended_for = "nDCG without the choice of a cut-off"
 
     def values(self, rankings: Rankings) -> Floats:
-        """See the class."""
-        found, ideal = rankings.once(_found, self.rule), rankings.once(_ideal, self.rule)
+        """The mean of the shares at the steps; 0 without a relevant document."""
+        retrieved, ideal = rankings.once(_found, self.rule), rankings.once(_ideal, self.rule)
         best = running(*_discounted(ideal))
         last = np.append(np.diff(ideal.query) != 0, True)[: len(best)]
         step = last | np.append(np.diff(ideal.gain) != 0, True)[: len(best)]
         query, depth = ideal.query[step], ideal.rank[step]
-        sums = rankings.total(query, share(_dcg_at(rankings, found, query, depth), best[step]))
+        sums = rankings.total(query, share(_dcg_at(rankings, retrieved, query, depth), best[step]))
         steps = rankings.total(query)
         # Below the ideal ranking's end one more rank counts: the end of the actual ranking.
         longer = rankings.n_retrieved[ideal.query[last]] > ideal.rank[last] + 1
         query = ideal.query[last][longer]
-        final = rankings.total(*_discounted(found))[query] / best[last][longer]
+        final = rankings.total(*_discounted(retrieved))[query] / best[last][longer]
         mean = share(sums + rankings.total(query, final), steps + rankings.total(query))
         return np.where(rankings.relevant(self.rel).known > 0, mean, 0.0)
 
@@ -142,8 +143,11 @@ class RNDCG(_Graded):
 @register
 @dataclass(frozen=True)
 class NDCGAtRelevant(_Graded):
-    """nDCG averaged over all documents with a positive gain: at the rank of each one retrieved, at
-    the end of the ranking for each one missed."""
+    """nDCG averaged over all documents with a positive gain.
+
+    It is taken at the rank of each one retrieved, and at the end of the ranking for each one
+    missed.
+    """
 
     name = "nDCGRel"
     title = "nDCG at each relevant document"
@@ -151,24 +155,27 @@ class NDCGAtRelevant(_Graded):
     recommended_for = "nDCG without the choice of a cut-off"
 
     def values(self, rankings: Rankings) -> Floats:
-        """See the class."""
-        found, ideal = rankings.once(_found, self.rule), rankings.once(_ideal, self.rule)
-        dcg = running(*_discounted(found))
+        """The mean of the shares at the documents with a gain."""
+        retrieved, ideal = rankings.once(_found, self.rule), rankings.once(_ideal, self.rule)
+        dcg = running(*_discounted(retrieved))
         n_ideal = rankings.total(ideal.query)
-        wanted = found.gain > 0
-        query, rank = found.query[wanted], found.rank[wanted]
+        wanted = retrieved.gain > 0
+        query, rank = retrieved.query[wanted], retrieved.rank[wanted]
         ideal_here = _dcg_at(rankings, ideal, query, rank)
         sums = rankings.total(query, share(dcg[wanted], ideal_here))
         missed = n_ideal - rankings.total(query)
-        final = share(rankings.total(*_discounted(found)), rankings.total(*_discounted(ideal)))
+        final = share(rankings.total(*_discounted(retrieved)), rankings.total(*_discounted(ideal)))
         return share(sums + missed * final, n_ideal)
 
 
 @register
 @dataclass(frozen=True)
 class G(_Graded):
-    """Gain of each document, discounted by what the ideal ranking would have gained by then more
-    than this one did; divided by the total gain to be had."""
+    """Gain of each document, discounted and divided by the total gain that was possible.
+
+    The discount grows with what the ideal ranking would have gained down to that rank beyond what
+    this one did.
+    """
 
     name = "G"
     title = "Normalised gain"
@@ -176,14 +183,18 @@ class G(_Graded):
     recommended_for = "graded judgements with a discount that knows what stood above"
 
     def values(self, rankings: Rankings) -> Floats:
-        """See the class."""
-        found, ideal = rankings.once(_found, self.rule), rankings.once(_ideal, self.rule)
+        """The discounted gains over the total gain of the ideal ranking."""
+        retrieved, ideal = rankings.once(_found, self.rule), rankings.once(_ideal, self.rule)
         # A rank costs the ideal gain there, but at least 1 (also below the ideal ranking's end).
         extra = running(ideal.query, np.maximum(ideal.gain, 1.0) - 1.0)
-        cost = found.rank + _last_before(rankings, ideal, extra, found.query, found.rank)
-        gained = running(found.query, found.gain)
-        worth = found.gain / np.log2(2 + cost - gained)
-        return share(rankings.total(found.query, worth), rankings.total(ideal.query, ideal.gain))
+        cost = retrieved.rank + _last_before(
+            rankings, ideal, extra, retrieved.query, retrieved.rank
+        )
+        gained = running(retrieved.query, retrieved.gain)
+        worth = retrieved.gain / np.log2(2 + cost - gained)
+        return share(
+            rankings.total(retrieved.query, worth), rankings.total(ideal.query, ideal.gain)
+        )
 
 
 @register
@@ -200,10 +211,10 @@ class BinaryG(RankingMetric):
     recommended_for = "yes-or-no relevance with a gentle discount"
 
     def values(self, rankings: Rankings) -> Floats:
-        """See the class."""
-        found = rankings.relevant(self.rel)
-        worth = 1 / np.log2(2 + found.rank - found.nth)
-        return share(rankings.total(found.query, worth), found.known)
+        """The mean discount over all known relevant documents."""
+        relevant = rankings.relevant(self.rel)
+        worth = 1 / np.log2(2 + relevant.rank - relevant.nth)
+        return share(rankings.total(relevant.query, worth), relevant.known)
 
 
 @register
@@ -229,7 +240,7 @@ class RankBiasedPrecision(RankingMetric):
         _check_persistence(self.name, self.p)
 
     def values(self, rankings: Rankings) -> Floats:
-        """See the class."""
+        """The weighted gains times ``1 - p``."""
         if self.graded:
             query, rank, grade = rankings.once(_found, "linear")
             highest = np.ones(len(rankings))
@@ -246,8 +257,11 @@ class RankBiasedPrecision(RankingMetric):
 @dataclass(frozen=True)
 class RankBiasedResidual(RankingMetric):
     """How much RBP could still rise: the weight of all ranks whose document is unjudged, and of the
-    ranks below the end. With ``published`` it is 0 where everything retrieved is judged, as in
-    trec_eval, which then forgets the ranks below the end."""
+    ranks below the end.
+
+    With ``published`` it is 0 where everything retrieved is judged, as in trec_eval, which then
+    leaves out the ranks below the end.
+    """
 
     p: float = param(0.8, "persistence, between 0 and 1", minimum=0)
     published: bool = param(False, "trec_eval's value")
@@ -263,7 +277,7 @@ class RankBiasedResidual(RankingMetric):
         _check_persistence(self.name, self.p)
 
     def values(self, rankings: Rankings) -> Floats:
-        """See the class."""
+        """One minus the weight of the judged ranks."""
         judged = rankings.hit_grade >= 0
         query, rank = rankings.hit_query[judged], rankings.hit_rank[judged]
         weight = np.power(self.p, rank - 1, dtype=np.float64)
@@ -282,10 +296,10 @@ class _Gained(NamedTuple):
 
 
 def read_gains(text: str | None) -> tuple[tuple[int, float], ...]:
-    """``1:3;2:9`` as pairs of grade and gain.
+    """Gains written as ``1:3;2:9``, as pairs of grade and gain.
 
     Raises:
-        UsageError: it is written otherwise.
+        UsageError: the text is written otherwise, or a gain is not finite.
     """
     pairs = []
     for piece in (text or "").split(";") if text else ():
@@ -316,7 +330,7 @@ def _found(rankings: Rankings, rule: Gains) -> _Gained:
 
 
 def _ideal(rankings: Rankings, rule: Gains) -> _Gained:
-    """The best possible ranking, without what gains nothing."""
+    """The best possible ranking, without documents that gain nothing."""
     gain = _gain(rankings.gold_grade, rule)
     gain[rankings.gold_grade < 0] = 0.0
     useful = gain > 0

@@ -40,7 +40,7 @@ class InterpolatedPrecision(RankingMetric):
         _check_recall(self.name, self.recall)
 
     def values(self, rankings: Rankings) -> Floats:
-        """See the class."""
+        """The highest precision at any rank with that recall; 0 where it is never reached."""
         return _interpolated(rankings, self.recall, self.rel)
 
 
@@ -66,17 +66,17 @@ class ElevenPointAverage(RankingMetric):
         if self.levels is None:
             return ELEVEN_LEVELS
         try:
-            found = tuple(float(piece) for piece in self.levels.split(";"))
+            levels = tuple(float(piece) for piece in self.levels.split(";"))
         except ValueError:
             raise UsageError(
                 f"AP11(levels={self.levels}): write numbers, as in 0.25;0.5;0.75."
             ) from None
-        for recall in found:
+        for recall in levels:
             _check_recall(self.name, recall)
-        return found
+        return levels
 
     def values(self, rankings: Rankings) -> Floats:
-        """See the class."""
+        """The mean over the recall levels."""
         levels = self.read_levels()
         total: Floats = np.zeros(len(rankings))
         for recall in levels:
@@ -102,16 +102,16 @@ class InferredAveragePrecision(RankingMetric):
     recommended_for = "judgements of a random part of the pool"
 
     def values(self, rankings: Rankings) -> Floats:
-        """See the class."""
-        found = rankings.relevant(self.rel)
-        above = found.rank - 1
-        relevant = found.nth - 1
+        """The mean of the estimated precisions over all known relevant documents."""
+        documents = rankings.relevant(self.rel)
+        above = documents.rank - 1
+        relevant = documents.nth - 1
         judged = rankings.once(judged_above, self.rel)
         pooled = rankings.once(_pooled_above, self.rel)
         share_pooled = share(pooled, above)
         share_relevant = (relevant + INFERENCE_SMOOTHING) / (judged + 2 * INFERENCE_SMOOTHING)
-        expected = (1 + above * share_pooled * share_relevant) / found.rank
-        return share(rankings.total(found.query, expected), found.known)
+        expected = (1 + above * share_pooled * share_relevant) / documents.rank
+        return share(rankings.total(documents.query, expected), documents.known)
 
 
 @register
@@ -135,7 +135,7 @@ class RelevanceString(RankingMetric):
 
     def strings(self, rankings: Rankings) -> list[str]:
         """One string a query."""
-        found = [["-"] * n for n in np.minimum(rankings.n_retrieved, self.k).tolist()]
+        rows = [["-"] * n for n in np.minimum(rankings.n_retrieved, self.k).tolist()]
         inside = rankings.hit_rank <= self.k
         for query, rank, grade in zip(
             rankings.hit_query[inside].tolist(),
@@ -143,8 +143,8 @@ class RelevanceString(RankingMetric):
             rankings.hit_grade[inside].tolist(),
             strict=True,
         ):
-            found[query][rank - 1] = "." if grade < 0 else ">" if grade > 9 else str(grade)
-        return ["".join(characters) for characters in found]
+            rows[query][rank - 1] = "." if grade < 0 else ">" if grade > 9 else str(grade)
+        return ["".join(characters) for characters in rows]
 
     def values(self, rankings: Rankings) -> Floats:
         """A label has no number."""
@@ -158,12 +158,12 @@ class RelevanceString(RankingMetric):
 
 
 def _interpolated(rankings: Rankings, recall: float, rel: int) -> Floats:
-    found = rankings.relevant(rel)
-    exact = recall * found.known
+    relevant = rankings.relevant(rel)
+    exact = recall * relevant.known
     wanted = np.trunc(exact) + (exact - np.trunc(exact) >= 0.5)
-    reached = found.nth >= wanted[found.query]
+    reached = relevant.nth >= wanted[relevant.query]
     out = np.zeros(len(rankings))
-    np.maximum.at(out, found.query[reached], found.nth[reached] / found.rank[reached])
+    np.maximum.at(out, relevant.query[reached], relevant.nth[reached] / relevant.rank[reached])
     return out
 
 

@@ -26,7 +26,7 @@ class SetPrecision(RankingMetric):
     recommended_for = "systems that return a set of their own size"
 
     def values(self, rankings: Rankings) -> Floats:
-        """See the class."""
+        """Relevant documents retrieved over documents retrieved."""
         return share(rankings.relevant(self.rel).found, rankings.n_retrieved)
 
 
@@ -43,9 +43,9 @@ class SetRecall(RankingMetric):
     recommended_for = "systems that return a set of their own size"
 
     def values(self, rankings: Rankings) -> Floats:
-        """See the class."""
-        found = rankings.relevant(self.rel)
-        return share(found.found, found.known)
+        """Relevant documents retrieved over those known."""
+        relevant = rankings.relevant(self.rel)
+        return share(relevant.found, relevant.known)
 
 
 @register
@@ -62,10 +62,10 @@ class SetF(RankingMetric):
     recommended_for = "one number for systems that return a set of their own size"
 
     def values(self, rankings: Rankings) -> Floats:
-        """See the class."""
-        found = rankings.relevant(self.rel)
-        precision = share(found.found, rankings.n_retrieved)
-        recall = share(found.found, found.known)
+        """The weighted harmonic mean; 0 where both are 0."""
+        relevant = rankings.relevant(self.rel)
+        precision = share(relevant.found, rankings.n_retrieved)
+        recall = share(relevant.found, relevant.known)
         return share((self.x + 1) * precision * recall, recall + self.x * precision)
 
 
@@ -82,9 +82,9 @@ class SetAveragePrecision(RankingMetric):
     recommended_for = "comparison with older set-based results"
 
     def values(self, rankings: Rankings) -> Floats:
-        """See the class."""
-        found = rankings.relevant(self.rel)
-        return share(found.found**2, found.known * rankings.n_retrieved)
+        """Set precision times set recall for each query."""
+        relevant = rankings.relevant(self.rel)
+        return share(relevant.found**2, relevant.known * rankings.n_retrieved)
 
 
 @register
@@ -100,9 +100,9 @@ class SetRelativePrecision(RankingMetric):
     recommended_for = "sets of very different sizes"
 
     def values(self, rankings: Rankings) -> Floats:
-        """See the class."""
-        found = rankings.relevant(self.rel)
-        return share(found.found, np.minimum(found.known, rankings.n_retrieved))
+        """Relevant documents retrieved over the most that could be."""
+        relevant = rankings.relevant(self.rel)
+        return share(relevant.found, np.minimum(relevant.known, rankings.n_retrieved))
 
 
 @register
@@ -119,7 +119,7 @@ class RelativePrecision(RankingMetric):
     recommended_for = "queries with fewer relevant documents than k"
 
     def values(self, rankings: Rankings) -> Floats:
-        """See the class."""
+        """Relevant documents within k over the most that could be there."""
         possible = np.minimum(rankings.relevant(self.rel).known, self.k)
         return share(rankings.hits(self.rel, self.k), possible)
 
@@ -144,7 +144,7 @@ class Utility(RankingMetric):
     recommended_for = "filtering, where each document has a price"
 
     def values(self, rankings: Rankings) -> Floats:
-        """See the class."""
+        """The sum of the worths of all documents of each query."""
         relevant, retrieved = rankings.relevant(self.rel), rankings.n_retrieved
         irrelevant = retrieved - relevant.found
         worth: Floats = (
@@ -170,7 +170,7 @@ class Unjudged(RankingMetric):
     recommended_for = "a warning that the other measures rest on guesses"
 
     def values(self, rankings: Rankings) -> Floats:
-        """See the class."""
+        """Retrieved and unjudged documents within k, divided by k."""
         inside = (rankings.hit_grade >= 0) & (rankings.hit_rank <= self.k)
         judged = rankings.total(rankings.hit_query[inside])
         return (np.minimum(rankings.n_retrieved, self.k) - judged) / self.k
@@ -201,7 +201,7 @@ class NumQueries(_Count):
     aliases: ClassVar[Mapping[str, str]] = {"num_q": "NumQ"}
 
     def values(self, rankings: Rankings) -> Floats:
-        """See the class."""
+        """1 for each query."""
         return np.ones(len(rankings))
 
 
@@ -216,7 +216,7 @@ class NumRetrieved(_Count):
     aliases: ClassVar[Mapping[str, str]] = {"num_ret": "NumRet"}
 
     def values(self, rankings: Rankings) -> Floats:
-        """See the class."""
+        """Documents retrieved for each query."""
         return rankings.n_retrieved.astype(np.float64)
 
 
@@ -233,7 +233,7 @@ class NumRelevant(_Count):
     aliases: ClassVar[Mapping[str, str]] = {"num_rel": "NumRel"}
 
     def values(self, rankings: Rankings) -> Floats:
-        """See the class."""
+        """Relevant documents known for each query."""
         return rankings.relevant(self.rel).known.astype(np.float64)
 
 
@@ -250,7 +250,7 @@ class NumRelevantRetrieved(_Count):
     aliases: ClassVar[Mapping[str, str]] = {"num_rel_ret": "NumRelRet"}
 
     def values(self, rankings: Rankings) -> Floats:
-        """See the class."""
+        """Relevant documents retrieved for each query."""
         return rankings.relevant(self.rel).found.astype(np.float64)
 
 
@@ -267,6 +267,6 @@ class NumIrrelevantJudgedRetrieved(_Count):
     aliases: ClassVar[Mapping[str, str]] = {"num_nonrel_judged_ret": "NumNonrelJudgedRet"}
 
     def values(self, rankings: Rankings) -> Floats:
-        """See the class."""
+        """Judged documents retrieved, without the relevant ones."""
         judged = rankings.total(rankings.hit_query[rankings.hit_grade >= 0])
         return judged - rankings.relevant(self.rel).found

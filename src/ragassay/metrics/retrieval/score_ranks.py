@@ -1,4 +1,4 @@
-"""From scores to ranks, for the documents that matter, without sorting the others' ids."""
+"""From scores to ranks, for chosen documents, without sorting the ids of the others."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _AT_ONCE = 1 << 20
 
 
 class Segments(NamedTuple):
-    """Scores, descending within each query: those of query i are ``[start, start + count)``."""
+    """Scores, descending within each query; those of query i are at ``[start, start + count)``."""
 
     scores: Floats
     starts: Ints
@@ -22,7 +22,17 @@ class Segments(NamedTuple):
 
 
 def segments_of(scores: Floats, code: Ints, lengths: Ints, n: int) -> Segments:
-    """Brings each query's scores together and in order; rows come in blocks of one query each."""
+    """Brings the scores of each query together, in descending order.
+
+    Args:
+        scores: scores, shape ``(n_rows,)``, in blocks of one query each.
+        code: index of the query of each row, shape ``(n_rows,)``.
+        lengths: length of each block.
+        n: number of queries.
+
+    Raises:
+        InputError: a score is not finite.
+    """
     counts = np.bincount(code, minlength=n)
     if len(lengths) > np.count_nonzero(counts):
         scores = scores[np.argsort(code, kind="stable")]
@@ -35,7 +45,16 @@ def segments_of(scores: Floats, code: Ints, lengths: Ints, n: int) -> Segments:
 
 
 def descending(scores: Floats, starts: Ints, counts: Ints) -> Floats:
-    """Scores sorted within each query; a query that is in order already is left as it is."""
+    """Scores sorted within each query; a query that is in order already is left unchanged.
+
+    Args:
+        scores: scores, shape ``(n_rows,)``, each query's together.
+        starts: index of the first score of each query.
+        counts: number of scores of each query.
+
+    Raises:
+        InputError: a score is not finite.
+    """
     if not np.isfinite(scores).all():
         raise InputError(
             f"the score {scores[~np.isfinite(scores)][0]} is not finite",
@@ -51,10 +70,10 @@ def descending(scores: Floats, starts: Ints, counts: Ints) -> Floats:
     if len(unsorted):
         scores = scores.copy()
     for count in np.unique(counts[unsorted]).tolist():
-        alike = unsorted[counts[unsorted] == count]
+        equally_long = unsorted[counts[unsorted] == count]
         step = 1 + _AT_ONCE // count
-        for begin in range(0, len(alike), step):
-            places = starts[alike[begin : begin + step], None] + np.arange(count)
+        for begin in range(0, len(equally_long), step):
+            places = starts[equally_long[begin : begin + step], None] + np.arange(count)
             scores[places] = -np.sort(-scores[places], axis=1)
     return scores
 
@@ -66,10 +85,15 @@ def ranks(
     tied: Callable[[Ints], Ints],
     place: Ints | None = None,
 ) -> Ints:
-    """The rank, from 1, of documents with these scores.
+    """The rank, from 1, of some documents.
 
-    ``tied`` tells, for the documents (by index) that share their score with another one, how many
-    of those have a greater id. ``place`` is the documents' index in the scores, where it is known.
+    Args:
+        segments: the scores of all documents.
+        query: index of the query of each of the documents, shape ``(n,)``.
+        score: their scores, shape ``(n,)``.
+        tied: gives for documents that share their score with another one (by index into ``query``)
+            how many of those have a greater id.
+        place: index of each document in ``segments.scores``, where it is known.
     """
     scores = segments.scores
     low, high = segments.starts[query], segments.starts[query] + segments.counts[query]
@@ -84,8 +108,10 @@ def ranks(
 
 
 def _bisect(scores: Floats, low: Ints, high: Ints, score: Floats) -> Ints:
-    """For each score the first index in ``[low, high)`` that does not hold a higher one; all
-    searches go forward together, by steps that halve."""
+    """For each score the first index in ``[low, high)`` that does not hold a higher one.
+
+    All searches run together, in steps that halve.
+    """
     at = low.copy()
     step = 1 << int((high - low).max(initial=0)).bit_length()
     while step := step >> 1:

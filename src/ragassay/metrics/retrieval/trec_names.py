@@ -1,8 +1,8 @@
 """trec_eval's names for its measures, with their parameters, and the labels that it prints.
 
 ``P.5,10`` asks for precision at 5 and 10; without parameters a measure has trec_eval's default
-ones. Measures come in trec_eval's order, whatever the order in which they were named; metrics named
-our own way follow, in the order named.
+ones. Measures are returned in trec_eval's order, whatever the order in which they were named;
+metrics with our names follow, in the order named.
 """
 
 from __future__ import annotations
@@ -66,12 +66,13 @@ class _Entry:
     """How a measure's name and parameters become metrics.
 
     ``expression`` spells our metric, with ``{}`` for a parameter. With ``default`` each parameter
-    is a measure of its own, otherwise all of them together are one, which ``combine`` spells.
+    is a separate measure (``integral``: a whole number); otherwise all of them together are one,
+    which ``combine`` spells.
     """
 
     expression: str
     default: str = ""
-    whole: bool = True
+    integral: bool = True
     combine: Callable[[str], str] | None = None
     per_query: bool = True
     summary: bool = True
@@ -110,13 +111,13 @@ _MEASURES = {
     "Rprec": _Entry("Rprec"),
     "bpref": _Entry("Bpref"),
     "recip_rank": _Entry("RR"),
-    "iprec_at_recall": _Entry("IPrec@{}", _TENTHS, whole=False),
+    "iprec_at_recall": _Entry("IPrec@{}", _TENTHS, integral=False),
     "P": _Entry("P@{}", _DEPTHS),
     "relstring": _Entry("RelString", combine="@{}".format, summary=False),
     "recall": _Entry("Recall@{}", _DEPTHS),
     "infAP": _Entry("infAP"),
     "gm_bpref": _Entry("GMBpref", per_query=False),
-    "Rprec_mult": _Entry("Rprec(mult={})", _FIFTHS, whole=False),
+    "Rprec_mult": _Entry("Rprec(mult={})", _FIFTHS, integral=False),
     "utility": _Entry("Utility", combine=_utility),
     "11pt_avg": _Entry("AP11", combine=lambda text: f"(levels={text.replace(',', ';')})"),
     "binG": _Entry("binG"),
@@ -139,7 +140,7 @@ _MEASURES = {
     **{name: _Entry("", takes="prefs") for name in PREFERENCES},
     "map_avgjg": _Entry("AP", takes="qrels_jg"),
     "P_avgjg": _Entry("P@{}", _DEPTHS, takes="qrels_jg"),
-    "Rprec_mult_avgjg": _Entry("Rprec(mult={})", _FIFTHS, whole=False, takes="qrels_jg"),
+    "Rprec_mult_avgjg": _Entry("Rprec(mult={})", _FIFTHS, integral=False, takes="qrels_jg"),
     "yaap": _Entry("YAAP"),
     "rbp": _Entry("RBP(p=0.9,graded=true)", combine=_persistence("graded=true")),
     "rbp_resid": _Entry("RBPResid(p=0.9,published=true)", combine=_persistence("published=true")),
@@ -205,16 +206,16 @@ def resolve(
             "--ks acts on recall, ndcg, precision and other names without a cut-off, and none of "
             "them is named. Write cut-offs into the others, as in P.5,10 or nDCG@5."
         )
-    found = _resolved(names or [_DEFAULTS[judgements]], rel, ks, theirs)
+    measures = _resolved(names or [_DEFAULTS[judgements]], rel, ks, theirs)
     has = "prefs" if judgements == "qrels_prefs" else judgements
-    for measure in found:
+    for measure in measures:
         if measure.takes not in (None, has):
             formats = [one for one in _DEFAULTS if one.endswith(measure.takes)]
             raise UsageError(
                 f"{measure.label} cannot be computed with -R {judgements}; it takes "
                 f"-R {' or '.join(formats)}."
             )
-    return [_in_collection(measure, n_docs) for measure in found]
+    return [_in_collection(measure, n_docs) for measure in measures]
 
 
 def _in_collection(measure: TrecMeasure, n_docs: int) -> TrecMeasure:
@@ -239,20 +240,28 @@ def _resolved(
                 own.update((measure.label, measure) for measure in ours(piece, rel=rel, ks=ks))
     if not asked and not own:
         raise UsageError("No measure is named.")
-    found: dict[str, TrecMeasure] = {}
+    by_label: dict[str, TrecMeasure] = {}
     for name in filter(asked.get, _NAMES):
         # As in trec_eval, parameters win over the defaults that a nickname brings.
         given = list(filter(None, asked[name])) or [""]
         measures = [pair for parameters in given for pair in _measures(name, parameters, rel)]
-        found |= {measure.label: measure for _, measure in sorted(measures, key=itemgetter(0))}
-    return [*found.values(), *own.values()]
+        by_label |= {measure.label: measure for _, measure in sorted(measures, key=itemgetter(0))}
+    return [*by_label.values(), *own.values()]
 
 
 def ours(
     names: str | Sequence[str], *, rel: int = 1, ks: Sequence[int] | None = None
 ) -> list[TrecMeasure]:
-    """Metrics named our own way, in the order named, each under the name that it was asked by.
-    Takes and raises what `resolve` does."""
+    """Metrics named in our own way, in the order named, each under the name that it was asked by.
+
+    Args:
+        names: names of metrics, also joined by commas.
+        rel: lowest grade that counts as relevant.
+        ks: cut-offs for names without one.
+
+    Raises:
+        UsageError: an unknown name, or a metric that is no measure of rankings.
+    """
     try:
         metrics = naming.named(names, ks=ks)
     except UsageError as error:
@@ -272,7 +281,7 @@ def ours(
 
 
 def _is_trec(name: str, theirs: Sequence[str]) -> bool:
-    """Whether a name is trec_eval's, and not one of ``theirs``."""
+    """Whether a name is trec_eval's and not in ``theirs``."""
     head = name.strip().partition(".")[0]
     if name.strip() in theirs:
         return False
@@ -280,7 +289,7 @@ def _is_trec(name: str, theirs: Sequence[str]) -> bool:
 
 
 def _measures(name: str, parameters: str, rel: int) -> list[tuple[float, TrecMeasure]]:
-    """The measures of one name, each with its place among them."""
+    """The measures of one name, each with its sort key."""
     entry = _MEASURES[name]
     if name in PREFERENCES:
         if parameters:
@@ -289,7 +298,7 @@ def _measures(name: str, parameters: str, rel: int) -> list[tuple[float, TrecMea
     if entry.default:
         return [
             (value, _measure(entry, f"{name}_{shown}", entry.expression.format(exact), rel))
-            for value, exact, shown in _cutoffs(name, parameters or entry.default, entry.whole)
+            for value, exact, shown in _cutoffs(name, parameters or entry.default, entry.integral)
         ]
     if not parameters:
         return [(0.0, _measure(entry, name, entry.expression, rel))]
@@ -309,18 +318,18 @@ def _measure(entry: _Entry, label: str, expression: str, rel: int) -> TrecMeasur
     return TrecMeasure(label, metric, entry.per_query, entry.summary, entry.takes)
 
 
-def _cutoffs(name: str, text: str, whole: bool) -> list[tuple[float, str, str]]:
-    """The cut-offs of a list: value, spelling, and the way trec_eval prints it."""
-    found = []
+def _cutoffs(name: str, text: str, integral: bool) -> list[tuple[float, str, str]]:
+    """The cut-offs of a list: value, spelling, and trec_eval's way of printing it."""
+    cutoffs = []
     for piece in text.split(","):
         # trec_eval reads 23.4 as 23 where it wants a whole number.
         match = re.fullmatch(r"\s*(\d*\.?\d*)\s*", piece)
         if match is None or match[1] in ("", "."):
             raise UsageError(f"{name}.{text}: {piece!r} is not a number.")
         value = float(match[1])
-        exact = str(int(value)) if whole else repr(value)
-        found.append((value, exact, exact if whole else f"{value:.2f}"))
-    return found
+        exact = str(int(value)) if integral else repr(value)
+        cutoffs.append((value, exact, exact if integral else f"{value:.2f}"))
+    return cutoffs
 
 
 def _ranking_metric(metric: Metric, rel: int) -> RankingMetric:

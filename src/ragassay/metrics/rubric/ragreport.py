@@ -1,8 +1,8 @@
 """ML cube's RAG report: six metrics over user input, context and response.
 
-What looks at the same two components is asked in one question: three questions a sample. Where a
-component is missing, the specification gives the lowest value; such a value is marked (`assumed`),
-so that means can be shown with it and without.
+Metrics of the same two components share one question: three questions a sample. Where a component
+is missing, the specification gives the lowest value; such a value is marked (`assumed`), so that
+means can be shown with it and without.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _SUMMED = (
 
 @dataclass(frozen=True)
 class ReportMetric(JudgedMetric):
-    """Base of the six.
+    """Base of the six metrics.
 
     Class attributes:
         components: what the value is about; without one of them there is nothing to judge.
@@ -66,7 +66,8 @@ class ReportMetric(JudgedMetric):
     high: ClassVar[float | None] = 5.0
 
     def lacks(self, sample: Sample) -> Unscored | None:
-        """A missing component, unless that gives the lowest value; a context with a gap in it."""
+        """Unscored where a component is missing (unless that gives the lowest value) or a chunk has
+        no text."""
         absent = missing_components(sample, self.components)
         if absent and self.missing == "unscored":
             return Unscored(Reason.MISSING_INPUT, f"{_sentence(absent)}.")
@@ -78,7 +79,7 @@ class ReportMetric(JudgedMetric):
         return Unscored(Reason.MISSING_INPUT, f"chunk {bare} of the context has no text")
 
     async def judge(self, sample: Sample, ask: Ask) -> Outcome:
-        """The judge's value, or the lowest where there is nothing to judge."""
+        """The judge's value, or the lowest where a component is missing."""
         absent = missing_components(sample, self.components)
         if absent:
             why = f"{_sentence(absent)}, so the lowest value is given."
@@ -91,12 +92,20 @@ class ReportMetric(JudgedMetric):
 
     @abstractmethod
     async def report(self, sample: Sample, ask: Ask) -> Outcome:
-        """The outcome for a sample that has all components."""
+        """The outcome for a sample that has all components.
+
+        Args:
+            sample: the sample.
+            ask: asks the judge.
+
+        Raises:
+            Unanswered: the question has no answer.
+        """
 
 
 @dataclass(frozen=True)
 class _OnContext(ReportMetric):
-    """One of the four about user input and context; they share their question.
+    """One of the four metrics about user input and context; they share their question.
 
     Class attributes:
         part: the field of the report that the value is.
@@ -109,17 +118,24 @@ class _OnContext(ReportMetric):
     asks: ClassVar[tuple[type[Question[Any]], ...]] = (ReportOnContext,)
 
     async def report(self, sample: Sample, ask: Ask) -> Outcome:
-        """What the report on the context says about this."""
-        said = await ask(ReportOnContext(sample.query or "", _chunks(sample)))
-        value = getattr(said, self.part)
+        """The outcome by one field of the judge's report on the context."""
+        report = await ask(ReportOnContext(sample.query or "", _chunks(sample)))
+        value = getattr(report, self.part)
         if value is None:
-            lost = said.lost[self.part]
+            lost = report.lost[self.part]
             return Unscored(lost.reason, f"the judge's report has no {self.part}: {lost.detail}")
-        return self.read(value, getattr(said, f"{self.part}_explanation") or "", said, sample)
+        return self.read(value, getattr(report, f"{self.part}_explanation") or "", report, sample)
 
-    def read(self, value: Any, explanation: str, said: ContextReport, sample: Sample) -> Outcome:
-        """The outcome for a value in a report."""
-        del said, sample
+    def read(self, value: Any, explanation: str, report: ContextReport, sample: Sample) -> Outcome:
+        """The outcome for a value in the judge's report.
+
+        Args:
+            value: the field's value.
+            explanation: the judge's reason.
+            report: the judge's report.
+            sample: the sample.
+        """
+        del report, sample
         return scored(value, explanation)
 
 
@@ -152,11 +168,18 @@ class ReportUsefulness(_OnContext):
     part = "usefulness"
     recommended_for = "finding queries that the collection, or the retriever, has no answer to"
 
-    def read(self, value: Any, explanation: str, said: ContextReport, sample: Sample) -> Outcome:
-        """Usefulness, with a note where the context is on the topic only."""
-        if said.relevance is None or said.relevance < HIGH or value > LOW:
+    def read(self, value: Any, explanation: str, report: ContextReport, sample: Sample) -> Outcome:
+        """The value, with a note where the context is on the topic but lacks the answer.
+
+        Args:
+            value: usefulness, 1 to 5.
+            explanation: the judge's reason.
+            report: the judge's report, for its relevance.
+            sample: not used.
+        """
+        if report.relevance is None or report.relevance < HIGH or value > LOW:
             return scored(value, explanation)
-        parts = {ON_TOPIC_ONLY: True, "relevance": said.relevance}
+        parts = {ON_TOPIC_ONLY: True, "relevance": report.relevance}
         return Score(value, parts, f"{explanation} {_ON_TOPIC_ONLY}".strip())
 
     def remarks(self, window: Window) -> Iterable[Tally]:
@@ -200,8 +223,8 @@ class ReportAttribution(_OnContext):
     higher_is_better = None
     part = "attribution"
 
-    def read(self, value: Any, explanation: str, said: ContextReport, sample: Sample) -> Outcome:
-        """Attribution, in the order of the chunks."""
+    def read(self, value: Any, explanation: str, report: ContextReport, sample: Sample) -> Outcome:
+        """The chunk numbers, ascending."""
         chunks = sorted(value)
         return Score(chunks, {"chunks": chunks}, explanation)
 
@@ -226,8 +249,15 @@ class ReportAttributionShare(_OnContext):
     high = 1.0
     part = "attribution"
 
-    def read(self, value: Any, explanation: str, said: ContextReport, sample: Sample) -> Outcome:
-        """Attributed chunks over chunks."""
+    def read(self, value: Any, explanation: str, report: ContextReport, sample: Sample) -> Outcome:
+        """Attributed chunks over all chunks.
+
+        Args:
+            value: the numbers of the attributed chunks.
+            explanation: the judge's reason.
+            report: not used.
+            sample: the sample, for the number of its chunks.
+        """
         used, n = len(value), len(_texts(sample))
         return scored(used / n, explanation, attributed=used, chunks=n)
 
@@ -251,8 +281,8 @@ class ReportFaithfulness(ReportMetric):
 
     async def report(self, sample: Sample, ask: Ask) -> Outcome:
         """The judge's stars."""
-        said = await ask(Contradiction(_chunks(sample), _said(sample)))
-        return scored(said.stars, said.explanation)
+        reply = await ask(Contradiction(_chunks(sample), _response(sample)))
+        return scored(reply.stars, reply.explanation)
 
 
 @register
@@ -271,32 +301,42 @@ class ReportSatisfaction(ReportMetric):
 
     async def report(self, sample: Sample, ask: Ask) -> Outcome:
         """The judge's stars."""
-        said = await ask(Satisfaction(sample.query or "", _said(sample)))
-        return scored(said.stars, said.explanation)
+        reply = await ask(Satisfaction(sample.query or "", _response(sample)))
+        return scored(reply.stars, reply.explanation)
 
 
 def missing_components(sample: Sample, needed: Sequence[Component]) -> Mapping[Component, str]:
     """Which components the sample lacks, each with the reason where one is known.
 
-    A component without any text is missing: there is nothing in it to judge.
+    A component without any text is missing.
+
+    Args:
+        sample: the sample.
+        needed: the components to look for.
+
+    Returns:
+        The reason by missing component; empty texts where none is known.
     """
-    found: dict[Component, str] = {}
+    absences: dict[Component, str] = {}
     for component in needed:
         if component == "user input":
             absent, why = _blank(sample.query), "it is empty" if sample.query is not None else ""
         elif component == "response":
-            absent, why = _blank(_said(sample)), "it is empty" if sample.answer is not None else ""
+            absent, why = (
+                _blank(_response(sample)),
+                "it is empty" if sample.answer is not None else "",
+            )
             if sample.answer is None and sample.failure:
                 why = f"the system failed: {sample.failure}"
         else:
             absent, why = all(map(_blank, _texts(sample))), _about(sample)
         if absent:
-            found[component] = why
-    return found
+            absences[component] = why
+    return absences
 
 
 def _about(sample: Sample) -> str:
-    """Why a context without text has none."""
+    """Why a context has no text."""
     if sample.passages is None:
         return ""
     return "no chunk has a text" if sample.passages else "nothing was retrieved"
@@ -304,8 +344,8 @@ def _about(sample: Sample) -> str:
 
 def _sentence(absent: Mapping[Component, str]) -> str:
     """``The context (nothing was retrieved) and the response are missing``."""
-    said = [f"the {name} ({why})" if why else f"the {name}" for name, why in absent.items()]
-    sentence = f"{' and '.join(said)} {'is' if len(said) == 1 else 'are'} missing"
+    names = [f"the {name} ({why})" if why else f"the {name}" for name, why in absent.items()]
+    sentence = f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'} missing"
     return sentence[0].upper() + sentence[1:]
 
 
@@ -313,7 +353,7 @@ def _blank(text: str | None) -> bool:
     return text is None or not text.strip()
 
 
-def _said(sample: Sample) -> str:
+def _response(sample: Sample) -> str:
     return "" if sample.answer is None else sample.answer.text
 
 

@@ -1,6 +1,6 @@
-"""Metrics that are rubrics: criteria and a scale in a file become a judged metric without code.
+"""Metrics from rubrics: criteria and a scale in a file become a judged metric without code.
 
-Each rubric is a class of its own, made from its data, so that it has what every metric has: a name
+Each rubric is a separate class, built from its data, so that it has what every metric has: a name
 that parses back, a range, a direction, a place in the catalogue.
 """
 
@@ -34,11 +34,11 @@ class RubricMetric(JudgedMetric):
 
     @property
     def signature(self) -> str:
-        """Holds a hash of all in the rubric that can change a score."""
+        """Holds a hash of everything in the rubric that can change a score."""
         return f"{super().signature}|rubric={self.rubric.digest}"
 
     def lacks(self, sample: Sample) -> Unscored | None:
-        """The first part that the rubric sees and the sample does not have."""
+        """Also unscored where a part that the rubric shows to the judge is missing."""
         lacking = super().lacks(sample)
         if lacking is not None or "passages" not in self.rubric.sees:
             return lacking
@@ -50,20 +50,20 @@ class RubricMetric(JudgedMetric):
         return None
 
     async def judge(self, sample: Sample, ask: Ask) -> Outcome:
-        """The judge's score; as parts also its place between the ends of the scale, 0 to 1."""
+        """The judge's score; the parts also hold its position on the scale, 0 to 1."""
         rubric = self.rubric
         shown = (*rubric.sees, *rubric.also_sees)
         parts = tuple(one for part in shown for one in _SHOWN[part](sample))
-        said = await ask(
+        reply = await ask(
             RubricGrade(rubric.criteria, rubric.low, rubric.high, rubric.levels, parts)
         )
-        unit = (said.score - rubric.low) / (rubric.high - rubric.low)
-        value = unit if rubric.normalise else said.score
-        return Score(value, {"score": said.score, "unit": unit}, said.explanation)
+        unit = (reply.score - rubric.low) / (rubric.high - rubric.low)
+        value = unit if rubric.normalise else reply.score
+        return Score(value, {"score": reply.score, "unit": unit}, reply.explanation)
 
 
 def rubric_metric(rubric: Rubric) -> RubricMetric:
-    """The metric of a rubric; from then on its name is known.
+    """The metric of a rubric; registers it under the rubric's name.
 
     Raises:
         UsageError: the name means a built-in metric.
@@ -73,7 +73,7 @@ def rubric_metric(rubric: Rubric) -> RubricMetric:
 
 @cache
 def rubric_class(rubric: Rubric) -> type[RubricMetric]:
-    """The class of a rubric's metric: one and the same for equal rubrics."""
+    """The class of a rubric's metric; equal rubrics share one class."""
     body = {
         "__doc__": f"{rubric.title}.\n\n{rubric.criteria}",
         "__module__": __name__,
@@ -101,8 +101,8 @@ def _history(sample: Sample) -> Parts:
 
 
 def _passages(sample: Sample) -> Parts:
-    found = enumerate(sample.passages or (), start=1)
-    return tuple((f"passage {n}", one.text) for n, one in found if one.text is not None)
+    numbered = enumerate(sample.passages or (), start=1)
+    return tuple((f"passage {n}", one.text) for n, one in numbered if one.text is not None)
 
 
 def _answer(sample: Sample) -> Parts:

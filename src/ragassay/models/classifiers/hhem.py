@@ -1,9 +1,9 @@
 """HHEM-2.1-Open: how far a text is consistent with a source, 0 to 1.
 
 The published checkpoint comes with code of its own, which is not run here, and which fails under
-transformers 5. It is a stock T5 encoder with a head for two classes behind a fixed prompt: the
-library's class is built from the configuration, and the weights are put in by name. What does not
-fit, down to one name or shape, is an error, so that nothing is scored by numbers left to chance.
+transformers 5. It is a stock T5 encoder with a head for two classes and a fixed prompt: the
+library's class is built from the configuration, and the weights are put in by name. A weight with
+an unexpected name or shape is an error, so that no score depends on random numbers.
 
 Facts by the model's card and its ``configuration_hhem_v2.py`` and ``modeling_hhem_v2.py``
 (Apache-2.0): the prompt; names with the prefix ``t5.``; the tokenizer of google/flan-t5-base; the
@@ -74,17 +74,22 @@ class HhemModel:
         options: where its files are, and how it runs.
 
     Raises:
-        Unavailable: a package, the model or its tokenizer is not here, or the weights do not fit.
+        Unavailable: a package, the model or its tokenizer is not available, or the weights do not
+            fit.
         UsageError: no such device or precision.
     """
 
     def __init__(self, options: ModelOptions) -> None:
         needs_packages()
         folder = folder_of(HHEM, options.folders)
-        told = _told(folder / CONFIG)
+        configuration = _configuration(folder / CONFIG)
         own = (folder / TOKENIZER).is_file()
         foundation = None if own else _foundation(options.folders)
-        shaped = told if "d_model" in told else _told((foundation or folder) / CONFIG)
+        shaped = (
+            configuration
+            if "d_model" in configuration
+            else _configuration((foundation or folder) / CONFIG)
+        )
         self._tokenizer = _tokenizer((foundation or folder) / TOKENIZER)
         self._device = device_of(options)
         self._dtype = dtype_of(options)
@@ -94,7 +99,7 @@ class HhemModel:
         self._batches = Batches(self._device, options.batch_size)
 
     def scores(self, pairs: Sequence[tuple[str, str]]) -> list[float | None]:
-        """For each pair of a source and a text how far the source bears the text out.
+        """For each pair of a source and a text, how far the source supports the text, 0 to 1.
 
         Pairs that occur twice go through the model once; a score does not depend on the others.
         ``None`` where the arithmetic overflowed, as it may in half precision.
@@ -104,7 +109,7 @@ class HhemModel:
         """
         prompts = [PROMPT.format(text1=source, text2=text) for source, text in pairs]
         unique = list(dict.fromkeys(prompts))
-        tokens = [found.ids for found in self._tokenizer.encode_batch(unique)]
+        tokens = [encoding.ids for encoding in self._tokenizer.encode_batch(unique)]
         values = self._batches.run(
             [len(ids) for ids in tokens], lambda batch: self._forward([tokens[at] for at in batch])
         )
@@ -112,10 +117,15 @@ class HhemModel:
         return [by_prompt[prompt] for prompt in prompts]
 
     def windows(self, text: str, size: int, overlap: int) -> list[Span]:
-        """The stretches of a long text, in characters, of at most ``size`` tokens each; see
-        `ragassay.models.classifiers.windows`."""
-        found = self._tokenizer.encode(text, add_special_tokens=False)
-        return windows(text, found.offsets, size, overlap)
+        """The stretches of a long text, in characters; see `ragassay.models.classifiers.windows`.
+
+        Args:
+            text: the text.
+            size: most tokens of a stretch.
+            overlap: tokens that a stretch shares with the one before it.
+        """
+        encoding = self._tokenizer.encode(text, add_special_tokens=False)
+        return windows(text, encoding.offsets, size, overlap)
 
     def _forward(self, tokens: Sequence[Sequence[int]]) -> list[float | None]:
         import torch
@@ -127,8 +137,8 @@ class HhemModel:
         return [value if math.isfinite(value) else None for value in values]
 
     def _place(self) -> None:
-        """Puts the model where it runs. One matrix of each layer overflows in half precision and
-        stays in single, as the library keeps it."""
+        """Moves the model to its device. One matrix of each layer overflows in half precision and
+        stays in single, as in the library."""
         import torch
 
         self._model.to(device=self._device, dtype=self._dtype)
@@ -138,25 +148,25 @@ class HhemModel:
                     module.float()
 
 
-def shape_of(told: Mapping[str, Any]) -> dict[str, Any]:
-    """What decides the sizes of the weights, from a configuration; flan-t5-base's where it is
-    none of a T5."""
-    if "d_model" not in told:
+def shape_of(configuration: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings that determine the sizes of the weights; flan-t5-base's where the configuration
+    is not that of a T5."""
+    if "d_model" not in configuration:
         return dict(SHAPE)
-    return {name: told.get(name, value) for name, value in SHAPE.items()}
+    return {name: configuration.get(name, value) for name, value in SHAPE.items()}
 
 
 def tokenizer_of(options: ModelOptions) -> Tokenizer:
     """The foundation's tokenizer by itself.
 
     Raises:
-        Unavailable: it is not here, or damaged.
+        Unavailable: it is not available, or damaged.
     """
     return _tokenizer(_foundation(options.folders) / TOKENIZER)
 
 
-def _told(path: Path) -> Mapping[str, Any]:
-    """What a configuration says; nothing where there is none.
+def _configuration(path: Path) -> Mapping[str, Any]:
+    """The content of a configuration file; empty where there is none.
 
     Raises:
         Unusable: it is damaged, or belongs to another model.
@@ -164,53 +174,53 @@ def _told(path: Path) -> Mapping[str, Any]:
     if not path.is_file():
         return {}
     try:
-        told = json.loads(path.read_text(encoding="utf-8"))
-        if not isinstance(told, dict):
+        configuration = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(configuration, dict):
             raise ValueError("no mapping")
     except ValueError as error:
         raise Unusable(f"{path} is damaged ({error}); copy or fetch it again") from error
-    named = str(told.get("foundation", FOUNDATION.name))
+    named = str(configuration.get("foundation", FOUNDATION.name))
     if Path(named).name != Path(FOUNDATION.name).name:
         raise Unusable(
             f"{path} stands on {named}; HHEM-2.1-Open, which ragassay knows, on {FOUNDATION.name}"
         )
-    if told.get("prompt", PROMPT) != PROMPT:
+    if configuration.get("prompt", PROMPT) != PROMPT:
         raise Unusable(f"{path} has another prompt than HHEM-2.1-Open's, which ragassay knows")
-    return told
+    return configuration
 
 
 def _foundation(folders: Mapping[str, str]) -> Path:
-    """The folder of the foundation, of which the tokenizer is needed.
+    """The folder of the foundation, whose tokenizer is needed.
 
     Raises:
-        Unavailable: it is not here.
+        Unavailable: it is not available.
     """
     try:
-        found = place_of(FOUNDATION, folders)
+        folder = place_of(FOUNDATION, folders)
     except Unavailable as error:
         raise error.saying(f"HHEM's tokenizer is missing: {error}") from None
-    if not (found / TOKENIZER).is_file():
-        raise Unusable(f"{found} holds no {TOKENIZER} of {FOUNDATION.name}, which HHEM needs")
-    return found
+    if not (folder / TOKENIZER).is_file():
+        raise Unusable(f"{folder} holds no {TOKENIZER} of {FOUNDATION.name}, which HHEM needs")
+    return folder
 
 
 def _tokenizer(path: Path) -> Tokenizer:
-    """The tokenizer as it was published, whatever the library makes of it."""
+    """The tokenizer as it was published, without padding and truncation."""
     from tokenizers import Tokenizer
 
     try:
-        found = Tokenizer.from_file(str(path))
+        tokenizer = Tokenizer.from_file(str(path))
     except Exception as error:  # a bare Exception is what it raises
         raise Unusable(f"{path} is damaged ({error}); copy or fetch it again") from error
-    found.no_padding()
-    found.no_truncation()
-    return found
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    return tokenizer
 
 
 def _built(shape: Mapping[str, Any], tensors: Mapping[str, Tensor], folder: Path) -> Any:
     """The library's class with these weights in it.
 
-    It is built without memory behind it: a weight that nobody put in could not be used.
+    It is built without memory: a weight that was not put in cannot be used.
     """
     import torch
     from transformers import T5Config, T5ForTokenClassification
@@ -227,43 +237,43 @@ def _built(shape: Mapping[str, Any], tensors: Mapping[str, Tensor], folder: Path
 def _fitted(
     tensors: Mapping[str, Tensor], wanted: Mapping[str, Sequence[int]], folder: Path
 ) -> dict[str, Tensor]:
-    """The tensors by the names that the class has for them.
+    """The tensors by their names in the class.
 
     Raises:
-        Unusable: one is missing, is too many, or has another shape; the message names it.
+        Unusable: a tensor is missing, is too many, or has another shape; the message names it.
     """
     import torch
 
-    found = {name.removeprefix(_PREFIX): one for name, one in tensors.items() if _ours(name)}
-    if _SHARED in found and _TIED in found and not torch.equal(found[_SHARED], found[_TIED]):
+    fitted = {name.removeprefix(_PREFIX): one for name, one in tensors.items() if _ours(name)}
+    if _SHARED in fitted and _TIED in fitted and not torch.equal(fitted[_SHARED], fitted[_TIED]):
         raise _unfit(folder, f"{_PREFIX}{_SHARED} and {_PREFIX}{_TIED} differ, and must be one")
-    shared = found.get(_SHARED, found.get(_TIED))
+    shared = fitted.get(_SHARED, fitted.get(_TIED))
     if shared is not None:
-        found |= {name: shared for name in (_SHARED, _TIED) if name in wanted}
+        fitted |= {name: shared for name in (_SHARED, _TIED) if name in wanted}
     alien = [name for name in tensors if not _ours(name)]
-    alien += [f"{_PREFIX}{name}" for name in found if name not in wanted]
-    missing = [f"{_PREFIX}{name}" for name in wanted if name not in found]
+    alien += [f"{_PREFIX}{name}" for name in fitted if name not in wanted]
+    missing = [f"{_PREFIX}{name}" for name in wanted if name not in fitted]
     for what, names in (("is missing", missing), ("does not belong to it", alien)):
         if names:
             more = f" (and {len(names) - 1} more)" if len(names) > 1 else ""
             raise _unfit(folder, f"{names[0]} {what}{more}")
     for name, shape in wanted.items():
-        if tuple(found[name].shape) != tuple(shape):
+        if tuple(fitted[name].shape) != tuple(shape):
             raise _unfit(
                 folder,
-                f"{_PREFIX}{name} has the shape {tuple(found[name].shape)}, not {tuple(shape)}",
+                f"{_PREFIX}{name} has the shape {tuple(fitted[name].shape)}, not {tuple(shape)}",
             )
-        if not found[name].is_floating_point():
-            raise _unfit(folder, f"{_PREFIX}{name} holds {found[name].dtype}")
-    return found
+        if not fitted[name].is_floating_point():
+            raise _unfit(folder, f"{_PREFIX}{name} holds {fitted[name].dtype}")
+    return fitted
 
 
 def _ours(name: str) -> bool:
     return name.startswith(_PREFIX)
 
 
-def _unfit(folder: Path, said: str) -> Unusable:
+def _unfit(folder: Path, problem: str) -> Unusable:
     return Unusable(
-        f"the weights in {folder} are not those of HHEM-2.1-Open: {said}. Fetch them again with "
+        f"the weights in {folder} are not those of HHEM-2.1-Open: {problem}. Fetch them again with "
         f"'ragassay models fetch {HHEM.name}'"
     )

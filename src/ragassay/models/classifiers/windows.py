@@ -1,4 +1,4 @@
-"""Cutting a long text into overlapping stretches that a model takes."""
+"""Cutting a long text into overlapping stretches for a model."""
 
 from __future__ import annotations
 
@@ -9,30 +9,33 @@ Span = tuple[int, int]
 
 
 def windows(text: str, tokens: Sequence[Span], size: int, overlap: int) -> list[Span]:
-    """Stretches of a text of at most ``size`` tokens, each sharing about ``overlap`` of them with
-    the one before it. Together they hold every token.
+    """Overlapping stretches of a text that together hold every token.
 
     They begin and end between words, where there is white space within half a window; in text
     without any they may cut a word.
 
     Args:
         text: the text.
-        tokens: where its tokens are, in their order.
-        size: at least 1.
-        overlap: from 0 to half of ``size``.
+        tokens: start and end of its tokens, in characters, in their order.
+        size: most tokens of a stretch, at least 1.
+        overlap: about how many tokens a stretch shares with the one before it, from 0 to half of
+            ``size``.
+
+    Returns:
+        Start and end of each stretch, in characters.
     """
     if not tokens:
         return []
-    found: list[Span] = []
+    stretches: list[Span] = []
     begin = 0
     while True:
         end = min(begin + size, len(tokens))
         if end < len(tokens):
             end = _word(text, tokens, end, begin + max(1, size // 2))
         start, stop = tokens[begin][0], tokens[end - 1][1]
-        found.append((start, stop))
+        stretches.append((start, stop))
         if end == len(tokens):
-            return found
+            return stretches
         nearest = max(begin + 1, end - overlap)
         begin = _word(text, tokens, nearest, max(begin + 1, nearest - size // 4))
 

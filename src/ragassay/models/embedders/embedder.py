@@ -1,8 +1,8 @@
 """Sentence vectors by a model on this machine: a folder or a model of the hub's local cache.
 
-Only transformers is needed. What sentence-transformers would do with the folder is done here: its
-pooling, its normalisation, its longest text, its default prompt (see `sentence_folder`). Vectors
-are float32 and do not depend on what else is embedded at the same time.
+Only transformers is needed. Pooling, normalisation, longest text and default prompt of a
+sentence-transformers folder are applied here (see `sentence_folder`). Vectors are float32 and do
+not depend on what else is embedded at the same time.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ragassay.counts import either, share
 from ragassay.models.device import Batches, device_of, dtype_of, loading, overflow, running
 from ragassay.models.embedders.embedding import Embedded, Embedder, Unembedded
 from ragassay.models.embedders.sentence_folder import Recipe, pool, read_recipe
-from ragassay.models.encoders import padded, tokenizer_of, whole_encoder
+from ragassay.models.encoders import load_encoder, padded, tokenizer_of
 from ragassay.models.model_options import ModelOptions, in_half
 from ragassay.models.weights import (
     Weights,
@@ -38,16 +38,17 @@ _AT_ONCE = 8_192
 
 
 class LocalEmbedder(Embedder):
-    """An encoder with its pooling.
+    """A local encoder with its pooling.
 
     Args:
         options: device, precision, batch size, memory, folders.
-        weights: which model.
-        prefix: what goes before each text (``"query: "`` for E5); ``None`` for the folder's own
-            default prompt, if it has one.
+        weights: the model.
+        prefix: put before each text (``"query: "`` for E5); ``None`` for the folder's own default
+            prompt, if it has one.
 
     Raises:
-        Unavailable: a package or the model is not here, or the folder is none that is known.
+        Unavailable: a package or the model is not available.
+        Unusable: the folder has a layout that is not supported.
     """
 
     def __init__(self, options: ModelOptions, weights: Weights, prefix: str | None = None) -> None:
@@ -64,7 +65,7 @@ class LocalEmbedder(Embedder):
         self._tokenizer = tokenizer_of(folder)
         self._dtype = dtype_of(options)
         with loading(self._device):
-            self._model = whole_encoder(folder, self._dtype).to(self._device)
+            self._model = load_encoder(folder, self._dtype).to(self._device)
         self._batches = Batches(self._device, options.batch_size)
         self.max_tokens = _longest(self.recipe, self._tokenizer, self._model)
         self._skipped = 0 if self.recipe.with_prompt else self._length_of(self.prefix)
@@ -72,7 +73,7 @@ class LocalEmbedder(Embedder):
 
     @property
     def label(self) -> str:
-        """Name and the beginning of the commit; of a folder its last name and its hash."""
+        """Name and the beginning of the commit; for a folder its last name and its hash."""
         return self._label
 
     @property
@@ -81,7 +82,7 @@ class LocalEmbedder(Embedder):
         return f"{self._identity}+{self.prefix!r}" if self.prefix else self._identity
 
     def remarks(self) -> Sequence[str]:
-        """How many texts were cut at the model's limit since this was last asked for."""
+        """How many texts were cut at the model's limit since the last call."""
         n, cut = self.embedded, self.shortened
         self.embedded = self.shortened = 0
         if not cut:
@@ -93,10 +94,10 @@ class LocalEmbedder(Embedder):
         )
 
     def _embed(self, texts: Sequence[str]) -> Sequence[Embedded]:
-        found: list[Embedded] = []
+        vectors: list[Embedded] = []
         for begin in range(0, len(texts), _AT_ONCE):
-            found += self._some(texts[begin : begin + _AT_ONCE])
-        return found
+            vectors += self._some(texts[begin : begin + _AT_ONCE])
+        return vectors
 
     def _some(self, texts: Sequence[str]) -> list[Embedded]:
         sent = [self.prefix + text for text in texts]
@@ -131,23 +132,23 @@ class LocalEmbedder(Embedder):
         return [row if np.isfinite(row).all() else lost for row in made]
 
     def _length_of(self, prompt: str) -> int:
-        """Tokens of a prompt, with those that begin a text and without those that end it."""
+        """Tokens of a prompt, including those that begin a text and without those that end it."""
         if not prompt:
             return 0
         bare = self._tokenizer(prompt, add_special_tokens=False)["input_ids"]
-        whole = self._tokenizer(prompt)["input_ids"]
-        begin = next((at for at in range(len(whole)) if whole[at : at + len(bare)] == bare), 0)
+        tokens = self._tokenizer(prompt)["input_ids"]
+        begin = next((at for at in range(len(tokens)) if tokens[at : at + len(bare)] == bare), 0)
         return begin + len(bare)
 
 
 def _longest(recipe: Recipe, tokenizer: Any, model: Any) -> int | None:
-    """Tokens of a text at most: what the folder says, within what the model has places for."""
+    """Most tokens of a text: the folder's limit, within the number of the model's positions."""
     limits = [recipe.max_tokens or tokenizer.model_max_length]
     places = getattr(model.config, "max_position_embeddings", None)
     if places:
         table = getattr(getattr(model, "embeddings", None), "position_embeddings", None)
         padding = getattr(table, "padding_idx", None)
-        # RoBERTa counts its places from the one behind that of the padding.
+        # RoBERTa counts its positions from the one after that of the padding.
         limits.append(places if padding is None else places - padding - 1)
     least = min(limits)
     return int(least) if least < 1_000_000 else None

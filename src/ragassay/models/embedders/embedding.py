@@ -1,4 +1,5 @@
-"""What turns texts into vectors, whoever computes them, and what becomes of those that failed."""
+"""What turns texts into vectors, however they are computed, and the results for texts that
+failed."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ Vector = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class Unembedded:
-    """A text without a vector: why, and one sentence for a person."""
+    """A text without a vector: the reason, and one sentence for a person."""
 
     reason: Reason
     detail: str
@@ -33,11 +34,11 @@ Embedded = Vector | Unembedded
 
 
 class Embedder(ABC):
-    """The vectors of texts. Safe to share between threads; one of them is served at a time.
+    """The vectors of texts. Threads may share it; one of them is served at a time.
 
     Args:
-        cache_mib: memory for vectors that may be needed again. Within it, each text is embedded
-            once.
+        cache_mib: memory, in MiB, for vectors that may be needed again. Within it, each text is
+            embedded once.
     """
 
     def __init__(self, cache_mib: int) -> None:
@@ -47,38 +48,37 @@ class Embedder(ABC):
     @property
     @abstractmethod
     def label(self) -> str:
-        """What outputs call it."""
+        """The embedder's name in outputs."""
 
     @property
     @abstractmethod
     def identity(self) -> str:
-        """What tells its vectors from those of others, for signatures."""
+        """Distinguishes its vectors from those of others, for signatures."""
 
     def embed(self, texts: Iterable[str]) -> Mapping[str, Embedded]:
         """The vector of each distinct text, or why there is none.
 
-        A text of only white space says nothing: it has no vector, reaches no model and no endpoint,
-        and is not among what comes back.
+        A blank text has no vector, is not sent to any model or endpoint, and is not in the result.
 
         Raises:
-            Unavailable: the model is not here.
+            Unavailable: the model is not available.
         """
         wanted = [text for text in dict.fromkeys(texts) if not is_blank(text)]
         with self._one_at_a_time:
-            found: dict[str, Embedded] = {}
+            vectors: dict[str, Embedded] = {}
             missing = []
             for text in wanted:
                 vector = self._cache.get(_name(text))
                 if vector is None:
                     missing.append(text)
                 else:
-                    found[text] = vector
+                    vectors[text] = vector
             if missing:
                 for text, embedded in zip(missing, self._embed(missing), strict=True):
-                    found[text] = embedded
+                    vectors[text] = embedded
                     if not isinstance(embedded, Unembedded):
                         self._cache.put(_name(text), embedded, embedded.nbytes + _ROW)
-        return found
+        return vectors
 
     @abstractmethod
     def _embed(self, texts: Sequence[str]) -> Sequence[Embedded]:
@@ -86,15 +86,15 @@ class Embedder(ABC):
 
     @property
     def usage(self) -> Usage | None:
-        """What was asked of an endpoint, and what that cost; ``None`` on this machine."""
+        """What was asked of an endpoint, and its cost; ``None`` for an embedder on this machine."""
         return None
 
     def remarks(self) -> Sequence[str]:
-        """What a report should say about the vectors made since this was last asked for."""
+        """What a report should say about the vectors made since the last call."""
         return ()
 
     def close(self) -> None:
-        """Ends what is under way, so that what is paid for arrives."""
+        """Ends the work in progress, so that vectors already paid for are received."""
 
 
 def is_blank(text: str) -> bool:
@@ -107,5 +107,5 @@ _ROW = 300
 
 
 def _name(text: str) -> bytes:
-    """Stands for the text, which need not be kept."""
+    """A key that replaces the text, so that the text need not be kept."""
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()

@@ -1,8 +1,8 @@
 """Sentence vectors by an OpenAI-compatible endpoint, each paid for once.
 
-Many texts travel in one request. A vector is kept in the project's ledger before it is used, and is
-looked for there before anything is sent. What an endpoint turns down is split in two until the text
-at fault stands alone: it costs no other its vector.
+Many texts are sent in one request. A vector is stored in the project's ledger before it is used,
+and the ledger is searched before anything is sent. A request that an endpoint rejects is split in
+two until the faulty text is alone, so that no other text loses its vector.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ from ragassay.transport.endpoints import (
 )
 
 TEXTS = 64
-"""Texts in a request at most, unless a batch size is given."""
+"""Most texts in a request, unless a batch size is given."""
 
 TOKENS = 16_000
-"""About how many tokens a request has at most."""
+"""Most tokens in a request, estimated."""
 
 ENCODING = "encoding_format"
 
@@ -61,18 +61,18 @@ class EndpointEmbedder(Embedder):
     Args:
         endpoint: the server.
         model: the model's name there.
-        ledger: where vectors are kept.
-        submit: runs a coroutine on the event loop that the run's requests are sent from.
-        label: what outputs call it; made from URL and model where left out.
+        ledger: stores the vectors.
+        submit: runs a coroutine on the event loop that sends the run's requests.
+        label: its name in outputs; made from URL and model by default.
         dimensions: components of a vector, where the model lets one choose.
-        prefix: what goes before each text.
+        prefix: put before each text.
         limiter, breaker, budget, price, timeout, backoff: see `Sender`.
-        batch: texts in a request at most.
-        renew: whether to ask again for what the ledger holds.
+        batch: most texts in a request.
+        renew: ask again for what the ledger holds.
         cache_mib: see `Embedder`.
 
     Raises:
-        UsageError: a budget in dollars, and no price.
+        UsageError: the budget is in dollars, and no price is known.
         InputError: the ledger cannot be read.
     """
 
@@ -122,7 +122,8 @@ class EndpointEmbedder(Embedder):
 
     @property
     def label(self) -> str:
-        """``openai:text-embedding-3-small``, ``http://localhost:8000/v1#model``."""
+        """The embedder's name, such as ``openai:text-embedding-3-small`` or
+        ``http://localhost:8000/v1#model``."""
         return self._label
 
     @property
@@ -140,44 +141,45 @@ class EndpointEmbedder(Embedder):
         sent = [self.prefix + text for text in texts]
         wanted = [text for text in sent if text not in self._failed]
         old = [text for text in wanted if not self._renew or text in self._renewed]
-        found: dict[str, Embedded] = dict(self._store.find(old))
-        self.usage.cached += len(found)
-        missing = [text for text in wanted if text not in found]
+        vectors: dict[str, Embedded] = dict(self._store.find(old))
+        self.usage.cached += len(vectors)
+        missing = [text for text in wanted if text not in vectors]
         self.usage.questions += len(wanted)
         if missing:
-            found.update(self._submit(self._asked(missing)).result())
-        return [found[text] if text in found else self._failed[text] for text in sent]
+            vectors.update(self._submit(self._request_vectors(missing)).result())
+        return [vectors[text] if text in vectors else self._failed[text] for text in sent]
 
     def close(self) -> None:
-        """Sends nothing new, and waits for what is in flight: it is paid, and kept."""
+        """Sends nothing new, and waits for requests in flight: they are paid for, and their vectors
+        are stored."""
         if self._began:
-            self._submit(self._ended()).result()
+            self._submit(self._shut_down()).result()
 
-    async def _asked(self, texts: Sequence[str]) -> Mapping[str, Embedded]:
-        """Asks for vectors: as many requests side by side as the endpoint's limits allow."""
+    async def _request_vectors(self, texts: Sequence[str]) -> Mapping[str, Embedded]:
+        """Requests vectors, with as many requests at a time as the endpoint's limits allow."""
         self._began = True
         await self.endpoint.open()
-        waiting, found = deque(texts), dict[str, Embedded]()
+        waiting, vectors = deque(texts), dict[str, Embedded]()
         n = min(self._sender.limiter.most, -(-len(texts) // self._most))
-        tasks = [asyncio.ensure_future(self._work(waiting, found)) for _ in range(n)]
+        tasks = [asyncio.ensure_future(self._work(waiting, vectors)) for _ in range(n)]
         self._working.update(tasks)
         ended = await asyncio.gather(*tasks, return_exceptions=True)
         self._working.difference_update(tasks)
         for error in ended:
             if error is not None:
                 raise error
-        for text, embedded in found.items():
+        for text, embedded in vectors.items():
             if isinstance(embedded, Unembedded):
                 self._failed[text] = embedded
                 self.usage.failures[str(embedded.reason)] += 1
                 self.usage.details.setdefault(str(embedded.reason), embedded.detail)
         if self._renew:
-            self._renewed.update(text for text in found if text not in self._failed)
-        return found
+            self._renewed.update(text for text in vectors if text not in self._failed)
+        return vectors
 
-    async def _work(self, waiting: deque[str], found: dict[str, Embedded]) -> None:
+    async def _work(self, waiting: deque[str], vectors: dict[str, Embedded]) -> None:
         while waiting:
-            found.update(await self._batch(self._next(waiting)))
+            vectors.update(await self._batch(self._next(waiting)))
 
     def _next(self, waiting: deque[str]) -> list[str]:
         batch = [waiting.popleft()]
@@ -190,7 +192,7 @@ class EndpointEmbedder(Embedder):
         return batch
 
     async def _batch(self, texts: Sequence[str]) -> dict[str, Embedded]:
-        """The vectors of a request's texts, or of its halves' where it is turned down."""
+        """The vectors of a request's texts; where it is rejected, those of its halves."""
         encoding = self._encoding
         try:
             return await self._exchange(texts, encoding)
@@ -202,10 +204,10 @@ class EndpointEmbedder(Embedder):
             half = len(texts) // 2
             first = await self._batch(texts[:half])
             second = await self._batch(texts[half:])
-            whole = first | second
-            if not any(isinstance(one, Unembedded) for one in whole.values()):
+            both = first | second
+            if not any(isinstance(one, Unembedded) for one in both.values()):
                 self._most = min(self._most, half)  # it was the number that it did not take
-            return whole
+            return both
         if failure.reason is Reason.SERVER_ERROR and _may_be_one_text(failure):
             self._turned_down += 1
             if self._turned_down >= _HOPELESS and not self._answered:
@@ -213,7 +215,7 @@ class EndpointEmbedder(Embedder):
         return dict.fromkeys(texts, Unembedded(failure.reason, failure.detail))
 
     async def _without_encoding(self, texts: Sequence[str]) -> dict[str, Embedded]:
-        """For servers that do not know how a vector may be written."""
+        """Repeats a request without ``encoding_format``, for servers that do not know it."""
         if self._encoding is not None:
             self._encoding = None
             await self._ledger.reject(self.endpoint.url, self._model, [ENCODING])
@@ -226,51 +228,51 @@ class EndpointEmbedder(Embedder):
 
         async def received(completion: Completion) -> dict[str, Embedded]:
             assert isinstance(completion, VectorReply)
-            return await self._taken(texts, completion)
+            return await self._received(texts, completion)
 
         try:
-            found = await self._sender.send(
+            vectors = await self._sender.send(
                 SendRequest(strict.dumps(body), size, 0, tally, received)
             )
         finally:
             self._count(tally)
-        assert found is not None
-        return found
+        assert vectors is not None
+        return vectors
 
-    async def _taken(self, texts: Sequence[str], reply: VectorReply) -> dict[str, Embedded]:
-        """The vectors of a reply, kept before this returns."""
+    async def _received(self, texts: Sequence[str], reply: VectorReply) -> dict[str, Embedded]:
+        """The vectors of a reply; they are stored before this returns."""
         self._answered = True
         self._width = self._width or len(reply.vectors[0])
-        found: dict[str, Embedded] = {
-            text: self._sound(vector) for text, vector in zip(texts, reply.vectors, strict=True)
+        vectors: dict[str, Embedded] = {
+            text: self._validated(vector) for text, vector in zip(texts, reply.vectors, strict=True)
         }
         shares = _shares(texts, reply.input_tokens)
         now = time.time()
         paid = [
             Paid(text, vector, reply.model, share, self._cost(share), now)
-            for (text, vector), share in zip(found.items(), shares, strict=True)
+            for (text, vector), share in zip(vectors.items(), shares, strict=True)
             if not isinstance(vector, Unembedded)
         ]
         try:
             await self._store.keep(paid)
         except Exception as error:
             # What cannot be kept would be paid for again: nothing more is sent.
-            said = str(error) if isinstance(error, RagassayError) else f"the ledger: {error!r}"
-            self._sender.stop(Reason.CONNECTION, said)
-            raise EndpointError(Reason.CONNECTION, said) from error
-        return found
+            problem = str(error) if isinstance(error, RagassayError) else f"the ledger: {error!r}"
+            self._sender.stop(Reason.CONNECTION, problem)
+            raise EndpointError(Reason.CONNECTION, problem) from error
+        return vectors
 
-    def _sound(self, vector: Vector) -> Embedded:
+    def _validated(self, vector: Vector) -> Embedded:
         if len(vector) != self._width:
-            said = (
+            problem = (
                 f"{self._label} gave a vector of {len(vector)} numbers where {self._width} are "
                 "expected. Where the model behind this name has changed, 'ragassay ledger prune "
                 f"--kind {KIND} --model {shlex.quote(self._model)}' forgets its old vectors."
             )
-            return Unembedded(Reason.UNPARSABLE, said)
+            return Unembedded(Reason.UNPARSABLE, problem)
         if not np.isfinite(vector).all():
-            said = f"{self._label} gave a vector with a number that is not finite"
-            return Unembedded(Reason.UNPARSABLE, said)
+            problem = f"{self._label} gave a vector with a number that is not finite"
+            return Unembedded(Reason.UNPARSABLE, problem)
         return vector
 
     def _cost(self, n: float) -> float | None:
@@ -283,21 +285,21 @@ class EndpointEmbedder(Embedder):
         usage.cost += self._cost(tally.input_tokens) or 0.0
         usage.unpriced += tally.replies * (self._price is None)
 
-    async def _ended(self) -> None:
+    async def _shut_down(self) -> None:
         self._sender.stop(Reason.CONNECTION, INTERRUPTED)
         await asyncio.gather(*self._working, return_exceptions=True)
         await self.endpoint.close()
 
 
 def _may_be_one_text(failure: EndpointError) -> bool:
-    """Whether fewer texts, or other ones, may be taken."""
+    """Whether the endpoint may accept fewer texts, or other ones."""
     if failure.reason in (Reason.REFUSED, Reason.CONTEXT_TOO_LONG):
         return True
     return failure.reason is Reason.SERVER_ERROR and not failure.again
 
 
 def _shares(texts: Sequence[str], total: int) -> list[int]:
-    """A request's tokens, shared among its texts by their length; they add up exactly."""
+    """A request's tokens, divided among its texts by their length; the sum is exact."""
     sizes = np.array([tokens.estimate(text) for text in texts])
     edges = np.rint(np.cumsum(sizes) / max(sizes.sum(), 1e-9) * total).astype(int)
     return [int(share) for share in np.diff(edges, prepend=0)]

@@ -1,8 +1,8 @@
 """How a folder of the sentence-transformers layout makes one vector of a text.
 
 The layout: ``modules.json`` names a transformer, a pooling and perhaps a normalisation, each with
-its own configuration. A plain transformers folder has none of these: there the mean of the tokens
-is taken, as sentence-transformers does.
+its own configuration. A plain transformers folder has none of these; then the mean of the tokens is
+taken, as in sentence-transformers.
 """
 
 from __future__ import annotations
@@ -55,10 +55,11 @@ class Recipe:
 
 
 def read_recipe(folder: Path) -> Recipe:
-    """What the folder's configuration says.
+    """The recipe in a folder's configuration; the defaults for a plain transformers folder.
 
     Raises:
-        Unusable: it says something that is not known here; nothing is left out silently.
+        Unusable: the configuration holds something that is not supported; nothing is ignored
+            silently.
     """
     modules = _json(folder / "modules.json")
     if modules is None:
@@ -82,8 +83,8 @@ def read_recipe(folder: Path) -> Recipe:
     if pooling is None:
         raise Unusable(f"{folder}/modules.json names no pooling")
     settings = _json(folder / transformer / "sentence_bert_config.json") or {}
-    whole = _json(folder / "config_sentence_transformers.json") or {}
-    default = whole.get("default_prompt_name")
+    settings_of_folder = _json(folder / "config_sentence_transformers.json") or {}
+    default = settings_of_folder.get("default_prompt_name")
     return Recipe(
         transformer,
         _poolings(pooling, folder),
@@ -91,7 +92,7 @@ def read_recipe(folder: Path) -> Recipe:
         normalize,
         settings.get("max_seq_length"),
         bool(settings.get("do_lower_case", False)),
-        (whole.get("prompts") or {}).get(default, "") if default else "",
+        (settings_of_folder.get("prompts") or {}).get(default, "") if default else "",
     )
 
 
@@ -106,6 +107,9 @@ def pool(
         poolings: see `Recipe`.
         skipped: tokens at the beginning that do not count (a prompt's); the first token itself is
             always there for ``cls``.
+
+    Returns:
+        Vectors, shape ``(texts, width)``, or that width times the number of poolings.
     """
     import torch
 
@@ -135,20 +139,20 @@ def pool(
 def _poolings(config: Mapping[str, Any], folder: Path) -> tuple[str, ...]:
     named = config.get("pooling_mode")
     if named is not None:
-        found = [named] if isinstance(named, str) else list(named)
+        chosen = [named] if isinstance(named, str) else list(named)
     else:
         flags = [key for key, value in config.items() if key.startswith("pooling_") and value]
-        found = [_MODES.get(key, key) for key in flags]
+        chosen = [_MODES.get(key, key) for key in flags]
         if not any(key.startswith("pooling_mode_") for key in config):
-            found = ["mean"]
-    unknown = [name for name in found if name not in POOLINGS]
-    if unknown or not found:
+            chosen = ["mean"]
+    unknown = [name for name in chosen if name not in POOLINGS]
+    if unknown or not chosen:
         raise Unusable(
             f"{folder} pools in a way that ragassay does not know "
             f"({', '.join(map(str, unknown)) or 'none is switched on'}); there are: "
             f"{', '.join(POOLINGS)}"
         )
-    return tuple(found)
+    return tuple(chosen)
 
 
 def _json(path: Path) -> Any:

@@ -1,6 +1,6 @@
-"""Vectors of tokens that have no room in memory, in a file.
+"""A file for vectors of tokens that have no room in memory.
 
-A pass of a large encoder takes seconds, reading its vectors again a millisecond.
+A pass of a large encoder takes seconds; reading its vectors takes a millisecond.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ if TYPE_CHECKING:
     import torch
 
 _SHARE = 0.5
-"""How much of what is free where temporary files lie may be taken."""
+"""Share of the free space in the folder of temporary files that may be used."""
 
 
 class VectorFile:
     """Tensors of float32, shape (tokens, dimensions), by keys of bytes; each is written once.
 
-    The file has no name and is gone with the process. It takes half of what is free in the folder
-    of temporary files (``TMPDIR``) at most; what then has no room, or cannot be written, is not
-    kept.
+    The file has no name and disappears with the process. It takes at most half of the free space in
+    the folder of temporary files (``TMPDIR``); a tensor without room, or that cannot be written, is
+    not kept.
 
     Args:
-        dimensions: of a vector.
-        device: where tensors come from and go to.
+        dimensions: length of a vector.
+        device: the device of the tensors.
     """
 
     def __init__(self, dimensions: int, device: torch.device) -> None:
@@ -56,7 +56,12 @@ class VectorFile:
         return rows.to(self._device)
 
     def put(self, key: Hashable, value: torch.Tensor) -> None:
-        """Keeps a tensor, if there is room and it is not there yet."""
+        """Keeps a tensor, if there is room and it is not kept yet.
+
+        Args:
+            key: bytes that identify it.
+            value: shape (tokens, dimensions).
+        """
         short = _short(key)
         size = value.numel() * 4
         if self.full or not size or short in self._places:
@@ -80,5 +85,5 @@ class VectorFile:
 
 
 def _short(key: Hashable) -> bytes:
-    """Sixteen bytes for a row of tokens, which itself may be as long as a text."""
+    """Sixteen bytes for a row of tokens, which may be as long as a text."""
     return blake2b(cast(bytes, key), digest_size=16).digest()

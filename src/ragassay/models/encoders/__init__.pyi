@@ -1,9 +1,9 @@
 from .baselines import Baseline as Baseline, baseline as baseline, has_baseline as has_baseline
 from .encoder import Encoder as Encoder
 from .layers import RECOMMENDED as RECOMMENDED, layer_for as layer_for
-from .loading import tokenizer_of as tokenizer_of, whole_encoder as whole_encoder
+from .loading import load_encoder as load_encoder, tokenizer_of as tokenizer_of
 from .memory import ByteCache as ByteCache
 from .reading import Reading as Reading
-from .tensors import INDEX as INDEX, WHOLE as WHOLE, tensors_of as tensors_of
+from .tensors import INDEX as INDEX, SINGLE as SINGLE, tensors_of as tensors_of
 from .token_matching import Idf as Idf, Match as Match, Pair as Pair, compare as compare
 from .token_rows import padded as padded

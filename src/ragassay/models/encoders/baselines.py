@@ -1,7 +1,7 @@
 """BERTScore's baselines: what random pairs of sentences score, by language, model and layer.
 
-The numbers are bert-score's own, published with its version 0.3.13; a file in its form can stand in
-for them. Nothing is fetched.
+The numbers are bert-score's own, published with its version 0.3.13; a file in its form can replace
+them. Nothing is downloaded.
 """
 
 from __future__ import annotations
@@ -28,14 +28,22 @@ class Baseline:
     f: float
 
     def rescaled(self, p: float, r: float, f: float) -> tuple[float, float, float]:
-        """The values stretched so that the baseline is 0 and equal texts stay 1.
+        """The values rescaled so that the baseline becomes 0 and 1 stays 1.
 
-        The lower end moves with the model: a cosine of -1 may become -3 and less.
+        The lower bound depends on the model: a cosine of -1 may become -3 or less.
+
+        Args:
+            p: raw precision.
+            r: raw recall.
+            f: raw F.
+
+        Returns:
+            Rescaled precision, recall and F.
         """
-        found = (
+        rescaled = (
             (x - b) / (1 - b) for x, b in zip((p, r, f), (self.p, self.r, self.f), strict=True)
         )
-        return tuple(found)  # type: ignore[return-value]
+        return tuple(rescaled)  # type: ignore[return-value]
 
 
 def baseline(lang: str, model: str, layer: int, file: str = "") -> Baseline:
@@ -70,20 +78,25 @@ def baseline(lang: str, model: str, layer: int, file: str = "") -> Baseline:
 
 
 def has_baseline(lang: str, model: str) -> bool:
-    """Whether a baseline of a language and model is bundled."""
+    """Whether a baseline of a language and model is bundled.
+
+    Args:
+        lang: ``en``, ``zh``, ``en-sci`` ...
+        model: name on the hub, with or without a commit.
+    """
     return (lang.casefold(), listed_name(model)) in _bundled()
 
 
 @cache
 def _bundled() -> Mapping[tuple[str, str], tuple[Baseline, ...]]:
-    found = {}
+    baselines = {}
     text = files("ragassay.models").joinpath("baselines.tsv").read_text(encoding="utf-8")
     for line in text.splitlines():
         if line.startswith("#"):
             continue
         lang, model, *layers = line.split("\t")
-        found[lang, model] = tuple(Baseline(*map(float, cell.split(","))) for cell in layers)
-    return found
+        baselines[lang, model] = tuple(Baseline(*map(float, cell.split(","))) for cell in layers)
+    return baselines
 
 
 def _from(path: Path, layer: int) -> Baseline:

@@ -1,11 +1,11 @@
 """A text encoder cut at a layer: from texts to their tokens and those tokens' vectors.
 
-The layers above are not even loaded, as bert-score drops them: what comes out is what the cut model
-gives, a final normalisation included where it has one (T5).
+The layers above are not loaded, as in bert-score: the vectors are the output of the cut model,
+including a final normalisation where it has one (T5).
 
-Long texts: what goes beyond a model's real maximum is cut off at the end, and `Tokens.whole` tells.
-The maximum is what the tokeniser states; where it states none, the number of positions in the
-model's configuration; never more than the model has positions for.
+Long texts are cut off at the model's real maximum, and `Tokens.complete` tells whether one was. The
+maximum is the tokeniser's; where it states none, the number of positions in the model's
+configuration; never more than the model has positions for.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy as np
 
 from ragassay.models.device import Batches, device_of, dtype_of, loading, overflow, running
 from ragassay.models.embedders import VectorFile
-from ragassay.models.encoders.loading import tokenizer_of, whole_encoder
+from ragassay.models.encoders.loading import load_encoder, tokenizer_of
 from ragassay.models.encoders.memory import ByteCache
 from ragassay.models.encoders.token_rows import padded
 from ragassay.models.model_options import ModelOptions
@@ -41,21 +41,21 @@ _PREFIXED = frozenset({"gpt2", "roberta"})
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """A text as a model reads it.
+    """A text in the form that a model reads.
 
     Attributes:
         ids: one number a token, those that mark beginning and end included; shape (n,).
-        whole: whether the whole text is there, nothing cut off.
+        complete: whether nothing of the text is cut off.
         empty: whether there is no token but those marks.
     """
 
     ids: np.ndarray[Any, np.dtype[np.int32]]
-    whole: bool
+    complete: bool
     empty: bool
 
     @property
     def key(self) -> bytes:
-        """Tells this row of tokens from every other."""
+        """Identifies this row of tokens."""
         return self.ids.tobytes()
 
     def __len__(self) -> int:
@@ -63,13 +63,10 @@ class Tokens:
 
 
 class Encoder:
-    """An encoder's first layers. Each row of tokens goes through them once: vectors that have no
-    room in memory wait on disk, as long as there is room.
+    """An encoder's first layers.
 
-    Args:
-        options: where weights are and how models run.
-        weights: which model.
-        layer: how many of its layers are used; 0 gives the embeddings themselves, ``None`` all.
+    Each row of tokens goes through them once: vectors that have no room in memory are kept on disk,
+    as long as there is room.
 
     Attributes:
         dimensions: length of a vector.
@@ -78,9 +75,14 @@ class Encoder:
             ``sep``): they can be matched, but have no weight.
         n_encoded: texts that went through the model so far.
 
+    Args:
+        options: where weights are and how models run.
+        weights: the model.
+        layer: how many of its layers are used; 0 gives the embeddings themselves, ``None`` all.
+
     Raises:
-        Unavailable: a package or the model is not here, or it has no such layer.
-        UsageError: the device or the precision is not there.
+        Unavailable: a package or the model is not available, or it has no such layer.
+        UsageError: the device or the precision is not available.
     """
 
     def __init__(self, options: ModelOptions, weights: Weights, layer: int | None) -> None:
@@ -89,15 +91,15 @@ class Encoder:
         self.device = device_of(options)
         self._dtype = dtype_of(options)
         with loading(self.device):
-            self._model = whole_encoder(folder, self._dtype, layer).to(self.device)
+            self._model = load_encoder(folder, self._dtype, layer).to(self.device)
         prefix = {"add_prefix_space": True} if self._model.config.model_type in _PREFIXED else {}
         self._tokenizer = tokenizer_of(folder, **prefix)
         self.dimensions = int(self._model.config.hidden_size)
         self.longest = _longest(self._tokenizer, self._model)
-        told = self._tokenizer
-        self.marks = _present(told.cls_token_id, told.sep_token_id)
+        tokenizer = self._tokenizer
+        self.marks = _present(tokenizer.cls_token_id, tokenizer.sep_token_id)
         self._nothing = self.marks | _present(
-            told.bos_token_id, told.eos_token_id, told.pad_token_id
+            tokenizer.bos_token_id, tokenizer.eos_token_id, tokenizer.pad_token_id
         )
         self.n_encoded = 0
         beyond = VectorFile(self.dimensions, self.device)
@@ -106,61 +108,61 @@ class Encoder:
         self._lock = threading.Lock()
 
     def tokens(self, texts: Sequence[str]) -> list[Tokens]:
-        """Each text as the model reads it, white space around it dropped."""
-        found: list[Tokens] = []
+        """Each text in the form that the model reads, without surrounding white space."""
+        rows: list[Tokens] = []
         with self._lock:
             for begin in range(0, len(texts), _PIECE):
-                found += self._tokenised([text.strip() for text in texts[begin : begin + _PIECE]])
-        return found
+                rows += self._tokenised([text.strip() for text in texts[begin : begin + _PIECE]])
+        return rows
 
     def vectors(self, rows: Sequence[Tokens]) -> list[torch.Tensor]:
         """The vectors of each row's tokens: float32, of length 1, shape (tokens, dimensions).
 
-        Rows that are alike are encoded once and share one tensor, which must not be changed.
+        Equal rows are encoded once and share one tensor, which must not be changed.
 
         Raises:
             MemoryError: a single text does not fit into the device's memory.
             Unusable: the model cannot run in this precision.
         """
         with self._lock:
-            found: dict[bytes, torch.Tensor] = {}
+            by_key: dict[bytes, torch.Tensor] = {}
             missing: dict[bytes, Tokens] = {}
             for row in rows:
                 key = row.key
-                if key in found or key in missing:
+                if key in by_key or key in missing:
                     continue
                 kept = self.cache.get(key)
                 if kept is None:
                     missing[key] = row
                 else:
-                    found[key] = kept
+                    by_key[key] = kept
             lacking = list(missing.values())
             forward = partial(self._forward, lacking)
             made = self._batches.run([len(row) for row in lacking], forward)
             for key, one in zip(missing, made, strict=True):
-                found[key] = one
+                by_key[key] = one
                 self.cache.put(key, one, self.size(len(one)))
-            return [found[row.key] for row in rows]
+            return [by_key[row.key] for row in rows]
 
     @property
     def overflow(self) -> str:
-        """What to say where vectors are not finite."""
+        """The message for vectors that are not finite."""
         return overflow(self._dtype)
 
     def size(self, n_tokens: int) -> int:
-        """Bytes that the vectors of so many tokens take."""
+        """Bytes that the vectors of ``n_tokens`` tokens take."""
         return n_tokens * self.dimensions * 4
 
     def _tokenised(self, texts: Sequence[str]) -> Iterator[Tokens]:
-        """Cuts only what is too long, so that it is known what was cut."""
+        """Cuts only texts that are too long, so that it is known which were cut."""
         cut = self._tokenizer
         rows = cut(list(texts), add_special_tokens=True, truncation=False, verbose=False)
         for text, row in zip(texts, rows["input_ids"], strict=True):
-            whole = self.longest is None or len(row) <= self.longest
-            if not whole:
+            complete = self.longest is None or len(row) <= self.longest
+            if not complete:
                 row = cut(text, truncation=True, max_length=self.longest)["input_ids"]
             ids = np.asarray(row, np.int32)
-            yield Tokens(ids, whole, self._nothing.issuperset(row))
+            yield Tokens(ids, complete, self._nothing.issuperset(row))
 
     def _forward(self, rows: Sequence[Tokens], batch: Sequence[int]) -> list[torch.Tensor]:
         import torch
@@ -172,9 +174,9 @@ class Encoder:
             out = self._model(**given)[0].float()
             out = torch.nn.functional.normalize(out, dim=-1)
             # Copies: a view would keep the whole padded batch in memory.
-            found = [out[place, :n].clone() for place, n in enumerate(lengths)]
+            copies = [out[place, :n].clone() for place, n in enumerate(lengths)]
         self.n_encoded += len(batch)
-        return found
+        return copies
 
 
 def _longest(tokenizer: Any, model: Any) -> int | None:

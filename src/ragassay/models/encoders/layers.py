@@ -1,6 +1,6 @@
 """The layer of each model whose BERTScores agree best with people's judgments.
 
-By bert-score 0.3.13, which chose each by its correlation with the judgments of WMT16.
+Taken from bert-score 0.3.13, which chose each by its correlation with the judgments of WMT16.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from ragassay.models.weights import Weights
 
 
 def layer_for(model: str) -> int | None:
-    """The recommended layer (0 is the embeddings' own), ``None`` where nobody recommends one.
+    """The recommended layer (0 is the embeddings' own); ``None`` where none is recommended.
 
     Args:
         model: name on the hub, with or without a commit.
@@ -20,8 +20,8 @@ def layer_for(model: str) -> int | None:
 
 
 def listed_name(model: str) -> str:
-    """The name by which bert-score lists a model: without its commit, and without the maker that
-    the hub has since put before names such as ``roberta-large``."""
+    """bert-score's name of a model: without its commit, and without the owner that the hub has
+    since put before names such as ``roberta-large``."""
     name = Weights.parse(model).name
     maker, _, rest = name.partition("/")
     return rest if maker in _MAKERS else name

@@ -1,4 +1,4 @@
-"""Loading an encoder from a folder, whole and without a word."""
+"""Loading an encoder from a folder, complete and without messages of the library."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ if TYPE_CHECKING:
     import torch
 
 _UNUSED = ("pooler.", "lm_head.", "cls.", "classifier.")
-"""Parts that stand above the last layer: whether they are in the file is all one."""
+"""Parts above the last layer, which are not used: the file may lack them."""
 
 _POINTER = b"version https://git-lfs"
 
 
-def whole_encoder(folder: Path, dtype: torch.dtype, layers: int | None = None) -> Any:
-    """The encoder with all its weights: a missing one would be a random number.
+def load_encoder(folder: Path, dtype: torch.dtype, layers: int | None = None) -> Any:
+    """An encoder with all its weights; a missing weight would be a random number.
 
     Args:
-        folder: of the model.
+        folder: the model's folder.
         dtype: precision of its numbers.
-        layers: only its first so many layers are loaded (0: its embeddings); all where left out.
+        layers: how many of its first layers are loaded (0: its embeddings); all by default.
 
     Raises:
-        Unavailable: a package is missing that it needs.
+        Unavailable: a package that it needs is missing.
         Unusable: it cannot be loaded, has no such layer, or a weight is missing or has another
             shape.
     """
@@ -42,7 +42,7 @@ def whole_encoder(folder: Path, dtype: torch.dtype, layers: int | None = None) -
                 _cut(config, layers, folder)
             kind = AutoModelForTextEncoding if "t5" in config.model_type else AutoModel
         with _readable(_weights_in(folder)):
-            model, told = kind.from_pretrained(
+            model, report = kind.from_pretrained(
                 folder,
                 config=config,
                 dtype=dtype,
@@ -50,8 +50,8 @@ def whole_encoder(folder: Path, dtype: torch.dtype, layers: int | None = None) -
                 ignore_mismatched_sizes=True,  # they are told of below
                 local_files_only=True,
             )
-    absent = sorted(key for key in told["missing_keys"] if not key.startswith(_UNUSED))
-    absent += sorted(key for key, *_ in told["mismatched_keys"] if not key.startswith(_UNUSED))
+    absent = sorted(key for key in report["missing_keys"] if not key.startswith(_UNUSED))
+    absent += sorted(key for key, *_ in report["mismatched_keys"] if not key.startswith(_UNUSED))
     if absent:
         raise Unusable(
             f"the weights in {folder} do not fit the model that its config.json describes "
@@ -63,9 +63,12 @@ def whole_encoder(folder: Path, dtype: torch.dtype, layers: int | None = None) -
 
 
 def _one_precision(model: Any, dtype: torch.dtype) -> None:
-    """Some classes make a few of their numbers in single precision whatever is asked (DeBERTa's
-    biases, XLNet's projections), and cannot multiply them by others then. What the library keeps in
-    single on purpose, because it overflows otherwise, stays."""
+    """Converts all numbers to one precision.
+
+    Some classes make a few of their numbers in single precision whatever is asked (DeBERTa's
+    biases, XLNet's projections), and then cannot multiply them by others. Numbers that the library
+    keeps in single on purpose, because they overflow otherwise, stay so.
+    """
     import torch
 
     kept = set(getattr(model, "_keep_in_fp32_modules_strict", None) or ())
@@ -87,10 +90,14 @@ def _cut(config: Any, layers: int, folder: Path) -> None:
 
 
 def tokenizer_of(folder: Path, **options: bool) -> Any:
-    """The folder's tokeniser, with options of its own (``add_prefix_space``).
+    """The folder's tokeniser.
+
+    Args:
+        folder: the model's folder.
+        **options: the tokeniser's own options (``add_prefix_space``).
 
     Raises:
-        Unavailable: a package is missing that it needs.
+        Unavailable: a package that it needs is missing.
         Unusable: there is none that can be read.
     """
     from transformers import AutoTokenizer
@@ -101,7 +108,7 @@ def tokenizer_of(folder: Path, **options: bool) -> Any:
 
 @contextmanager
 def _readable(place: Path, what: str = "") -> Iterator[None]:
-    """Whatever error the library raises about a file becomes one sentence that names the file: each
+    """Turns any error of the library about a file into one sentence that names the file: each
     format fails in its own way."""
     try:
         yield
@@ -119,12 +126,12 @@ def _readable(place: Path, what: str = "") -> Iterator[None]:
 
 
 def _weights_in(folder: Path) -> Path:
-    """The file of the folder's weights, or their list, that the library takes."""
+    """The file of the folder's weights, or their index, that the library takes."""
     return next((folder / name for name in WEIGHT_FILES if (folder / name).is_file()), folder)
 
 
 def _why(place: Path, error: Exception) -> str:
-    """In a few words what is wrong with a file."""
+    """What is wrong with a file, in a few words."""
     if place.is_file():
         with place.open("rb") as stream:
             begin = stream.read(len(_POINTER))
@@ -139,8 +146,7 @@ def _why(place: Path, error: Exception) -> str:
 
 @contextmanager
 def quietly() -> Iterator[None]:
-    """transformers draws bars and reports what is left out on purpose: neither is for the users of
-    a metric."""
+    """Silences transformers' progress bars and reports, which are not for the users of a metric."""
     from transformers.utils import logging
 
     level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()

@@ -1,4 +1,4 @@
-"""What a model has found, kept for the next who asks, up to so many bytes."""
+"""Caches of a model's results, up to a number of bytes."""
 
 from __future__ import annotations
 
@@ -10,23 +10,28 @@ V = TypeVar("V")
 
 
 class Store(Protocol[V]):
-    """A further place for values."""
+    """A second place for values that have no room in a cache."""
 
     def get(self, key: Hashable) -> V | None:
         """The value; ``None`` where it is not kept."""
 
     def put(self, key: Hashable, value: V) -> None:
-        """Keeps a value, if there is room."""
+        """Keeps a value, if there is room.
+
+        Args:
+            key: identifies the value.
+            value: the value.
+        """
 
 
 class ByteCache(Generic[V]):
-    """Keeps values up to a number of bytes; the one unused for longest goes first.
+    """Keeps values up to a number of bytes; the one unused for longest is dropped first.
 
-    A value larger than the whole cache is not kept in it.
+    A value larger than the cache is not kept in it.
 
     Args:
-        limit: bytes at most.
-        beyond: where values go that have no room here, and are looked for.
+        limit: most bytes.
+        beyond: takes values that have no room here, and is searched for them.
     """
 
     def __init__(self, limit: int, beyond: Store[V] | None = None) -> None:
@@ -39,15 +44,21 @@ class ByteCache(Generic[V]):
         return len(self._values)
 
     def get(self, key: Hashable) -> V | None:
-        """The value, which counts as used now; ``None`` where it is not kept."""
-        found = self._values.get(key)
-        if found is None:
+        """The value, which then counts as just used; ``None`` where it is not kept."""
+        entry = self._values.get(key)
+        if entry is None:
             return None if self._beyond is None else self._beyond.get(key)
         self._values.move_to_end(key)
-        return found[0]
+        return entry[0]
 
     def put(self, key: Hashable, value: V, size: int) -> None:
-        """Keeps a value of ``size`` bytes, in place of what was unused for longest."""
+        """Keeps a value and drops those unused for longest where there is no room.
+
+        Args:
+            key: identifies the value.
+            value: the value.
+            size: its size in bytes.
+        """
         before = self._values.pop(key, None)
         if before is not None:
             self.size -= before[1]

@@ -1,4 +1,4 @@
-"""How many of the texts that a model read were too long for it, for a report."""
+"""Counts the texts that were too long for a model, for a report."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from ragassay.models.weights import Weights, label_of
 
 
 class Reading:
-    """What of a run's texts a model read. One serves all layers of the model.
+    """The texts of a run that a model read, and which of them were cut. One serves all layers of
+    the model.
 
     Args:
         options: where the model is.
@@ -22,7 +23,7 @@ class Reading:
     def __init__(self, options: ModelOptions, weights: Weights) -> None:
         self._options, self._weights = options, weights
         self._longest: int | None = None
-        self._whole: dict[bytes, bool] = {}
+        self._complete: dict[bytes, bool] = {}
         self._lock = threading.Lock()
 
     def add(self, texts: Iterable[tuple[str, bool]], longest: int | None) -> None:
@@ -32,16 +33,16 @@ class Reading:
             texts: each with whether it was cut.
             longest: most tokens of a text that the model reads.
         """
-        found = {_name(text): not cut for text, cut in dict(texts).items()}
+        complete = {_name(text): not cut for text, cut in dict(texts).items()}
         with self._lock:
             self._longest = longest
-            self._whole.update(found)
+            self._complete.update(complete)
 
     def remarks(self) -> Sequence[str]:
-        """How many texts were cut since this was last asked for; nothing where none was."""
+        """How many texts were cut since the last call; nothing where none was."""
         with self._lock:
-            n, cut = len(self._whole), sum(not whole for whole in self._whole.values())
-            self._whole.clear()
+            n, cut = len(self._complete), sum(not complete for complete in self._complete.values())
+            self._complete.clear()
         if not cut:
             return ()
         label = label_of(self._weights, self._options.folders)
@@ -53,5 +54,5 @@ class Reading:
 
 
 def _name(text: str) -> bytes:
-    """Stands for the text, which need not be kept."""
+    """A key that replaces the text, so that the text need not be kept."""
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()

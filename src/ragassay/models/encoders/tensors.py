@@ -1,4 +1,4 @@
-"""The numbers of a model, by their names, from safetensors: files that can hold nothing else."""
+"""The numbers of a model, by their names, from safetensors, a format that cannot hold code."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ragassay.models.weights import Unusable
 if TYPE_CHECKING:
     from torch import Tensor
 
-WHOLE, INDEX = "model.safetensors", "model.safetensors.index.json"
+SINGLE, INDEX = "model.safetensors", "model.safetensors.index.json"
 """One file, or the list of several."""
 
 
@@ -23,7 +23,7 @@ def tensors_of(folder: Path) -> dict[str, Tensor]:
         Unusable: the files are missing or damaged.
     """
     try:
-        for name in (WHOLE, INDEX):
+        for name in (SINGLE, INDEX):
             if (folder / name).is_file():
                 return _read(folder / name)
     except Unusable:
@@ -31,21 +31,21 @@ def tensors_of(folder: Path) -> dict[str, Tensor]:
     except Exception as error:  # each format fails in its own way
         if out_of_memory(error):
             raise
-        said = (str(error).splitlines() or [type(error).__name__])[0]
-        raise Unusable(f"{folder / name} is damaged ({said}); copy or fetch it again") from error
-    raise Unusable(f"{folder} holds no weights as safetensors ({WHOLE} or {INDEX})")
+        problem = (str(error).splitlines() or [type(error).__name__])[0]
+        raise Unusable(f"{folder / name} is damaged ({problem}); copy or fetch it again") from error
+    raise Unusable(f"{folder} holds no weights as safetensors ({SINGLE} or {INDEX})")
 
 
 def _read(path: Path) -> dict[str, Tensor]:
     from safetensors.torch import load_file
 
-    if path.name == WHOLE:
+    if path.name == SINGLE:
         return dict(load_file(path))
     listed: dict[str, str] = json.loads(path.read_text(encoding="utf-8"))["weight_map"]
-    found: dict[str, Tensor] = {}
+    tensors: dict[str, Tensor] = {}
     for name in sorted(set(listed.values())):
         piece = path.parent / name
         if not piece.is_file():
             raise Unusable(f"{path.parent} lacks {name}, which {path.name} lists")
-        found.update(load_file(piece))
-    return found
+        tensors.update(load_file(piece))
+    return tensors

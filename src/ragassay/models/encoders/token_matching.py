@@ -31,7 +31,7 @@ _PIECE = 1_024
 
 
 class Match(NamedTuple):
-    """How like two texts are.
+    """How similar two texts are.
 
     Attributes:
         p: how well the candidate's tokens are matched in the reference, from -1 to 1.
@@ -51,7 +51,7 @@ class Match(NamedTuple):
 
 @dataclass(frozen=True)
 class Idf:
-    """How much a token tells: the log of how seldom it occurs in a run's references.
+    """The weight of a token: the log of how seldom it occurs in a run's references.
 
     Attributes:
         n: references that were counted.
@@ -63,7 +63,12 @@ class Idf:
 
     @classmethod
     def of(cls, encoder: Encoder, references: Iterable[str]) -> Idf:
-        """Counts references, each as often as it is given."""
+        """Counts the references that hold each token; a repeated reference counts each time.
+
+        Args:
+            encoder: cuts texts into tokens.
+            references: the texts.
+        """
         n, counts = 0, Counter[int]()
         texts = iter(references)
         while piece := list(islice(texts, _PIECE)):
@@ -73,7 +78,7 @@ class Idf:
         return cls(n, counts)
 
     def weights(self, row: Tokens) -> np.ndarray:
-        """The weight of each token; one that no reference holds weighs most."""
+        """The weight of each token, shape (n,); a token that no reference holds has the largest."""
         of = {one: log((self.n + 1) / (self.counts[one] + 1)) for one in set(row.ids.tolist())}
         return np.array([of[one] for one in row.ids.tolist()], np.float32)
 
@@ -101,26 +106,26 @@ def compare(encoder: Encoder, pairs: Sequence[Pair], idf: Idf | None = None) -> 
     """
     texts = list(dict.fromkeys(text for pair in pairs for text in pair))
     rows = dict(zip(texts, encoder.tokens(texts), strict=True))
-    found: list[Match | None] = [None] * len(pairs)
+    matches: list[Match | None] = [None] * len(pairs)
     batches = Batches(encoder.device)
     todo = []
     for at, (candidate, reference) in enumerate(pairs):
         if rows[candidate].empty or rows[reference].empty:
-            cut = (not rows[candidate].whole, not rows[reference].whole)
-            found[at] = Match(0.0, 0.0, 0.0, cut, True)
+            cut = (not rows[candidate].complete, not rows[reference].complete)
+            matches[at] = Match(0.0, 0.0, 0.0, cut, True)
         else:
             todo.append(at)
     for group in _fitting(encoder, todo, pairs, rows):
         chosen = [(rows[pairs[at][0]], rows[pairs[at][1]]) for at in group]
         for at, match in zip(group, _matched(encoder, batches, chosen, idf), strict=True):
-            found[at] = match
-    return found
+            matches[at] = match
+    return matches
 
 
 def _fitting(
     encoder: Encoder, todo: Sequence[int], pairs: Sequence[Pair], rows: dict[str, Tokens]
 ) -> Iterator[list[int]]:
-    """Groups of pairs whose vectors fit into half the cache; a pair at least."""
+    """Groups of one or more pairs whose vectors fit into half the cache."""
     room = encoder.cache.limit // 2
     group: list[int] = []
     texts: set[str] = set()
@@ -146,7 +151,7 @@ def _matched(
     pairs: Sequence[tuple[Tokens, Tokens]],
     idf: Idf | None,
 ) -> list[Match | None]:
-    """The pairs' matches; those of like length go together."""
+    """The pairs' matches; pairs of similar length go together."""
     rows = list({id(row): row for pair in pairs for row in pair}.values())
     place = {id(row): at for at, row in enumerate(rows)}
     vectors = encoder.vectors(rows)
@@ -157,16 +162,16 @@ def _matched(
         values = _greedy(
             *(_padded(encoder, vectors, weights, side) for side in sides)  # candidates, references
         )
-        found: list[Match | None] = []
+        matches: list[Match | None] = []
         for at, (p, r, f), one, other in zip(batch, values, *sides, strict=True):
             if not (weights[one].any() and weights[other].any()):
-                found.append(None)
+                matches.append(None)
                 continue
             if not (isfinite(p) and isfinite(r)):
                 raise FloatingPointError(encoder.overflow)  # costs the sample that has this pair
-            cut = (not pairs[at][0].whole, not pairs[at][1].whole)
-            found.append(Match(p, r, f, cut))
-        return found
+            cut = (not pairs[at][0].complete, not pairs[at][1].complete)
+            matches.append(Match(p, r, f, cut))
+        return matches
 
     return batches.run([len(one) + len(other) for one, other in pairs], forward)
 
@@ -186,7 +191,7 @@ class _Side(NamedTuple):
 
 
 def _shares(encoder: Encoder, row: Tokens, idf: Idf | None) -> np.ndarray:
-    """Each token's share of its text's weight; all 0 where none has any."""
+    """Each token's share of its text's weight; all 0 where no token has any weight."""
     if idf is None:
         weights = (~np.isin(row.ids, list(encoder.marks))).astype(np.float32)
     else:
@@ -228,15 +233,17 @@ def _greedy(candidate: _Side, reference: _Side) -> list[list[float]]:
     import torch
 
     with torch.inference_mode():
-        alike = torch.bmm(candidate.vectors, reference.vectors.transpose(1, 2))
-        p = _best(alike, reference.there[:, None, :], 2, candidate)
-        r = _best(alike, candidate.there[:, :, None], 1, reference)
+        similarities = torch.bmm(candidate.vectors, reference.vectors.transpose(1, 2))
+        p = _best(similarities, reference.there[:, None, :], 2, candidate)
+        r = _best(similarities, candidate.there[:, :, None], 1, reference)
         f = torch.nan_to_num(2 * p * r / (p + r), nan=0.0, posinf=0.0, neginf=0.0)
         values: list[list[float]] = torch.stack([p, r, f], 1).tolist()
     return values
 
 
-def _best(alike: torch.Tensor, may: torch.Tensor, over: int, side: _Side) -> torch.Tensor:
+def _best(
+    similarities: torch.Tensor, allowed: torch.Tensor, over: int, side: _Side
+) -> torch.Tensor:
     """The weighted mean of each token's best match among the true tokens of the other text."""
-    best = alike.masked_fill(~may, -2).amax(over)
+    best = similarities.masked_fill(~allowed, -2).amax(over)
     return (best * side.weights).sum(1).clamp(-1, 1)

@@ -1,4 +1,4 @@
-"""Rows of tokens as a model takes them: of one length, with a mask."""
+"""Rows of tokens in the form that a model takes: of one length, with a mask."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def padded(
     rows: Sequence[ArrayLike], lengths: Sequence[int], device: torch.device, pad: int = 0
 ) -> dict[str, torch.Tensor]:
-    """What a model is called with.
+    """The arguments with which a model is called.
 
     Args:
         rows: token numbers, as many as ``lengths`` says.

@@ -1,7 +1,7 @@
-"""Downloading a model, which happens only when a user says so.
+"""Downloading a model, which happens only on a user's command.
 
-Only the files that are needed are taken: configuration, tokenizer, and the weights once, as
-safetensors where there are any. Code that lies beside them is left where it is.
+Only needed files are taken: configuration, tokenizer, and the weights once, as safetensors where
+there are any. Code in the repository is not downloaded.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 
 from ragassay.counts import plural
 from ragassay.errors import UsageError
-from ragassay.models.encoders import INDEX, WHOLE
+from ragassay.models.encoders import INDEX, SINGLE
 from ragassay.models.weights.known import facts
 from ragassay.models.weights.weight_files import CONFIG, Unavailable, Weights, folder_of, place_of
 
@@ -39,7 +39,7 @@ _PICKLED, _PICKLED_INDEX = "pytorch_model.bin", "pytorch_model.bin.index.json"
 
 @dataclass(frozen=True)
 class Fetched:
-    """What lies on this machine now.
+    """A model that is now on this machine.
 
     Attributes:
         weights: the model, with the commit that was taken.
@@ -60,23 +60,23 @@ def needed(names: Iterable[str], *, tokenizer: bool = False) -> list[str]:
         tokenizer: take the tokenizer and the configuration only.
     """
     there = sorted(names)
-    found = [name for name in there if name in TOKENIZERS or name == CONFIG]
+    chosen = [name for name in there if name in TOKENIZERS or name == CONFIG]
     if tokenizer:
-        return found
-    found += [name for name in there if name in _CONFIGS and name != CONFIG]
-    found += _weights([name for name in there if "/" not in name])
+        return chosen
+    chosen += [name for name in there if name in _CONFIGS and name != CONFIG]
+    chosen += _weights([name for name in there if "/" not in name])
     modules = sorted({match[0] for name in there if (match := _MODULE.match(name))})
     for module in modules:
         inside = {name.removeprefix(module): name for name in there if name.startswith(module)}
-        found += [inside[name] for name in (CONFIG, *_weights(inside)) if name in inside]
-    return found
+        chosen += [inside[name] for name in (CONFIG, *_weights(inside)) if name in inside]
+    return chosen
 
 
 def _weights(names: Iterable[str]) -> list[str]:
-    """The files of the first form of weights that is there."""
+    """The files of the first form of weights in a repository."""
     there = list(names)
-    if WHOLE in there:
-        return [WHOLE]
+    if SINGLE in there:
+        return [SINGLE]
     pieces = {kind: [n for n in there if _is_piece(n, kind)] for kind in ("safetensors", "bin")}
     if INDEX in there:
         return [INDEX, *pieces["safetensors"]]
@@ -86,24 +86,27 @@ def _weights(names: Iterable[str]) -> list[str]:
 
 
 def _is_piece(name: str, kind: str) -> bool:
-    found = _PIECE.fullmatch(name)
-    return found is not None and found[1] == kind
+    match = _PIECE.fullmatch(name)
+    return match is not None and match[1] == kind
 
 
 def fetch(
     weights: Weights,
     folder: Path | None = None,
-    told: Callable[[str], None] = lambda sentence: None,
+    notify: Callable[[str], None] = lambda sentence: None,
 ) -> list[Fetched]:
     """Downloads a model, and what it needs of others, into the hub's cache or a folder.
 
-    What is here already is not downloaded again. The hub's own settings count: ``HF_HOME``,
-    ``HF_TOKEN``, ``HF_ENDPOINT``, ``HF_HUB_OFFLINE``.
+    What is on this machine already is not downloaded again. The hub's own settings count:
+    ``HF_HOME``, ``HF_TOKEN``, ``HF_ENDPOINT``, ``HF_HUB_OFFLINE``.
 
     Args:
-        weights: which; the newest commit where none is named.
+        weights: the model; the newest commit where none is named.
         folder: where to put it, instead of the cache.
-        told: hears what is about to be downloaded.
+        notify: called with a sentence about each download before it begins.
+
+    Returns:
+        The model, then those of which it needs files.
 
     Raises:
         UsageError: no package, no network, no such model or commit, or no right to have it.
@@ -116,24 +119,24 @@ def fetch(
 
     known = facts(weights)
     if is_offline_mode():
-        found = [_already(weights, known.tokenizer, folder)]
+        fetched = [_already(weights, known.tokenizer, folder)]
     else:
         try:
-            found = [_download(weights, folder, told, tokenizer=known.tokenizer)]
+            fetched = [_download(weights, folder, notify, tokenizer=known.tokenizer)]
         except _UnreachableError as error:
             try:
-                found = [_already(weights, known.tokenizer, folder)]
+                fetched = [_already(weights, known.tokenizer, folder)]
             except UsageError:
                 raise error from None
-            told(f"{error} What is here is not asked for again.")
+            notify(f"{error} What is here is not asked for again.")
     for name in known.companions:
         other = Weights.parse(name)
         if folder is None:
-            found += fetch(other, None, told)
+            fetched += fetch(other, None, notify)
         elif not is_offline_mode():
             # Beside the weights only the tokenizer has a place: the configuration is the model's.
-            found.append(_download(other, folder, told, tokenizer=True, beside=True))
-    return found
+            fetched.append(_download(other, folder, notify, tokenizer=True, beside=True))
+    return fetched
 
 
 class _UnreachableError(UsageError):
@@ -141,7 +144,7 @@ class _UnreachableError(UsageError):
 
 
 def _already(weights: Weights, tokenizer: bool, folder: Path | None) -> Fetched:
-    """The model as it is on this machine, where the hub may not or cannot be asked."""
+    """The model on this machine, where the hub may not or cannot be asked."""
     try:
         folders = {} if folder is None else {weights.name: str(folder)}
         place = (place_of if tokenizer else folder_of)(weights, folders)
@@ -157,7 +160,7 @@ def _already(weights: Weights, tokenizer: bool, folder: Path | None) -> Fetched:
 def _download(
     weights: Weights,
     folder: Path | None,
-    told: Callable[[str], None],
+    notify: Callable[[str], None],
     *,
     tokenizer: bool,
     beside: bool = False,
@@ -180,7 +183,7 @@ def _download(
             )
         taken = Weights(weights.name, info.sha or weights.revision)
         size = sum(sizes[name] for name in names)
-        told(f"{taken}: {plural(len(names), 'file')}, {readable(size)}")
+        notify(f"{taken}: {plural(len(names), 'file')}, {readable(size)}")
         place = snapshot_download(
             weights.name,
             revision=taken.revision,
@@ -198,7 +201,8 @@ def _download(
 
 
 def _explained(error: Exception, weights: Weights) -> Exception:
-    """A failure of the download in one sentence; what is none of the hub's is left as it is."""
+    """A failure of the download as one sentence; an error that is not the hub's is returned
+    unchanged."""
     from huggingface_hub import constants, errors
 
     at = os.environ.get("HF_ENDPOINT") or constants.ENDPOINT
@@ -229,7 +233,7 @@ def _explained(error: Exception, weights: Weights) -> Exception:
 
 
 def _network(error: BaseException) -> bool:
-    """Whether an error, or what caused it, is a connection's; the library under the hub's has
+    """Whether an error, or its cause, is a connection's; the library that the hub's client uses has
     changed more than once."""
     seen: BaseException | None = error
     while seen is not None:
@@ -243,12 +247,12 @@ def _network(error: BaseException) -> bool:
 
 
 def _line(error: BaseException) -> str:
-    said = str(error).strip().splitlines()
-    return (said[0] if said else type(error).__name__).rstrip(".")
+    lines = str(error).strip().splitlines()
+    return (lines[0] if lines else type(error).__name__).rstrip(".")
 
 
 def readable(size: int) -> str:
-    """Bytes as people say them: 439 MB."""
+    """A size in bytes in the usual unit: 439 MB."""
     if size < 1_000_000:
         return f"{max(1, round(size / 1000))} kB"
     return f"{size / 1e6:,.0f} MB" if size < 1e9 else f"{size / 1e9:,.2f} GB"

@@ -68,5 +68,5 @@ KNOWN: Mapping[str, Known] = {name: _FACTS.get(name, Known()) for name in PINNED
 
 
 def facts(weights: Weights) -> Known:
-    """What is known about a model; nothing about one that only a user names."""
+    """What is known about a model; no facts about one that only a user names."""
     return KNOWN.get(weights.name, Known())

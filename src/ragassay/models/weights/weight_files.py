@@ -1,7 +1,7 @@
 """Where a model's files are: in a folder that the user names, or in the hub's local cache.
 
-A model is pinned by its commit, so that a score means the same next year. It is never downloaded
-here: ``ragassay models fetch NAME`` does that, when told to.
+A model is pinned by its commit, so that a score means the same next year. Nothing is downloaded
+here: that is done by ``ragassay models fetch NAME``.
 """
 
 from __future__ import annotations
@@ -36,19 +36,22 @@ PINNED: Mapping[str, str] = {
 
 
 class Unavailable(Exception):  # noqa: N818 - it says what is the case
-    """A model, or a package that it needs, is not here. The message says what to do."""
+    """A model, or a package that it needs, is not on this machine. The message says what to do."""
 
     reason: ClassVar[Reason] = Reason.NEEDS_EXTRA
     """Why what it should have scored is unscored."""
 
     def saying(self, sentence: str) -> Unavailable:
-        """The same with another sentence."""
+        """The same error with another message."""
         return type(self)(sentence)
 
 
 class Unusable(Unavailable):
-    """A model is here and cannot do its work: a file is damaged, weights do not fit, there is no
-    such layer or baseline, or the precision is none for it."""
+    """A model is on this machine but cannot be used.
+
+    A file is damaged, weights do not fit, there is no such layer or baseline, or the model does not
+    support the precision.
+    """
 
     reason = Reason.FAILED
 
@@ -71,7 +74,8 @@ class Weights:
 
     @classmethod
     def parse(cls, text: str) -> Weights:
-        """From ``NAME`` or ``NAME@COMMIT``; ragassay's own models are pinned where text is not."""
+        """Reads ``NAME`` or ``NAME@COMMIT``; ragassay's own models are pinned where no commit is
+        given."""
         name, revision = text, ""
         if "@" in text and not Path(text).is_dir():
             name, _, revision = text.rpartition("@")
@@ -79,7 +83,8 @@ class Weights:
 
     @property
     def spellings(self) -> tuple[str, ...]:
-        """What a user may call the model: its name, alone or with the commit, short or whole."""
+        """The names under which a user may give the model: its name, alone or with the commit,
+        short or complete."""
         return self.name, str(self), f"{self.name}@{self.revision}"
 
     def __str__(self) -> str:
@@ -90,20 +95,24 @@ def folder_of(weights: Weights, folders: Mapping[str, str]) -> Path:
     """The local folder that holds a model's files.
 
     Args:
-        weights: which.
+        weights: the model.
         folders: folders that the user names, by the model's name.
 
     Raises:
-        Unavailable: it is not here, or a file of it is missing.
+        Unavailable: it is not on this machine, or a file of it is missing.
     """
-    return _whole(place_of(weights, folders), weights)
+    return _checked(place_of(weights, folders), weights)
 
 
 def place_of(weights: Weights, folders: Mapping[str, str]) -> Path:
-    """The local folder of a model, whatever files it holds (perhaps its tokenizer only).
+    """The local folder of a model, whatever files it holds (perhaps only its tokenizer).
+
+    Args:
+        weights: the model.
+        folders: folders that the user names, by the model's name.
 
     Raises:
-        Unavailable: it is not here.
+        Unavailable: it is not on this machine.
     """
     named = _named(weights, folders)
     if named is not None or Path(weights.name).is_dir():
@@ -113,33 +122,39 @@ def place_of(weights: Weights, folders: Mapping[str, str]) -> Path:
         return folder
     if is_path(weights.name):
         raise Unavailable(no_folder(weights.name))
-    found = _cached(weights)
-    if found is None:
+    cached = _cached(weights)
+    if cached is None:
         raise Unavailable(
             f"the model {weights} is not on this machine: 'ragassay models fetch {weights.name}' "
             f"downloads it, or name a folder that holds it with --model {weights.name}=FOLDER"
         )
-    return found
+    return cached
 
 
 def no_folder(name: str) -> str:
-    """What to say of a path where nothing is."""
+    """The message for a path where there is no folder."""
     there = Path(name).absolute()
     return f"there is no folder {name}{'' if str(there) == name else f' ({there})'}"
 
 
 def missing_folder(name: str) -> str:
-    """The sentence that there is no such folder; empty where there is one, and for a name that may
+    """The message that there is no such folder; empty where there is one, and for a name that may
     be a model's on a hub."""
     return no_folder(name) if is_path(name) and not Path(name).is_dir() else ""
 
 
 def identity(weights: Weights, folders: Mapping[str, str]) -> str:
-    """What tells these weights from others, for signatures: name and commit, or for a folder that
-    the user names the hash of its files.
+    """Distinguishes these weights from others, for signatures.
+
+    Args:
+        weights: the model.
+        folders: folders that the user names, by the model's name.
+
+    Returns:
+        Name and commit, or for a folder its last name and the hash of its files.
 
     Raises:
-        Unavailable: they are not here.
+        Unavailable: the model is not on this machine.
     """
     if weights.revision and _named(weights, folders) is None and not Path(weights.name).is_dir():
         return str(weights)
@@ -147,11 +162,18 @@ def identity(weights: Weights, folders: Mapping[str, str]) -> str:
 
 
 def label_of(weights: Weights, folders: Mapping[str, str]) -> str:
-    """What people call a model: its name, or for a folder its last name and its hash, because a
-    path says where it is on this machine, and not what it is.
+    """A model's name for people.
+
+    Args:
+        weights: the model.
+        folders: folders that the user names, by the model's name.
+
+    Returns:
+        Its name; for a folder the last name and its hash, because a path tells where the folder is
+        and not what it holds.
 
     Raises:
-        Unavailable: it is not here.
+        Unavailable: the model is not on this machine.
     """
     return identity(weights, folders) if Path(weights.name).is_dir() else str(weights)
 
@@ -169,10 +191,10 @@ def _named(weights: Weights, folders: Mapping[str, str]) -> str | None:
 
 
 def needs_packages() -> None:
-    """Says clearly that the extra is not installed.
+    """Checks that the packages of the extra ``models`` are installed.
 
     Raises:
-        Unavailable: it is not.
+        Unavailable: one is not.
     """
     for package in ("torch", "transformers"):
         if find_spec(package) is None:
@@ -180,23 +202,24 @@ def needs_packages() -> None:
 
 
 def _cached(weights: Weights) -> Path | None:
-    """The folder of a commit in the hub's cache; of its main branch where none is pinned.
+    """The folder of a commit in the hub's cache, of its main branch where none is pinned; ``None``
+    where it is not there.
 
-    The hub's own look-up of a snapshot calls one that lacks any of the repository's files
-    incomplete; only the files that are needed are fetched, so a file of it is looked for.
+    The hub's own look-up calls a snapshot incomplete where it lacks any file of the repository.
+    Only needed files are fetched, so one of them is looked for.
     """
     needs_packages()
     from huggingface_hub import try_to_load_from_cache
     from huggingface_hub.errors import HFValidationError
 
     try:
-        found = try_to_load_from_cache(weights.name, CONFIG, revision=weights.revision or None)
+        cached = try_to_load_from_cache(weights.name, CONFIG, revision=weights.revision or None)
     except HFValidationError:
         return None
-    return Path(found).parent if isinstance(found, str) else None
+    return Path(cached).parent if isinstance(cached, str) else None
 
 
-def _whole(folder: Path, weights: Weights) -> Path:
+def _checked(folder: Path, weights: Weights) -> Path:
     if not (folder / CONFIG).is_file():
         raise Unusable(f"{folder} holds no {CONFIG}, so it is no folder of a model")
     if not any((folder / name).exists() for name in WEIGHT_FILES):
@@ -209,19 +232,20 @@ def _whole(folder: Path, weights: Weights) -> Path:
 
 @cache
 def _fingerprint(folder: Path) -> str:
-    """A hash of a model's files: of small ones all, of large ones size, beginning and end."""
-    found = hashlib.sha256()
+    """A hash of a model's files: of all bytes of small files; of size, beginning and end of large
+    ones."""
+    digest = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
         inside = path.relative_to(folder)
         if not path.is_file() or path.suffix == ".md" or inside.parts[0].startswith("."):
             continue
         size = path.stat().st_size
-        found.update(f"{inside} {size}\n".encode())
+        digest.update(f"{inside} {size}\n".encode())
         with path.open("rb") as stream:
-            found.update(stream.read(_PIECE))
+            digest.update(stream.read(_PIECE))
             stream.seek(max(0, size - _PIECE))
-            found.update(stream.read(_PIECE))
-    return found.hexdigest()[:12]
+            digest.update(stream.read(_PIECE))
+    return digest.hexdigest()[:12]
 
 
 _PIECE = 1 << 20
