@@ -100,8 +100,8 @@ def _comes_from_here(request: Request) -> bool:
 class Guard:
     """Around the whole application: hosts, origins, sizes and headers.
 
-    A page of another site that a browser shows cannot reach a server on this machine: neither under
-    a name of its own that leads here (the host is checked), nor by a form or script (the origin is).
+    A page of another site that a browser shows cannot reach a server on this machine: the host is
+    checked (a name of its own may lead here), and so is the origin (of a form or script).
 
     Args:
         app: what is guarded.
@@ -127,10 +127,15 @@ class Guard:
             await problem(*refusal)(scope, receive, guarded_send)
             return
         counted = _Counted(receive, self._most)
-        try:
-            await self._app(scope, counted, guarded_send)
-        except _TooLarge:
-            await problem(413, self._too_large())(scope, receive, guarded_send)
+
+        async def answer(message: Message) -> None:
+            if not counted.is_too_large:
+                await guarded_send(message)
+            elif message["type"] == "http.response.start":
+                # Whatever the application makes of the part that it was given.
+                await problem(413, self._too_large())(scope, receive, guarded_send)
+
+        await self._app(scope, counted, answer)
 
     def _refusal(self, method: str, headers: dict[str, str]) -> tuple[int, str] | None:
         host = _host_of(headers.get("host", ""))
@@ -148,12 +153,9 @@ class Guard:
         return f"A request holds at most {self._most // 1024**2:,} MB. Send smaller batches."
 
 
-class _TooLarge(Exception):  # noqa: N818
-    """More came than was allowed."""
-
-
 class _Counted:
-    """Counts what comes in: a request may not say how long it is."""
+    """Counts what comes in: a request may not say how long it is. What is too much is not handed
+    on."""
 
     def __init__(self, receive: Receive, most: int) -> None:
         self._receive, self._left = receive, most
@@ -161,9 +163,14 @@ class _Counted:
     async def __call__(self) -> Message:
         message = await self._receive()
         self._left -= len(message.get("body", b""))
-        if self._left < 0:
-            raise _TooLarge
+        if self.is_too_large:
+            return {"type": "http.request", "body": b"", "more_body": False}
         return message
+
+    @property
+    def is_too_large(self) -> bool:
+        """Whether more came than is allowed."""
+        return self._left < 0
 
 
 def _with_headers(send: Send) -> Callable[[Message], Awaitable[None]]:

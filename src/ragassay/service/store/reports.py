@@ -14,12 +14,13 @@ from pydantic import BaseModel, Field
 from sqlalchemy import Connection, delete, func, insert, select, update
 
 from ragassay.engine.config import RunConfig, make_config, options_of
+from ragassay.engine.run import prepare
 from ragassay.errors import UsageError, did_you_mean
 from ragassay.service.store.database import Store, new_id
 from ragassay.service.store.errors import Conflict, NotThere
 from ragassay.service.store.jobs import Job, Status, add_job, get_job, list_jobs
 from ragassay.service.store.projects import get_task
-from ragassay.service.store.records import count_records
+from ragassay.service.store.records import read_samples
 from ragassay.service.store.schema import report_files, reports
 
 DEFAULT_SUITE = "ragreport"
@@ -93,8 +94,12 @@ def create_report(
     chosen = {"suite": [DEFAULT_SUITE], **_checked(options or {})}
     if chosen["suite"] == [DEFAULT_SUITE] and chosen.get("metrics"):
         del chosen["suite"]
-    if not count_records(store, task_id, start, end):
+    first = next(read_samples(store, task_id, start, end), None)
+    if first is None:
         raise UsageError(f"The task {task.name!r} has no record from {start:.15g} to {end:.15g}.")
+    judge = chosen.get("judge") or list(task.options.judge) or None
+    # Says at once that there is no such suite, metric or judge.
+    prepare(make_config(**{**chosen, "judge": judge}), [first], dry=True)
     key = new_id()
     with store.writing() as connection:
         connection.execute(
