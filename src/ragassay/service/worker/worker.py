@@ -102,6 +102,8 @@ class Worker:
         """Does a job to its end, and says how it ended."""
         error: str | None = None
         self._options.folder.mkdir(parents=True, exist_ok=True)
+        for left in self._options.folder.glob(f"job-{job.id}-*"):  # of a worker that died over it
+            shutil.rmtree(left, ignore_errors=True)
         folder = Path(tempfile.mkdtemp(prefix=f"job-{job.id}-", dir=self._options.folder))
         try:
             done = _ReportJob(self._store, self._queue, job, folder, self._options).run(
