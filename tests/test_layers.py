@@ -29,7 +29,7 @@ GROUND = {
 }
 LAYERS = [
     *("formats", "stats", "transport", "judges", "models", "metrics", "suites", "engine"),
-    *("reports", "compat", "cli"),
+    *("reports", "compat", "service", "cli"),
 ]
 BESIDE = {
     *(("formats", "stats"), ("stats", "formats")),

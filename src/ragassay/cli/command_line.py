@@ -27,6 +27,8 @@ from ragassay.cli.plot import plot
 from ragassay.cli.report import report
 from ragassay.cli.rescore import rescore
 from ragassay.cli.run import run
+from ragassay.cli.serve import serve, worker
+from ragassay.cli.token import token
 from ragassay.cli.trec import trec
 from ragassay.cli.validate import validate
 from ragassay.errors import OptionError, RagassayError, RagassayWarning
@@ -36,7 +38,7 @@ _SHOWN = 120
 
 COMMANDS: tuple[Callable[..., int], ...] = (
     *(demo, run, compare, explain, report, plot, trec, mtrag),
-    *(validate, metrics, rescore),
+    *(validate, metrics, rescore, serve, worker),
 )
 
 EXIT_CODES = (
@@ -63,6 +65,8 @@ ledger.sort_key = len(COMMANDS)
 app.command(ledger)
 models.sort_key = len(COMMANDS) + 1
 app.command(models)
+token.sort_key = len(COMMANDS) + 2
+app.command(token)
 
 
 def main(argv: Sequence[str] | None = None) -> None:

@@ -22,6 +22,7 @@ from .run_folder import (
     ORE as ORE,
     RUBRICS as RUBRICS,
     SCORES as SCORES,
+    SUMMARY as SUMMARY,
     VERDICTS as VERDICTS,
     FolderWriter as FolderWriter,
     ReportFormat as ReportFormat,

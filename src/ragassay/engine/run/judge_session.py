@@ -15,7 +15,7 @@ from ragassay.engine.models import identities
 from ragassay.engine.results import Given, Spending
 from ragassay.engine.run.scoring import judged_among
 from ragassay.errors import UsageError
-from ragassay.judges import Asked, Asker, Judge, Question
+from ragassay.judges import Asked, Asker, Judge, Question, Usage
 from ragassay.judges.offline import OfflineJudge
 from ragassay.judges.questions import AssignNuggets
 from ragassay.metrics.core import Metric
@@ -54,6 +54,11 @@ class JudgeSession:
     def costs(self) -> bool:
         """Whether asking takes time and money: the embedded judge is no more than arithmetic."""
         return not isinstance(self.judge, OfflineJudge)
+
+    @property
+    def usage(self) -> Usage | None:
+        """What was asked so far; ``None`` before the asking begins."""
+        return None if self._asker is None else self._asker.usage
 
     def doing(self) -> str:
         """How far the asking is, in a few words."""

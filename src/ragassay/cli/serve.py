@@ -1,0 +1,139 @@
+"""``ragassay serve`` and ``ragassay worker``: the service, and workers beside it."""
+
+from __future__ import annotations
+
+import signal
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from ragassay.cli import show
+from ragassay.cli.exits import OK
+from ragassay.errors import UsageError
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from ragassay.service.store import Store
+
+FOLDER = Path("ragassay-service")
+
+
+def serve(
+    folder: Path | None = None,
+    /,
+    *,
+    store: str | None = None,
+    host: str = "127.0.0.1",
+    port: int = 8765,
+    name: Annotated[list[str] | None, Parameter(negative=(), consume_multiple=False)] = None,
+    no_worker: Annotated[bool, Parameter(negative=())] = False,
+) -> int:
+    """Serve the REST interface, with a worker that computes reports.
+
+    Everything is kept in FOLDER (SQLite), made on first start; --store names a PostgreSQL database
+    for teams, which any number of 'ragassay worker' processes share. Without tokens only this
+    machine is served; 'ragassay token create' makes one.
+
+    ```sh
+    ragassay serve
+    ragassay serve data --port 9000
+    ragassay serve --store postgresql://ragassay@db/ragassay --host 0.0.0.0 --name rag.example.org
+    ```
+
+    Args:
+        folder: Where everything is kept (default: ragassay-service).
+        store: A database in place of the folder: postgresql://USER@HOST/DATABASE.
+        host: Address to listen at.
+        port: Port to listen at.
+        name: A name that the service is called by, as in https://NAME. Repeatable.
+        no_worker: Compute no reports here: 'ragassay worker' does, elsewhere.
+    """
+    needs_service()
+    import uvicorn
+
+    from ragassay.service.api import ServiceOptions, create_app
+    from ragassay.service.worker import WorkerOptions
+
+    opened, work = _opened(folder, store)
+    options = ServiceOptions(
+        address=host,
+        hosts=tuple(name or ()),
+        worker=None if no_worker else WorkerOptions(work),
+    )
+    app = create_app(opened, options)
+    out = show.console()
+    out.print(
+        f"ragassay serves http://{host}:{port}/api/v1 from {opened.where}. Ctrl-C ends it.",
+        soft_wrap=True,
+        markup=False,
+    )
+    try:
+        uvicorn.run(app, host=host, port=port, log_level="warning", server_header=False)
+    finally:
+        opened.close()
+    return OK
+
+
+def worker(
+    folder: Path | None = None,
+    /,
+    *,
+    store: str | None = None,
+    until_idle: Annotated[bool, Parameter(negative=())] = False,
+) -> int:
+    """Compute the reports that wait, until it is stopped. Any number of workers share a store.
+
+    ```sh
+    ragassay worker --store postgresql://ragassay@db/ragassay
+    ragassay worker data --until-idle
+    ```
+
+    Args:
+        folder: The folder of 'ragassay serve' (default: ragassay-service).
+        store: The database of 'ragassay serve --store'.
+        until_idle: End where there is nothing to do.
+    """
+    needs_service()
+    from ragassay.service.worker import Worker, WorkerOptions
+
+    opened, work = _opened(folder, store)
+    made = Worker(opened, WorkerOptions(work))
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        made.stop()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, stop)
+    show.console().print(
+        f"{made.name} works for {opened.where}. Ctrl-C ends it.", soft_wrap=True, markup=False
+    )
+    try:
+        made.run(until_idle=until_idle)
+    finally:
+        opened.close()
+    return OK
+
+
+def _opened(folder: Path | None, store: str | None) -> tuple[Store, Path]:
+    """The store, and the folder for what workers need."""
+    from ragassay.service.store import Store
+
+    if folder is not None and store is not None:
+        raise UsageError("A folder and --store both name a store. Keep one of them.")
+    opened = Store(store or folder or FOLDER)
+    return opened, (opened.folder or Path(tempfile.gettempdir()) / "ragassay-worker") / "work"
+
+
+def needs_service() -> None:
+    """Says at once that the packages of the service are not installed.
+
+    Raises:
+        UsageError: they are not.
+    """
+    from importlib.util import find_spec
+
+    if any(find_spec(name) is None for name in ("fastapi", "sqlalchemy", "uvicorn")):
+        raise UsageError("The service needs its packages: pip install 'ragassay[service]'.")

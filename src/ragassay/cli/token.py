@@ -1,0 +1,113 @@
+"""``ragassay token``: who may use a service."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from cyclopts import App, Parameter
+
+from ragassay.cli import show
+from ragassay.cli.exits import OK
+from ragassay.cli.serve import FOLDER
+from ragassay.errors import UsageError
+
+if TYPE_CHECKING:
+    from ragassay.service.store import Store
+
+token = App(
+    name="token",
+    help="Create, list and revoke the tokens of a service.",
+    help_format="markdown",
+)
+
+At = Annotated[
+    str | None, Parameter(help="Folder or database of the service. Default: ragassay-service.")
+]
+
+
+@token.command
+def create(
+    name: str,
+    /,
+    *,
+    scope: Literal["read", "write"] = "write",
+    project: str | None = None,
+    store: At = None,
+) -> int:
+    """Make a token and print it, once: only its hash is kept.
+
+    Args:
+        name: Who has it, for people.
+        scope: What it allows; write includes reading.
+        project: Name of the only project that it is for (default: all).
+    """
+    from ragassay.service.store import create_token, list_projects
+
+    opened = _opened(store, create=True)  # a service for others needs a token before it starts
+    try:
+        key = None
+        if project is not None:
+            key = next((one.id for one in list_projects(opened) if one.name == project), None)
+            if key is None:
+                raise UsageError(f"There is no project {project!r}.")
+        made, value = create_token(opened, name, scope, key)
+    finally:
+        opened.close()
+    show.console().print(value, soft_wrap=True, markup=False)
+    show.console(stderr=True).print(
+        f"The token {made.id} of {name}. It is shown this once; send it as 'Authorization: Bearer "
+        "TOKEN'.",
+        markup=False,
+    )
+    return OK
+
+
+@token.command(name="list")
+def listing(*, store: At = None) -> int:
+    """List the tokens: id, name, what they allow. The tokens themselves are not kept."""
+    from ragassay.service.store import list_projects, list_tokens
+
+    opened = _opened(store)
+    try:
+        names = {one.id: one.name for one in list_projects(opened)}
+        found = list_tokens(opened)
+    finally:
+        opened.close()
+    out = show.console()
+    if not found:
+        out.print("There are no tokens: only this machine is served.")
+    for one in found:
+        where = "all projects" if one.project_id is None else names.get(one.project_id, "?")
+        out.print(f"{one.id}  {one.name}  {one.scope}  {where}", soft_wrap=True, markup=False)
+    return OK
+
+
+@token.command
+def revoke(key: str, /, *, store: At = None) -> int:
+    """Revoke a token: from now on it allows nothing.
+
+    Args:
+        key: The id of the token, as 'ragassay token list' prints it.
+    """
+    from ragassay.service.store import revoke_token
+
+    opened = _opened(store)
+    try:
+        revoke_token(opened, key)
+    finally:
+        opened.close()
+    show.console().print("Revoked.")
+    return OK
+
+
+def _opened(address: str | None, *, create: bool = False) -> Store:
+    from ragassay.cli.serve import needs_service
+
+    needs_service()
+    from ragassay.service.store import Store
+
+    place = address or str(FOLDER)
+    if not create and "://" not in place and not Path(place).is_dir():
+        raise UsageError(f"There is no service in {place}. Start it once: ragassay serve {place}.")
+    return Store(place)

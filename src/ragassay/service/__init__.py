@@ -1,0 +1,1 @@
+"""The service: a team logs what its RAG system does, and reads evaluation reports."""

@@ -1,0 +1,1 @@
+from .app import ServiceOptions as ServiceOptions, create_app as create_app

@@ -1,0 +1,205 @@
+"""Who may do what: tokens, hosts, origins, sizes."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Awaitable, Callable, Collection
+from urllib.parse import urlsplit
+
+from fastapi import HTTPException, Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from ragassay.service.api.problems import problem
+from ragassay.service.store import Store, Token, find_token, has_tokens
+
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+
+SECURITY_HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+        "frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+
+_SAFE = ("GET", "HEAD", "OPTIONS")
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an address is reached from this machine only."""
+    if host in LOOPBACK:
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+class Access:
+    """What a request's token allows."""
+
+    def __init__(self, token: Token | None) -> None:
+        self._token = token
+
+    def check(self, scope: str, project_id: str | None) -> None:
+        """Refuses what is not allowed.
+
+        Args:
+            scope: ``read`` or ``write``.
+            project_id: in which project; ``None`` for what belongs to none.
+
+        Raises:
+            HTTPException: 403.
+        """
+        if self._token is not None and not self._token.may(scope, project_id):  # type: ignore[arg-type]
+            raise HTTPException(403, f"This token does not allow to {scope} here")
+
+    def sees(self, project_id: str) -> bool:
+        """Whether a project is shown."""
+        return self._token is None or self._token.may("read", project_id)
+
+
+def access_of(request: Request) -> Access:
+    """What a request may do. Where there are no tokens, only this machine is served.
+
+    Raises:
+        HTTPException: 401 without a valid token, where there are tokens.
+    """
+    store: Store = request.app.state.store
+    value = token_value(request)
+    if value:
+        token = find_token(store, value)
+        if token is not None:
+            return Access(token)
+    elif not has_tokens(store) and _comes_from_here(request):
+        return Access(None)
+    raise HTTPException(
+        401,
+        "Send a token as 'Authorization: Bearer TOKEN' ('ragassay token create' makes one)",
+        {"WWW-Authenticate": "Bearer"},
+    )
+
+
+def token_value(request: Request) -> str:
+    """The token that a request carries; empty where it carries none."""
+    kind, _, value = request.headers.get("authorization", "").partition(" ")
+    if kind.casefold() == "bearer":
+        return value.strip()
+    return request.headers.get("x-api-key", "").strip()
+
+
+def _comes_from_here(request: Request) -> bool:
+    return request.client is None or is_loopback(request.client.host)
+
+
+class Guard:
+    """Around the whole application: hosts, origins, sizes and headers.
+
+    A page of another site that a browser shows cannot reach a server on this machine: the host is
+    checked (a name of its own may lead here), and so is the origin (of a form or script).
+
+    Args:
+        app: what is guarded.
+        hosts: names that the server is called by, beside those of this machine.
+        most_bytes: of a request's body.
+    """
+
+    def __init__(self, app: ASGIApp, *, hosts: Collection[str], most_bytes: int) -> None:
+        self._app, self._most = app, most_bytes
+        self._hosts = LOOPBACK | {host.casefold() for host in hosts}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Lets a request through, or answers it."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        guarded_send = _with_headers(send)
+        headers = {
+            name.decode().lower(): value.decode("latin-1") for name, value in scope["headers"]
+        }
+        refusal = self._refusal(scope["method"], headers)
+        if refusal is not None:
+            await problem(*refusal)(scope, receive, guarded_send)
+            return
+        counted = _Counted(receive, self._most)
+
+        async def answer(message: Message) -> None:
+            if not counted.is_too_large:
+                await guarded_send(message)
+            elif message["type"] == "http.response.start":
+                # Whatever the application makes of the part that it was given.
+                await problem(413, self._too_large())(scope, receive, guarded_send)
+
+        await self._app(scope, counted, answer)
+
+    def _refusal(self, method: str, headers: dict[str, str]) -> tuple[int, str] | None:
+        host = _host_of(headers.get("host", ""))
+        if host not in self._hosts:
+            return 403, "The service is not called by this name (Host)."
+        origin = headers.get("origin")
+        if method not in _SAFE and origin is not None and _host_of(_netloc(origin)) != host:
+            return 403, "A page of another site may not ask this service (Origin)."
+        length = headers.get("content-length", "0")
+        if length.isdigit() and int(length) > self._most:
+            return 413, self._too_large()
+        return None
+
+    def _too_large(self) -> str:
+        return f"A request holds at most {self._most // 1024**2:,} MB. Send smaller batches."
+
+
+class _Counted:
+    """Counts what comes in: a request may not say how long it is. What is too much is not handed
+    on."""
+
+    def __init__(self, receive: Receive, most: int) -> None:
+        self._receive, self._left = receive, most
+
+    async def __call__(self) -> Message:
+        message = await self._receive()
+        self._left -= len(message.get("body", b""))
+        if self.is_too_large:
+            return {"type": "http.request", "body": b"", "more_body": False}
+        return message
+
+    @property
+    def is_too_large(self) -> bool:
+        """Whether more came than is allowed."""
+        return self._left < 0
+
+
+def _with_headers(send: Send) -> Callable[[Message], Awaitable[None]]:
+    async def guarded(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            present = {name.lower() for name, _ in message["headers"]}
+            message["headers"] = [
+                *message["headers"],
+                *(
+                    (name.lower().encode(), value.encode())
+                    for name, value in SECURITY_HEADERS.items()
+                    if name.lower().encode() not in present
+                ),
+            ]
+        await send(message)
+
+    return guarded
+
+
+def _netloc(origin: str) -> str:
+    try:
+        return urlsplit(origin).netloc
+    except ValueError:
+        return ""
+
+
+def _host_of(netloc: str) -> str:
+    """The host without its port."""
+    try:
+        return (urlsplit(f"//{netloc}").hostname or "").casefold()
+    except ValueError:
+        return ""

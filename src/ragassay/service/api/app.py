@@ -1,0 +1,99 @@
+"""The application: its parts, its guard, and the worker that lives with it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from fastapi import FastAPI
+
+from ragassay import __version__
+from ragassay.errors import UsageError
+from ragassay.service.api import jobs, projects, records, reports
+from ragassay.service.api.access import Guard, is_loopback
+from ragassay.service.api.problems import Problem, answer_with_problems
+from ragassay.service.store import Store, has_tokens
+from ragassay.service.worker import Worker, WorkerOptions
+
+PREFIX = "/api/v1"
+MOST_BYTES = 256 * 1024**2
+
+
+@dataclass(frozen=True)
+class ServiceOptions:
+    """How a service is offered.
+
+    Attributes:
+        address: that it listens at.
+        hosts: names that it is called by, beside those of this machine.
+        most_bytes: of a request.
+        worker: of the worker that lives with it; none where left out.
+    """
+
+    address: str = "127.0.0.1"
+    hosts: tuple[str, ...] = ()
+    most_bytes: int = MOST_BYTES
+    worker: WorkerOptions | None = None
+
+
+def create_app(store: Store, options: ServiceOptions | None = None) -> FastAPI:
+    """The application over a store.
+
+    Raises:
+        UsageError: others than this machine are to be served, and there are no tokens.
+    """
+    chosen = options or ServiceOptions()
+    if not (is_loopback(chosen.address) and not chosen.hosts) and not has_tokens(store):
+        raise UsageError(
+            f"Without tokens only this machine is served, and {chosen.address} is reached by "
+            "others. Make a token first ('ragassay token create NAME'), or listen at 127.0.0.1."
+        )
+
+    @asynccontextmanager
+    async def life(app: FastAPI) -> AsyncIterator[None]:
+        worker = None if chosen.worker is None else Worker(store, chosen.worker)
+        thread = None
+        if worker is not None:
+            thread = threading.Thread(target=worker.run, name="ragassay-worker", daemon=True)
+            thread.start()
+        yield
+        if worker is not None and thread is not None:
+            worker.stop()
+            thread.join()
+
+    app = FastAPI(
+        title="ragassay",
+        version=__version__,
+        summary="Evaluates RAG systems: log what yours does, and read reports.",
+        openapi_url=f"{PREFIX}/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+        lifespan=life,
+    )
+    app.state.store = store
+    answer_with_problems(app)
+    for part in (projects, records, reports, jobs):
+        app.include_router(part.router, prefix=PREFIX)
+    _document_problems(app)
+    app.add_middleware(Guard, hosts=chosen.hosts, most_bytes=chosen.most_bytes)
+    return app
+
+
+def _document_problems(app: FastAPI) -> None:
+    """Puts the form of a problem into the schemas, and takes out the one that is never used."""
+    made = app.openapi
+
+    def openapi() -> dict[str, Any]:
+        found = made()
+        schemas = found.setdefault("components", {}).setdefault("schemas", {})
+        schemas["Problem"] = Problem.model_json_schema()
+        for name in ("HTTPValidationError", "ValidationError"):
+            schemas.pop(name, None)
+        found["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+        found["security"] = [{"token": []}, {}]
+        return found
+
+    app.openapi = openapi  # type: ignore[method-assign]

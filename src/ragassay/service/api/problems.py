@@ -1,0 +1,109 @@
+"""Errors as problem details (RFC 9457): a title, a status, and a sentence that says what to do."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, Field
+from starlette.exceptions import HTTPException
+
+from ragassay.errors import InputError, RagassayError
+from ragassay.service.store import Conflict, NotThere
+
+MEDIA_TYPE = "application/problem+json"
+
+
+class Problem(BaseModel):
+    """Why a request was not done."""
+
+    type: str = Field("about:blank", description="a URI that names the kind of problem")
+    title: str = Field(description="the kind of problem, in a few words")
+    status: int = Field(description="the HTTP status")
+    detail: str = Field(description="a sentence that says what is wrong, and what to do")
+    field: str | None = Field(None, description="the field of the request that is wrong")
+
+
+TITLES: Mapping[int, str] = {
+    400: "The request cannot be read",
+    401: "No valid token",
+    403: "Not allowed",
+    404: "Not there",
+    405: "No such method",
+    409: "Conflict",
+    413: "Too large",
+    415: "Not this kind of content",
+    422: "The request makes no sense",
+    500: "A defect of the service",
+    503: "The store cannot be used",
+}
+
+
+def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The problems that a route may answer with, for its documentation."""
+    return {
+        status: {
+            "description": TITLES[status],
+            "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
+        }
+        for status in statuses
+    }
+
+
+def problem(
+    status: int, detail: str, *, field: str | None = None, headers: Mapping[str, str] | None = None
+) -> JSONResponse:
+    """The answer for a problem.
+
+    Args:
+        status: HTTP's.
+        detail: a sentence.
+        field: of the request.
+        headers: of the answer.
+    """
+    body = Problem(title=TITLES.get(status, "Error"), status=status, detail=detail, field=field)
+    return JSONResponse(
+        body.model_dump(exclude_none=True), status, dict(headers or {}), media_type=MEDIA_TYPE
+    )
+
+
+def answer_with_problems(app: FastAPI) -> None:
+    """Makes an application answer every error with a problem."""
+
+    @app.exception_handler(NotThere)
+    def not_there(request: Request, error: NotThere) -> JSONResponse:
+        return problem(404, str(error))
+
+    @app.exception_handler(Conflict)
+    def conflict(request: Request, error: Conflict) -> JSONResponse:
+        return problem(409, str(error))
+
+    @app.exception_handler(RagassayError)
+    def refused(request: Request, error: RagassayError) -> JSONResponse:
+        return problem(
+            422, str(error), field=error.field if isinstance(error, InputError) else None
+        )
+
+    @app.exception_handler(RequestValidationError)
+    def invalid(request: Request, error: RequestValidationError) -> JSONResponse:
+        first = error.errors()[0]
+        place = ".".join(str(one) for one in first["loc"] if one not in ("body", "query", "path"))
+        sentence = str(first["msg"]).removeprefix("Value error, ").rstrip(".")
+        return problem(
+            422, f"{place}: {sentence}." if place else f"{sentence}.", field=place or None
+        )
+
+    @app.exception_handler(HTTPException)
+    def other(request: Request, error: HTTPException) -> JSONResponse:
+        detail = str(error.detail or TITLES.get(error.status_code, "Error")).rstrip(".")
+        return problem(error.status_code, f"{detail}.", headers=error.headers)
+
+    @app.exception_handler(Exception)
+    def defect(request: Request, error: Exception) -> JSONResponse:
+        # What it is goes into the log, and not to a client: it may hold what is not theirs.
+        sys.stderr.write(f"ragassay: {request.method} {request.url.path}: {error!r}\n")
+        return problem(500, "The service has a defect; its log says more.")

@@ -1,0 +1,65 @@
+from .database import Store as Store, new_id as new_id
+from .errors import Conflict as Conflict, NotThere as NotThere
+from .jobs import (
+    BEAT_S as BEAT_S,
+    LEASE_S as LEASE_S,
+    Job as Job,
+    Progress as Progress,
+    Queue as Queue,
+    Status as Status,
+    add_job as add_job,
+    cancel_job as cancel_job,
+    get_job as get_job,
+    list_jobs as list_jobs,
+    retry_job as retry_job,
+)
+from .projects import (
+    Model as Model,
+    Project as Project,
+    Task as Task,
+    TaskOptions as TaskOptions,
+    change_task as change_task,
+    create_model as create_model,
+    create_project as create_project,
+    create_task as create_task,
+    delete_project as delete_project,
+    delete_task as delete_task,
+    get_model as get_model,
+    get_project as get_project,
+    get_task as get_task,
+    list_models as list_models,
+    list_projects as list_projects,
+    list_tasks as list_tasks,
+)
+from .records import (
+    Ingested as Ingested,
+    StoredRecord as StoredRecord,
+    add_records as add_records,
+    count_records as count_records,
+    delete_records as delete_records,
+    read_batch as read_batch,
+    read_page as read_page,
+    read_samples as read_samples,
+    read_versions as read_versions,
+)
+from .reports import (
+    Report as Report,
+    create_report as create_report,
+    delete_report as delete_report,
+    get_report as get_report,
+    keep_run as keep_run,
+    list_reports as list_reports,
+    packed_folder as packed_folder,
+    report_options as report_options,
+    run_archive as run_archive,
+    unpack_folder as unpack_folder,
+)
+from .tokens import (
+    Scope as Scope,
+    Token as Token,
+    create_token as create_token,
+    find_token as find_token,
+    has_tokens as has_tokens,
+    list_tokens as list_tokens,
+    revoke_token as revoke_token,
+)

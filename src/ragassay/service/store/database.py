@@ -1,0 +1,156 @@
+"""Opens the store and its transactions: SQLite in a folder, or PostgreSQL."""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine, create_engine, event, insert, inspect, select
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
+
+from ragassay.errors import UsageError
+from ragassay.service.store.schema import VERSION, metadata, schema_versions
+
+FILE = "ragassay.sqlite"
+BUSY_S = 30.0
+"""Seconds that a transaction waits for another one's."""
+
+MIGRATIONS: dict[int, Callable[[Connection], None]] = {}
+"""How the tables of a version become those of the next one, by the version that they start from."""
+
+
+class Store:
+    """The database of a service. Safe to share between threads.
+
+    Args:
+        address: a folder (SQLite, made where it is missing) or a URL ``postgresql://...``.
+
+    Raises:
+        UsageError: the address is of another kind, or the database cannot be opened, or is of a
+            newer version.
+    """
+
+    def __init__(self, address: str | Path) -> None:
+        self.folder, self.engine = _engine(address)
+        with _explained(self.where):
+            self._migrate()
+
+    @property
+    def where(self) -> str:
+        """What messages call it: without a password."""
+        return self.engine.url.render_as_string(hide_password=True)
+
+    @property
+    def is_sqlite(self) -> bool:
+        """Whether it is a file in a folder."""
+        return self.engine.dialect.name == "sqlite"
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A transaction that only reads."""
+        with _explained(self.where), self.engine.connect() as connection:
+            yield connection
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """A transaction that writes: durable when the block ends, undone when it raises."""
+        with _explained(self.where), self.engine.connect() as connection:
+            if self.is_sqlite:
+                # A deferred transaction that begins to write fails at once where another one
+                # writes, whatever the timeout.
+                connection.exec_driver_sql("BEGIN IMMEDIATE")
+            else:
+                connection.begin()
+            try:
+                yield connection
+            except BaseException:
+                connection.rollback()
+                raise
+            connection.commit()
+
+    def close(self) -> None:
+        """Ends all connections."""
+        self.engine.dispose()
+
+    def _migrate(self) -> None:
+        with self.writing() as connection:
+            if not self.is_sqlite:  # several processes may start at once
+                connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7272447)")
+            if not inspect(connection).has_table(schema_versions.name):
+                metadata.create_all(connection)
+                connection.execute(insert(schema_versions).values(version=VERSION))
+                return
+            version = connection.execute(select(schema_versions.c.version)).scalar_one()
+            if version > VERSION:
+                raise UsageError(
+                    f"{self.where} was made by a newer ragassay (version {version} of the tables; "
+                    f"this one knows {VERSION}). Update ragassay."
+                )
+            while version < VERSION:
+                MIGRATIONS[version](connection)
+                version += 1
+            connection.execute(schema_versions.update().values(version=VERSION))
+
+
+def new_id() -> str:
+    """A new id: 24 hexadecimal digits, the first ones by time."""
+    return f"{int(time.time() * 1000):011x}{secrets.token_hex(7)[:13]}"
+
+
+def _engine(address: str | Path) -> tuple[Path | None, Engine]:
+    text = str(address)
+    if "://" not in text:
+        folder = Path(address)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UsageError(f"{folder} cannot be made: {error.strerror}.") from error
+        engine = create_engine(f"sqlite:///{folder / FILE}", connect_args={"timeout": BUSY_S})
+        event.listen(engine, "connect", _set_sqlite_up)
+        return folder, engine
+    try:
+        url = make_url(text)
+    except (ArgumentError, ValueError) as error:
+        raise UsageError("The address of the store is not a URL.") from error
+    if url.get_backend_name() != "postgresql":
+        raise UsageError(
+            f"A store is a folder, or postgresql://USER@HOST/DATABASE, not {url.drivername}."
+        )
+    try:
+        return None, create_engine(
+            url.set(drivername="postgresql+psycopg"),
+            pool_pre_ping=True,
+            pool_size=10,
+            connect_args={"connect_timeout": 10},
+        )
+    except ImportError as error:
+        raise UsageError(
+            "PostgreSQL needs its package: pip install 'ragassay[postgres]'."
+        ) from error
+
+
+def _set_sqlite_up(connection: Any, _: object) -> None:
+    connection.isolation_level = None  # transactions begin where `Store` says
+    cursor = connection.cursor()
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+        cursor.execute(f"PRAGMA {pragma}")
+    cursor.close()
+
+
+@contextlib.contextmanager
+def _explained(where: str) -> Iterator[None]:
+    """What the database refuses, as one sentence."""
+    try:
+        yield
+    except OperationalError as error:
+        reason = str(error.orig).strip().split("\n")[0]
+        raise UsageError(f"The store {where} cannot be used: {reason}.") from error
+    except DBAPIError as error:
+        if error.connection_invalidated:
+            raise UsageError(f"The store {where} ended the connection. Try again.") from error
+        raise

@@ -1,0 +1,16 @@
+"""What the store refuses, by kind: each is one sentence that says what to do."""
+
+from __future__ import annotations
+
+from ragassay.errors import UsageError
+
+
+class NotThere(UsageError):  # noqa: N818 - it is said as "there is no ..."
+    """There is no project, task, record, report or job of this id."""
+
+    def __init__(self, kind: str, key: str) -> None:
+        super().__init__(f"There is no {kind} {key!r}.")
+
+
+class Conflict(UsageError):  # noqa: N818
+    """What is asked does not go with what is there: a name that is taken, a job that has ended."""

@@ -1,0 +1,307 @@
+"""Jobs and who does them: a queue with leases, on both stores.
+
+A worker that takes a job counts its `beat` up while it lives. Another worker that has seen the same
+beat for `LEASE_S` seconds of its own steady clock takes the job over. Taking is one statement that
+names the beat which was seen, so two workers never have one job.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field
+from sqlalchemy import Connection, insert, or_, select, update
+
+from ragassay.service.store.database import Store, new_id
+from ragassay.service.store.errors import Conflict, NotThere
+from ragassay.service.store.schema import jobs, projects, tasks
+
+Status = Literal["idle", "starting", "running", "completed", "error"]
+
+LEASE_S = 30.0
+"""Seconds without a sign of life after which a job is another worker's."""
+BEAT_S = 5.0
+"""Seconds between two signs of life."""
+MOST_ATTEMPTS = 5
+"""How often a job is begun: one whose workers all died is itself the cause."""
+
+
+class Progress(BaseModel):
+    """How far a job is."""
+
+    done: int = Field(0, description="records")
+    total: int = Field(0, description="records")
+    calls: int = Field(0, description="requests to judges, those in flight included")
+    cost: float | None = Field(None, description="US dollars; null where no price is known")
+
+
+class Job(BaseModel):
+    """A job, as clients see it."""
+
+    id: str
+    kind: Literal["report", "ingest"]
+    project_id: str
+    project_name: str
+    task_id: str
+    task_name: str
+    report_id: str | None
+    status: Status
+    progress: Progress
+    error: str | None
+    created: float = Field(description="seconds since 1970")
+    updated: float = Field(description="seconds since 1970")
+    cancelled: bool
+    arguments: dict[str, Any] = Field(default_factory=dict, exclude=True)
+    attempts: int = Field(0, exclude=True)
+    beat: int = Field(0, exclude=True)
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether nothing more comes of it."""
+        return self.status in ("completed", "error")
+
+
+def add_job(
+    connection: Connection,
+    kind: str,
+    task_id: str,
+    *,
+    report_id: str | None = None,
+    arguments: Mapping[str, Any] | None = None,
+) -> str:
+    """Puts a job into the queue, within a transaction; its id.
+
+    Args:
+        connection: of the transaction.
+        kind: ``report`` or ``ingest``.
+        task_id: of the task that it belongs to.
+        report_id: of the report that it makes.
+        arguments: what it needs to know besides.
+    """
+    key, now = new_id(), time.time()
+    connection.execute(
+        insert(jobs).values(
+            id=key,
+            kind=kind,
+            task_id=task_id,
+            report_id=report_id,
+            status="idle",
+            arguments=dict(arguments or {}),
+            progress=Progress().model_dump(),
+            created=now,
+            updated=now,
+        )
+    )
+    return key
+
+
+def list_jobs(
+    store: Store,
+    *,
+    key: str | None = None,
+    project_id: str | None = None,
+    task_id: str | None = None,
+    report_id: str | None = None,
+    status: Status | None = None,
+) -> list[Job]:
+    """The jobs that all conditions hold for, oldest first."""
+    chosen = (
+        select(jobs, tasks.c.name.label("task_name"), tasks.c.project_id, projects.c.name)
+        .join(tasks, tasks.c.id == jobs.c.task_id)
+        .join(projects, projects.c.id == tasks.c.project_id)
+        .order_by(jobs.c.created, jobs.c.id)
+    )
+    conditions = (
+        (jobs.c.id, key),
+        (tasks.c.project_id, project_id),
+        (jobs.c.task_id, task_id),
+        (jobs.c.report_id, report_id),
+        (jobs.c.status, status),
+    )
+    for column, value in conditions:
+        if value is not None:
+            chosen = chosen.where(column == value)
+    with store.reading() as connection:
+        return [_job(row) for row in connection.execute(chosen)]
+
+
+def get_job(store: Store, key: str) -> Job:
+    """The job of an id.
+
+    Raises:
+        NotThere: there is none.
+    """
+    found = list_jobs(store, key=key)
+    if not found:
+        raise NotThere("job", key)
+    return found[0]
+
+
+def cancel_job(store: Store, key: str) -> Job:
+    """Asks for a job to be ended; one that nobody has begun ends at once.
+
+    Raises:
+        NotThere: there is none.
+        Conflict: it has ended already.
+    """
+    job = get_job(store, key)
+    if job.has_ended:
+        raise Conflict(f"The job has ended ({job.status}).")
+    now = time.time()
+    with store.writing() as connection:
+        connection.execute(update(jobs).where(jobs.c.id == key).values(cancelled=True, updated=now))
+        connection.execute(
+            update(jobs)
+            .where(jobs.c.id == key, jobs.c.status == "idle")
+            .values(status="error", error=CANCELLED)
+        )
+    return get_job(store, key)
+
+
+CANCELLED = "It was cancelled."
+
+
+def retry_job(store: Store, key: str) -> Job:
+    """Puts a job that failed into the queue again. What was answered is not paid again.
+
+    Raises:
+        NotThere: there is none.
+        Conflict: it did not fail.
+    """
+    job = get_job(store, key)
+    if job.status != "error":
+        raise Conflict(f"Only a job that failed can be tried again; this one is {job.status}.")
+    with store.writing() as connection:
+        connection.execute(
+            update(jobs)
+            .where(jobs.c.id == key)
+            .values(
+                status="idle", error=None, cancelled=False, attempts=0, worker=None,
+                updated=time.time(),
+            )
+        )  # fmt: skip
+    return get_job(store, key)
+
+
+class Queue:
+    """The queue as one worker sees it.
+
+    Args:
+        store: where the jobs are.
+        worker: its name, unlike that of every other one.
+        lease: seconds without a sign of life after which it takes a job over.
+    """
+
+    def __init__(self, store: Store, worker: str, *, lease: float = LEASE_S) -> None:
+        self._store, self._worker, self._lease = store, worker, lease
+        # Of each job that somebody has: the beat, and when this worker first saw it.
+        self._seen: dict[str, tuple[int, float]] = {}
+
+    def take(self) -> Job | None:
+        """The next job, which is this worker's now; ``None`` where there is nothing to do."""
+        for key, beat in self._candidates():
+            if self._claim(key, beat):
+                self._seen.pop(key, None)
+                return get_job(self._store, key)
+        return None
+
+    def beat(self, key: str, progress: Progress | None = None) -> bool:
+        """Says that this worker lives and has a job, and how far it is.
+
+        Returns:
+            Whether to go on: not where the job was cancelled, taken over, or deleted.
+        """
+        values: dict[str, Any] = {"beat": jobs.c.beat + 1, "updated": time.time()}
+        if progress is not None:
+            values |= {"progress": progress.model_dump(), "status": "running"}
+        with self._store.writing() as connection:
+            done = connection.execute(self._mine(key).values(**values))
+            if not done.rowcount:
+                return False
+            cancelled = select(jobs.c.cancelled).where(jobs.c.id == key)
+            return not connection.execute(cancelled).scalar_one()
+
+    def end(self, connection: Connection, key: str, error: str | None = None) -> bool:
+        """Ends a job within a transaction; whether it still was this worker's.
+
+        Args:
+            connection: of the transaction.
+            key: the job's id.
+            error: why it failed, in a sentence.
+        """
+        status = "completed" if error is None else "error"
+        done = connection.execute(
+            self._mine(key).values(status=status, error=error, worker=None, updated=time.time())
+        )
+        return bool(done.rowcount)
+
+    def give_back(self, key: str) -> None:
+        """Leaves a job to the next worker: this one stops."""
+        with self._store.writing() as connection:
+            connection.execute(
+                self._mine(key).values(status="idle", worker=None, attempts=jobs.c.attempts - 1)
+            )
+
+    def _mine(self, key: str) -> Any:
+        return update(jobs).where(
+            jobs.c.id == key,
+            jobs.c.worker == self._worker,
+            jobs.c.status.in_(("starting", "running")),
+        )
+
+    def _candidates(self) -> list[tuple[str, int]]:
+        """Jobs that wait, and those whose worker seems dead, oldest first."""
+        chosen = (
+            select(jobs.c.id, jobs.c.status, jobs.c.beat)
+            .where(jobs.c.status.in_(("idle", "starting", "running")))
+            .order_by(jobs.c.created, jobs.c.id)
+        )
+        with self._store.reading() as connection:
+            rows = connection.execute(chosen).all()
+        now, found = time.monotonic(), []
+        alive = {}
+        for row in rows:
+            if row.status == "idle":
+                found.append((row.id, row.beat))
+                continue
+            beat, since = self._seen.get(row.id, (row.beat, now))
+            if beat != row.beat:
+                since = now
+            alive[row.id] = row.beat, since
+            if now - since >= self._lease:
+                found.append((row.id, row.beat))
+        self._seen = alive
+        return found
+
+    def _claim(self, key: str, beat: int) -> bool:
+        now = time.time()
+        with self._store.writing() as connection:
+            done = connection.execute(
+                update(jobs)
+                .where(jobs.c.id == key, jobs.c.beat == beat)
+                .where(jobs.c.status.in_(("idle", "starting", "running")))
+                .where(or_(jobs.c.worker.is_(None), jobs.c.worker != self._worker))
+                .values(
+                    status="starting", worker=self._worker, beat=beat + 1, updated=now,
+                    attempts=jobs.c.attempts + 1,
+                )
+            )  # fmt: skip
+            if not done.rowcount:
+                return False
+            attempts = select(jobs.c.attempts).where(jobs.c.id == key)
+            if connection.execute(attempts).scalar_one() <= MOST_ATTEMPTS:
+                return True
+            self.end(
+                connection,
+                key,
+                f"It was begun {MOST_ATTEMPTS} times, and each worker died over it. See the "
+                "workers' logs (memory?), and then retry it.",
+            )
+            return False
+
+
+def _job(row: Any) -> Job:
+    values = dict(row._mapping)
+    return Job(**{**values, "project_name": values["name"]})

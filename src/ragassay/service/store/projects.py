@@ -1,0 +1,227 @@
+"""Projects and their tasks."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+from sqlalchemy import Connection, Row, Table, delete, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from ragassay.service.store.database import Store, new_id
+from ragassay.service.store.errors import Conflict, NotThere
+from ragassay.service.store.schema import models, projects, tasks
+
+
+class Project(BaseModel):
+    """A project: what a team looks after together. Its ledger and budget are its own."""
+
+    id: str
+    name: str
+    description: str = ""
+    created: float = Field(description="seconds since 1970")
+
+
+class TaskOptions(BaseModel):
+    """What is true of all records of a task."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    separator: str | None = Field(
+        None, description="what stands between the chunks of a retrieved context that is one string"
+    )
+    default_answer: str | None = Field(
+        None, description="what the system says where it has no answer"
+    )
+    multi_turn: bool = Field(False, description="whether records are turns of sessions")
+    language: str | None = Field(None, description="of queries and answers, for people")
+    judge: list[str] = Field(
+        default_factory=list, description="who is asked (see --judge); offline where empty"
+    )
+    budget: str | None = Field(
+        None, description="most that one report may spend: 5.00, '200 calls', '2M tokens'"
+    )
+
+
+class Task(BaseModel):
+    """A task: one RAG system's records, and the reports over them."""
+
+    id: str
+    project_id: str
+    name: str
+    kind: Literal["rag"] = "rag"
+    options: TaskOptions = TaskOptions()
+    created: float = Field(description="seconds since 1970")
+
+
+class Model(BaseModel):
+    """A version of the system that answers, as ML cube's clients name it."""
+
+    id: str
+    task_id: str
+    name: str
+    version: str
+    created: float
+
+
+def create_project(store: Store, name: str, description: str = "") -> Project:
+    """Makes a project.
+
+    Args:
+        store: where.
+        name: not that of another project.
+        description: for people.
+
+    Raises:
+        Conflict: the name is taken.
+    """
+    project = Project(id=new_id(), name=name, description=description, created=time.time())
+    with store.writing() as connection:
+        _insert(connection, projects, project.model_dump(), f"A project is called {name!r} already")
+    return project
+
+
+def list_projects(store: Store) -> list[Project]:
+    """All projects, oldest first."""
+    with store.reading() as connection:
+        rows = connection.execute(select(projects).order_by(projects.c.created)).all()
+    return [Project(**row._mapping) for row in rows]
+
+
+def get_project(store: Store, key: str) -> Project:
+    """The project of an id.
+
+    Raises:
+        NotThere: there is none.
+    """
+    return Project(**_one(store, projects, "project", key)._mapping)
+
+
+def delete_project(store: Store, key: str) -> None:
+    """Deletes a project with its tasks, records and reports.
+
+    Raises:
+        NotThere: there is none.
+    """
+    _delete(store, projects, "project", key)
+
+
+def create_task(store: Store, project_id: str, name: str, options: TaskOptions) -> Task:
+    """Makes a task in a project.
+
+    Args:
+        store: where.
+        project_id: of the project.
+        name: not that of another task of the project.
+        options: what is true of its records.
+
+    Raises:
+        NotThere: there is no such project.
+        Conflict: the name is taken.
+    """
+    get_project(store, project_id)
+    task = Task(id=new_id(), project_id=project_id, name=name, options=options, created=time.time())
+    values = task.model_dump(exclude={"kind"})
+    with store.writing() as connection:
+        _insert(connection, tasks, values, f"A task of this project is called {name!r} already")
+    return task
+
+
+def list_tasks(store: Store, project_id: str) -> list[Task]:
+    """The tasks of a project, oldest first.
+
+    Raises:
+        NotThere: there is no such project.
+    """
+    get_project(store, project_id)
+    chosen = select(tasks).where(tasks.c.project_id == project_id).order_by(tasks.c.created)
+    with store.reading() as connection:
+        return [Task(**row._mapping) for row in connection.execute(chosen)]
+
+
+def get_task(store: Store, key: str) -> Task:
+    """The task of an id.
+
+    Raises:
+        NotThere: there is none.
+    """
+    return Task(**_one(store, tasks, "task", key)._mapping)
+
+
+def change_task(store: Store, key: str, options: TaskOptions) -> Task:
+    """Gives a task other options; what is stored stays as it is.
+
+    Raises:
+        NotThere: there is none.
+    """
+    with store.writing() as connection:
+        connection.execute(
+            update(tasks).where(tasks.c.id == key).values(options=options.model_dump())
+        )
+    return get_task(store, key)
+
+
+def delete_task(store: Store, key: str) -> None:
+    """Deletes a task with its records and reports.
+
+    Raises:
+        NotThere: there is none.
+    """
+    _delete(store, tasks, "task", key)
+
+
+def create_model(store: Store, task_id: str, name: str, version: str) -> Model:
+    """Makes a model of a task known.
+
+    Raises:
+        NotThere: there is no such task.
+        Conflict: it is known already.
+    """
+    get_task(store, task_id)
+    model = Model(id=new_id(), task_id=task_id, name=name, version=version, created=time.time())
+    with store.writing() as connection:
+        _insert(connection, models, model.model_dump(), f"{name}@{version} is there already")
+    return model
+
+
+def list_models(store: Store, task_id: str) -> list[Model]:
+    """The models of a task, oldest first.
+
+    Raises:
+        NotThere: there is no such task.
+    """
+    get_task(store, task_id)
+    chosen = select(models).where(models.c.task_id == task_id).order_by(models.c.created)
+    with store.reading() as connection:
+        return [Model(**row._mapping) for row in connection.execute(chosen)]
+
+
+def get_model(store: Store, key: str) -> Model:
+    """The model of an id.
+
+    Raises:
+        NotThere: there is none.
+    """
+    return Model(**_one(store, models, "model", key)._mapping)
+
+
+def _insert(connection: Connection, table: Table, values: dict[str, Any], problem: str) -> None:
+    try:
+        connection.execute(insert(table).values(values))
+    except IntegrityError as error:
+        raise Conflict(f"{problem}. Choose another name.") from error
+
+
+def _one(store: Store, table: Table, kind: str, key: str) -> Row[Any]:
+    with store.reading() as connection:
+        row = connection.execute(select(table).where(table.c.id == key)).one_or_none()
+    if row is None:
+        raise NotThere(kind, key)
+    return row
+
+
+def _delete(store: Store, table: Table, kind: str, key: str) -> None:
+    with store.writing() as connection:
+        if not connection.execute(delete(table).where(table.c.id == key)).rowcount:
+            raise NotThere(kind, key)

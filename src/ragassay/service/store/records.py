@@ -1,0 +1,323 @@
+"""Records: what a system was asked, retrieved and answered, by task and time.
+
+A record has an id. Sent again unchanged, it changes nothing; sent again with another content, it
+becomes a new version, and the old one stays readable.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import orjson
+from pydantic import BaseModel, Field
+from sqlalchemy import Connection, and_, delete, func, insert, or_, select, update
+
+from ragassay.formats import FIELD_OF, folded, from_records, to_record
+from ragassay.samples import Identity, Sample
+from ragassay.service.store.database import Store
+from ragassay.service.store.errors import NotThere
+from ragassay.service.store.projects import get_task
+from ragassay.service.store.schema import records
+
+PAGE = 1_000
+"""Records that are read from the database at once."""
+
+
+class Ingested(BaseModel):
+    """What became of a batch.
+
+    Attributes:
+        new: records whose id was not there.
+        changed: new versions of records that were there.
+        unchanged: records that were there already.
+        empty_chunks: chunks without text, which were dropped.
+    """
+
+    new: int = 0
+    changed: int = 0
+    unchanged: int = 0
+    empty_chunks: int = 0
+
+
+class StoredRecord(BaseModel):
+    """One version of a record."""
+
+    id: str
+    system: str = Field("", description="which system, or version of it, answered")
+    repeat: int = Field(0, description="0, 1, 2 ... where one query was run several times")
+    version: int = Field(description="1 for the first; the latest is the highest")
+    is_latest: bool
+    timestamp: float = Field(description="seconds since 1970")
+    received: float = Field(description="seconds since 1970")
+    record: dict[str, Any] = Field(description="in the native format (docs/formats.md)")
+
+
+@dataclass(frozen=True)
+class _Incoming:
+    """A record on its way into the store."""
+
+    identity: Identity
+    timestamp: float
+    hash: bytes
+    body: str
+
+
+def add_records(
+    store: Store, task_id: str, batch: Iterable[Sample], *, received: float | None = None
+) -> Ingested:
+    """Stores samples as records of a task, all of them or none. Of two with one identity the last
+    one counts; `read_batch` refuses them.
+
+    Args:
+        store: where.
+        task_id: of the task.
+        batch: a time that is missing stands for that of receipt.
+        received: seconds since 1970; now where left out.
+
+    Raises:
+        NotThere: there is no such task.
+    """
+    now = time.time() if received is None else received
+    dropped = 0
+    incoming = {}
+    for sample in batch:
+        kept, empty = _without_empty_chunks(sample)
+        dropped += empty
+        incoming[sample.identity] = _incoming(kept, now)
+    get_task(store, task_id)
+    with store.writing() as connection:
+        if not store.is_sqlite:
+            # Writers of one task come one after the other, as they do in SQLite: two of them may
+            # bring the same new record.
+            connection.execute(select(func.pg_advisory_xact_lock(func.hashtext(task_id))))
+        done = _store(connection, task_id, incoming, now)
+    return done.model_copy(update={"empty_chunks": dropped})
+
+
+def read_batch(items: Sequence[Mapping[str, Any]], separator: str | None) -> list[Sample]:
+    """The samples of a batch that came over REST or from a client.
+
+    Args:
+        items: records under any of the names that files may have for their parts.
+        separator: the task's, for contexts that are one string.
+
+    Raises:
+        InputError: an item cannot be read, with its number as the line; or several chunks stand in
+            one string and the task has no separator.
+    """
+    named = [item if _names_itself(item) else {"id": _hash(item), **item} for item in items]
+    return list(from_records(named, separator=separator, refuse_joined=separator is None))
+
+
+def _names_itself(item: Mapping[str, Any]) -> bool:
+    return any(
+        FIELD_OF.get(folded(name)) == "id" and value not in (None, "")
+        for name, value in item.items()
+    )
+
+
+def _hash(item: Mapping[str, Any]) -> str:
+    """The id of a record that has none: that of its content."""
+    content = orjson.dumps(item, option=orjson.OPT_SORT_KEYS, default=str)
+    return hashlib.blake2b(content, digest_size=12).hexdigest()
+
+
+def count_records(
+    store: Store, task_id: str, start: float | None = None, end: float | None = None
+) -> int:
+    """How many records a task has from one time to another, both inclusive."""
+    chosen = select(func.count()).select_from(records).where(_within(task_id, start, end))
+    with store.reading() as connection:
+        return int(connection.execute(chosen).scalar_one())
+
+
+def read_samples(
+    store: Store, task_id: str, start: float | None = None, end: float | None = None
+) -> Iterator[Sample]:
+    """The records of a task from one time to another as samples, in order of time; each version
+    that is the latest."""
+    for page in _pages(store, task_id, start, end):
+        yield from from_records(orjson.loads(body) for _, _, body in page)
+
+
+def read_page(
+    store: Store,
+    task_id: str,
+    *,
+    after: tuple[float, int] | None = None,
+    limit: int = 50,
+    start: float | None = None,
+    end: float | None = None,
+    text: str = "",
+) -> tuple[list[StoredRecord], tuple[float, int] | None]:
+    """A page of a task's records, the youngest first.
+
+    Args:
+        store: where.
+        task_id: of the task.
+        after: where the page before ended; the first page where left out.
+        limit: how many records at most, at least 1.
+        start, end: only records from one time to another, both inclusive.
+        text: only records that hold this text, upper and lower case alike.
+
+    Returns:
+        The records, and where the next page begins; ``None`` after the last one.
+
+    Raises:
+        NotThere: there is no such task.
+    """
+    get_task(store, task_id)
+    chosen = select(records).where(_within(task_id, start, end))
+    if text:
+        chosen = chosen.where(records.c.body.icontains(text, autoescape=True))
+    if after is not None:
+        moment, number = after
+        chosen = chosen.where(
+            or_(
+                records.c.timestamp < moment,
+                and_(records.c.timestamp == moment, records.c.number < number),
+            )
+        )
+    order = (records.c.timestamp.desc(), records.c.number.desc())
+    with store.reading() as connection:
+        rows = connection.execute(chosen.order_by(*order).limit(limit + 1)).all()
+    page = [_stored(row) for row in rows[:limit]]
+    last = rows[limit - 1] if len(rows) > limit else None
+    return page, None if last is None else (last.timestamp, last.number)
+
+
+def read_versions(store: Store, task_id: str, key: str) -> list[StoredRecord]:
+    """All versions of a record, the youngest first.
+
+    Raises:
+        NotThere: there is no such record.
+    """
+    chosen = (
+        select(records)
+        .where(records.c.task_id == task_id, records.c.id == key)
+        .order_by(records.c.version.desc())
+    )
+    with store.reading() as connection:
+        rows = connection.execute(chosen).all()
+    if not rows:
+        raise NotThere("record", key)
+    return [_stored(row) for row in rows]
+
+
+def delete_records(store: Store, task_id: str, keys: Sequence[str]) -> int:
+    """Deletes records with all their versions; how many there were."""
+    chosen = delete(records).where(records.c.task_id == task_id, records.c.id.in_(keys))
+    with store.writing() as connection:
+        return connection.execute(chosen).rowcount
+
+
+def _within(task_id: str, start: float | None, end: float | None) -> Any:
+    conditions = [records.c.task_id == task_id, records.c.is_latest]
+    if start is not None:
+        conditions.append(records.c.timestamp >= start)
+    if end is not None:
+        conditions.append(records.c.timestamp <= end)
+    return and_(*conditions)
+
+
+def _pages(
+    store: Store, task_id: str, start: float | None, end: float | None
+) -> Iterator[Sequence[Any]]:
+    """Rows of timestamp, number and body in order of time. A long read holds no transaction."""
+    after: tuple[float, int] | None = None
+    while True:
+        chosen = select(records.c.timestamp, records.c.number, records.c.body).where(
+            _within(task_id, start, end)
+        )
+        if after is not None:
+            moment, number = after
+            chosen = chosen.where(
+                or_(
+                    records.c.timestamp > moment,
+                    and_(records.c.timestamp == moment, records.c.number > number),
+                )
+            )
+        chosen = chosen.order_by(records.c.timestamp, records.c.number).limit(PAGE)
+        with store.reading() as connection:
+            page = connection.execute(chosen).all()
+        if not page:
+            return
+        yield page
+        after = page[-1][0], page[-1][1]
+
+
+def _store(
+    connection: Connection, task_id: str, batch: Mapping[Identity, _Incoming], now: float
+) -> Ingested:
+    columns = (records.c.number, records.c.id, records.c.system, records.c.repeat)
+    chosen = select(*columns, records.c.version, records.c.hash).where(
+        records.c.task_id == task_id,
+        records.c.is_latest,
+        records.c.id.in_([key for key, _, _ in batch]),
+    )
+    known = {(row.id, row.system, row.repeat): row for row in connection.execute(chosen)}
+    rows, changed = [], []
+    for identity, one in batch.items():
+        old = known.get(identity)
+        if old is not None and old.hash == one.hash:
+            continue
+        if old is not None:
+            changed.append(old.number)
+        key, system, repeat = identity
+        rows.append(
+            {
+                "task_id": task_id,
+                "id": key,
+                "system": system,
+                "repeat": repeat,
+                "version": 1 if old is None else old.version + 1,
+                "is_latest": True,
+                "timestamp": one.timestamp,
+                "received": now,
+                "hash": one.hash,
+                "body": one.body,
+            }
+        )
+    if changed:
+        connection.execute(
+            update(records).where(records.c.number.in_(changed)).values(is_latest=False)
+        )
+    if rows:
+        connection.execute(insert(records), rows)
+    n_new = len(rows) - len(changed)
+    return Ingested(new=n_new, changed=len(changed), unchanged=len(batch) - len(rows))
+
+
+def _without_empty_chunks(sample: Sample) -> tuple[Sample, int]:
+    if sample.passages is None:
+        return sample, 0
+    kept = tuple(one for one in sample.passages if one.text is None or one.text.strip())
+    dropped = len(sample.passages) - len(kept)
+    return (replace(sample, passages=kept), dropped) if dropped else (sample, 0)
+
+
+def _incoming(sample: Sample, now: float) -> _Incoming:
+    body = to_record(sample)
+    moment = sample.timestamp if sample.timestamp is not None else now
+    digest = hashlib.blake2b(
+        orjson.dumps(body, option=orjson.OPT_SORT_KEYS), digest_size=16
+    ).digest()
+    body["timestamp"] = moment
+    return _Incoming(sample.identity, moment, digest, orjson.dumps(body).decode())
+
+
+def _stored(row: Any) -> StoredRecord:
+    return StoredRecord(
+        id=row.id,
+        system=row.system,
+        repeat=row.repeat,
+        version=row.version,
+        is_latest=row.is_latest,
+        timestamp=row.timestamp,
+        received=row.received,
+        record=orjson.loads(row.body),
+    )

@@ -1,0 +1,264 @@
+"""Reports: what was asked for, and the run folders that came of it."""
+
+from __future__ import annotations
+
+import io
+import math
+import time
+import zipfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, Field
+from sqlalchemy import Connection, delete, func, insert, select, update
+
+from ragassay.engine.config import RunConfig, make_config, options_of
+from ragassay.engine.run import prepare
+from ragassay.errors import UsageError, did_you_mean
+from ragassay.service.store.database import Store, new_id
+from ragassay.service.store.errors import Conflict, NotThere
+from ragassay.service.store.jobs import Job, Status, add_job, get_job, list_jobs
+from ragassay.service.store.projects import get_task
+from ragassay.service.store.records import read_samples
+from ragassay.service.store.schema import report_files, reports
+
+DEFAULT_SUITE = "ragreport"
+
+_OF_THE_TASK = frozenset(
+    {"data", "models", "from_timestamp", "to_timestamp", "separator", "single_chunk", "columns"}
+    | {"format", "key_variable", "retry_failed"}
+)
+"""Options of a run that a report does not take: the task says them, or they are the server's."""
+
+MOST_BYTES = 2 * 1024**3
+MOST_FILES = 10_000
+"""Of a run folder that is uploaded, unpacked."""
+
+
+class Report(BaseModel):
+    """A report over the records of a task."""
+
+    id: str
+    task_id: str
+    name: str
+    status: Status
+    from_timestamp: float | None = Field(description="seconds since 1970, inclusive")
+    to_timestamp: float | None = Field(description="seconds since 1970, inclusive")
+    options: dict[str, Any] = Field(description="of the run, as in a configuration file")
+    created: float = Field(description="seconds since 1970")
+    headline: dict[str, Any] | None = Field(
+        None, description="by metric: mean, low, high, n_scored, n_total"
+    )
+    error: str | None = None
+    job_id: str | None = None
+
+
+def report_options() -> list[str]:
+    """The options of a run that a report takes: none that names a file of the server's."""
+    return [
+        name
+        for name, option in options_of(RunConfig).items()
+        if option.path is None and name not in _OF_THE_TASK
+    ]
+
+
+def create_report(
+    store: Store,
+    task_id: str,
+    name: str,
+    start: float,
+    end: float,
+    options: Mapping[str, Any] | None = None,
+) -> tuple[Report, Job]:
+    """Asks for a report, which a worker then computes.
+
+    Args:
+        store: where.
+        task_id: of the task.
+        name: for people.
+        start, end: seconds since 1970, both inclusive.
+        options: of the run (suite, metrics, judge, budget ...); suite ragreport where none is
+            named.
+
+    Raises:
+        NotThere: there is no such task.
+        UsageError: an interval that is reversed or holds no record, an unknown or impossible
+            option.
+    """
+    task = get_task(store, task_id)
+    if not (math.isfinite(start) and math.isfinite(end)):
+        raise UsageError("The interval's ends are points in time: seconds since 1970.")
+    if start > end:
+        raise UsageError("The interval ends before it begins: swap its two times.")
+    chosen = {"suite": [DEFAULT_SUITE], **_checked(options or {})}
+    if chosen["suite"] == [DEFAULT_SUITE] and chosen.get("metrics"):
+        del chosen["suite"]
+    first = next(read_samples(store, task_id, start, end), None)
+    if first is None:
+        raise UsageError(f"The task {task.name!r} has no record from {start:.15g} to {end:.15g}.")
+    judge = chosen.get("judge") or list(task.options.judge) or None
+    # Says at once that there is no such suite, metric or judge.
+    prepare(make_config(**{**chosen, "judge": judge}), [first], dry=True)
+    key = new_id()
+    with store.writing() as connection:
+        connection.execute(
+            insert(reports).values(
+                id=key, task_id=task_id, name=name, from_timestamp=start, to_timestamp=end,
+                options=chosen, created=time.time(),
+            )
+        )  # fmt: skip
+        job = add_job(connection, "report", task_id, report_id=key)
+    return get_report(store, key), get_job(store, job)
+
+
+def list_reports(store: Store, task_id: str) -> list[Report]:
+    """The reports of a task, oldest first.
+
+    Raises:
+        NotThere: there is no such task.
+    """
+    get_task(store, task_id)
+    chosen = select(reports).where(reports.c.task_id == task_id).order_by(reports.c.created)
+    with store.reading() as connection:
+        rows = connection.execute(chosen).all()
+    by_report = {job.report_id: job for job in list_jobs(store, task_id=task_id)}
+    return [_report(row, by_report.get(row.id)) for row in rows]
+
+
+def get_report(store: Store, key: str) -> Report:
+    """The report of an id.
+
+    Raises:
+        NotThere: there is none.
+    """
+    with store.reading() as connection:
+        row = connection.execute(select(reports).where(reports.c.id == key)).one_or_none()
+    if row is None:
+        raise NotThere("report", key)
+    done = list_jobs(store, report_id=key)
+    return _report(row, done[-1] if done else None)
+
+
+def delete_report(store: Store, key: str) -> None:
+    """Deletes a report with its run folder and its jobs.
+
+    Raises:
+        NotThere: there is none.
+    """
+    with store.writing() as connection:
+        if not connection.execute(delete(reports).where(reports.c.id == key)).rowcount:
+            raise NotThere("report", key)
+
+
+def keep_run(connection: Connection, key: str, archive: bytes, headline: Mapping[str, Any]) -> None:
+    """Keeps the run folder of a report, within a transaction.
+
+    Args:
+        connection: of the transaction.
+        key: the report's id.
+        archive: a zip of the folder.
+        headline: see `Report`.
+    """
+    connection.execute(delete(report_files).where(report_files.c.report_id == key))
+    connection.execute(insert(report_files).values(report_id=key, archive=archive))
+    connection.execute(update(reports).where(reports.c.id == key).values(headline=dict(headline)))
+
+
+def run_archive(store: Store, key: str) -> bytes:
+    """The zip of a report's run folder.
+
+    Raises:
+        NotThere: there is no such report.
+        Conflict: it is not finished.
+    """
+    report = get_report(store, key)
+    chosen = select(report_files.c.archive).where(report_files.c.report_id == key)
+    with store.reading() as connection:
+        found = connection.execute(chosen).scalar_one_or_none()
+    if found is None:
+        raise Conflict(f"The report {report.name!r} is not finished ({report.status}).")
+    return bytes(found)
+
+
+def packed_folder(folder: Path, names: Iterable[str]) -> bytes:
+    """A zip of a folder's files.
+
+    Args:
+        folder: of a run.
+        names: paths within it.
+    """
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=5) as archive:
+        for name in sorted(names):
+            archive.write(folder / name, name)
+    return stream.getvalue()
+
+
+def unpack_folder(archive: bytes, folder: Path) -> None:
+    """Unpacks the zip of a run folder.
+
+    Raises:
+        UsageError: it is no zip, holds links or paths that lead out of the folder, or is too large.
+    """
+    try:
+        with zipfile.ZipFile(io.BytesIO(archive)) as source:
+            members = source.infolist()
+            if len(members) > MOST_FILES or sum(one.file_size for one in members) > MOST_BYTES:
+                raise UsageError(
+                    f"The archive is too large: a run folder has at most {MOST_FILES:,} files and "
+                    f"{MOST_BYTES // 1024**3} GB."
+                )
+            for one in members:
+                path = (folder / one.filename).resolve()
+                is_link = (one.external_attr >> 16) & 0o170000 == 0o120000
+                if is_link or not path.is_relative_to(folder.resolve()):
+                    raise UsageError(f"The archive holds {one.filename!r}, which is no file of it.")
+            left = MOST_BYTES
+            for one in members:
+                left -= _unpack(source, one, folder, left)
+    except (zipfile.BadZipFile, EOFError, NotImplementedError) as error:
+        raise UsageError(f"This is no zip of a run folder: {error}.") from error
+
+
+def _unpack(source: zipfile.ZipFile, member: zipfile.ZipInfo, folder: Path, left: int) -> int:
+    """Unpacks a file; its size, which an archive may state wrongly."""
+    target = folder / member.filename
+    if member.is_dir():
+        target.mkdir(parents=True, exist_ok=True)
+        return 0
+    target.parent.mkdir(parents=True, exist_ok=True)
+    size = 0
+    with source.open(member) as stream, target.open("wb") as out:
+        while piece := stream.read(1 << 20):
+            size += len(piece)
+            if size > left:
+                raise UsageError("The archive is too large when unpacked.")
+            out.write(piece)
+    return size
+
+
+def count_reports(store: Store, task_id: str) -> int:
+    """How many reports a task has."""
+    chosen = select(func.count()).select_from(reports).where(reports.c.task_id == task_id)
+    with store.reading() as connection:
+        return int(connection.execute(chosen).scalar_one())
+
+
+def _checked(options: Mapping[str, Any]) -> dict[str, Any]:
+    known = report_options()
+    for name in options:
+        if name not in known:
+            hint = did_you_mean(name, known) or f"There are: {', '.join(known)}."
+            raise UsageError(f"A report has no option {name!r}. {hint}")
+    made = make_config(**options)
+    return {name: getattr(made, name) for name in options}
+
+
+def _report(row: Any, job: Job | None) -> Report:
+    return Report(
+        **row._mapping,
+        status="completed" if job is None else job.status,
+        error=None if job is None else job.error,
+        job_id=None if job is None else job.id,
+    )

@@ -1,0 +1,174 @@
+"""The tables of the store, the same in SQLite and PostgreSQL.
+
+Ids are texts that the service makes. Times are seconds since 1970. What a table holds for another
+one is deleted with it (``ON DELETE CASCADE``).
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Boolean,
+    Column,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+    false,
+    true,
+)
+
+VERSION = 1
+"""Raised with every change of the tables; `database.MIGRATIONS` says how to get there."""
+
+metadata = MetaData()
+
+NUMBER = BigInteger().with_variant(Integer, "sqlite")
+"""A key that the database counts up: SQLite does that for its own integers only."""
+
+
+def _belongs_to(table: str) -> Column[str]:
+    """The id of what a row belongs to."""
+    return Column(
+        f"{table}_id",
+        String(40),
+        ForeignKey(f"{table}s.id", ondelete="CASCADE"),
+        nullable=False,
+        index=True,
+    )
+
+
+schema_versions = Table("schema_versions", metadata, Column("version", Integer, primary_key=True))
+
+projects = Table(
+    "projects",
+    metadata,
+    Column("id", String(40), primary_key=True),
+    Column("name", String(200), nullable=False, unique=True),
+    Column("description", Text, nullable=False, default=""),
+    Column("created", Float, nullable=False),
+)
+
+tasks = Table(
+    "tasks",
+    metadata,
+    Column("id", String(40), primary_key=True),
+    _belongs_to("project"),
+    Column("name", String(200), nullable=False),
+    # What a `TaskOptions` holds.
+    Column("options", JSON, nullable=False),
+    Column("created", Float, nullable=False),
+    UniqueConstraint("project_id", "name"),
+)
+
+models = Table(
+    "models",
+    metadata,
+    Column("id", String(40), primary_key=True),
+    _belongs_to("task"),
+    Column("name", String(200), nullable=False),
+    Column("version", String(200), nullable=False),
+    Column("created", Float, nullable=False),
+    UniqueConstraint("task_id", "name", "version"),
+)
+
+records = Table(
+    "records",
+    metadata,
+    Column("number", NUMBER, primary_key=True, autoincrement=True),
+    Column("task_id", String(40), ForeignKey("tasks.id", ondelete="CASCADE"), nullable=False),
+    Column("id", String(400), nullable=False),
+    # Several systems, or several runs of one, may answer the same id.
+    Column("system", String(400), nullable=False, server_default=""),
+    Column("repeat", Integer, nullable=False, server_default="0"),
+    Column("version", Integer, nullable=False),
+    # Whether no younger version is there.
+    Column("is_latest", Boolean, nullable=False, server_default=true()),
+    Column("timestamp", Float, nullable=False),
+    Column("received", Float, nullable=False),
+    # Of the body: the same record sent again changes nothing.
+    Column("hash", LargeBinary(16), nullable=False),
+    # The record as JSON, in the native format of ragassay.
+    Column("body", Text, nullable=False),
+    UniqueConstraint("task_id", "id", "system", "repeat", "version"),
+    Index("records_in_time", "task_id", "is_latest", "timestamp", "number"),
+)
+
+reports = Table(
+    "reports",
+    metadata,
+    Column("id", String(40), primary_key=True),
+    _belongs_to("task"),
+    Column("name", String(200), nullable=False),
+    # None for a run folder that was uploaded.
+    Column("from_timestamp", Float),
+    Column("to_timestamp", Float),
+    # What a `ReportOptions` holds.
+    Column("options", JSON, nullable=False),
+    Column("created", Float, nullable=False),
+    # Of its summary, for lists: means and intervals.
+    Column("headline", JSON),
+)
+
+report_files = Table(
+    "report_files",
+    metadata,
+    Column("report_id", String(40), ForeignKey("reports.id", ondelete="CASCADE"), primary_key=True),
+    # A zip of the run folder.
+    Column("archive", LargeBinary, nullable=False),
+)
+
+jobs = Table(
+    "jobs",
+    metadata,
+    Column("id", String(40), primary_key=True),
+    Column("kind", String(20), nullable=False),
+    _belongs_to("task"),
+    Column("report_id", String(40), ForeignKey("reports.id", ondelete="CASCADE"), index=True),
+    Column("status", String(20), nullable=False),
+    # What the job needs to know beside the report.
+    Column("arguments", JSON, nullable=False),
+    # What a `Progress` holds.
+    Column("progress", JSON, nullable=False),
+    Column("error", Text),
+    Column("created", Float, nullable=False),
+    Column("updated", Float, nullable=False),
+    Column("cancelled", Boolean, nullable=False, server_default=false()),
+    # Which worker has it. It counts `beat` up while it lives; no time of day is compared, so that a
+    # clock that jumps ends no lease.
+    Column("worker", String(80)),
+    Column("beat", Integer, nullable=False, server_default="0"),
+    Column("attempts", Integer, nullable=False, server_default="0"),
+    Index("jobs_to_do", "status", "created"),
+)
+
+uploads = Table(
+    "uploads",
+    metadata,
+    Column("id", String(40), primary_key=True),
+    _belongs_to("task"),
+    Column("file_name", String(200), nullable=False),
+    # What the file holds, as the uploader says: its format, the part of the records.
+    Column("options", JSON, nullable=False),
+    Column("content", LargeBinary),
+    Column("created", Float, nullable=False),
+)
+
+tokens = Table(
+    "tokens",
+    metadata,
+    Column("id", String(40), primary_key=True),
+    Column("name", String(200), nullable=False),
+    Column("hash", String(64), nullable=False, unique=True),
+    Column("scope", String(10), nullable=False),
+    # None: all projects.
+    Column("project_id", String(40), ForeignKey("projects.id", ondelete="CASCADE")),
+    Column("created", Float, nullable=False),
+)

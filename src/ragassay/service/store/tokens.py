@@ -1,0 +1,101 @@
+"""Tokens: who may read and write. Only their hashes are kept."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import time
+from typing import Literal
+
+from pydantic import BaseModel
+from sqlalchemy import delete, insert, select
+
+from ragassay.service.store.database import Store, new_id
+from ragassay.service.store.errors import NotThere
+from ragassay.service.store.projects import get_project
+from ragassay.service.store.schema import tokens
+
+Scope = Literal["read", "write"]
+
+PREFIX = "ragassay_"
+
+
+class Token(BaseModel):
+    """What is known of a token; not the token itself."""
+
+    id: str
+    name: str
+    scope: Scope
+    project_id: str | None = None
+    created: float
+
+    def may(self, scope: Scope, project_id: str | None) -> bool:
+        """Whether it allows something.
+
+        Args:
+            scope: reading or writing.
+            project_id: in which project; ``None`` for what belongs to none (the list of projects).
+        """
+        return (self.scope == "write" or scope == "read") and (
+            self.project_id is None or self.project_id == project_id
+        )
+
+
+def create_token(
+    store: Store, name: str, scope: Scope, project_id: str | None = None
+) -> tuple[Token, str]:
+    """Makes a token; it and what is kept of it. It is shown once.
+
+    Args:
+        store: where.
+        name: for people: who has it.
+        scope: ``read``, or ``write``, which includes reading.
+        project_id: of the only project that it is for; all where left out.
+
+    Raises:
+        NotThere: there is no such project.
+    """
+    if project_id is not None:
+        get_project(store, project_id)
+    value = PREFIX + secrets.token_urlsafe(32)
+    token = Token(id=new_id(), name=name, scope=scope, project_id=project_id, created=time.time())
+    with store.writing() as connection:
+        connection.execute(insert(tokens).values(**token.model_dump(), hash=_hash(value)))
+    return token, value
+
+
+def list_tokens(store: Store) -> list[Token]:
+    """All tokens, oldest first."""
+    with store.reading() as connection:
+        rows = connection.execute(select(tokens).order_by(tokens.c.created)).all()
+    return [Token(**row._mapping) for row in rows]
+
+
+def has_tokens(store: Store) -> bool:
+    """Whether there is any token: then every request needs one."""
+    with store.reading() as connection:
+        return connection.execute(select(tokens.c.id).limit(1)).first() is not None
+
+
+def revoke_token(store: Store, key: str) -> None:
+    """Deletes a token: from now on it allows nothing.
+
+    Raises:
+        NotThere: there is none of this id.
+    """
+    with store.writing() as connection:
+        if not connection.execute(delete(tokens).where(tokens.c.id == key)).rowcount:
+            raise NotThere("token", key)
+
+
+def find_token(store: Store, value: str) -> Token | None:
+    """The token that a client sent; ``None`` where it is none of ours."""
+    chosen = select(tokens).where(tokens.c.hash == _hash(value))
+    with store.reading() as connection:
+        row = connection.execute(chosen).one_or_none()
+    return None if row is None else Token(**row._mapping)
+
+
+def _hash(value: str) -> str:
+    # The tokens are long and random, so that a plain hash cannot be searched for them.
+    return hashlib.sha256(value.encode()).hexdigest()

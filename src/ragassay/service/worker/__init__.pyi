@@ -1,0 +1,1 @@
+from .worker import Worker as Worker, WorkerOptions as WorkerOptions

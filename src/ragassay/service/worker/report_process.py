@@ -1,0 +1,85 @@
+"""Computes one report in a process of its own, which can be interrupted.
+
+``python -m ragassay.service.worker.report_process`` reads the options of a run, a line of JSON, and
+writes lines of JSON: how far it is, and at the end the headline or the error. Its memory is given
+back when it ends, and it ends when its standard input does: a worker that was killed leaves no
+process behind.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from typing import Any
+
+from ragassay.engine.config import make_config
+from ragassay.engine.run import Job, prepare
+from ragassay.errors import RagassayError
+
+SECONDS = 1.0
+"""Between two lines about how far it is."""
+
+
+def main() -> int:
+    """Runs what standard input says; the exit code is 0 where the report is there."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    options: dict[str, Any] = json.loads(sys.stdin.readline())
+    threading.Thread(target=_end_with_the_worker, daemon=True).start()
+    try:
+        job = prepare(make_config(**options))
+        result = job.run(_Teller(job), keep=False)
+    except KeyboardInterrupt:
+        return 130
+    except RagassayError as error:
+        _tell(error=str(error))
+        return 2
+    metrics = result.summary.metrics
+    _tell(
+        headline={
+            name: {
+                "mean": one.mean, "low": one.low, "high": one.high,
+                "n_scored": one.n_scored, "n_total": one.n_total,
+            }
+            for name, one in metrics.items()
+        },
+        warnings=list(result.summary.warnings),
+    )  # fmt: skip
+    return 0
+
+
+class _Teller:
+    """Tells how far a run is, now and then."""
+
+    def __init__(self, job: Job) -> None:
+        self._job, self._last = job, 0.0
+
+    def __call__(self, done: int) -> None:
+        if time.monotonic() - self._last < SECONDS:
+            return
+        self._last = time.monotonic()
+        session = self._job.session
+        usage = None if session is None else session.usage
+        _tell(
+            done=done,
+            calls=0 if usage is None else usage.calls,
+            cost=None if usage is None else usage.cost,
+        )
+
+
+def _tell(**what: Any) -> None:
+    sys.stdout.write(json.dumps(what) + "\n")
+    sys.stdout.flush()
+
+
+def _end_with_the_worker() -> None:
+    while sys.stdin.read(1):
+        pass
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

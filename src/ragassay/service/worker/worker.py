@@ -1,0 +1,237 @@
+"""A worker: takes one job after the other, says that it lives, and keeps what comes of a job."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ragassay.engine.results import SUMMARY
+from ragassay.errors import RagassayError
+from ragassay.formats import write
+from ragassay.samples import Sample
+from ragassay.service.store import (
+    BEAT_S,
+    LEASE_S,
+    Job,
+    Progress,
+    Queue,
+    Store,
+    get_report,
+    get_task,
+    keep_run,
+    packed_folder,
+    read_samples,
+)
+
+POLL_S = 1.0
+"""Seconds between two looks into an empty queue."""
+
+GRACE_S = 120.0
+"""Seconds that a report process has to end: what is in flight is paid, and kept."""
+
+
+@dataclass(frozen=True)
+class WorkerOptions:
+    """How a worker works.
+
+    Attributes:
+        folder: for what a job needs while it runs, and for the ledgers.
+        beat: seconds between two signs of life.
+        lease: seconds after which it takes over what another worker does not say it lives for.
+        poll: seconds between two looks into an empty queue.
+    """
+
+    folder: Path
+    beat: float = BEAT_S
+    lease: float = LEASE_S
+    poll: float = POLL_S
+
+
+class Worker:
+    """Does jobs until it is stopped. `run` may run in a thread.
+
+    Args:
+        store: where the jobs are.
+        options: how it works.
+    """
+
+    def __init__(self, store: Store, options: WorkerOptions) -> None:
+        self._store, self._options = store, options
+        self.name = f"{socket.gethostname()[:40]}-{os.getpid()}-{secrets.token_hex(4)}"
+        self._queue = Queue(store, self.name, lease=options.lease)
+        self._stopped = threading.Event()
+
+    def run(self, *, until_idle: bool = False) -> None:
+        """Does jobs.
+
+        Args:
+            until_idle: return where there is nothing to do, instead of waiting.
+        """
+        while not self._stopped.is_set():
+            try:
+                job = self._queue.take()
+            except RagassayError as error:
+                _log(f"The queue cannot be read: {error}")
+                job = None
+            if job is not None:
+                self.do(job)
+            elif until_idle:
+                return
+            else:
+                self._stopped.wait(self._options.poll)
+
+    def stop(self) -> None:
+        """Ends `run`: a job that is being done goes back into the queue."""
+        self._stopped.set()
+
+    def do(self, job: Job) -> None:
+        """Does a job to its end, and says how it ended."""
+        error: str | None = None
+        self._options.folder.mkdir(parents=True, exist_ok=True)
+        for left in self._options.folder.glob(f"job-{job.id}-*"):  # of a worker that died over it
+            shutil.rmtree(left, ignore_errors=True)
+        folder = Path(tempfile.mkdtemp(prefix=f"job-{job.id}-", dir=self._options.folder))
+        try:
+            done = _ReportJob(self._store, self._queue, job, folder, self._options).run(
+                self._stopped
+            )
+            if done is None:
+                if self._stopped.is_set():
+                    self._queue.give_back(job.id)
+                    return
+                error = "It was cancelled."
+            else:
+                archive, headline = done
+                with self._store.writing() as connection:
+                    if self._queue.end(connection, job.id):
+                        keep_run(connection, str(job.report_id), archive, headline)
+                return
+        except RagassayError as problem:
+            error = str(problem)
+        except Exception as problem:
+            _log(f"job {job.id}: {type(problem).__name__}: {problem}")
+            error = f"A defect of ragassay: {type(problem).__name__}: {problem}."
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+        with suppress(RagassayError), self._store.writing() as connection:
+            self._queue.end(connection, job.id, error)
+
+
+class _ReportJob:
+    """One report, computed by a process of its own."""
+
+    def __init__(
+        self, store: Store, queue: Queue, job: Job, folder: Path, options: WorkerOptions
+    ) -> None:
+        self._store, self._queue, self._job = store, queue, job
+        self._folder, self._options = folder, options
+        self._progress = job.progress
+
+    def run(self, stopped: threading.Event) -> tuple[bytes, dict[str, Any]] | None:
+        """The archive of the run folder and the headline; ``None`` where it is not to go on.
+
+        Raises:
+            RagassayError: it cannot be computed, and why.
+        """
+        report = get_report(self._store, str(self._job.report_id))
+        task = get_task(self._store, self._job.task_id)
+        data, output = self._folder / "data.jsonl", self._folder / "run"
+        samples = read_samples(self._store, task.id, report.from_timestamp, report.to_timestamp)
+        self._progress = Progress(total=write(self._alive(samples), data))
+        if not self._queue.beat(self._job.id, self._progress):
+            return None
+        ledgers = self._options.folder / "ledgers"
+        options = {
+            "judge": list(task.options.judge) or None,
+            "budget": task.options.budget,
+            **report.options,
+            "data": str(data),
+            "output": str(output),
+            "ledger": str(ledgers / f"{task.project_id}.sqlite"),
+        }
+        options = {name: value for name, value in options.items() if value is not None}
+        ended = self._supervise(options, stopped)
+        if ended is None:
+            return None
+        if "error" in ended or not (output / SUMMARY).is_file():
+            problem = str(ended.get("error") or "The process that computed it died (memory?).")
+            # The paths are the server's, and say nothing to a client.
+            raise RagassayError(problem.replace(str(data), "the records"))
+        names = [str(path.relative_to(output)) for path in output.rglob("*") if path.is_file()]
+        return packed_folder(output, names), ended["headline"]
+
+    def _alive(self, samples: Iterable[Sample]) -> Iterator[Sample]:
+        """The samples, with a sign of life now and then: there may be many."""
+        last = time.monotonic()
+        for sample in samples:
+            if time.monotonic() - last > self._options.beat:
+                self._queue.beat(self._job.id)
+                last = time.monotonic()
+            yield sample
+
+    def _supervise(
+        self, options: dict[str, Any], stopped: threading.Event
+    ) -> dict[str, Any] | None:
+        """Runs the process; its last words, or ``None`` where it was interrupted."""
+        process = subprocess.Popen(
+            [sys.executable, "-m", "ragassay.service.worker.report_process"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=self._folder,
+        )
+        assert process.stdin is not None and process.stdout is not None
+        process.stdin.write(json.dumps(options) + "\n")
+        process.stdin.flush()
+        words: dict[str, Any] = {}
+        reader = threading.Thread(target=self._listen, args=(process.stdout, words), daemon=True)
+        reader.start()
+        goes_on = True
+        try:
+            while process.poll() is None:
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(self._options.beat if not stopped.is_set() else 0.1)
+                goes_on = not stopped.is_set() and self._queue.beat(self._job.id, self._progress)
+                if not goes_on:
+                    process.send_signal(signal.SIGINT)
+                    with suppress(subprocess.TimeoutExpired):
+                        process.wait(GRACE_S)
+                    break
+        finally:
+            process.kill()
+            process.wait()
+        reader.join(10.0)
+        if not goes_on:
+            return None
+        self._queue.beat(self._job.id, self._progress)
+        return words
+
+    def _listen(self, lines: Any, words: dict[str, Any]) -> None:
+        for line in lines:
+            with suppress(json.JSONDecodeError):
+                told = json.loads(line)
+                words |= {name: told[name] for name in ("error", "headline") if name in told}
+                if "done" in told:
+                    self._progress = Progress(**told, total=self._progress.total)
+                if "headline" in told:
+                    everything = {"done": self._progress.total}
+                    self._progress = self._progress.model_copy(update=everything)
+
+
+def _log(sentence: str) -> None:
+    sys.stderr.write(f"ragassay worker: {sentence}\n")
+    sys.stderr.flush()

@@ -1,0 +1,188 @@
+"""The commands of the service, as processes: they serve, work, survive and end."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragassay.cli import call
+
+pytest.importorskip("uvicorn", reason="needs the extra 'service'")
+
+
+def until(condition: Callable[[], Any]) -> Any:
+    give_up = time.monotonic() + 120
+    while not (found := condition()):
+        assert time.monotonic() < give_up
+        time.sleep(0.05)
+    return found
+
+
+class Service:
+    def __init__(self, folder: Path, *words: str) -> None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        command = ["serve", str(folder), "--port", str(self.port), *words]
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "ragassay", *command],
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=folder.parent,
+        )  # fmt: skip
+        until(self.answers)
+
+    def answers(self) -> bool:
+        assert self.process.poll() is None, self.process.stdout and self.process.stdout.read()
+        try:
+            self.ask("GET", "projects")
+        except urllib.error.HTTPError:
+            return True
+        except OSError:
+            return False
+        return True
+
+    def ask(self, method: str, path: str, body: Any = None) -> Any:
+        data = None if body is None else json.dumps(body).encode()
+        url = f"http://127.0.0.1:{self.port}/api/v1/{path}"
+        headers = {"Content-Type": "application/json"}
+        request = urllib.request.Request(url, data, headers, method=method)
+        with urllib.request.urlopen(request, timeout=60) as reply:
+            return json.loads(reply.read() or b"null")
+
+
+@contextmanager
+def serving(folder: Path, *words: str) -> Iterator[Service]:
+    service = Service(folder, *words)
+    try:
+        yield service
+    finally:
+        service.process.kill()
+        service.process.communicate()
+
+
+def records(n: int) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": f"r{number}",
+            "timestamp": float(number),
+            "user_input": "How many ECTS has the programme?",
+            "retrieved_context": ["The programme has 180 ECTS."],
+            "response": "It has 180 ECTS.",
+        }
+        for number in range(n)
+    ]
+
+
+def with_records(service: Service, n: int) -> str:
+    project = service.ask("POST", "projects", {"name": "p"})["id"]
+    task = service.ask("POST", f"projects/{project}/tasks", {"name": "t"})["id"]
+    assert service.ask("POST", f"tasks/{task}/records", {"records": records(n)})["new"] == n
+    return str(task)
+
+
+def finished(service: Service, report: str) -> Any:
+    def look() -> Any:
+        found = service.ask("GET", f"reports/{report}")
+        assert found["status"] != "error", found["error"]
+        return found if found["status"] == "completed" else None
+
+    return until(look)
+
+
+def test_a_report_is_computed_by_the_service_itself_and_by_a_worker_beside_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "data"
+    asked = {"name": "all", "from_timestamp": 0, "to_timestamp": 1000}
+    with serving(folder) as service:
+        task = with_records(service, 5)
+        report = service.ask("POST", f"tasks/{task}/reports", asked)["report"]["id"]
+        done = until(
+            lambda: (
+                (one := service.ask("GET", f"reports/{report}"))["status"] == "completed" and one
+            )
+        )
+        assert done["headline"]["relevance"]["n_scored"] == 5
+        service.process.send_signal(signal.SIGINT)
+        assert service.process.wait(60) in (0, 130)
+    with serving(folder, "--no-worker") as service:
+        second = service.ask("POST", f"tasks/{task}/reports", asked)["report"]["id"]
+        assert call(["worker", str(folder), "--until-idle"]) == 0
+        assert service.ask("GET", f"reports/{second}")["headline"] == done["headline"]
+    capsys.readouterr()
+
+
+def test_what_was_acknowledged_survives_a_kill_and_the_job_goes_on(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    asked = {"name": "all", "from_timestamp": 0, "to_timestamp": 1e6}
+    with serving(folder) as service:
+        task = with_records(service, 400)
+        report = service.ask("POST", f"tasks/{task}/reports", asked)["report"]["id"]
+        until(lambda: service.ask("GET", f"reports/{report}")["status"] != "idle")
+        os.kill(service.process.pid, signal.SIGKILL)
+        service.process.wait()
+    with serving(folder) as service:
+        page = service.ask("GET", f"tasks/{task}/records?limit=1")
+        assert page["items"][0]["id"] == "r399"
+        done = until(
+            lambda: (
+                (one := service.ask("GET", f"reports/{report}"))["status"] == "completed" and one
+            )
+        )
+        assert done["headline"]["relevance"]["n_scored"] == 400
+    # The process that computed it did not outlive the service that was killed.
+    assert not [path for path in (folder / "work").iterdir() if path.name.startswith("job-")]
+
+
+def test_tokens_are_made_listed_and_revoked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    at = ["--store", str(tmp_path / "data")]
+    assert call(["token", "create", "me", "--scope", "read", *at]) == 0
+    value = capsys.readouterr().out.strip()
+    assert value.startswith("ragassay_") and "\n" not in value
+    with (
+        serving(tmp_path / "data") as service,
+        pytest.raises(urllib.error.HTTPError, match="401"),
+    ):
+        service.ask("GET", "projects")
+    assert call(["token", "list", *at]) == 0
+    (line,) = capsys.readouterr().out.splitlines()
+    key = line.split()[0]
+    assert "me  read  all projects" in line and value not in line
+    assert call(["token", "revoke", key, *at]) == 0
+    assert call(["token", "revoke", key, *at]) == 2
+    assert "There is no token" in capsys.readouterr().err
+    assert call(["token", "create", "x", "--project", "nowhere", *at]) == 2
+    assert call(["token", "list", "--store", str(tmp_path / "other")]) == 2
+    assert "Start it once" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--host", "0.0.0.0"], "Make a token first"),
+        (["data", "--store", "postgresql://x/y"], "Keep one of them"),
+        (["--store", "mysql://x/y"], "not mysql"),
+        (["--store", "postgresql://nobody@127.0.0.1:9/x"], "cannot be used"),
+    ],
+)
+def test_a_service_that_cannot_be_is_refused_in_a_sentence(
+    words: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    assert call(["serve", *words]) == 2
+    assert message in capsys.readouterr().err

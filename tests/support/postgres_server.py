@@ -1,0 +1,69 @@
+"""A PostgreSQL server of the tests' own, in a temporary folder."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+from pathlib import Path
+
+BINARIES = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
+
+
+def binaries() -> Path | None:
+    """Where the programs of PostgreSQL are; ``None`` where they are not installed."""
+    if BINARIES:
+        return BINARIES[-1]
+    found = shutil.which("initdb")
+    return None if found is None else Path(found).parent
+
+
+class PostgresServer:
+    """A context manager: starts a server; ``new_database`` gives the address of an empty one."""
+
+    def __init__(self, programs: Path) -> None:
+        self._programs = programs
+        # PostgreSQL does not run as root.
+        self._user = {"user": "postgres"} if os.getuid() == 0 else {}
+        self._count = 0
+
+    def __enter__(self) -> PostgresServer:
+        self._folder = Path(tempfile.mkdtemp(prefix="ragassay-postgres-"))
+        if self._user:
+            shutil.chown(self._folder, "postgres")
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self._run("initdb", "-D", "data", "-U", "tester", "-A", "trust", "--no-sync")
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def start(self) -> None:
+        """Starts the server, and waits for it."""
+        options = f"-p {self.port} -k {self._folder} -c fsync=off -c listen_addresses=127.0.0.1"
+        self._run("pg_ctl", "-D", "data", "-w", "-l", "log", "-o", options, "start")
+
+    def stop(self) -> None:
+        """Stops it at once, as a crash would."""
+        self._run("pg_ctl", "-D", "data", "-m", "immediate", "stop")
+
+    def new_database(self) -> str:
+        """The address of a new, empty database."""
+        self._count += 1
+        name = f"test{self._count}"
+        self._run("createdb", "-h", "127.0.0.1", "-p", str(self.port), "-U", "tester", name)
+        return f"postgresql://tester@127.0.0.1:{self.port}/{name}"
+
+    def _run(self, program: str, *words: str) -> None:
+        done = subprocess.run(
+            [str(self._programs / program), *words],
+            cwd=self._folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE, text=True, check=False, **self._user,  # type: ignore[call-overload]
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
