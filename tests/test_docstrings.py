@@ -8,6 +8,9 @@ from pathlib import Path
 
 import ragassay
 
+NOT_FOR_READERS = ("overload", "field_validator", "router.", "app.", "token.", "ledger.")
+"""Decorators of functions that a framework calls; of routes, the description is for clients."""
+
 ROOT = Path(ragassay.__file__).parent
 
 
@@ -20,7 +23,7 @@ def documented(node: ast.AST) -> Iterator[tuple[str, bool]]:
             taken = [*one.args.posonlyargs, *one.args.args, *one.args.kwonlyargs]
             names = [argument.arg for argument in taken if argument.arg not in ("self", "cls")]
             marks = [ast.unparse(mark) for mark in one.decorator_list]
-            skipped = any(mark.startswith(("overload", "field_validator")) for mark in marks)
+            skipped = any(mark.startswith(NOT_FOR_READERS) for mark in marks)
             if len(names) > 1 and not one.name.startswith("_") and not skipped:
                 yield one.name, "Args:" in (ast.get_docstring(one) or "")
 

@@ -31,6 +31,12 @@ def test_importing_the_package_imports_nothing_heavy() -> None:
     assert not found & (HEAVY | NEVER | {"rich", "cyclopts"})
 
 
+def test_a_client_of_the_service_imports_no_server_and_no_engine() -> None:
+    pytest.importorskip("httpx2", reason="needs the extra 'client'")
+    found = modules_after("from ragassay import Client\nClient('http://localhost')")
+    assert not found & (NEVER | {"fastapi", "sqlalchemy", "uvicorn", "numpy", "polars", "pydantic"})
+
+
 def test_help_imports_nothing_heavy() -> None:
     found = modules_after("from ragassay.cli import call\nassert call(['--help']) == 0")
     assert not found & ((HEAVY | NEVER) - {"asyncio"})

@@ -58,3 +58,4 @@ from .samples import (
 from .scores import Reason as Reason, Score as Score, Unscored as Unscored
 
 __version__: str
+from .client import AsyncClient as AsyncClient, Client as Client

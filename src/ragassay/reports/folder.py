@@ -19,6 +19,7 @@ from ragassay.reports.tables import (
     ragreport_csv,
     tables,
     trecrag_csv,
+    workbook,
 )
 from ragassay.reports.text import markdown
 from ragassay.strict import dumps
@@ -46,6 +47,7 @@ WRITERS: dict[str, Callable[[Result, Path], None]] = {
     "ragreport": ragreport_csv.write_csv,
     "trecrag": trecrag_csv.write_trecrag,
     "consistency": consistency_csv.write_csv,
+    "xlsx": workbook.write_workbook,
 }
 """The writer of each of our report formats that is one file; `file_name` says what it writes."""
 

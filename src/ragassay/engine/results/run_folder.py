@@ -59,6 +59,7 @@ REPORTS = {
     "ragreport": "ragreport.csv",
     "trecrag": "trecrag.csv",
     "consistency": "consistency.csv",
+    "xlsx": "report.xlsx",
     **ORE,
 }
 """The files of a run folder that are made from its other files, by the format of the report."""

@@ -16,3 +16,4 @@ from .rows_by_sample import (
     with_samples as with_samples,
 )
 from .trecrag_csv import write_trecrag as write_trecrag
+from .workbook import write_workbook as write_workbook

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import tempfile
 from datetime import datetime
+from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Response
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from ragassay.engine.results import open_run
+from ragassay.reports.tables import write_workbook
 from ragassay.service.api.parts import (
     READS,
     WRITES,
@@ -26,6 +30,7 @@ from ragassay.service.store import (
     get_report,
     list_reports,
     run_archive,
+    unpack_folder,
 )
 
 router = APIRouter(tags=["reports"])
@@ -126,3 +131,28 @@ def get_run(report_id: str, store: InStore, access: Allowed) -> Response:
     task_of_report(store, access, "read", report_id)
     headers = {"Content-Disposition": f'attachment; filename="report-{report_id}.zip"'}
     return Response(run_archive(store, report_id), 200, headers, "application/zip")
+
+
+WORKBOOK = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+
+
+@router.get(
+    "/reports/{report_id}/workbook",
+    response_class=Response,
+    responses={
+        200: {"description": "an Excel workbook", "content": {WORKBOOK: {}}},
+        **READS,
+        **documented(409),
+    },
+)
+def get_workbook(report_id: str, store: InStore, access: Allowed) -> Response:
+    """A report as an Excel workbook."""
+    task_of_report(store, access, "read", report_id)
+    archive = run_archive(store, report_id)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        unpack_folder(archive, folder / "run")
+        write_workbook(open_run(folder / "run"), folder / "report.xlsx")
+        content = (folder / "report.xlsx").read_bytes()
+    headers = {"Content-Disposition": f'attachment; filename="report-{report_id}.xlsx"'}
+    return Response(content, 200, headers, WORKBOOK)

@@ -1,0 +1,15 @@
+from .clients import AsyncClient as AsyncClient, Client as Client
+from .errors import (
+    JobFailed as JobFailed,
+    JobTimeout as JobTimeout,
+    RequestRefused as RequestRefused,
+)
+from .shapes import (
+    Ingested as Ingested,
+    Job as Job,
+    Progress as Progress,
+    Project as Project,
+    Report as Report,
+    Started as Started,
+    Task as Task,
+)

@@ -1,0 +1,103 @@
+"""The calls that there are, each as the request that it sends."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import quote
+
+from ragassay.client.requests import Call, several, shaped
+from ragassay.client.shapes import Ingested, Job, Project, Report, Started, Task
+
+Time = float | str
+"""Seconds since 1970, or ISO 8601 with a zone."""
+
+
+def create_project(name: str, description: str = "") -> Call[Project]:
+    """Makes a project."""
+    body = {"name": name, "description": description}
+    return Call("POST", "/projects", shaped(Project), body)
+
+
+def list_projects() -> Call[list[Project]]:
+    """The projects that the token may read."""
+    return Call("GET", "/projects", several(Project))
+
+
+def create_task(project_id: str, name: str, options: Mapping[str, Any]) -> Call[Task]:
+    """Makes a task."""
+    body = {"name": name, "options": dict(options)}
+    return Call("POST", f"/projects/{_part(project_id)}/tasks", shaped(Task), body)
+
+
+def list_tasks(project_id: str) -> Call[list[Task]]:
+    """The tasks of a project."""
+    return Call("GET", f"/projects/{_part(project_id)}/tasks", several(Task))
+
+
+def log(task_id: str, records: Sequence[Mapping[str, Any]]) -> Call[Ingested]:
+    """Stores records."""
+    body = {"records": [dict(one) for one in records]}
+    return Call("POST", f"/tasks/{_part(task_id)}/records", shaped(Ingested), body)
+
+
+def create_report(
+    task_id: str, name: str, start: Time, end: Time, options: Mapping[str, Any]
+) -> Call[Started]:
+    """Asks for a report."""
+    body = {
+        "name": name,
+        "from_timestamp": start,
+        "to_timestamp": end,
+        "options": dict(options),
+    }
+
+    def read(found: Any) -> Started:
+        return Started(shaped(Report)(found["report"]), shaped(Job)(found["job"]))
+
+    return Call("POST", f"/tasks/{_part(task_id)}/reports", read, body)
+
+
+def list_reports(task_id: str) -> Call[list[Report]]:
+    """The reports of a task, oldest first."""
+    return Call("GET", f"/tasks/{_part(task_id)}/reports", several(Report))
+
+
+def get_report(report_id: str) -> Call[Report]:
+    """A report."""
+    return Call("GET", f"/reports/{_part(report_id)}", shaped(Report))
+
+
+def get_job(job_id: str) -> Call[Job]:
+    """A job."""
+    return Call("GET", f"/jobs/{_part(job_id)}", shaped(Job))
+
+
+def list_jobs(query: Mapping[str, Any]) -> Call[list[Job]]:
+    """The jobs that all conditions hold for."""
+    given = {name: value for name, value in query.items() if value is not None}
+    return Call("GET", "/jobs", several(Job), query=given)
+
+
+def cancel_job(job_id: str) -> Call[Job]:
+    """Ends a job."""
+    return Call("POST", f"/jobs/{_part(job_id)}/cancel", shaped(Job))
+
+
+def retry_job(job_id: str) -> Call[Job]:
+    """Does a job that failed again."""
+    return Call("POST", f"/jobs/{_part(job_id)}/retry", shaped(Job))
+
+
+def run_of(report_id: str) -> str:
+    """The path of a report's run folder."""
+    return f"/reports/{_part(report_id)}/run"
+
+
+def workbook_of(report_id: str) -> str:
+    """The path of a report as an Excel workbook."""
+    return f"/reports/{_part(report_id)}/workbook"
+
+
+def _part(text: str) -> str:
+    return quote(text, safe="")

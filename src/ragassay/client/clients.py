@@ -1,0 +1,391 @@
+"""The two clients: one waits for each answer, one is asynchronous. They have the same calls.
+
+The names of ML cube's client work, too: `compute_rag_evaluation_report`, `wait_job_completion`,
+`get_rag_evaluation_reports`, `export_rag_evaluation_report`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import time
+import zipfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+import httpx2
+
+from ragassay.client import calls
+from ragassay.client.calls import Time
+from ragassay.client.errors import JobFailed, JobTimeout, RequestRefused
+from ragassay.client.requests import Call, address, headers, polling_seconds, refusal
+from ragassay.client.shapes import Ingested, Job, Project, Report, Started, Task
+from ragassay.errors import UsageError
+
+T = TypeVar("T")
+
+TIMEOUT_S = 180.0
+RETRIES = 5
+"""How often a connection that cannot be made is tried again."""
+
+
+class Client:
+    """A client that waits for each answer. Use it as a context manager, or close it.
+
+    Args:
+        url: of the service; the environment variable ``RAGASSAY_URL``, or this machine.
+        token: that allows it; the variable ``RAGASSAY_TOKEN``, or none.
+        timeout: seconds for a request.
+        polling: seconds between two looks at a job; the variable ``RAGASSAY_POLLING``, or 1.
+    """
+
+    def __init__(
+        self,
+        url: str | None = None,
+        token: str | None = None,
+        *,
+        timeout: float = TIMEOUT_S,
+        polling: float | None = None,
+    ) -> None:
+        self._polling = polling_seconds(polling)
+        self._http = httpx2.Client(
+            base_url=address(url),
+            headers=headers(token),
+            timeout=timeout,
+            transport=httpx2.HTTPTransport(retries=RETRIES),
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends the connections."""
+        self._http.close()
+
+    def create_project(self, name: str, description: str = "") -> Project:
+        """Makes a project; see `calls.create_project`.
+
+        Args:
+            name: not that of another project.
+            description: for people.
+        """
+        return self._do(calls.create_project(name, description))
+
+    def list_projects(self) -> list[Project]:
+        """The projects that the token may read, oldest first."""
+        return self._do(calls.list_projects())
+
+    def create_task(self, project_id: str, name: str, **options: Any) -> Task:
+        """Makes a task.
+
+        Args:
+            project_id: of the project.
+            name: not that of another task of the project.
+            options: separator, default_answer, multi_turn, language, judge, budget.
+        """
+        return self._do(calls.create_task(project_id, name, options))
+
+    def list_tasks(self, project_id: str) -> list[Task]:
+        """The tasks of a project, oldest first."""
+        return self._do(calls.list_tasks(project_id))
+
+    def log(self, task_id: str, records: Sequence[Mapping[str, Any]]) -> Ingested:
+        """Stores records, all of them or none.
+
+        Args:
+            task_id: of the task.
+            records: see docs/service.md; at most 10,000.
+        """
+        return self._do(calls.log(task_id, records))
+
+    def create_report(
+        self, task_id: str, name: str, from_timestamp: Time, to_timestamp: Time, **options: Any
+    ) -> Started:
+        """Asks for a report over the records of an interval.
+
+        Args:
+            task_id: of the task.
+            name: for people.
+            from_timestamp, to_timestamp: seconds since 1970, or ISO 8601 with a zone; inclusive.
+            options: of the run: suite, metrics, judge, budget ...
+        """
+        return self._do(calls.create_report(task_id, name, from_timestamp, to_timestamp, options))
+
+    def list_reports(self, task_id: str) -> list[Report]:
+        """The reports of a task, oldest first."""
+        return self._do(calls.list_reports(task_id))
+
+    def get_report(self, report_id: str) -> Report:
+        """A report."""
+        return self._do(calls.get_report(report_id))
+
+    def get_job(self, job_id: str) -> Job:
+        """A job, and how far it is."""
+        return self._do(calls.get_job(job_id))
+
+    def list_jobs(self, **conditions: Any) -> list[Job]:
+        """The jobs that all conditions hold for: project_id, task_id, report_id, status."""
+        return self._do(calls.list_jobs(conditions))
+
+    def cancel_job(self, job_id: str) -> Job:
+        """Ends a job."""
+        return self._do(calls.cancel_job(job_id))
+
+    def retry_job(self, job_id: str) -> Job:
+        """Does a job that failed again."""
+        return self._do(calls.retry_job(job_id))
+
+    def wait_job_completion(self, job_id: str, max_wait_timeout: float = 7_200) -> Job:
+        """Waits for a job to end.
+
+        Args:
+            job_id: of the job.
+            max_wait_timeout: seconds to wait at most.
+
+        Raises:
+            JobFailed: it ended with an error.
+            JobTimeout: it did not end in time.
+        """
+        give_up = time.monotonic() + max_wait_timeout
+        while not (job := self.get_job(job_id)).has_ended:
+            if time.monotonic() >= give_up:
+                raise JobTimeout(job_id, max_wait_timeout, job.status)
+            time.sleep(max(0.0, min(self._polling, give_up - time.monotonic())))
+        return _done(job)
+
+    def download_run(self, report_id: str, folder: str | Path) -> Path:
+        """Downloads a report's run folder: `ragassay.open_run` reads it.
+
+        Args:
+            report_id: of the report.
+            folder: a new or empty folder.
+        """
+        return _unpacked(self._bytes(calls.run_of(report_id)), folder)
+
+    def compute_rag_evaluation_report(
+        self, task_id: str, report_name: str, from_timestamp: Time, to_timestamp: Time
+    ) -> str:
+        """Asks for a report by suite ragreport; the id of its job. See `create_report`.
+
+        Args:
+            task_id: of the task.
+            report_name: for people.
+            from_timestamp, to_timestamp: the interval.
+        """
+        return self.create_report(task_id, report_name, from_timestamp, to_timestamp).job.id
+
+    def get_rag_evaluation_reports(self, task_id: str) -> list[Report]:
+        """The reports of a task, oldest first."""
+        return self.list_reports(task_id)
+
+    def export_rag_evaluation_report(
+        self, report_id: str, folder: str | Path, file_name: str
+    ) -> Path:
+        """Writes a report as an Excel workbook.
+
+        Args:
+            report_id: of the report.
+            folder: made where it is missing.
+            file_name: ``.xlsx`` is added where it is not there.
+        """
+        return _saved(self._bytes(calls.workbook_of(report_id)), folder, file_name)
+
+    def _do(self, call: Call[T]) -> T:
+        try:
+            answer = self._http.request(
+                call.method, call.path, json=call.body, params=dict(call.query or {})
+            )
+        except httpx2.HTTPError as error:
+            raise _unreached(self._http.base_url, error) from error
+        return call.read(_checked(answer).json())
+
+    def _bytes(self, path: str) -> bytes:
+        try:
+            return _checked(self._http.get(path)).content
+        except httpx2.HTTPError as error:
+            raise _unreached(self._http.base_url, error) from error
+
+
+class AsyncClient:
+    """The client for asynchronous programs: the calls of `Client`, to be awaited.
+
+    Args:
+        url, token, timeout, polling: as of `Client`.
+    """
+
+    def __init__(
+        self,
+        url: str | None = None,
+        token: str | None = None,
+        *,
+        timeout: float = TIMEOUT_S,
+        polling: float | None = None,
+    ) -> None:
+        self._polling = polling_seconds(polling)
+        self._http = httpx2.AsyncClient(
+            base_url=address(url),
+            headers=headers(token),
+            timeout=timeout,
+            transport=httpx2.AsyncHTTPTransport(retries=RETRIES),
+        )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Ends the connections."""
+        await self._http.aclose()
+
+    async def create_project(self, name: str, description: str = "") -> Project:
+        """See `Client.create_project`."""
+        return await self._do(calls.create_project(name, description))
+
+    async def list_projects(self) -> list[Project]:
+        """See `Client.list_projects`."""
+        return await self._do(calls.list_projects())
+
+    async def create_task(self, project_id: str, name: str, **options: Any) -> Task:
+        """See `Client.create_task`."""
+        return await self._do(calls.create_task(project_id, name, options))
+
+    async def list_tasks(self, project_id: str) -> list[Task]:
+        """See `Client.list_tasks`."""
+        return await self._do(calls.list_tasks(project_id))
+
+    async def log(self, task_id: str, records: Sequence[Mapping[str, Any]]) -> Ingested:
+        """See `Client.log`."""
+        return await self._do(calls.log(task_id, records))
+
+    async def create_report(
+        self, task_id: str, name: str, from_timestamp: Time, to_timestamp: Time, **options: Any
+    ) -> Started:
+        """See `Client.create_report`."""
+        return await self._do(
+            calls.create_report(task_id, name, from_timestamp, to_timestamp, options)
+        )
+
+    async def list_reports(self, task_id: str) -> list[Report]:
+        """See `Client.list_reports`."""
+        return await self._do(calls.list_reports(task_id))
+
+    async def get_report(self, report_id: str) -> Report:
+        """See `Client.get_report`."""
+        return await self._do(calls.get_report(report_id))
+
+    async def get_job(self, job_id: str) -> Job:
+        """See `Client.get_job`."""
+        return await self._do(calls.get_job(job_id))
+
+    async def list_jobs(self, **conditions: Any) -> list[Job]:
+        """See `Client.list_jobs`."""
+        return await self._do(calls.list_jobs(conditions))
+
+    async def cancel_job(self, job_id: str) -> Job:
+        """See `Client.cancel_job`."""
+        return await self._do(calls.cancel_job(job_id))
+
+    async def retry_job(self, job_id: str) -> Job:
+        """See `Client.retry_job`."""
+        return await self._do(calls.retry_job(job_id))
+
+    async def wait_job_completion(self, job_id: str, max_wait_timeout: float = 7_200) -> Job:
+        """See `Client.wait_job_completion`."""
+        give_up = time.monotonic() + max_wait_timeout
+        while not (job := await self.get_job(job_id)).has_ended:
+            if time.monotonic() >= give_up:
+                raise JobTimeout(job_id, max_wait_timeout, job.status)
+            await asyncio.sleep(max(0.0, min(self._polling, give_up - time.monotonic())))
+        return _done(job)
+
+    async def download_run(self, report_id: str, folder: str | Path) -> Path:
+        """See `Client.download_run`."""
+        return _unpacked(await self._bytes(calls.run_of(report_id)), folder)
+
+    async def compute_rag_evaluation_report(
+        self, task_id: str, report_name: str, from_timestamp: Time, to_timestamp: Time
+    ) -> str:
+        """See `Client.compute_rag_evaluation_report`."""
+        started = await self.create_report(task_id, report_name, from_timestamp, to_timestamp)
+        return started.job.id
+
+    async def get_rag_evaluation_reports(self, task_id: str) -> list[Report]:
+        """See `Client.get_rag_evaluation_reports`."""
+        return await self.list_reports(task_id)
+
+    async def export_rag_evaluation_report(
+        self, report_id: str, folder: str | Path, file_name: str
+    ) -> Path:
+        """See `Client.export_rag_evaluation_report`."""
+        return _saved(await self._bytes(calls.workbook_of(report_id)), folder, file_name)
+
+    async def _do(self, call: Call[T]) -> T:
+        try:
+            answer = await self._http.request(
+                call.method, call.path, json=call.body, params=dict(call.query or {})
+            )
+        except httpx2.HTTPError as error:
+            raise _unreached(self._http.base_url, error) from error
+        return call.read(_checked(answer).json())
+
+    async def _bytes(self, path: str) -> bytes:
+        try:
+            return _checked(await self._http.get(path)).content
+        except httpx2.HTTPError as error:
+            raise _unreached(self._http.base_url, error) from error
+
+
+def _checked(answer: httpx2.Response) -> httpx2.Response:
+    if answer.is_success:
+        return answer
+    try:
+        found = answer.json()
+    except ValueError:
+        found = None
+    raise refusal(answer.status_code, found, answer.text)
+
+
+def _unreached(url: Any, error: Exception) -> RequestRefused:
+    return RequestRefused(0, f"{url} cannot be asked: {type(error).__name__}: {error}.")
+
+
+def _done(job: Job) -> Job:
+    if job.status == "error":
+        raise JobFailed(job.id, job.error or "No reason was given.")
+    return job
+
+
+def _unpacked(archive: bytes, folder: str | Path) -> Path:
+    target = Path(folder)
+    if target.exists() and any(target.iterdir()):
+        raise UsageError(f"{target} holds something already. Name a new folder.")
+    with zipfile.ZipFile(io.BytesIO(archive)) as source:
+        for name in source.namelist():
+            if not (target / name).resolve().is_relative_to(target.resolve()):
+                raise UsageError(f"The archive holds {name!r}, which is no file of a run folder.")
+        source.extractall(target)
+    return target
+
+
+def _saved(content: bytes, folder: str | Path, file_name: str) -> Path:
+    target = Path(folder) / (file_name if file_name.endswith(".xlsx") else f"{file_name}.xlsx")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_bytes(content)
+    return target

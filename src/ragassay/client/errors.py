@@ -1,0 +1,45 @@
+"""What a client may be told."""
+
+from __future__ import annotations
+
+from ragassay.errors import RagassayError
+
+
+class RequestRefused(RagassayError):  # noqa: N818 - what happened, not a defect
+    """The service did not do what was asked.
+
+    Attributes:
+        status: HTTP's.
+        detail: a sentence that says what is wrong, and what to do.
+        field: of the request, where one is wrong.
+    """
+
+    def __init__(self, status: int, detail: str, field: str | None = None) -> None:
+        super().__init__(f"{detail} (HTTP {status})")
+        self.status, self.detail, self.field = status, detail, field
+
+
+class JobFailed(RagassayError):  # noqa: N818
+    """A job ended without a result.
+
+    Attributes:
+        job_id: of the job.
+    """
+
+    def __init__(self, job_id: str, why: str) -> None:
+        super().__init__(f"The job {job_id} failed: {why}")
+        self.job_id = job_id
+
+
+class JobTimeout(RagassayError):  # noqa: N818
+    """A job did not end in the time that was given. It goes on.
+
+    Attributes:
+        job_id: of the job.
+    """
+
+    def __init__(self, job_id: str, seconds: float, status: str) -> None:
+        super().__init__(
+            f"The job {job_id} is {status} after {seconds:g} seconds. It goes on: wait again."
+        )
+        self.job_id = job_id

@@ -1,0 +1,91 @@
+"""What each call of a client sends, and what it makes of the answer: the same for both clients."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from ragassay.client.errors import RequestRefused
+from ragassay.client.shapes import Job, Progress
+
+T = TypeVar("T")
+
+URL_VARIABLE, TOKEN_VARIABLE = "RAGASSAY_URL", "RAGASSAY_TOKEN"
+POLLING_VARIABLE = "RAGASSAY_POLLING"
+"""Seconds between two looks at a job."""
+
+
+@dataclass(frozen=True)
+class Call(Generic[T]):
+    """A request, and how its answer is read."""
+
+    method: str
+    path: str
+    read: Callable[[Any], T]
+    body: Any = None
+    query: Mapping[str, Any] | None = None
+
+
+def shaped(kind: type[T]) -> Callable[[Any], T]:
+    """Reads an object; what a newer service adds is left out.
+
+    Args:
+        kind: one of `ragassay.client.shapes`.
+    """
+    names = [one.name for one in dataclasses.fields(kind)]  # type: ignore[arg-type]
+
+    def read(found: Any) -> T:
+        values = {name: found[name] for name in names if name in found}
+        if kind is Job:
+            values["progress"] = shaped(Progress)(found["progress"])
+        return kind(**values)
+
+    return read
+
+
+def several(kind: type[T]) -> Callable[[Any], list[T]]:
+    """Reads a list of objects; see `shaped`."""
+    read = shaped(kind)
+    return lambda found: [read(one) for one in found]
+
+
+def refusal(status: int, found: Any, text: str) -> RequestRefused:
+    """The error for an answer that is none.
+
+    Args:
+        status: HTTP's.
+        found: the answer's JSON, ``None`` where it is none.
+        text: the answer itself.
+    """
+    if isinstance(found, Mapping) and "detail" in found:
+        return RequestRefused(status, str(found["detail"]), found.get("field"))
+    return RequestRefused(status, " ".join(text.split())[:200] or "No reason was given.")
+
+
+def address(url: str | None) -> str:
+    """The base of all paths.
+
+    Args:
+        url: of the service; the variable ``RAGASSAY_URL`` or this machine where left out.
+    """
+    found = url or os.environ.get(URL_VARIABLE) or "http://127.0.0.1:8765"
+    return found.rstrip("/") + "/api/v1"
+
+
+def polling_seconds(given: float | None) -> float:
+    """Seconds between two looks at a job."""
+    return given if given is not None else float(os.environ.get(POLLING_VARIABLE, "1"))
+
+
+def headers(token: str | None) -> dict[str, str]:
+    """The headers of every request.
+
+    Args:
+        token: that allows it; the variable ``RAGASSAY_TOKEN`` where left out, none where that is
+            not set.
+    """
+    found = token or os.environ.get(TOKEN_VARIABLE)
+    return {"Authorization": f"Bearer {found}"} if found else {}

@@ -1,0 +1,117 @@
+"""What the service answers with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+Status = Literal["idle", "starting", "running", "completed", "error"]
+
+
+@dataclass(frozen=True)
+class Project:
+    """A project: what a team looks after together."""
+
+    id: str
+    name: str
+    description: str
+    created: float
+
+
+@dataclass(frozen=True)
+class Task:
+    """A task: one RAG system's records, and the reports over them."""
+
+    id: str
+    project_id: str
+    name: str
+    options: dict[str, Any]
+    created: float
+    kind: str = "rag"
+
+
+@dataclass(frozen=True)
+class Ingested:
+    """What became of a batch of records: numbers of them, and of chunks that were dropped."""
+
+    new: int
+    changed: int
+    unchanged: int
+    empty_chunks: int
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a job is: records, requests to judges, US dollars."""
+
+    done: int = 0
+    total: int = 0
+    calls: int = 0
+    cost: float | None = None
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job, as far as it is."""
+
+    id: str
+    kind: str
+    project_id: str
+    project_name: str
+    task_id: str
+    task_name: str
+    report_id: str | None
+    status: Status
+    progress: Progress
+    error: str | None
+    created: float
+    updated: float
+    cancelled: bool
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether nothing more comes of it."""
+        return self.status in ("completed", "error")
+
+
+@dataclass(frozen=True)
+class Report:
+    """A report. Its headline has mean, low, high, n_scored and n_total by metric."""
+
+    id: str
+    task_id: str
+    name: str
+    status: Status
+    from_timestamp: float | None
+    to_timestamp: float | None
+    options: dict[str, Any]
+    created: float
+    headline: dict[str, Any] | None = None
+    error: str | None = None
+    job_id: str | None = None
+
+    @property
+    def creation_datetime(self) -> datetime:
+        """When it was asked for, in UTC."""
+        return datetime.fromtimestamp(self.created, UTC)
+
+    @property
+    def from_datetime(self) -> datetime | None:
+        """Where its interval begins, in UTC."""
+        start = self.from_timestamp
+        return None if start is None else datetime.fromtimestamp(start, UTC)
+
+    @property
+    def to_datetime(self) -> datetime | None:
+        """Where its interval ends, in UTC."""
+        end = self.to_timestamp
+        return None if end is None else datetime.fromtimestamp(end, UTC)
+
+
+@dataclass(frozen=True)
+class Started:
+    """A report that is being computed, and the job that does it."""
+
+    report: Report
+    job: Job = field(repr=False)

@@ -1,0 +1,250 @@
+"""A run as an Excel workbook: a summary, a row for each record, distributions, how it was computed.
+
+Texts stay texts: nothing becomes a formula or a link. Characters that Excel cannot hold are written
+as escapes; cells beyond its limit are cut and say so.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragassay import files, printable
+from ragassay.engine.results import MetricSummary, Result, ScoreRow
+from ragassay.errors import UsageError
+from ragassay.reports.charts import distribution_chart
+from ragassay.reports.tables.rows_by_sample import with_samples
+from ragassay.reports.text import wording
+from ragassay.samples import Sample
+
+if TYPE_CHECKING:
+    import xlsxwriter
+    from xlsxwriter.worksheet import Worksheet
+
+LONGEST = 32_767
+"""Characters of a cell, by Excel's limit."""
+_CUT = " ... (cut)"
+MOST_ROWS = 1_048_576
+"""Rows of a sheet, by Excel's limit."""
+_BINS = 20
+_CHART_ROWS = 16
+"""Rows of a sheet that a chart covers."""
+
+
+def write_workbook(result: Result, path: Path) -> None:
+    """Writes a run as an Excel workbook.
+
+    Args:
+        result: of a run.
+        path: of the file to write, ``.xlsx``.
+
+    Raises:
+        UsageError: the extra ``excel`` is not installed, the run has more samples than a sheet has
+            rows, or the file cannot be written.
+    """
+    try:
+        import xlsxwriter
+    except ImportError as error:
+        raise UsageError(
+            "An Excel workbook needs its package: pip install 'ragassay[excel]'."
+        ) from error
+    if result.summary.n_samples >= MOST_ROWS:
+        raise UsageError(
+            f"An Excel sheet has {MOST_ROWS:,} rows, and the run {result.summary.n_samples:,} "
+            "samples. Write CSV or Parquet."
+        )
+    stream = io.BytesIO()
+    options = {
+        "in_memory": False,
+        "strings_to_formulas": False,
+        "strings_to_urls": False,
+        "strings_to_numbers": False,
+        "nan_inf_to_errors": False,
+    }
+    with xlsxwriter.Workbook(stream, options) as book:
+        _Workbook(book, result).write()
+    files.write_bytes(path, stream.getvalue())
+
+
+class _Workbook:
+    """A workbook that is being written."""
+
+    def __init__(self, book: xlsxwriter.Workbook, result: Result) -> None:
+        self._book, self._result = book, result
+        self._head = book.add_format(
+            {"bold": True, "bottom": 1, "text_wrap": True, "valign": "top"}
+        )
+        self._strong = book.add_format({"bold": True})
+        self._text = book.add_format({"text_wrap": True, "valign": "top"})
+        self._number = book.add_format({"num_format": "0.0000", "valign": "top"})
+
+    def write(self) -> None:
+        """Writes all sheets."""
+        self._summary()
+        self._records()
+        self._distributions()
+        self._how()
+
+    def _sheet(self, name: str, widths: Iterable[float]) -> Worksheet:
+        sheet = self._book.add_worksheet(name)
+        for column, width in enumerate(widths):
+            sheet.set_column(column, column, width)
+        return sheet
+
+    def _summary(self) -> None:
+        summary = self._result.summary
+        sheet = self._sheet("Summary", (34, 10, 10, 10, 10, 10, 44))
+        _put(sheet, 0, 0, f"{summary.suite}: {summary.title}", self._strong)
+        _put(sheet, 1, 0, f"Means over {summary.averaged_over}.")
+        row = 3
+        heads = ("metric", "mean", "low", "high", "scored", "of", "unscored")
+        for group, metrics in _grouped(summary.metrics.values()):
+            if group:
+                _put(sheet, row, 0, group, self._strong)
+                row += 1
+            for column, head in enumerate(heads):
+                _put(sheet, row, column, head, self._head)
+            for metric in metrics:
+                row += 1
+                values = (metric.mean, metric.low, metric.high)
+                _put(sheet, row, 0, metric.name)
+                for column, value in enumerate(values, start=1):
+                    _put(sheet, row, column, value, self._number)
+                _put(sheet, row, 4, metric.n_scored)
+                _put(sheet, row, 5, metric.n_total)
+                _put(sheet, row, 6, wording.reasons(metric.unscored))
+            row += 2
+        for warning in summary.warnings:
+            _put(sheet, row, 0, warning)
+            row += 1
+
+    def _records(self) -> None:
+        names = list(self._result.summary.metrics)
+        sheet = self._sheet("Records", (16, 12, 40, 50, 40, *([12, 40] * len(names))))
+        heads = ["id", "system", "query", "context", "answer"]
+        for name in names:
+            heads += [name, f"{name}: explanation"]
+        for column, head in enumerate(heads):
+            _put(sheet, 0, column, head, self._head)
+        sheet.freeze_panes(1, 1)
+        last = 0
+        for row, (identity, sample, scores) in enumerate(with_samples(self._result), start=1):
+            texts = (identity[0], identity[1], *_texts(sample))
+            for column, text in enumerate(texts):
+                _put(sheet, row, column, text, self._text)
+            for column, name in enumerate(names):
+                value, why = _value_and_reason(scores.get(name))
+                _put(sheet, row, 5 + 2 * column, value, self._number)
+                _put(sheet, row, 6 + 2 * column, why, self._text)
+            last = row
+        sheet.autofilter(0, 0, last, len(heads) - 1)
+
+    def _distributions(self) -> None:
+        sheet = self._sheet("Distributions", (24, 10))
+        row = 0
+        for metric in self._result.summary.metrics.values():
+            bars = list(_bars(self._result, metric))
+            if not bars:
+                continue
+            _put(sheet, row, 0, metric.name, self._head)
+            _put(sheet, row, 1, "samples", self._head)
+            for offset, (label, count) in enumerate(bars, start=1):
+                _put(sheet, row + offset, 0, label)
+                _put(sheet, row + offset, 1, count)
+            chart = self._book.add_chart({"type": "column"})
+            first, last = row + 1, row + len(bars)
+            chart.add_series(
+                {
+                    "name": metric.name,
+                    "categories": ["Distributions", first, 0, last, 0],
+                    "values": ["Distributions", first, 1, last, 1],
+                    "gap": 20,
+                }
+            )
+            chart.set_title({"name": metric.name, "overlay": False})
+            chart.set_legend({"none": True})
+            sheet.insert_chart(row, 3, chart)
+            row += max(len(bars), _CHART_ROWS) + 2
+
+    def _how(self) -> None:
+        result = self._result
+        sheet = self._sheet("How it was computed", (30, 100))
+        for row, (key, value) in enumerate(_facts(result)):
+            _put(sheet, row, 0, key, self._strong)
+            _put(sheet, row, 1, value, self._text)
+
+
+def _facts(result: Result) -> Iterator[tuple[str, str]]:
+    summary = result.summary
+    for key, value in result.config.items():
+        if key != "signatures" and value not in (None, [], {}, ""):
+            yield key, str(value)
+    if summary.judging is not None:
+        spent = summary.judging
+        yield "judge", spent.judge
+        yield "requests", f"{spent.calls:,}"
+        yield "cost", f"${spent.cost:,.4f}"
+    for metric in summary.metrics.values():
+        yield f"{metric.name}: signature", metric.signature
+        if metric.judge:
+            yield f"{metric.name}: judged by", metric.judge
+
+
+def _grouped(metrics: Iterable[MetricSummary]) -> list[tuple[str, list[MetricSummary]]]:
+    """Metrics by the heading that their suite publishes, in order."""
+    found: dict[str, list[MetricSummary]] = {}
+    for metric in metrics:
+        found.setdefault(metric.group, []).append(metric)
+    return list(found.items())
+
+
+def _texts(sample: Sample | None) -> tuple[str, str, str]:
+    """Query, context and answer of a sample."""
+    if sample is None:
+        return "", "", ""
+    chunks = [one.text or "" for one in sample.passages or ()]
+    context = "\n".join(f"[{number}] {text}" for number, text in enumerate(chunks, start=1))
+    return sample.query or "", context, "" if sample.answer is None else sample.answer.text
+
+
+def _value_and_reason(score: ScoreRow | None) -> tuple[Any, str]:
+    if score is None:
+        return None, ""
+    if score.status == "unscored":
+        why = wording.reason(score.reason or "")
+        return None, f"unscored, {why}: {score.explanation}" if score.explanation else why
+    return score.value, score.explanation
+
+
+def _bars(result: Result, metric: MetricSummary) -> Iterator[tuple[str, int]]:
+    """The distribution of a metric: each label, or each part of its range, with its number."""
+    if metric.labels:
+        yield from metric.labels.items()
+        return
+    values = result.columns.values(metric.name)[result.columns.scored(metric.name)]
+    if not values.size:
+        return
+    low, high = distribution_chart.scale(metric)
+    found = distribution_chart.histogram(values.clip(low, high), low, high, _BINS)
+    width = (found.high - found.low) / _BINS
+    for number, count in enumerate(found.counts):
+        start = found.low + number * width
+        yield f"{start:.3g} to {start + width:.3g}", count
+
+
+def _put(sheet: Worksheet, row: int, column: int, value: Any, form: Any = None) -> None:
+    """Writes a cell: a number as such, everything else as text; nothing where there is nothing."""
+    if value is None or value == "":
+        return
+    if isinstance(value, bool):
+        value = int(value)
+    if isinstance(value, int | float):
+        sheet.write_number(row, column, value, form)
+        return
+    text = printable.escaped(str(value))
+    units = text.encode("utf-16-le")  # what Excel counts
+    if len(units) // 2 > LONGEST:
+        text = units[: 2 * (LONGEST - len(_CUT))].decode("utf-16-le", "ignore") + _CUT
+    sheet.write_string(row, column, text, form)

@@ -1,0 +1,120 @@
+"""The Excel workbook, read back with another library."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ragassay
+from ragassay import Sample
+from ragassay.cli import call
+from ragassay.reports.folder import write_reports
+from ragassay.reports.tables import workbook
+from ragassay.samples import Answer, Passage
+
+pytest.importorskip("xlsxwriter", reason="needs the extra 'excel'")
+openpyxl = pytest.importorskip("openpyxl")
+
+
+def sample(number: int, answer: str = "It has 180 ECTS.", **more: Any) -> Sample:
+    return Sample(
+        id=f"r{number}",
+        query="How many ECTS has the programme?",
+        passages=(
+            Passage(id="1", text="The programme has 180 ECTS."),
+            Passage(id="2", text="Exams."),
+        ),
+        answer=Answer(answer),
+        **more,
+    )
+
+
+def written(samples: list[Sample], path: Path, suite: str = "ragreport") -> Any:
+    result = ragassay.evaluate(samples, suite)
+    workbook.write_workbook(result, path)
+    return result, openpyxl.load_workbook(path)
+
+
+def cells(sheet: Any) -> list[tuple[Any, ...]]:
+    return [tuple(row) for row in sheet.iter_rows(values_only=True)]
+
+
+def test_the_workbook_holds_what_the_result_holds(tmp_path: Path) -> None:
+    result, book = written([sample(1), sample(2, "No idea at all.")], tmp_path / "r.xlsx")
+    assert book.sheetnames == ["Summary", "Records", "Distributions", "How it was computed"]
+    rows = {row[0]: row for row in cells(book["Summary"]) if row[0]}
+    groups = ("Retrieval Evaluation", "Context Factual Correctness", "Response Evaluation")
+    assert any(str(name).startswith(groups[0]) for name in rows)
+    for name, metric in result.summary.metrics.items():
+        assert rows[name][1:4] == (
+            pytest.approx(metric.mean), pytest.approx(metric.low), pytest.approx(metric.high)
+        )  # fmt: skip
+        assert rows[name][4:6] == (metric.n_scored, metric.n_total)
+    heads, *records = cells(book["Records"])
+    assert heads[:7] == (
+        "id", "system", "query", "context", "answer", "relevance", "relevance: explanation"
+    )  # fmt: skip
+    assert [row[0] for row in records] == ["r1", "r2"]
+    assert records[0][3] == "[1] The programme has 180 ECTS.\n[2] Exams."
+    scores = {(row.sample, row.metric): row for row in result.scores}
+    for row in records:
+        for at, name in enumerate(heads[5::2]):
+            value, told = row[5 + 2 * at], scores[row[0], name]
+            assert value == (
+                told.value
+                if told.value is None or isinstance(told.value, float | int)
+                else str(told.value)
+            )
+    assert len(book["Distributions"]._charts) >= 3
+    facts = dict(row[:2] for row in cells(book["How it was computed"]))
+    assert "ragreport" in facts["suite"] and "relevance: signature" in facts
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "=1+1",
+        "+cmd|' /C calc'!A0",
+        "@SUM(A1)",
+        "http://example.org/x",
+        "'quoted",
+        "1e5",
+        "<b>&amp;",
+    ],
+)
+def test_text_stays_text(text: str, tmp_path: Path) -> None:
+    _, book = written([sample(1, text)], tmp_path / "r.xlsx", "qa")
+    cell = book["Records"]["E2"]
+    assert cell.value == text and cell.data_type == "s" and cell.hyperlink is None
+
+
+def test_what_excel_cannot_hold_is_escaped_or_cut_and_says_so(tmp_path: Path) -> None:
+    long = "x" * 40_000
+    _, book = written([sample(1, "a\x00b\x1b[2J"), sample(2, long), sample(3, "😀" * 20_000)],
+                      tmp_path / "r.xlsx", "qa")  # fmt: skip
+    answers = [row[4] for row in cells(book["Records"])[1:]]
+    assert answers[0] == "a\\u0000b\\u001b[2J"
+    assert len(answers[1]) == 32_767 and answers[1].endswith("(cut)")
+    assert len(answers[2].encode("utf-16-le")) // 2 <= 32_767 and answers[2].endswith(
+        "😀 ... (cut)"
+    )
+
+
+def test_the_command_writes_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    result = ragassay.evaluate([sample(1)], "ragreport")
+    folder = result.save(tmp_path / "run")
+    assert write_reports(result, folder, ["xlsx"])["xlsx"].name == "report.xlsx"
+    assert call(["report", str(folder), "--format", "xlsx", "-o", str(tmp_path / "out")]) == 0
+    assert (tmp_path / "out" / "report.xlsx").stat().st_size > 5_000
+    capsys.readouterr()
+
+
+def test_a_run_that_no_sheet_can_hold_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workbook, "MOST_ROWS", 2)
+    result = ragassay.evaluate([sample(1), sample(2)], "qa")
+    with pytest.raises(ragassay.UsageError, match="the run 2 samples"):
+        workbook.write_workbook(result, tmp_path / "r.xlsx")
