@@ -14,7 +14,14 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-TALK = "Q: How tall is it?\nA: It is 330 metres tall. I think so.\n\nQ: Who?\nA: I do not know.\n"
+TALK = """Q: How tall is it?
+A: It is 330 metres tall. I think so.
+
+Q: Who?
+A: I do not know.
+Q: Why?
+A: ...
+"""
 
 
 @pytest.fixture(scope="module")
@@ -62,6 +69,7 @@ def test_a_format_a_suite_and_a_metric_are_found(installed: Path, talk: Path) ->
     found = json.loads(done.stdout)["metrics"]["SentenceLength"]
     assert found["metric"] == "words_per_sentence"
     assert found["mean"] == pytest.approx(((5 + 3) / 2 + 4) / 2)
+    assert (found["n_scored"], found["unscored"]) == (2, {"undefined": 1})
     one = ragassay(installed, talk.parent, "metrics", "words_per_sentence")
     assert one.returncode == 0 and "Words in a sentence" in one.stdout
 
@@ -74,7 +82,7 @@ def test_a_judge_a_report_and_a_plot_are_found(installed: Path, talk: Path) -> N
     done = ragassay(installed, talk.parent, "report", "out", "--format", "means,csv")
     assert done.returncode == 0, done.stderr
     lines = (talk.parent / "out" / "means.txt").read_text().splitlines()
-    assert lines[0] == "SentenceLength 4.0000 2/2"
+    assert lines[0] == "SentenceLength 4.0000 2/3"
     done = ragassay(
         installed, talk.parent, "plot", "out", "--evaluator", "means", "-o", "means.svg"
     )

@@ -561,11 +561,11 @@ def test_a_judge_that_was_named_and_not_asked_is_told_and_refresh_asks_it(
     pytest.importorskip("openai")
     source = written(tmp_path / "in.jsonl", [record(n) for n in range(1, 4)])
     out = tmp_path / "out.jsonl"
-    assert mtrag("idk", source, output=str(out)) == 0
+    assert mtrag("idk", source, output=out) == 0
     assert "keep" not in capsys.readouterr().out
     with LLMServer() as server:
         judge = f"{server.url}#some-model"
-        named = {"output": str(out), "judge": [judge], "ledger": str(tmp_path / "l.sqlite")}
+        named = {"output": out, "judge": [judge], "ledger": str(tmp_path / "l.sqlite")}
         assert mtrag("idk", out, **named, json=True) == 0
         summary = json.loads(capsys.readouterr().out)
         said = f"3 records keep idk_eval of {LABEL}; --refresh asks {judge}."
@@ -788,7 +788,7 @@ def test_the_command_writes_the_file_and_prints_the_means(
 ) -> None:
     given = {"idk_eval": [0.0], "RL_F": [0.25], "RB_llm": [0.5], "RB_agg": [0.75]}
     source = written(tmp_path / "in.jsonl", [record(metrics=given)])
-    out = str(tmp_path / "out.jsonl")
+    out = tmp_path / "out.jsonl"
     assert mtrag("idk_condition", input=source, output=out) == 0
     said = capsys.readouterr().out
     assert re.search(r"RL_F_idk\s.*0\.25", said) and "out.jsonl" in said
@@ -804,8 +804,10 @@ def test_the_command_writes_the_file_and_prints_the_means(
     [
         ([], "-o FILE"),
         (["-o", "OUT", "--suite", "qa"], "belongs to the suite mtrag, not to qa"),
-        (["-o", "OUT", "--limit", "1"], "--limit"),
-        (["-o", "OUT", "--metrics", "em"], "--metrics"),
+        (["-o", "OUT", "--limit", "1"], "--limit does not go with it"),
+        (["-o", "OUT", "--metrics", "em"], "--metrics does not go with it"),
+        (["-o", "OUT", "--rubric", "nope.yaml"], "--rubric"),
+        (["-o", "OUT", "--nuggets", "pooled"], "--nuggets"),
         (["-o", "OUT", "--judge", "offline", "--provider", "openai"], "Keep one"),
         (["-o", "OUT", "--dry-run"], "--dry-run"),
     ],
@@ -839,7 +841,7 @@ def test_the_steps_run_against_a_real_endpoint_and_pay_once(tmp_path: Path) -> N
     source = written(tmp_path / "in.jsonl", [record(n) for n in range(1, 6)])
     with LLMServer() as server:
         given = {
-            "output": str(tmp_path / "out.jsonl"),
+            "output": tmp_path / "out.jsonl",
             "judge": [f"{server.url}#some-model"],
             "ledger": str(tmp_path / "ledger.sqlite"),
         }

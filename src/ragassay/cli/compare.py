@@ -10,12 +10,11 @@ from cyclopts import Parameter
 
 from ragassay.cli import show
 from ragassay.cli.exits import GATE_FAILED, INCOMPLETE, OK
+from ragassay.cli.flags import Switch
 from ragassay.errors import UsageError
 
 if TYPE_CHECKING:
     from ragassay.engine.results import Difference, GateResult, Result
-
-Flag = Parameter(negative=())
 
 
 def compare(
@@ -31,13 +30,13 @@ def compare(
     correction: Literal["maxt", "holm", "bh", "none"] = "maxt",
     interval: Literal["auto", "t", "percentile", "bca"] = "auto",
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
-    fail_if_worse: Annotated[bool, Flag] = False,
+    fail_if_worse: Switch = False,
     fail_if_drop: Annotated[
         list[str] | None, Parameter(consume_multiple=False, negative=())
     ] = None,
-    trust_offline: Annotated[bool, Flag] = False,
-    force: Annotated[bool, Flag] = False,
-    json: Annotated[bool, Flag] = False,
+    trust_offline: Switch = False,
+    force: Switch = False,
+    json: Switch = False,
 ) -> int:
     """Compare run folders, query by query: NEW first, OLD (the baseline) last.
 

@@ -10,6 +10,7 @@ from cyclopts import Parameter
 
 from ragassay.cli import show
 from ragassay.cli.exits import OK
+from ragassay.cli.flags import Switch
 
 NEW, OLD = "hybrid", "keyword"
 METRICS = [
@@ -22,7 +23,7 @@ METRICS = [
 def demo(
     *,
     output: Annotated[Path, Parameter(name=["--output", "-o"])] = Path("ragassay-demo"),
-    json: Annotated[bool, Parameter(negative=())] = False,
+    json: Switch = False,
 ) -> int:
     """Evaluate two small RAG systems on a bundled dataset, compare them, write HTML reports.
 

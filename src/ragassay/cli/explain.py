@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
-
-from cyclopts import Parameter
 
 from ragassay.cli import show
 from ragassay.cli.exits import OK
+from ragassay.cli.flags import Switch
 
 
 def explain(
@@ -19,8 +17,8 @@ def explain(
     *,
     system: str | None = None,
     repeat: int | None = None,
-    full: Annotated[bool, Parameter(negative=())] = False,
-    json: Annotated[bool, Parameter(negative=())] = False,
+    full: Switch = False,
+    json: Switch = False,
 ) -> int:
     """Show why a sample has the scores it has: the verdicts, the prompts, the raw replies.
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 NONE = type(None)
 
-Switch = Annotated[bool, Parameter(negative=())]
+Switch = Annotated[bool, Parameter(negative=(), show_default=False)]
 """A flag without a value that is a command's own."""
 
 

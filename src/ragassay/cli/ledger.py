@@ -14,6 +14,7 @@ from cyclopts import App, Parameter
 from ragassay import printable
 from ragassay.cli import show
 from ragassay.cli.exits import OK
+from ragassay.cli.flags import Switch
 from ragassay.errors import UsageError
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 LEDGER = Path(".ragassay") / "ledger.sqlite"
 
-Flag = Parameter(negative=())
 Place = Annotated[Path, Parameter(name="--ledger")]
 
 ledger = App(
@@ -46,7 +46,7 @@ ragassay ledger prune --failed
 
 
 @ledger.command
-def stats(path: Place = LEDGER, *, json: Annotated[bool, Flag] = False) -> int:
+def stats(path: Place = LEDGER, *, json: Switch = False) -> int:
     """Show what a ledger holds: answers, failures, tokens and money, by judge and question.
 
     ```sh
@@ -81,8 +81,8 @@ def export(
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     model: str | None = None,
     kind: str | None = None,
-    failed: Annotated[bool, Flag] = False,
-    messages: Annotated[bool, Flag] = False,
+    failed: Switch = False,
+    messages: Switch = False,
 ) -> int:
     """Write the answers as JSON lines, one an answer, the oldest first.
 
@@ -163,11 +163,11 @@ def prune(
     older_than: str | None = None,
     model: str | None = None,
     kind: str | None = None,
-    failed: Annotated[bool, Flag] = False,
-    rejected: Annotated[bool, Flag] = False,
+    failed: Switch = False,
+    rejected: Switch = False,
     everything: Annotated[bool, Parameter(name="--all", negative=())] = False,
-    dry_run: Annotated[bool, Flag] = False,
-    json: Annotated[bool, Flag] = False,
+    dry_run: Switch = False,
+    json: Switch = False,
 ) -> int:
     """Throw answers away that all given options describe. Asking them again costs again.
 

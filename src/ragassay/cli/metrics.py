@@ -8,6 +8,7 @@ from cyclopts import Parameter
 
 from ragassay.cli import show
 from ragassay.cli.exits import OK
+from ragassay.cli.flags import Switch
 
 
 def metrics(
@@ -15,7 +16,7 @@ def metrics(
     /,
     *,
     suite: Annotated[str | None, Parameter(name=["--suite", "-s"])] = None,
-    json: Annotated[bool, Parameter(negative=())] = False,
+    json: Switch = False,
 ) -> int:
     """List every metric, or explain one.
 

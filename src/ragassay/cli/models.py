@@ -12,9 +12,9 @@ from cyclopts import App, Parameter
 from ragassay.cli import show
 from ragassay.cli.exits import INCOMPLETE, OK
 from ragassay.cli.flag_words import pairs
+from ragassay.cli.flags import Switch
 from ragassay.errors import UsageError
 
-Flag = Parameter(negative=())
 Folders = Annotated[list[str] | None, Parameter(negative=(), consume_multiple=False)]
 
 models = App(
@@ -34,7 +34,7 @@ ragassay models --json
 
 
 @models.default
-def listing(*, model: Folders = None, json: Annotated[bool, Flag] = False) -> int:
+def listing(*, model: Folders = None, json: Switch = False) -> int:
     """List the models.
 
     Args:

@@ -14,6 +14,8 @@ from ragassay.cli.flags import Switch, takes_options
 from ragassay.errors import UsageError
 
 SUITE = "mtrag"
+NOT_OF_A_STEP = ("--metrics", "-m", "--limit", "-n", "--columns")
+"""Options of a run that a step, which adds fields to every record, does not have."""
 VLLM = "http://localhost:8001/v1"
 """Where the published scripts look for a vLLM server."""
 
@@ -23,13 +25,18 @@ def Hidden(*names: str) -> Parameter:  # noqa: N802 - used like cyclopts' Parame
     return Parameter(name=list(names), negative=(), show=False)
 
 
-@takes_options("Judging", "Neural models", names=("output", "published", "options"))
+@takes_options(
+    *("Judging", "Neural models"),
+    names=("published", "options"),
+    without=("nuggets", "rubric", "judge_prompt"),
+)
 def mtrag(
     step: str,
     data: Path | None = None,
     /,
     *,
     input: Annotated[Path | None, Parameter(name=["--input", "-i"])] = None,  # noqa: A002
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     evaluators: Annotated[Path | None, Parameter(name=["--evaluators", "-e"])] = None,
     provider: str | None = None,
     judge_model: Annotated[str | None, Parameter(name=["--judge-model", "--judge_model"])] = None,
@@ -53,6 +60,7 @@ def mtrag(
         data: JSONL file of tasks (contexts, targets, labels), joined to the predictions of --input
             by task_id; without --input, the file of records itself.
         input: JSONL file of records with predictions.
+        output: JSONL file to write; it may be the one that is read.
         evaluators: The benchmark's config.yaml, which chooses the algorithmic metrics.
         provider: Who is asked, as the published scripts name it (openai, vllm ...); like --judge.
         judge_model: Model of the provider.
@@ -82,14 +90,14 @@ def mtrag(
     records = input or data
     if records is None:
         raise UsageError("No file is named. Give the one with predictions: -i FILE.jsonl.")
-    if config.output is None:
+    if output is None:
         raise UsageError(
             "A step needs a file to write: -o FILE.jsonl (it may be the one it reads)."
         )
     chosen = StepOptions(
         step=step,
         input=records,
-        output=Path(config.output),
+        output=output,
         tasks=data if input is not None else None,
         evaluators=evaluators,
         published=config.published,
@@ -134,6 +142,10 @@ def published_form(words: Sequence[str]) -> list[str] | None:
         raise UsageError("--step needs the name of a step: --step idk.")
     if suite not in (None, SUITE):
         raise UsageError(f"--step belongs to the suite {SUITE}, not to {suite}.")
+    if cut := [word for word in rest if word.partition("=")[0] in NOT_OF_A_STEP]:
+        raise UsageError(
+            f"A step writes every record with its published fields: {cut[0]} does not go with it."
+        )
     return [SUITE, step, *rest]
 
 

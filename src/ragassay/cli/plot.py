@@ -10,6 +10,7 @@ from cyclopts import Parameter
 from ragassay.cli import show
 from ragassay.cli.exits import OK
 from ragassay.cli.flag_words import listed
+from ragassay.cli.flags import Switch
 from ragassay.errors import UsageError, did_you_mean
 from ragassay.extensions import added
 
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
     from ragassay.engine.results import Comparison
     from ragassay.reports.charts import Spec
     from ragassay.reports.plots import Evaluator, Sources, Statistic
-
-Flag = Parameter(negative=())
 
 
 def plot(
@@ -37,8 +36,8 @@ def plot(
     ] = None,
     statistic: Literal["cai", "mean", "median", "variance", "cv", "std", "range", "iqr"]
     | None = None,
-    compare: Annotated[bool, Flag] = False,
-    force: Annotated[bool, Flag] = False,
+    compare: Switch = False,
+    force: Switch = False,
 ) -> int:
     """Draw result files beside each other: box plots with their points, for slides.
 

@@ -10,6 +10,7 @@ from cyclopts import Parameter
 from ragassay.cli import show
 from ragassay.cli.exits import OK
 from ragassay.cli.flag_words import listed
+from ragassay.cli.flags import Switch
 
 
 def report(
@@ -18,7 +19,7 @@ def report(
     *,
     format: Annotated[list[str] | None, Parameter(negative=())] = None,  # noqa: A002
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
-    json: Annotated[bool, Parameter(negative=())] = False,
+    json: Switch = False,
 ) -> int:
     """Show a run folder's summary and write its reports.
 

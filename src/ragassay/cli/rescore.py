@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
-
-from cyclopts import Parameter
 
 from ragassay.cli import show
 from ragassay.cli.exits import INCOMPLETE, OK
+from ragassay.cli.flags import Switch
 from ragassay.counts import either, plural
 
 SHOWN = 10
@@ -19,7 +17,7 @@ def rescore(
     /,
     *,
     ledger: Path | None = None,
-    json: Annotated[bool, Parameter(negative=())] = False,
+    json: Switch = False,
 ) -> int:
     """Compute every score of a run again from its stored verdicts, and compare. Asks nobody.
 

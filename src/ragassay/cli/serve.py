@@ -11,6 +11,7 @@ from cyclopts import Parameter
 
 from ragassay.cli import show
 from ragassay.cli.exits import OK
+from ragassay.cli.flags import Switch
 from ragassay.errors import UsageError
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def serve(
     host: str = "127.0.0.1",
     port: int = 8765,
     name: Annotated[list[str] | None, Parameter(negative=(), consume_multiple=False)] = None,
-    no_worker: Annotated[bool, Parameter(negative=())] = False,
+    no_worker: Switch = False,
 ) -> int:
     """Serve the REST interface, with a worker that computes reports.
 
@@ -82,7 +83,7 @@ def worker(
     /,
     *,
     store: str | None = None,
-    until_idle: Annotated[bool, Parameter(negative=())] = False,
+    until_idle: Switch = False,
 ) -> int:
     """Compute the reports that wait, until it is stopped. Any number of workers share a store.
 

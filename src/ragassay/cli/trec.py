@@ -13,6 +13,7 @@ from ragassay import printable
 from ragassay.cli import show
 from ragassay.cli.exits import OK
 from ragassay.cli.flag_words import numbers
+from ragassay.cli.flags import Switch
 from ragassay.cli.piped import NAME, STANDARD_INPUT, seekable
 from ragassay.errors import UsageError
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from ragassay.compat.trec_eval import TrecScores
     from ragassay.metrics.retrieval import TrecMeasure
 
-_Flag = Parameter(negative=())
 _Run = Annotated[Path, Parameter(allow_leading_hyphen=True)]
 """A file, or ``-``, which would otherwise be an option without a name."""
 
@@ -54,7 +54,7 @@ def trec(
     correction: Literal["maxt", "holm", "bh", "none"] = "maxt",
     n_resamples: int = 10_000,
     seed: int = 0,
-    json: Annotated[bool, _Flag] = False,
+    json: Switch = False,
 ) -> int:
     """Evaluate a TREC run against qrels, as trec_eval does, or compare several runs.
 

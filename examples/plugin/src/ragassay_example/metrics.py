@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ragassay.metrics.core import SampleMetric, param, register, scored
 from ragassay.samples import Sample
-from ragassay.scores import Outcome
+from ragassay.scores import Outcome, Reason, Unscored
 
 
 @register
@@ -25,8 +25,11 @@ class WordsPerSentence(SampleMetric):
     least: int = param(1, "sentences with fewer words are left out", minimum=1)
 
     def score_sample(self, sample: Sample) -> Outcome:
-        """The mean over the sentences that are long enough; 0 where there are none."""
+        """The mean over the sentences that are long enough; unscored where there are none."""
         assert sample.answer is not None
         lengths = [len(one.split()) for one in re.split(r"[.!?]+", sample.answer.text)]
         kept = [length for length in lengths if length >= self.least]
-        return scored(sum(kept) / len(kept) if kept else 0.0, sentences=len(kept))
+        if not kept:
+            detail = f"the answer has no sentence of {self.least} words or more"
+            return Unscored(Reason.UNDEFINED, detail)
+        return scored(sum(kept) / len(kept), sentences=len(kept))

@@ -32,11 +32,7 @@ def json_schema() -> dict[str, Any]:
     for name, field in RunConfig.model_fields.items():
         key = keys[name]
         key["description"] = option_of(field).help
-        if key.get("type") == "array":  # one value need not be a list
-            keys[name] = {"anyOf": [key.pop("items"), {"type": "array"}], **key}
-            del keys[name]["type"]
-    for name in ("from_timestamp", "to_timestamp"):  # also a date
-        keys[name]["anyOf"].append({"type": "string"})
+        keys[name] = _as_read(key)
     for name in ("budget", "price"):  # also dollars
         keys[name]["anyOf"].append({"type": "number"})
     keys["key_map"] = {**keys["columns"], "description": "UltraRAG's word for columns."}
@@ -47,6 +43,26 @@ def json_schema() -> dict[str, Any]:
         "additionalProperties": False,
     }
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+
+
+def _as_read(key: dict[str, Any]) -> dict[str, Any]:
+    """What a file may hold for a key: one value need not be a list, numbers may be texts (they come
+    from the environment), and a mapping may be empty."""
+    forms = key.pop("anyOf", None) or [
+        {
+            name: key.pop(name)
+            for name in list(key)
+            if name not in ("description", "default", "title")
+        }
+    ]
+    for form in list(forms):
+        if form.get("type") == "array":
+            forms.append(form["items"])
+        elif form.get("type") in ("integer", "number"):
+            forms.append({"type": "string"})
+        elif form.get("type") == "object":
+            forms.append({"type": "null"})
+    return {**key, "anyOf": forms}
 
 
 def _cell(text: str) -> str:

@@ -198,7 +198,9 @@ class RunConfig(BaseModel):
     ] = Field(None, ge=1)
     concurrency: Annotated[
         int | None,
-        Option("Most requests in flight an endpoint.", JUDGING, short="-j", default="64"),
+        Option(
+            "Most requests in flight at once, for each endpoint.", JUDGING, short="-j", default="64"
+        ),
     ] = Field(None, ge=1)
     rpm: Annotated[float | None, Option("Most requests a minute.", JUDGING)] = Field(None, gt=0)
     tpm: Annotated[float | None, Option("Most tokens a minute.", JUDGING)] = Field(None, gt=0)
