@@ -192,3 +192,8 @@ def test_the_page_names_every_layer_in_order() -> None:
     places = [picture.index(f"\n{name}/") for name in reversed(LAYERS)]
     assert places == sorted(places)
     assert all(f"{name}.py" in picture for name in GROUND)
+
+
+def test_no_two_files_have_one_name() -> None:
+    names = [path.name for path in ROOT.rglob("*.py") if path.name != "__init__.py"]
+    assert not {name for name in names if names.count(name) > 1}

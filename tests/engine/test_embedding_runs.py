@@ -22,7 +22,7 @@ from llm_server import LLMServer
 from ragassay.cli import call
 from ragassay.errors import InputError, RagassayWarning, UsageError
 from ragassay.judges.ledger.vectors import TABLE
-from ragassay.judges.llm.tokens import estimate
+from ragassay.judges.llm.token_estimate import estimate
 from ragassay.judges.offline import OfflineJudge
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.metric import Window

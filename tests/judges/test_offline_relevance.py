@@ -18,7 +18,7 @@ from benchmarks import agreement
 import ragassay
 from ragassay import Sample, examples
 from ragassay.judges.asking import Asker
-from ragassay.judges.llm import tokens
+from ragassay.judges.llm import token_estimate
 from ragassay.judges.offline import OfflineJudge
 from ragassay.judges.offline.context_report.report_rules import worth
 from ragassay.judges.offline.language.wanted import kind_of
@@ -109,9 +109,11 @@ def test_earlier_turns_change_no_prompt_and_no_question_without_them() -> None:
     assert with_earlier.key != plain.key
     for model in ("", "gpt-oss-20b"):
         assert with_earlier.messages(model) == plain.messages(model)
-        assert tokens.of_question(with_earlier, model) == tokens.of_question(plain, model)
-    assert tokens.of_question(RelevanceGrade("q", "p", earlier=(FIRST * 9,))) == (
-        tokens.of_question(plain)
+        assert token_estimate.of_question(with_earlier, model) == token_estimate.of_question(
+            plain, model
+        )
+    assert token_estimate.of_question(RelevanceGrade("q", "p", earlier=(FIRST * 9,))) == (
+        token_estimate.of_question(plain)
     )
 
 

@@ -246,7 +246,7 @@ def test_a_defect_is_a_problem_that_tells_nothing(
     def broken(store: Store) -> None:
         raise ZeroDivisionError("secret")
 
-    monkeypatch.setattr("ragassay.service.api.projects.list_projects", broken)
+    monkeypatch.setattr("ragassay.service.api.project_routes.list_projects", broken)
     found = local(store).get(f"{API}/projects")
     assert found.status_code == 500 and "secret" not in found.text
     assert "ZeroDivisionError" in capsys.readouterr().err

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from ragassay.errors import UsageError
-from ragassay.judges.llm import tokens
+from ragassay.judges.llm import token_estimate
 from ragassay.judges.questions.nuggets import AssignNuggets
 from ragassay.judges.questions.relevance import RelevanceGrade
 from ragassay.transport import prices
@@ -130,19 +130,19 @@ def test_the_list_has_a_date_and_plausible_prices() -> None:
 
 def test_tokens_grow_with_the_script_and_add_up() -> None:
     english = "The quick brown fox jumps over the lazy dog. " * 20
-    assert tokens.estimate(english) == len(english) / 4
-    assert tokens.estimate("котёнок") == 7 / 2
-    assert tokens.estimate("図書館は何時") == 6
-    assert tokens.estimate("é") == 0.5
-    assert tokens.estimate("😀") == 1
-    assert tokens.estimate("") == 0
+    assert token_estimate.estimate(english) == len(english) / 4
+    assert token_estimate.estimate("котёнок") == 7 / 2
+    assert token_estimate.estimate("図書館は何時") == 6
+    assert token_estimate.estimate("é") == 0.5
+    assert token_estimate.estimate("😀") == 1
+    assert token_estimate.estimate("") == 0
 
 
 @given(st.text(), st.text())
 def test_the_tokens_of_a_text_are_those_of_its_parts(one: str, other: str) -> None:
-    total = tokens.estimate(one) + tokens.estimate(other)
-    assert tokens.estimate(one + other) == pytest.approx(total)
-    assert tokens.estimate(one) <= len(one)
+    total = token_estimate.estimate(one) + token_estimate.estimate(other)
+    assert token_estimate.estimate(one + other) == pytest.approx(total)
+    assert token_estimate.estimate(one) <= len(one)
 
 
 @given(st.text(min_size=1), st.text(min_size=1), st.lists(st.text(min_size=1), max_size=4))
@@ -151,13 +151,17 @@ def test_the_tokens_of_a_question_are_those_of_its_messages(
 ) -> None:
     """Though only one question of each shape is rendered."""
     for question in (RelevanceGrade(query, answer), AssignNuggets(query, answer, tuple(nuggets))):
-        around = tokens.of_question(question) - tokens.of_messages(question.messages())
-        schema = tokens.estimate(str(question.schema()))
+        around = token_estimate.of_question(question) - token_estimate.of_messages(
+            question.messages()
+        )
+        schema = token_estimate.estimate(str(question.schema()))
         assert around == pytest.approx(schema, abs=0.1 * schema + 12)
 
 
 def test_the_tokens_of_a_question_depend_on_the_models_template() -> None:
     question = RelevanceGrade("q", "p")
     few = RelevanceGrade("q", "p", shots="few")
-    assert tokens.of_question(few) > tokens.of_question(question)
-    assert tokens.of_question(question, "gpt-4o") != tokens.of_question(question, "qwen3")
+    assert token_estimate.of_question(few) > token_estimate.of_question(question)
+    assert token_estimate.of_question(question, "gpt-4o") != token_estimate.of_question(
+        question, "qwen3"
+    )

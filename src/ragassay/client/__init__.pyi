@@ -1,9 +1,9 @@
-from .clients import AsyncClient as AsyncClient, Client as Client
-from .errors import (
+from .client_errors import (
     JobFailed as JobFailed,
     JobTimeout as JobTimeout,
     RequestRefused as RequestRefused,
 )
+from .clients import AsyncClient as AsyncClient, Client as Client
 from .shapes import (
     Ingested as Ingested,
     Job as Job,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
-from ragassay.client.requests import Call, several, shaped
+from ragassay.client.client_requests import Call, several, shaped
 from ragassay.client.shapes import Ingested, Job, Project, Report, Started, Task
 
 Time = float | str

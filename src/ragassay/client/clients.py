@@ -19,8 +19,8 @@ import httpx2
 
 from ragassay.client import calls
 from ragassay.client.calls import Time
-from ragassay.client.errors import JobFailed, JobTimeout, RequestRefused
-from ragassay.client.requests import Call, address, headers, polling_seconds, refusal
+from ragassay.client.client_errors import JobFailed, JobTimeout, RequestRefused
+from ragassay.client.client_requests import Call, address, headers, polling_seconds, refusal
 from ragassay.client.shapes import Ingested, Job, Project, Report, Started, Task
 from ragassay.errors import UsageError
 

@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from ragassay.judges.asking import Ask, Asker, Scope
 from ragassay.judges.judge import Judge
-from ragassay.judges.llm import requests, tokens
+from ragassay.judges.llm import requests, token_estimate
 from ragassay.judges.question import Question
 from ragassay.judges.reply import R, R_co, Reply
 from ragassay.judges.verdict import Failure, Provenance, Verdict, evidence_id
@@ -98,7 +98,9 @@ class Estimator:
             if not (self._alone or self._fresh) and leaf.known(question, own) is not None:
                 held += 1
                 continue
-            size = math.ceil(tokens.of_question(question, leaf.model) + _form(type(question)))
+            size = math.ceil(
+                token_estimate.of_question(question, leaf.model) + _form(type(question))
+            )
             calls += 1
             sent += size
             received += question.output_tokens
@@ -177,7 +179,7 @@ class _PlanningAsk(Ask):
 @cache
 def _form(cls: type[Question[Any]]) -> float:
     """The approximate number of tokens of the instruction on the form of the answer."""
-    return tokens.estimate("\n\n" + requests.keys_wanted(cls))
+    return token_estimate.estimate("\n\n" + requests.keys_wanted(cls))
 
 
 def _own(answer: R, question: Question[R]) -> R:

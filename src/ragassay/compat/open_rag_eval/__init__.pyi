@@ -6,16 +6,16 @@ from .judge_models import (
     OpenAIModel as OpenAIModel,
     TogetherModel as TogetherModel,
 )
-from .others import (
-    ConsistencyEvaluator as ConsistencyEvaluator,
-    GoldenAnswerEvaluator as GoldenAnswerEvaluator,
-)
-from .parts import (
+from .metric_classes import (
     AutoNuggetizer as AutoNuggetizer,
     AutoNuggetMetric as AutoNuggetMetric,
     CitationMetric as CitationMetric,
     HallucinationMetric as HallucinationMetric,
     NoAnswerMetric as NoAnswerMetric,
     UMBRELAMetric as UMBRELAMetric,
+)
+from .others import (
+    ConsistencyEvaluator as ConsistencyEvaluator,
+    GoldenAnswerEvaluator as GoldenAnswerEvaluator,
 )
 from .query_data import RAGResultsLoader as RAGResultsLoader

@@ -10,6 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from ragassay import suites
 from ragassay.compat.open_rag_eval.judge_models import LLMJudgeModel, asked, sampling
+from ragassay.compat.open_rag_eval.metric_classes import (
+    AutoNuggetMetric,
+    CitationMetric,
+    HallucinationMetric,
+    NoAnswerMetric,
+    Part,
+    UMBRELAMetric,
+)
 from ragassay.compat.open_rag_eval.options import (
     K_VALUES,
     TREC_KEYS,
@@ -17,14 +25,6 @@ from ragassay.compat.open_rag_eval.options import (
     cutoffs,
     trec_options,
     with_options,
-)
-from ragassay.compat.open_rag_eval.parts import (
-    AutoNuggetMetric,
-    CitationMetric,
-    HallucinationMetric,
-    NoAnswerMetric,
-    Part,
-    UMBRELAMetric,
 )
 from ragassay.compat.open_rag_eval.query_data import samples_of
 from ragassay.errors import RagassayWarning

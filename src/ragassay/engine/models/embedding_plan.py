@@ -11,7 +11,7 @@ from typing import Any
 from ragassay.engine.config import RunConfig
 from ragassay.judges import Address
 from ragassay.judges.ledger import DEFAULT, Ledger, VectorStore, exists
-from ragassay.judges.llm import tokens
+from ragassay.judges.llm import token_estimate
 from ragassay.metrics.core import Metric
 from ragassay.models.embedders import is_blank
 from ragassay.samples import Sample
@@ -77,7 +77,7 @@ class EmbeddingPlanner:
                 new.append(self._prefix + text)
         held = self._store.find(new) if self._store is not None and new else {}
         self._held += len(held)
-        self._tokens += sum(tokens.estimate(text) for text in new if text not in held)
+        self._tokens += sum(token_estimate.estimate(text) for text in new if text not in held)
 
     def plan(self) -> EmbeddingPlan:
         """What was found."""

@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 
 from ragassay import strict
-from ragassay.judges.llm import tokens
+from ragassay.judges.llm import token_estimate
 from ragassay.judges.question import Question
 from ragassay.transport.endpoints import Endpoint, Message, Mode, Prompt
 
@@ -97,7 +97,7 @@ def build(
         prompt,
         body,
         hashlib.sha256(identity + b"\n" + body).hexdigest(),
-        tokens.of_messages(messages) + tokens.of_schema(type(question)),
+        token_estimate.of_messages(messages) + token_estimate.of_schema(type(question)),
         dropped,
     )
 

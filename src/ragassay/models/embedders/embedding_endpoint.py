@@ -21,7 +21,7 @@ from ragassay import strict
 from ragassay.errors import RagassayError, UsageError
 from ragassay.judges import Usage
 from ragassay.judges.ledger import KIND, Ledger, Paid, VectorStore
-from ragassay.judges.llm import tokens
+from ragassay.judges.llm import token_estimate
 from ragassay.models.embedders.embedding import Embedded, Embedder, Unembedded, Vector
 from ragassay.scores import Reason
 from ragassay.transport import (
@@ -183,9 +183,9 @@ class EndpointEmbedder(Embedder):
 
     def _next(self, waiting: deque[str]) -> list[str]:
         batch = [waiting.popleft()]
-        size = tokens.estimate(batch[0])
+        size = token_estimate.estimate(batch[0])
         while waiting and len(batch) < self._most:
-            size += tokens.estimate(waiting[0])
+            size += token_estimate.estimate(waiting[0])
             if size > TOKENS:
                 break
             batch.append(waiting.popleft())
@@ -223,7 +223,7 @@ class EndpointEmbedder(Embedder):
 
     async def _exchange(self, texts: Sequence[str], encoding: str | None) -> dict[str, Embedded]:
         body = self.endpoint.texts(self._model, texts, self._dimensions, encoding)
-        size = sum(map(tokens.estimate, texts))
+        size = sum(map(token_estimate.estimate, texts))
         tally = Tally()
 
         async def received(completion: Completion) -> dict[str, Embedded]:
@@ -300,6 +300,6 @@ def _may_be_one_text(failure: EndpointError) -> bool:
 
 def _shares(texts: Sequence[str], total: int) -> list[int]:
     """A request's tokens, divided among its texts by their length; the sum is exact."""
-    sizes = np.array([tokens.estimate(text) for text in texts])
+    sizes = np.array([token_estimate.estimate(text) for text in texts])
     edges = np.rint(np.cumsum(sizes) / max(sizes.sum(), 1e-9) * total).astype(int)
     return [int(share) for share in np.diff(edges, prepend=0)]

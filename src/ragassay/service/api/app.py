@@ -12,7 +12,7 @@ from fastapi import FastAPI
 
 from ragassay import __version__
 from ragassay.errors import UsageError
-from ragassay.service.api import jobs, projects, records, reports
+from ragassay.service.api import job_routes, project_routes, record_routes, report_routes
 from ragassay.service.api.access import Guard, is_loopback
 from ragassay.service.api.problems import Problem, answer_with_problems
 from ragassay.service.store import Store, has_tokens
@@ -75,7 +75,7 @@ def create_app(store: Store, options: ServiceOptions | None = None) -> FastAPI:
     )
     app.state.store = store
     answer_with_problems(app)
-    for part in (projects, records, reports, jobs):
+    for part in (project_routes, record_routes, report_routes, job_routes):
         app.include_router(part.router, prefix=PREFIX)
     _document_problems(app)
     app.add_middleware(Guard, hosts=chosen.hosts, most_bytes=chosen.most_bytes)

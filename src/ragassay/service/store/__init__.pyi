@@ -1,5 +1,4 @@
 from .database import Store as Store, new_id as new_id
-from .errors import Conflict as Conflict, NotThere as NotThere
 from .jobs import (
     BEAT_S as BEAT_S,
     LEASE_S as LEASE_S,
@@ -54,6 +53,7 @@ from .reports import (
     run_archive as run_archive,
     unpack_folder as unpack_folder,
 )
+from .store_errors import Conflict as Conflict, NotThere as NotThere
 from .tokens import (
     Scope as Scope,
     Token as Token,

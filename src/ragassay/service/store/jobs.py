@@ -15,8 +15,8 @@ from pydantic import BaseModel, Field
 from sqlalchemy import Connection, insert, or_, select, update
 
 from ragassay.service.store.database import Store, new_id
-from ragassay.service.store.errors import Conflict, NotThere
 from ragassay.service.store.schema import jobs, projects, tasks
+from ragassay.service.store.store_errors import Conflict, NotThere
 
 Status = Literal["idle", "starting", "running", "completed", "error"]
 

@@ -10,8 +10,8 @@ from sqlalchemy import Connection, Row, Table, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from ragassay.service.store.database import Store, new_id
-from ragassay.service.store.errors import Conflict, NotThere
 from ragassay.service.store.schema import models, projects, tasks
+from ragassay.service.store.store_errors import Conflict, NotThere
 
 
 class Project(BaseModel):

@@ -19,9 +19,9 @@ from sqlalchemy import Connection, and_, delete, func, insert, or_, select, upda
 from ragassay.formats import FIELD_OF, folded, from_records, to_record
 from ragassay.samples import Identity, Sample
 from ragassay.service.store.database import Store
-from ragassay.service.store.errors import NotThere
 from ragassay.service.store.projects import get_task
 from ragassay.service.store.schema import records
+from ragassay.service.store.store_errors import NotThere
 
 PAGE = 1_000
 """Records that are read from the database at once."""

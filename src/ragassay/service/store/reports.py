@@ -17,11 +17,11 @@ from ragassay.engine.config import RunConfig, make_config, options_of
 from ragassay.engine.run import prepare
 from ragassay.errors import UsageError, did_you_mean
 from ragassay.service.store.database import Store, new_id
-from ragassay.service.store.errors import Conflict, NotThere
 from ragassay.service.store.jobs import Job, Status, add_job, get_job, list_jobs
 from ragassay.service.store.projects import get_task
 from ragassay.service.store.records import read_samples
 from ragassay.service.store.schema import report_files, reports
+from ragassay.service.store.store_errors import Conflict, NotThere
 
 DEFAULT_SUITE = "ragreport"
 

@@ -11,9 +11,9 @@ from pydantic import BaseModel
 from sqlalchemy import delete, insert, select
 
 from ragassay.service.store.database import Store, new_id
-from ragassay.service.store.errors import NotThere
 from ragassay.service.store.projects import get_project
 from ragassay.service.store.schema import tokens
+from ragassay.service.store.store_errors import NotThere
 
 Scope = Literal["read", "write"]
 

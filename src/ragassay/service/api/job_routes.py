@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from ragassay.service.api.access import Access
-from ragassay.service.api.parts import READS, WRITES, Allowed, InStore
+from ragassay.service.api.route_parts import READS, WRITES, Allowed, InStore
 from ragassay.service.store import (
     Job,
     Status,

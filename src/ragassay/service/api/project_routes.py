@@ -7,7 +7,7 @@ from typing import Literal
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
-from ragassay.service.api.parts import READS, WRITES, Allowed, InStore, Name, task_for
+from ragassay.service.api.route_parts import READS, WRITES, Allowed, InStore, Name, task_for
 from ragassay.service.store import (
     Project,
     Task,

@@ -12,7 +12,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from ragassay.engine.results import open_run
 from ragassay.reports.tables import write_workbook
-from ragassay.service.api.parts import (
+from ragassay.service.api.problems import documented
+from ragassay.service.api.route_parts import (
     READS,
     WRITES,
     Allowed,
@@ -21,7 +22,6 @@ from ragassay.service.api.parts import (
     task_for,
     task_of_report,
 )
-from ragassay.service.api.problems import documented
 from ragassay.service.store import (
     Job,
     Report,

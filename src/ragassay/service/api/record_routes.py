@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
 
 from ragassay.service.api.paging import Cursor, Limit, Page, decoded, encoded
-from ragassay.service.api.parts import READS, WRITES, Allowed, InStore, task_for
+from ragassay.service.api.route_parts import READS, WRITES, Allowed, InStore, task_for
 from ragassay.service.store import (
     Ingested,
     StoredRecord,

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from ragassay.client.errors import RequestRefused
+from ragassay.client.client_errors import RequestRefused
 from ragassay.client.shapes import Job, Progress
 
 T = TypeVar("T")
