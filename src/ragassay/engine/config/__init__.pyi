@@ -13,6 +13,7 @@ from .metric_selection import (
 )
 from .option import (
     GROUPS as GROUPS,
+    JUDGING as JUDGING,
     Option as Option,
     default_of as default_of,
     option_of as option_of,

@@ -5,12 +5,12 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragassay.counts import either, plural
-from ragassay.engine.config import RunConfig
+from ragassay.engine.config import JUDGING, RunConfig, options_of
 from ragassay.engine.models import identities
 from ragassay.engine.results import Given, Spending
 from ragassay.engine.run.scoring import judged_among
@@ -25,20 +25,19 @@ from ragassay.suites import Suite
 if TYPE_CHECKING:
     from ragassay.engine.run.pooled_nuggets import NuggetBank
     from ragassay.judges.ledger import Ledger
+    from ragassay.judges.llm import Reuse
     from ragassay.transport import Budget
 
 OFFLINE = "offline"
 
-JUDGING = (
-    *("panel_rule", "quorum", "concurrency", "rpm", "tpm", "timeout", "temperature", "top_p"),
-    *("presence_penalty", "frequency_penalty", "max_tokens", "judge_seed"),
-    *("price", "key_file", "key_variable", "ledger", "budget", "retry_failed"),
-    "refresh",
-)
-"""Keys of a configuration that say how a judge is asked."""
+ABOUT_QUESTIONS = frozenset({"judge", "nuggets", "rubric", "judge_prompt"})
+"""Options of the group that say what is asked, or whom; the others say how a judge is asked."""
 
 SENDING = ("concurrency", "rpm", "tpm", "timeout", "ledger", "budget", "refresh")
-"""Those of them that also say how an embedder's endpoint is asked."""
+"""Options that also say how an embedder's endpoint is asked."""
+
+RENAMED = {"seed": "judge_seed", "rule": "panel_rule"}
+"""Fields of `JudgeOptions` that are not called as their option is."""
 
 
 @dataclass
@@ -122,8 +121,11 @@ def open_session(
         ours = SENDING if config.embedder is not None else ()
         asked = [
             name
-            for name in JUDGING
-            if getattr(config, name) not in (None, False) and name not in ours
+            for name, option in options_of(RunConfig).items()
+            if option.group == JUDGING
+            and name not in ABOUT_QUESTIONS
+            and name not in ours
+            and getattr(config, name) not in (None, False)
         ]
         if asked:
             raise UsageError(
@@ -141,26 +143,11 @@ def open_session(
     models = list(dict.fromkeys(suite.default_model for suite in suites if suite.default_model))
     model = models[0] if models else "gpt-4o-mini"
     budget = None if config.budget is None else Budget.parse(config.budget)
-    chosen = {
-        "concurrency": config.concurrency,
-        "rpm": config.rpm,
-        "tpm": config.tpm,
-        "timeout": config.timeout,
-        "temperature": config.temperature,
-        "top_p": config.top_p,
-        "presence_penalty": config.presence_penalty,
-        "frequency_penalty": config.frequency_penalty,
-        "max_tokens": config.max_tokens,
-        "seed": config.judge_seed,
-        "key_file": config.key_file,
-        "key_variable": config.key_variable,
-        "price": config.price,
-        "rule": config.panel_rule,
-        "quorum": config.quorum,
-        "reuse": "nothing" if config.refresh else "answers" if config.retry_failed else "all",
-    }
+    reuse: Reuse = "nothing" if config.refresh else "answers" if config.retry_failed else "all"
+    names = [one.name for one in fields(JudgeOptions) if one.name not in ("reuse", "dry")]
+    chosen = {name: getattr(config, RENAMED.get(name, name)) for name in names}
     given: dict[str, Any] = {name: value for name, value in chosen.items() if value is not None}
-    options = JudgeOptions(**given, dry=dry)
+    options = JudgeOptions(**given, reuse=reuse, dry=dry)
     place = Path(config.ledger or DEFAULT)
     with ExitStack() as stack:
         ledger = Ledger(MEMORY if dry and not place.exists() else place)
