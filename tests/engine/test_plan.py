@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from planned import plan_calls
-from ragassay.engine.plan.cost_estimate import CallPlan, Pace, Range, fit
+from ragassay.engine.plan.cost_estimate import CallPlan, Range, Throughput, fit
 from ragassay.engine.plan.planning import Planner
 from ragassay.engine.run.scoring import judge_all, judged_among
 from ragassay.judges.asking import Ask, Asker
@@ -332,11 +332,11 @@ def test_money_follows_the_users_price_and_is_unknown_without_one() -> None:
 
 
 def test_time_follows_calls_concurrency_and_limits() -> None:
-    assert Pace(2.0, False, 8).duration(17, 0) == 6.0
-    assert Pace(2.0, False, 8, rpm=17).duration(17, 0) == 60.0
-    assert Pace(2.0, False, 8, tpm=1000).duration(17, 3000) == 180.0
-    assert Pace().duration(0, 0) == 0
-    plan = plan_calls(make(10), {"grades": Grades()}, Oracle(), pace=Pace(concurrency=10))
+    assert Throughput(2.0, False, 8).duration(17, 0) == 6.0
+    assert Throughput(2.0, False, 8, rpm=17).duration(17, 0) == 60.0
+    assert Throughput(2.0, False, 8, tpm=1000).duration(17, 3000) == 180.0
+    assert Throughput().duration(0, 0) == 0
+    plan = plan_calls(make(10), {"grades": Grades()}, Oracle(), pace=Throughput(concurrency=10))
     assert plan.seconds == Range(6.0, 6.0)
 
 

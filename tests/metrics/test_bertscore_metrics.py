@@ -17,8 +17,8 @@ from ragassay import Answer, Passage, Sample, Score, Unscored, UsageError, suite
 from ragassay.cli import call  # noqa: E402
 from ragassay.engine.run.scoring import score_stream  # noqa: E402
 from ragassay.metrics.core import naming  # noqa: E402
+from ragassay.metrics.core.all_samples import AllSamples  # noqa: E402
 from ragassay.metrics.core.metric import Window  # noqa: E402
-from ragassay.metrics.core.whole import AllSamples  # noqa: E402
 from ragassay.models import ModelOptions, Models, Weights  # noqa: E402
 from ragassay.models.encoders.encoder import Encoder  # noqa: E402
 from ragassay.models.encoders.token_matching import compare  # noqa: E402
@@ -219,7 +219,7 @@ def idf_run(bert: str, size: int, whole: AllSamples | None) -> list[Any]:
     metrics = [naming.parse(f"bertscore(model={bert},layer=2,idf=true).f")]
     return [
         one
-        for _, (found,) in score_stream(samples, metrics, size=size, whole=whole)
+        for _, (found,) in score_stream(samples, metrics, size=size, all_samples=whole)
         for one in found
     ]
 

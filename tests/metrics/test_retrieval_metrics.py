@@ -13,8 +13,8 @@ from ragassay import GoldPassage, InputError, Passage, Reason, Sample, Score, Un
 from ragassay.engine.run.ranked_runs import evaluate_run
 from ragassay.errors import RagassayWarning
 from ragassay.metrics.core import naming
+from ragassay.metrics.core.all_samples import AllSamples
 from ragassay.metrics.core.metric import Metric, Window
-from ragassay.metrics.core.whole import AllSamples
 from ragassay.metrics.retrieval import ranking_sources
 from ragassay.metrics.retrieval.ranking_metric import RankingMetric
 from ragassay.suites import retrieval_suite

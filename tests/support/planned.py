@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ragassay.engine.plan.cost_estimate import CallPlan, Pace
+from ragassay.engine.plan.cost_estimate import CallPlan, Throughput
 from ragassay.engine.plan.planning import Planner
 from ragassay.judges.judge import Judge
 from ragassay.metrics.core.metric import Metric
@@ -17,7 +17,7 @@ def plan_calls(
     metrics: Mapping[str, Metric],
     judge: Judge,
     *,
-    pace: Pace | None = None,
+    pace: Throughput | None = None,
     price: Price | None = None,
     window: int = 4,
 ) -> CallPlan:

@@ -53,7 +53,7 @@ def own_nuggets(a: Result, b: Result, names: Sequence[str]) -> list[str]:
     return [name for name in names if any(_nuggets(run, name) == OWN_NUGGETS for run in (a, b))]
 
 
-def unlike_metrics(a: Result, b: Result, names: Sequence[str]) -> dict[str, str]:
+def incomparable_metrics(a: Result, b: Result, names: Sequence[str]) -> dict[str, str]:
     """The metrics that the two runs did not compute alike.
 
     Args:
@@ -86,7 +86,7 @@ def unlike_metrics(a: Result, b: Result, names: Sequence[str]) -> dict[str, str]
     }
 
 
-def unlike_queries(a: Result, b: Result, common: Sequence[str]) -> list[str]:
+def differing_queries(a: Result, b: Result, common: Sequence[str]) -> list[str]:
     """Compares what common queries ask and expect in both runs.
 
     Args:

@@ -14,9 +14,9 @@ from ragassay.engine.comparison import drops
 from ragassay.engine.comparison.comparability import (
     SAME_NUGGETS,
     differ_in_nuggets,
+    differing_queries,
+    incomparable_metrics,
     own_nuggets,
-    unlike_metrics,
-    unlike_queries,
     warnings_of,
 )
 from ragassay.engine.comparison.metric_renaming import aligned
@@ -93,7 +93,7 @@ def compare(
         raise UsageError(
             f"{a.name} and {b.name} have no query in common (by id), so they cannot be compared."
         )
-    not_comparable, unlike = _unlike(matched, names, force)
+    not_comparable, reasons_against = _refusals(matched, names, force)
     shown_as = [a.summary.metrics[name] for name in names]
     wanted = () if primary is None else tuple(_named(primary, a, b, names))
     (values_a, mask_a), (values_b, mask_b) = matched.scores(names)
@@ -112,7 +112,7 @@ def compare(
         standings=_standings(a, b, names, not_comparable, wanted, trust_offline),
         only_a=len(matched.rows_a) - len(matched.queries),
         only_b=len(matched.rows_b) - len(matched.queries),
-        warnings=[*unlike, *warnings_of(a, b, names, matched.queries, mask_a, mask_b)],
+        warnings=[*reasons_against, *warnings_of(a, b, names, matched.queries, mask_a, mask_b)],
         clustered_by=clustered_by,
         **options.named,
     )
@@ -152,7 +152,7 @@ class _TestOptions:
         return {spec.name: getattr(self, spec.name) for spec in fields(self)}
 
 
-def _unlike(
+def _refusals(
     matched: MatchedRuns, names: Sequence[str], force: bool
 ) -> tuple[dict[str, str], list[str]]:
     """The metrics that are not comparable, each with the reason, and a warning for each way in
@@ -162,18 +162,21 @@ def _unlike(
         UsageError: there is such a way, and the comparison is not forced.
     """
     a, b = matched.a, matched.b
-    by_metric, by_query = unlike_metrics(a, b, names), unlike_queries(a, b, matched.queries)
-    unlike = [*dict.fromkeys(by_metric.values()), *by_query]
-    if unlike and not force:
+    by_metric, by_query = (
+        incomparable_metrics(a, b, names),
+        differing_queries(a, b, matched.queries),
+    )
+    reasons_against = [*dict.fromkeys(by_metric.values()), *by_query]
+    if reasons_against and not force:
         advice = f"{SAME_NUGGETS} " if differ_in_nuggets(a, b, list(by_metric)) else ""
         raise UsageError(
-            f"{a.name} and {b.name} cannot be compared: {' '.join(unlike)} {advice}"
+            f"{a.name} and {b.name} cannot be compared: {' '.join(reasons_against)} {advice}"
             "Compare them nevertheless, without a verdict on what differs, with --force "
             "(force=True)."
         )
     reasons = dict.fromkeys(names, by_query[0]) if by_query else {}
     reasons |= dict.fromkeys(own_nuggets(a, b, names), "each run has nuggets of its own")
-    return reasons | by_metric, unlike
+    return reasons | by_metric, reasons_against
 
 
 def _drop_gate(

@@ -9,11 +9,11 @@ from typing import Any
 from ragassay import suites
 from ragassay.engine.config.run_config import RunConfig
 from ragassay.engine.consistency import (
-    RepeatsPlan,
+    ConsistencyPlan,
     is_over_runs,
     is_wanted,
     looked_at,
-    repeats_plan,
+    make_consistency_plan,
     templates,
 )
 from ragassay.errors import OptionError, UsageError, did_you_mean
@@ -41,7 +41,7 @@ class Plan:
 
     suites: tuple[Suite, ...]
     metrics: Mapping[str, Metric]
-    consistency: RepeatsPlan | None = None
+    consistency: ConsistencyPlan | None = None
 
     @property
     def title(self) -> str:
@@ -113,7 +113,7 @@ def make_plan(
         shown[str(plain)] = name
         if plain in looked:
             of[name] = metric
-    repeats = repeats_plan(changed[len(metrics) :], of, shown) if over else None
+    repeats = make_consistency_plan(changed[len(metrics) :], of, shown) if over else None
     return Plan(used, named, repeats)
 
 

@@ -1,9 +1,9 @@
 from .consistency_plan import (
-    RepeatsPlan as RepeatsPlan,
+    ConsistencyPlan as ConsistencyPlan,
     is_over_runs as is_over_runs,
     is_wanted as is_wanted,
     looked_at as looked_at,
-    repeats_plan as repeats_plan,
+    make_consistency_plan as make_consistency_plan,
     templates as templates,
 )
 from .consistency_run import (

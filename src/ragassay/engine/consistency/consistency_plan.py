@@ -16,7 +16,7 @@ from ragassay.suites import Suite
 
 
 @dataclass(frozen=True)
-class RepeatsPlan:
+class ConsistencyPlan:
     """What will be computed of the runs of each query.
 
     Attributes:
@@ -127,9 +127,9 @@ def looked_at(
     return list(dict.fromkeys(looked)), told
 
 
-def repeats_plan(
+def make_consistency_plan(
     over: Sequence[Metric], of: Mapping[str, Metric], shown: Mapping[str, str]
-) -> RepeatsPlan:
+) -> ConsistencyPlan:
     """The metrics over runs; one that names no other metric is there once for each metric that is
     compared.
 
@@ -157,7 +157,7 @@ def repeats_plan(
                 add(dataclasses.replace(metric, of=name), f"{CONSISTENCY}_{name}.{metric.stat}")
     numeric = tuple(name for name, looked in of.items() if looked.says != "label")
     labels = tuple(name for name in of if name not in numeric)
-    return RepeatsPlan(named, (*numeric, *labels), tuple(map(str, over)))
+    return ConsistencyPlan(named, (*numeric, *labels), tuple(map(str, over)))
 
 
 def _suits(metric: OfMetric, looked: Metric) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 
 from ragassay.counts import either, share
 from ragassay.engine.config import RunConfig
-from ragassay.engine.consistency.consistency_plan import RepeatsPlan
+from ragassay.engine.consistency.consistency_plan import ConsistencyPlan
 from ragassay.engine.consistency.group_samples import InMemory, Kept, OnDisk, group_samples
 from ragassay.engine.models import here
 from ragassay.engine.results import (
@@ -81,7 +81,7 @@ class ConsistencyRun:
     """
 
     config: RunConfig
-    plan: RepeatsPlan
+    plan: ConsistencyPlan
     resolved: Mapping[str, Any]
     summary: Summary
     columns: ScoreColumns

@@ -36,15 +36,20 @@ class AbsentModels:
         config: names folders and the embedder.
         metrics: of the run, by the names that they are shown under.
         remote: whether an endpoint embeds.
-        whole: the run's data, for metrics that take all samples.
+        all_samples: the run's data, for metrics that take all samples.
     """
 
     def __init__(
-        self, config: RunConfig, metrics: Mapping[str, Metric], *, remote: bool, whole: AllSamples
+        self,
+        config: RunConfig,
+        metrics: Mapping[str, Metric],
+        *,
+        remote: bool,
+        all_samples: AllSamples,
     ) -> None:
         self.counts: Counter[str] = Counter()
         self.why: dict[str, str] = {}
-        self._whole = whole
+        self._all_samples = all_samples
         options = model_options(config)
         self._metrics: dict[str, tuple[Metric, _Absent]] = {}
         for name, metric in metrics.items():
@@ -59,7 +64,7 @@ class AbsentModels:
     def add(self, samples: Sequence[Sample]) -> None:
         """Takes in some samples."""
         for name, (metric, models) in self._metrics.items():
-            window = Window(samples, None, models, self._whole)
+            window = Window(samples, None, models, self._all_samples)
             for judged in judged_among([metric]):
                 window.put(judged, [_NOBODY] * len(window))
             with warnings.catch_warnings():

@@ -69,7 +69,7 @@ class Amount:
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class Throughput:
     """How fast a judge answers.
 
     Attributes:
@@ -146,7 +146,7 @@ class CallPlan:
     metrics: Mapping[tuple[str, ...], Amount]
     total: Amount
     questions: Mapping[str, Range]
-    pace: Pace
+    pace: Throughput
     seconds: Range
     n_samples: int
     n_walked: int

@@ -13,7 +13,7 @@ from ragassay.engine.config import OWN
 from ragassay.engine.models import AbsentModels, EmbeddingPlan, EmbeddingPlanner
 from ragassay.engine.plan.cost_estimate import CallPlan
 from ragassay.engine.plan.planning import WINDOW, Planner
-from ragassay.engine.plan.throughput import is_fresh, pace_of
+from ragassay.engine.plan.throughput import is_fresh, throughput_of
 from ragassay.engine.run import Job, Progress
 from ragassay.errors import RagassayWarning
 from ragassay.metrics.core import AllSamples
@@ -97,7 +97,7 @@ def preview(job: Job, progress: Progress | None = None, *, walk: int | None = No
             job.config,
             job.plan.metrics,
             remote=job.embedding is not None,
-            whole=AllSamples(job.rereads),
+            all_samples=AllSamples(job.rereads),
         )
         window: list[Sample] = []
         unmeasured: list[Sample] = []
@@ -158,7 +158,7 @@ def _planner(job: Job, stack: ExitStack) -> Planner | None:
     stack.callback(job.session.close)
     judge, ledger = job.session.judge, job.session.ledger
     price = None if job.config.price is None else Price.parse(job.config.price)
-    pace, fresh = pace_of(judge, job.config, ledger), is_fresh(judge, ledger)
+    pace, fresh = throughput_of(judge, job.config, ledger), is_fresh(judge, ledger)
     planner = Planner(job.plan.metrics, judge, pace=pace, price=price, fresh=fresh)
     stack.enter_context(planner)
     if job.config.nuggets != OWN:

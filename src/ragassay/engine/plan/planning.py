@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 
-from ragassay.engine.plan.cost_estimate import Amount, CallPlan, Pace, fit
+from ragassay.engine.plan.cost_estimate import Amount, CallPlan, Throughput, fit
 from ragassay.engine.plan.request_counter import TOTAL, RequestCounter, ends
 from ragassay.engine.run import Judged, judged_among
 from ragassay.judges import (
@@ -56,13 +56,13 @@ class Planner:
         metrics: Mapping[str, Metric],
         judge: Judge,
         *,
-        pace: Pace | None = None,
+        pace: Throughput | None = None,
         price: Price | None = None,
         fresh: bool = False,
     ) -> None:
         self.n_walked = 0
         self._judge = judge
-        self._pace = pace or Pace()
+        self._pace = pace or Throughput()
         self._judged = judged_among(metrics.values())
         self._listing = [metric for metric in self._judged if _fills_a_list(metric)]
         self._asks = bool(judge.leaves())

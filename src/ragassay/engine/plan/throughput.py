@@ -6,7 +6,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from ragassay.engine.config import RunConfig
-from ragassay.engine.plan.cost_estimate import SECONDS_A_CALL, Pace
+from ragassay.engine.plan.cost_estimate import SECONDS_A_CALL, Throughput
 from ragassay.judges import Judge
 from ragassay.transport import MOST
 
@@ -17,7 +17,7 @@ _RECENT = 200
 """Answers of a model that are looked at: its pace of last time, not of last year."""
 
 
-def pace_of(judge: Judge, config: RunConfig, ledger: Ledger | None = None) -> Pace:
+def throughput_of(judge: Judge, config: RunConfig, ledger: Ledger | None = None) -> Throughput:
     """The pace of a judge: the median latency of each model's last answers; the slowest model of a
     panel counts.
 
@@ -31,7 +31,7 @@ def pace_of(judge: Judge, config: RunConfig, ledger: Ledger | None = None) -> Pa
     timed = [] if ledger is None else [_median(ledger, model) for model in sorted(models)]
     known = [seconds for seconds in timed if seconds is not None]
     endpoints = {_endpoint(leaf.label) for leaf in leaves}
-    return Pace(
+    return Throughput(
         seconds=max(known, default=SECONDS_A_CALL),
         measured=bool(known),
         concurrency=(config.concurrency or MOST) * max(1, len(endpoints)),

@@ -290,7 +290,7 @@ class Job:
             slow = here(metrics, models) or embeds_here(config, self.embedding, metrics)
             size = MODELLED_WINDOW if slow else None
             stream = score_stream(
-                source.samples, metrics, asker, size, models=models, whole=all_samples
+                source.samples, metrics, asker, size, models=models, all_samples=all_samples
             )
             by_asking = asker is not None and size is None
             if asker is not None and by_asking:

@@ -180,7 +180,7 @@ def rescore(result: Result, ledger: Ledger | None = None) -> Rescored:
         models = models_again(result.config, result.folder)
         all_samples = AllSamples(lambda: result.samples)
         for samples, outcomes in score_stream(
-            result.samples, list(metrics.values()), asker, models=models, whole=all_samples
+            result.samples, list(metrics.values()), asker, models=models, all_samples=all_samples
         ):
             for at, sample in enumerate(samples):
                 for name, column in zip(metrics, outcomes, strict=True):

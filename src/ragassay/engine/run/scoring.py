@@ -43,7 +43,7 @@ def score_stream(
     asker: Asker | None = None,
     size: int | None = None,
     models: Models | None = None,
-    whole: AllSamples | None = None,
+    all_samples: AllSamples | None = None,
 ) -> Iterator[tuple[Sequence[Sample], list[Sequence[Outcome]]]]:
     """Scores samples, a window at a time.
 
@@ -53,14 +53,14 @@ def score_stream(
         asker: asks the judge; without one nothing is asked ahead.
         size: samples in a window; `WINDOW` or `JUDGED_WINDOW` when left out.
         models: of the run.
-        whole: opens the samples again. Where it cannot, metrics that need all samples are unscored.
+        all_samples: opens the samples again; metrics that need all are unscored where it cannot.
 
     Yields:
         The samples of a window, and one list of outcomes for each metric, in the order of the
         metrics.
     """
     judged = judged_among(metrics)
-    shared = models or Models(), whole or AllSamples(None)
+    shared = models or Models(), all_samples or AllSamples(None)
     batches = _batched(samples, size or (JUDGED_WINDOW if judged else WINDOW))
     if not judged or asker is None:
         for batch in batches:
@@ -112,9 +112,9 @@ def _joined(
     judged: Future[Judged],
     asker: Asker,
     models: Models,
-    whole: AllSamples,
+    all_samples: AllSamples,
 ) -> Window:
-    window = Window(samples, asker, models, whole)
+    window = Window(samples, asker, models, all_samples)
     for metric, outcomes in judged.result().items():
         window.put(metric, outcomes)
     return window

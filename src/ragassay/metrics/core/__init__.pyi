@@ -1,4 +1,5 @@
 from . import naming as naming, own as own
+from .all_samples import AllSamples as AllSamples
 from .chunk_matching import (
     cosine_matrix as cosine_matrix,
     credited as credited,
@@ -25,4 +26,3 @@ from .metric import (
 )
 from .modelled import ModelMetric as ModelMetric
 from .naming import parse as parse
-from .whole import AllSamples as AllSamples

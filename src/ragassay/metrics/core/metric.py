@@ -32,7 +32,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, cast
 
 from ragassay.errors import Tally, UsageError
-from ragassay.metrics.core.whole import AllSamples
+from ragassay.metrics.core.all_samples import AllSamples
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 

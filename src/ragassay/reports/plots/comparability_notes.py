@@ -18,7 +18,7 @@ Facts = Mapping[str, frozenset[str]]
 of its signature. What a CSV does not tell is not in it, and counts as no difference."""
 
 
-def unlike(series: Sequence[Series], metrics: Sequence[str]) -> list[str]:
+def differences_in_computation(series: Sequence[Series], metrics: Sequence[str]) -> list[str]:
     """A sentence for each way in which metrics were not computed alike in all files.
 
     Signatures are compared. A CSV has no signature: what its columns show is compared, and what is

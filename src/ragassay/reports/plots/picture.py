@@ -11,7 +11,7 @@ from ragassay.errors import UsageError
 from ragassay.reports.charts import Spec
 from ragassay.reports.plots import consistency_plot, golden_plot, trec_plot
 from ragassay.reports.plots.boxes import boxes
-from ragassay.reports.plots.comparability_notes import unlike
+from ragassay.reports.plots.comparability_notes import differences_in_computation
 from ragassay.reports.plots.compared import overview
 from ragassay.reports.plots.consistency_plot import STATISTIC_FORMS, Statistic
 from ragassay.reports.plots.marks import DASHED
@@ -77,7 +77,7 @@ def _panel(
 def _marked(panel: Panel, series: Sequence[Series]) -> Panel:
     """The panel, with "not comparable" above it where its files were not computed alike, else with
     "indicative" where the values of a file are only that."""
-    if unlike(series, [panel.metric]):
+    if differences_in_computation(series, [panel.metric]):
         word = "not comparable"
     elif any(_reason(one, panel.metric) for one in series):
         word = "indicative"
@@ -208,5 +208,5 @@ def compared(
         != consistency_plot.plain(name)
     }
     what = f"{_what(both, evaluator, statistic)}.{_lower(evaluator, statistic)}"
-    notes = [what, *unlike([new, old], both)]
+    notes = [what, *differences_in_computation([new, old], both)]
     return comparison, overview(comparison, new.result, old.result, panels, notes)

@@ -12,7 +12,7 @@ from ragassay.engine.results import CONSISTENCY, Result, holds_consistency, open
 from ragassay.errors import InputError, UsageError
 from ragassay.metrics.core import naming
 from ragassay.reports.plots import consistency_plot, file_labels, golden_plot, trec_plot
-from ragassay.reports.plots.comparability_notes import unlike
+from ragassay.reports.plots.comparability_notes import differences_in_computation
 from ragassay.reports.plots.consistency_plot import Statistic
 from ragassay.reports.plots.series import Series
 from ragassay.reports.plots.tabled import header
@@ -146,7 +146,7 @@ def remarks(
         evaluator: whose metrics are meant.
         chosen: whether the user named the metrics.
     """
-    sentences = [_unshared(sources), *unlike(sources.series, drawn)]
+    sentences = [_unshared(sources), *differences_in_computation(sources.series, drawn)]
     if evaluator == "trec" and not chosen and not any(map(trec_plot.belongs, drawn)):
         sentences.append("No metric of the TREC evaluator has a value, so the others are drawn.")
     there = [m for one in sources.series for name in drawn if (m := one.metric(name)) is not None]

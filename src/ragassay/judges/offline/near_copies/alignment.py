@@ -124,15 +124,15 @@ def compared(one: Parsed, other: Parsed, near: Nearness = COPY) -> Kind | Litera
     if held < near.held or its_spread < near.spread:
         return None
     framed = one.framed != other.framed
-    unlike = {}  # What one sentence denies and the other one does not: whether the first one does.
+    denied_pairs = {}  # What one sentence alone denies: whether the first one does.
     for a, b in pairs:
         own_denied, its_denied = one.words[own.starts[a]].denied, other.words[its.starts[b]].denied
         told = own_denied is not None and its_denied is not None
         if told and (own_denied != its_denied) != framed:
-            unlike[a, b] = own_denied
+            denied_pairs[a, b] = own_denied
     wrong = _wrong(own, its, pairs)
     # "Not open" does not contradict "closed".
-    undone = [pair for pair in wrong if pair in unlike and own.places[pair[0]] == "opposite"]
+    undone = [pair for pair in wrong if pair in denied_pairs and own.places[pair[0]] == "opposite"]
     wrong = [pair for pair in wrong if pair not in undone]
     exchanged = own.filling(a for a, _ in wrong) == its.filling(b for _, b in wrong)
     agreed = sum(
@@ -153,7 +153,7 @@ def compared(one: Parsed, other: Parsed, near: Nearness = COPY) -> Kind | Litera
         return "roles"
     negations = _denials(one, own, first, last), _denials(other, its, its_first, its_last)
     odd = ((sum(counts for each in negations for counts in each) + len(undone)) % 2 == 1) != framed
-    against = set(unlike.values())
+    against = set(denied_pairs.values())
     # One negation in each may stand elsewhere: "not in May but in June", "in June, not in May".
     odd = odd or len(against) > (max(map(len, negations)) < 2)
     return "negation" if odd else "same"

@@ -15,7 +15,7 @@ from ragassay.cli import call
 from ragassay.errors import UsageError
 from ragassay.reports.folder import write_reports
 from ragassay.reports.plots import consistency_plot, picture, sources
-from ragassay.reports.plots.comparability_notes import unlike
+from ragassay.reports.plots.comparability_notes import differences_in_computation
 
 
 def run(folder: Path, suite: list[str] | str = "consistency", **options: Any) -> Path:
@@ -86,8 +86,8 @@ def test_a_run_folder_beside_its_own_file_is_alike_and_beside_the_tools_not(
         sources.opened([folder, path], "trec").series for path in (folder / "trecrag.csv", tool)
     )
     metrics = list(own[1].result.summary.metrics)
-    assert unlike(own, metrics) == []
-    (sentence,) = unlike(theirs, ["umbrela", "hhem", "answered", "citation.f1"])
+    assert differences_in_computation(own, metrics) == []
+    (sentence,) = differences_in_computation(theirs, ["umbrela", "hhem", "answered", "citation.f1"])
     assert sentence.startswith("Not computed alike: citation.f1 (formula=")
     assert f"No judge is named in {theirs[1].name}." in words(drawn(folder, tool))
 
@@ -95,7 +95,7 @@ def test_a_run_folder_beside_its_own_file_is_alike_and_beside_the_tools_not(
 def test_runs_with_nuggets_of_their_own_are_told_apart(tmp_path: Path) -> None:
     folders = [run(tmp_path / name, "trecrag") for name in ("a", "b")]
     series = sources.opened(folders, "trec").series
-    (sentence,) = unlike(series, ["umbrela", "nuggets.all"])
+    (sentence,) = differences_in_computation(series, ["umbrela", "nuggets.all"])
     assert sentence == "Not computed alike: nuggets.all (each file has nuggets of its own)."
     assert "not comparable" in " ".join(words(drawn(*folders)))
 
@@ -106,7 +106,9 @@ def test_other_judges_are_told_apart_and_a_model_has_none(tmp_path: Path) -> Non
     for judge in ("openai:a", "openai:b"):
         rows = [dict(zip(heads, (f"q{at}", "0.5", "0.5", judge), strict=True)) for at in range(3)]
         paths.append(plot_files.write(tmp_path / f"{judge[-1]}.csv", heads, rows))
-    found = unlike(sources.opened(paths, "trec").series, ["nuggets.vital", "hhem"])
+    found = differences_in_computation(
+        sources.opened(paths, "trec").series, ["nuggets.vital", "hhem"]
+    )
     assert found == [
         "Not computed alike: nuggets.vital (judge=openai:a in a; judge=openai:b in b)."
     ]
