@@ -131,7 +131,7 @@ def one_sample(names: Sequence[str], latency: float) -> Report:
     """What a sample costs with some suites (or metrics), in this process."""
     import ragassay
 
-    sys.path.insert(0, str(ROOT / "tests"))
+    sys.path.insert(0, str(ROOT / "tests" / "support"))
     from llm_server import LLMServer  # type: ignore[import-not-found]
 
     passages = passages_of(5)
@@ -302,7 +302,7 @@ def part(name: str, *values: object) -> Report:
 
 def serving(**settings: float) -> Any:
     """The tests' server, in a process."""
-    sys.path.insert(0, str(ROOT / "tests"))
+    sys.path.insert(0, str(ROOT / "tests" / "support"))
     from llm_server import server_process
 
     return server_process(**settings)
