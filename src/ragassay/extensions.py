@@ -34,8 +34,8 @@ def summary() -> str:
 def added(group: str) -> Mapping[str, Any]:
     """The objects that installed packages add to a group, by the names of their entry points.
 
-    One that cannot be imported is told as a warning, and left out: a package that is broken must
-    not stop those that need it not.
+    An object that cannot be imported is left out, with a warning: a broken package must not stop a
+    run that does not need it.
 
     Args:
         group: one of `GROUPS`.

@@ -20,7 +20,7 @@ RECORD = "record"
 """Stands for whoever gave a judged value that a record brings, where the record does not say."""
 
 AND = " + "
-"""Between the labels of those who stand behind a score together."""
+"""Joins the labels of several judges whose verdicts one score rests on."""
 
 
 class Reason(StrEnum):

@@ -25,8 +25,8 @@ START = 64
 """Requests in flight at the beginning: two waves of answers later there are 256, if allowed."""
 
 _SPREAD_S = 0.002
-"""The first places open one after the other, so long apart: requests that set out together come
-back together, and a whole wave then waits for its last one to be dealt with, again and again."""
+"""Seconds between the first requests. Requests that are sent at one moment are answered at one
+moment, and all of them then wait until the last answer is processed, again and again."""
 
 _WAVES_TO_MOST = 32
 """Waves that it takes, after trouble, to grow from nothing to the most that is allowed."""

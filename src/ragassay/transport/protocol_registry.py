@@ -1,4 +1,4 @@
-"""The protocols that are spoken, and the providers that speak them."""
+"""The protocols of endpoints, and the providers of each."""
 
 from __future__ import annotations
 

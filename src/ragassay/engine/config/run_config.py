@@ -110,7 +110,7 @@ class RunConfig(BaseModel):
         float | None,
         Option(
             "Evaluate only samples from this time on: seconds, or ISO 8601 (UTC where no zone is "
-            "named). Samples without a timestamp are left out, and how many is told.",
+            "named). Samples without a timestamp are left out and counted.",
             flags=("--from", "--from-timestamp"),
             text=True,
         ),
@@ -167,7 +167,7 @@ class RunConfig(BaseModel):
     consistency_of: Annotated[
         list[str],
         Option(
-            "With suite consistency: the metrics whose spread over repeated runs is told, joined "
+            "With suite consistency: the metrics whose spread over repeated runs is shown, joined "
             "with commas.",
             default="all of the other suites",
             page="consistency.md",

@@ -55,7 +55,7 @@ class Amount:
         return Range(min(shares), max(shares))
 
     def times(self, factor: float) -> Amount:
-        """The same for so many times as much data; counts are rounded outwards."""
+        """The amount for `factor` times as much data; counts are rounded outwards."""
         if factor == 1:
             return self
         calls, held = self.calls.times(factor), self.held.times(factor)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ragassay.judges.ledger import Ledger
 
 _RECENT = 200
-"""Answers of a model that are looked at: its pace of last time, not of last year."""
+"""The newest answers of a model that are looked at."""
 
 
 def throughput_of(judge: Judge, config: RunConfig, ledger: Ledger | None = None) -> Throughput:

@@ -1,4 +1,4 @@
-"""The LLM judge: any model behind an endpoint, asked once for each question, ever.
+"""The LLM judge: a model at an endpoint. No question is asked twice: the ledger keeps the answer.
 
 The life of a question::
 

@@ -304,7 +304,7 @@ def _why(query: str, worths: Sequence[Worth], best: Worth | None) -> str:
 
 
 def _words(query: str, stems: frozenset[str]) -> str:
-    """The words of a query that have these stems, in quotation marks: three, the telling first."""
+    """At most three words of a query that have these stems, in quotation marks, rare ones first."""
     words = dict.fromkeys(token for token in tokens(query) if stem(token) in stems)
     telling = sorted(words, key=lambda token: -weight(stem(token)))
     return ", ".join(f'"{word}"' for word in telling[:3])

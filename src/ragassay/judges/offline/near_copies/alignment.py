@@ -289,7 +289,7 @@ def _voice_exchanged(one: tuple[Parsed, _Row], other: tuple[Parsed, _Row]) -> bo
 
 
 def _three(row: _Row, at: int) -> tuple[object, ...]:
-    """A mark between its neighbours; what fills the places of these."""
+    """A mark with its left and its right neighbour: their fillers, or else their marks."""
     before, after = (tuple(sorted(row.fillers[k])) or row.marks[k] for k in (at - 1, at + 1))
     return before, row.marks[at], after
 
