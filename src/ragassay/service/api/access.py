@@ -72,11 +72,11 @@ def access_of(request: Request) -> Access:
     """
     store: Store = request.app.state.store
     value = token_value(request)
-    if value:
-        token = find_token(store, value)
-        if token is not None:
-            return Access(token)
-    elif not has_tokens(store) and _comes_from_here(request):
+    token = find_token(store, value) if value else None
+    if token is not None:
+        return Access(token)
+    # A client that insists on sending something may, where nothing is needed.
+    if not has_tokens(store) and _comes_from_here(request):
         return Access(None)
     raise HTTPException(
         401,

@@ -12,6 +12,7 @@ from fastapi import FastAPI
 
 from ragassay import __version__
 from ragassay.errors import UsageError
+from ragassay.service import mlcube_wire
 from ragassay.service.api import job_routes, project_routes, record_routes, report_routes
 from ragassay.service.api.access import Guard, is_loopback
 from ragassay.service.api.problems import Problem, answer_with_problems
@@ -77,6 +78,7 @@ def create_app(store: Store, options: ServiceOptions | None = None) -> FastAPI:
     answer_with_problems(app)
     for part in (project_routes, record_routes, report_routes, job_routes):
         app.include_router(part.router, prefix=PREFIX)
+    app.include_router(mlcube_wire.router)
     _document_problems(app)
     app.add_middleware(Guard, hosts=chosen.hosts, most_bytes=chosen.most_bytes)
     return app

@@ -6,6 +6,7 @@ from .jobs import (
     Progress as Progress,
     Queue as Queue,
     Status as Status,
+    add_done_job as add_done_job,
     add_job as add_job,
     cancel_job as cancel_job,
     get_job as get_job,
@@ -62,4 +63,9 @@ from .tokens import (
     has_tokens as has_tokens,
     list_tokens as list_tokens,
     revoke_token as revoke_token,
+)
+from .uploads import (
+    create_upload as create_upload,
+    fill_upload as fill_upload,
+    take_upload as take_upload,
 )

@@ -97,6 +97,20 @@ def add_job(
     return key
 
 
+def add_done_job(store: Store, task_id: str, arguments: Mapping[str, Any]) -> str:
+    """Notes a job that was done at once; its id.
+
+    Args:
+        store: where.
+        task_id: of the task.
+        arguments: what came of it.
+    """
+    with store.writing() as connection:
+        key = add_job(connection, "ingest", task_id, arguments=arguments)
+        connection.execute(update(jobs).where(jobs.c.id == key).values(status="completed"))
+    return key
+
+
 def list_jobs(
     store: Store,
     *,

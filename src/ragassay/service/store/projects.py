@@ -39,6 +39,9 @@ class TaskOptions(BaseModel):
     judge: list[str] = Field(
         default_factory=list, description="who is asked (see --judge); offline where empty"
     )
+    data_schema: list[dict[str, Any]] | None = Field(
+        None, description="columns of uploaded tables with their roles, as ML cube has them"
+    )
     budget: str | None = Field(
         None, description="most that one report may spend: 5.00, '200 calls', '2M tokens'"
     )

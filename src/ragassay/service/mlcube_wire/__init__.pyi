@@ -1,0 +1,1 @@
+from .wire_routes import router as router

@@ -1,0 +1,136 @@
+"""From the files that ML cube's client uploads to samples."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import orjson
+
+from ragassay.errors import InputError
+from ragassay.samples import Sample
+from ragassay.service.store import Task, read_batch
+
+TEMPLATE: Sequence[Mapping[str, Any]] = (
+    {"name": "id", "role": "id", "data_type": "string"},
+    {"name": "timestamp", "role": "time_id", "data_type": "float"},
+    {"name": "user_input", "role": "input", "subrole": "user_input", "data_type": "string"},
+    {
+        "name": "retrieved_context",
+        "role": "input",
+        "subrole": "retrieved_context",
+        "data_type": "string",
+    },
+)
+"""The columns of a task that has no data schema of its own."""
+
+_FIELDS = {
+    "id": "id",
+    "time_id": "timestamp",
+    "user_input": "user_input",
+    "retrieved_context": "retrieved_context",
+}
+"""Our names for roles and subroles; other columns become metadata."""
+
+
+def read_table(content: bytes, file_type: str) -> list[dict[str, Any]]:
+    """The rows of an uploaded table.
+
+    Args:
+        content: of the file.
+        file_type: ``csv``, ``json`` or ``parquet``.
+
+    Raises:
+        InputError: it is none.
+    """
+    import polars as pl
+
+    try:
+        if file_type == "csv":
+            frame = pl.read_csv(io.BytesIO(content), infer_schema_length=0)
+        elif file_type == "parquet":
+            frame = pl.read_parquet(io.BytesIO(content))
+        else:
+            found = orjson.loads(content)
+            rows = (
+                found
+                if isinstance(found, list)
+                else [
+                    dict(zip(found, values, strict=True))
+                    for values in zip(*(_listed(one) for one in found.values()), strict=True)
+                ]
+            )
+            return [dict(row) for row in rows]
+    except (pl.exceptions.PolarsError, ValueError, TypeError, AttributeError) as error:
+        raise InputError(f"the {file_type} file cannot be read ({error})") from error
+    return frame.to_dicts()
+
+
+def _listed(column: Any) -> list[Any]:
+    return list(column.values()) if isinstance(column, Mapping) else list(column)
+
+
+def samples_of(
+    task: Task,
+    columns: Sequence[Mapping[str, Any]],
+    inputs: Sequence[Mapping[str, Any]],
+    metadata: Sequence[Mapping[str, Any]],
+    predictions: Mapping[str, Sequence[Mapping[str, Any]]],
+) -> list[Sample]:
+    """Samples of uploaded tables, joined by id: one for each row of inputs and each model.
+
+    Args:
+        task: that they belong to.
+        columns: of its data schema.
+        inputs: rows with the query and the context.
+        metadata: rows with anything else.
+        predictions: rows with the answers, by ``MODEL@VERSION``.
+
+    Raises:
+        InputError: a row has no id, or cannot be read.
+    """
+    key = next(str(one["name"]) for one in columns if one.get("role") == "id")
+    besides = {_id_of(row, key): row for row in metadata}
+    answers = {
+        model: {_id_of(row, key): row.get(model) for row in rows}
+        for model, rows in predictions.items()
+    }
+    return read_batch(
+        list(_records(columns, key, inputs, besides, answers)), task.options.separator
+    )
+
+
+def _records(
+    columns: Sequence[Mapping[str, Any]],
+    key: str,
+    inputs: Sequence[Mapping[str, Any]],
+    besides: Mapping[str, Mapping[str, Any]],
+    answers: Mapping[str, Mapping[str, Any]],
+) -> Iterator[dict[str, Any]]:
+    for row in inputs:
+        name = _id_of(row, key)
+        values = {**besides.get(name, {}), **row}
+        record: dict[str, Any] = {"metadata": {}}
+        for column in columns:
+            role = column.get("subrole") or column.get("role")
+            value = values.get(str(column["name"]))
+            if value is None:
+                continue
+            if role in _FIELDS:
+                record[_FIELDS[role]] = value
+            elif column.get("role") != "prediction":
+                place = role if role in ("session_id", "turn_id") else str(column["name"])
+                record["metadata"][place] = value
+        record["id"] = name
+        if not answers:
+            yield record
+        for model, given in answers.items():
+            yield {**record, "system": model, "response": given.get(name)}
+
+
+def _id_of(row: Mapping[str, Any], key: str) -> str:
+    value = row.get(key)
+    if value in (None, ""):
+        raise InputError(f"a row has no {key!r}", field=key, hint="Each row needs its id.")
+    return str(value)

@@ -1,0 +1,55 @@
+"""Errors in the form that ML cube's client reads: ``{"errorCode": ..., "errorMessage": ...}``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from fastapi import HTTPException, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from fastapi.routing import APIRoute
+
+from ragassay.errors import RagassayError
+from ragassay.service.store import Conflict, NotThere
+
+
+class WireRoute(APIRoute):
+    """A route whose errors have ML cube's form."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """The route's own handler, its errors caught."""
+        handle = super().get_route_handler()
+
+        async def caught(request: Request) -> Response:
+            try:
+                return await handle(request)
+            except HTTPException as error:
+                return wire_error(error.status_code, "REFUSED", str(error.detail))
+            except RequestValidationError as error:
+                first = error.errors()[0]
+                place = ".".join(map(str, first["loc"][1:]))
+                return wire_error(422, "INVALID", f"{place}: {first['msg']}")
+            except NotThere as error:
+                return wire_error(404, "NOT_FOUND", str(error))
+            except Conflict as error:
+                return wire_error(409, "CONFLICT", str(error))
+            except RagassayError as error:
+                return wire_error(400, "INVALID", str(error))
+            except Exception as error:
+                sys.stderr.write(f"ragassay: {request.url.path}: {error!r}\n")
+                return wire_error(500, "DEFECT", "The service has a defect; its log says more.")
+
+        return caught
+
+
+def wire_error(status: int, code: str, message: str) -> JSONResponse:
+    """The answer for an error.
+
+    Args:
+        status: HTTP's.
+        code: for programs.
+        message: for people.
+    """
+    return JSONResponse({"errorCode": code, "errorMessage": message}, status)

@@ -1,0 +1,383 @@
+"""The routes that ML cube's published client asks (reference: the protocol, recorded)."""
+
+from __future__ import annotations
+
+import secrets
+import tempfile
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from fastapi import APIRouter, Form, Request, Response, UploadFile
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, ConfigDict
+
+from ragassay.engine.results import open_run
+from ragassay.errors import UsageError
+from ragassay.reports.tables import write_workbook
+from ragassay.service.api import Allowed, InStore, task_for, task_of_report
+from ragassay.service.mlcube_wire.wire_data import TEMPLATE, read_table, samples_of
+from ragassay.service.mlcube_wire.wire_errors import WireRoute, wire_error
+from ragassay.service.store import (
+    Job,
+    NotThere,
+    Status,
+    Store,
+    Task,
+    TaskOptions,
+    add_done_job,
+    add_records,
+    change_task,
+    create_model,
+    create_project,
+    create_report,
+    create_task,
+    create_upload,
+    fill_upload,
+    get_model,
+    get_project,
+    list_jobs,
+    list_models,
+    list_projects,
+    list_reports,
+    list_tasks,
+    run_archive,
+    take_upload,
+    unpack_folder,
+)
+
+router = APIRouter(prefix="/sdk/v1", route_class=WireRoute, include_in_schema=False)
+
+EXPIRES_S = 3_600.0
+
+
+class _Body(BaseModel):
+    """A request's body; what the client sends besides is left alone."""
+
+    model_config = ConfigDict(extra="ignore")
+
+
+class _NewProject(_Body):
+    name: str
+    description: str | None = None
+
+
+class _NewTask(_Body):
+    project_id: str
+    name: str
+    task_type: str
+    rag_contexts_separator: str | None = None
+    llm_default_answer: str | None = None
+    multi_turn: bool | None = None
+    text_language: str | None = None
+
+
+class _Schema(_Body):
+    task_id: str
+    data_schema: dict[str, Any]
+
+
+class _NewModel(_Body):
+    task_id: str
+    name: str
+    version: str
+
+
+class _Production(_Body):
+    task_id: str
+    inputs: dict[str, Any] | None = None
+    metadata: dict[str, Any] | None = None
+    predictions: list[tuple[str, dict[str, Any]]] | None = None
+
+
+class _Evaluation(_Body):
+    task_id: str
+    report_name: str
+    from_timestamp: float
+    to_timestamp: float
+
+
+def _id(key: str) -> JSONResponse:
+    return JSONResponse(key)
+
+
+# --- projects and tasks -------------------------------------------------------------------------
+
+
+@router.post("/project")
+def post_project(new: _NewProject, store: InStore, access: Allowed) -> Response:
+    """Makes a project; its id."""
+    access.check("write", None)
+    return _id(create_project(store, new.name, new.description or "").id)
+
+
+@router.get("/projects")
+def get_projects(store: InStore, access: Allowed) -> list[dict[str, Any]]:
+    """The projects."""
+    found = [one for one in list_projects(store) if access.sees(one.id)]
+    return [{"project_id": one.id, "name": one.name} for one in found]
+
+
+@router.get("/project/{project_id}")
+def get_one_project(project_id: str, store: InStore, access: Allowed) -> dict[str, Any]:
+    """A project."""
+    access.check("read", project_id)
+    one = get_project(store, project_id)
+    return {"project_id": one.id, "name": one.name}
+
+
+@router.post("/task")
+def post_task(new: _NewTask, store: InStore, access: Allowed) -> Response:
+    """Makes a task of kind RAG; its id."""
+    access.check("write", new.project_id)
+    if new.task_type.casefold() != "rag":
+        raise UsageError(
+            f"ragassay evaluates RAG systems: a task is of type 'rag', not {new.task_type!r}."
+        )
+    options = TaskOptions(
+        separator=new.rag_contexts_separator,
+        default_answer=new.llm_default_answer,
+        multi_turn=bool(new.multi_turn),
+        language=new.text_language,
+    )
+    return _id(create_task(store, new.project_id, new.name, options).id)
+
+
+@router.get("/tasks/{project_id}")
+def get_tasks(project_id: str, store: InStore, access: Allowed) -> list[dict[str, Any]]:
+    """The tasks of a project."""
+    access.check("read", project_id)
+    return [_shown_task(one) for one in list_tasks(store, project_id)]
+
+
+@router.get("/task/{task_id}")
+def get_one_task(task_id: str, store: InStore, access: Allowed) -> dict[str, Any]:
+    """A task."""
+    return _shown_task(task_for(store, access, "read", task_id))
+
+
+def _shown_task(task: Task) -> dict[str, Any]:
+    return {
+        "task_id": task.id,
+        "name": task.name,
+        "type": "rag",
+        "cost_info": None,
+        "optional_target": True,
+        "monitoring_status": [],
+    }
+
+
+# --- schemas and models -------------------------------------------------------------------------
+
+
+@router.post("/data-schema")
+def post_schema(new: _Schema, store: InStore, access: Allowed) -> Response:
+    """Says what the columns of a task's data are."""
+    task = task_for(store, access, "write", new.task_id)
+    columns = new.data_schema.get("columns")
+    if not isinstance(columns, list) or not all(isinstance(one, dict) for one in columns):
+        raise UsageError("The data schema has no list of columns.")
+    if not any(one.get("role") == "id" for one in columns):
+        raise UsageError("The data schema has no column with the role 'id'.")
+    options = task.options.model_copy(update={"data_schema": columns})
+    change_task(store, task.id, options)
+    return JSONResponse(None)
+
+
+@router.get("/data-schema/{task_id}")
+def get_schema(task_id: str, store: InStore, access: Allowed) -> dict[str, Any]:
+    """The columns of a task's data."""
+    task = task_for(store, access, "read", task_id)
+    if task.options.data_schema is None:
+        raise NotThere("data schema of the task", task_id)
+    return {"columns": task.options.data_schema}
+
+
+@router.get("/data-schema-template/{task_id}")
+def get_template(task_id: str, store: InStore, access: Allowed) -> dict[str, Any]:
+    """The columns that a task's data need at least."""
+    task_for(store, access, "read", task_id)
+    return {"columns": [{"is_nullable": False, **one} for one in TEMPLATE]}
+
+
+@router.post("/model")
+def post_model(new: _NewModel, store: InStore, access: Allowed) -> Response:
+    """Makes a model of a task known; its id."""
+    task_for(store, access, "write", new.task_id)
+    return _id(create_model(store, new.task_id, new.name, new.version).id)
+
+
+@router.get("/models/{task_id}")
+def get_models(task_id: str, store: InStore, access: Allowed) -> list[dict[str, Any]]:
+    """The models of a task."""
+    task_for(store, access, "read", task_id)
+    return [_shown_model(one) for one in list_models(store, task_id)]
+
+
+@router.get("/model/{model_id}")
+def get_one_model(model_id: str, store: InStore, access: Allowed) -> dict[str, Any]:
+    """A model."""
+    model = get_model(store, model_id)
+    task_for(store, access, "read", model.task_id)
+    return _shown_model(model)
+
+
+def _shown_model(model: Any) -> dict[str, Any]:
+    return {
+        "model_id": model.id,
+        "task_id": model.task_id,
+        "name": model.name,
+        "version": model.version,
+        "retraining_cost": 0.0,
+        "creation_datetime": _iso(model.created),
+    }
+
+
+# --- data ---------------------------------------------------------------------------------------
+
+
+@router.get("/data/presigned-url")
+def get_place(
+    request: Request,
+    store: InStore,
+    access: Allowed,
+    task_id: str,
+    file_name: str,
+    file_type: str,
+    data_category: str = "input",
+    storing_data_type: str = "production",
+) -> dict[str, Any]:
+    """A place to send a file to."""
+    task_for(store, access, "write", task_id)
+    if file_type not in ("csv", "json", "parquet"):
+        raise UsageError(f"A file is csv, json or parquet, not {file_type!r}.")
+    secret = secrets.token_urlsafe(24)
+    options = {"file_type": file_type, "category": data_category, "secret": secret}
+    key = create_upload(store, task_id, file_name, options)
+    url = str(request.base_url).rstrip("/") + f"/sdk/v1/upload/{key}"
+    return {
+        "storing_process_id": key,
+        "presigned_url": {"url": url, "fields": {"secret": secret}},
+        "expiration_time": _iso(time.time() + EXPIRES_S),
+    }
+
+
+@router.post("/upload/{upload_id}", status_code=204)
+async def post_file(
+    upload_id: str, request: Request, file: UploadFile, secret: str = Form()
+) -> Response:
+    """Takes a file at its place. The secret of the place stands for a token."""
+    store: Store = request.app.state.store
+    fill_upload(store, upload_id, secret, await file.read())
+    return Response(status_code=204)
+
+
+@router.post("/data/production")
+def post_production(new: _Production, store: InStore, access: Allowed) -> Response:
+    """Stores what was uploaded; the id of a job, which is done already."""
+    task = task_for(store, access, "write", new.task_id)
+    if new.inputs is None:
+        raise UsageError("There are no inputs: upload the table with ids, queries and contexts.")
+    inputs = _rows(store, task, new.inputs)
+    metadata = [] if new.metadata is None else _rows(store, task, new.metadata)
+    predictions = {}
+    for key, source in new.predictions or []:
+        model = get_model(store, key)
+        predictions[f"{model.name}@{model.version}"] = _rows(store, task, source)
+    columns = task.options.data_schema or TEMPLATE
+    done = add_records(store, task.id, samples_of(task, columns, inputs, metadata, predictions))
+    return _id(add_done_job(store, task.id, done.model_dump()))
+
+
+def _rows(store: Store, task: Task, part: dict[str, Any]) -> list[dict[str, Any]]:
+    source = part.get("source") or {}
+    upload = take_upload(store, str(source.get("storing_process_id", "")), task.id)
+    return read_table(upload.content, str(upload.options["file_type"]))
+
+
+# --- jobs and reports ---------------------------------------------------------------------------
+
+
+@router.get("/job")
+def get_jobs(
+    store: InStore,
+    access: Allowed,
+    job_id: str | None = None,
+    task_id: str | None = None,
+    project_id: str | None = None,
+    status: Status | None = None,
+) -> list[dict[str, Any]]:
+    """The jobs that all conditions hold for."""
+    found = list_jobs(store, key=job_id, task_id=task_id, project_id=project_id, status=status)
+    return [_shown_job(one) for one in found if access.sees(one.project_id)]
+
+
+def _shown_job(job: Job) -> dict[str, Any]:
+    return {
+        "job_id": job.id,
+        "job_group": "rag_evaluation" if job.kind == "report" else "data",
+        "project_id": job.project_id,
+        "project_name": job.project_name,
+        "task_id": job.task_id,
+        "task_name": job.task_name,
+        "model_id": None,
+        "model_name": None,
+        "status": job.status,
+        "error": job.error,
+    }
+
+
+@router.post("/rag-evaluation")
+def post_evaluation(new: _Evaluation, store: InStore, access: Allowed) -> Response:
+    """Asks for a report by the six metrics; the id of its job."""
+    task_for(store, access, "write", new.task_id)
+    _, job = create_report(
+        store, new.task_id, new.report_name, new.from_timestamp, new.to_timestamp
+    )
+    return _id(job.id)
+
+
+@router.get("/task/{task_id}/rag-evaluation")
+def get_evaluations(task_id: str, store: InStore, access: Allowed) -> list[dict[str, Any]]:
+    """The reports of a task, oldest first."""
+    task_for(store, access, "read", task_id)
+    return [
+        {
+            "id": one.id,
+            "creation_datetime": _iso(one.created),
+            "name": one.name,
+            "status": one.status,
+            "from_datetime": _iso(one.from_timestamp),
+            "to_datetime": _iso(one.to_timestamp),
+        }
+        for one in list_reports(store, task_id)
+        if one.from_timestamp is not None
+    ]
+
+
+@router.get("/rag-evaluation/{report_id}/export")
+def get_export(report_id: str, store: InStore, access: Allowed) -> Response:
+    """A report as an Excel workbook."""
+    task_of_report(store, access, "read", report_id)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        unpack_folder(run_archive(store, report_id), folder / "run")
+        write_workbook(open_run(folder / "run"), folder / "report.xlsx")
+        content = (folder / "report.xlsx").read_bytes()
+    return Response(content, media_type="application/octet-stream")
+
+
+@router.api_route("/{path:path}", methods=["GET", "POST", "PUT", "PATCH", "DELETE"])
+def nothing(path: str) -> Response:
+    """What the client can ask beyond this."""
+    return wire_error(
+        404,
+        "NOT_SUPPORTED",
+        f"ragassay has no /{path}: it evaluates RAG systems, and this belongs to other parts of ML "
+        "cube's platform.",
+    )
+
+
+def _iso(moment: float | None) -> str | None:
+    return None if moment is None else datetime.fromtimestamp(moment, UTC).isoformat()
