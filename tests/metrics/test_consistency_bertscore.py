@@ -136,7 +136,7 @@ def test_each_step_says_of_its_own_texts_how_many_were_cut(folder: str) -> None:
     assert result.consistency is not None
     steps = (result.summary.warnings, result.consistency.summary.warnings)
     told = [[said for said in step if "longer than" in said] for step in steps]
-    assert [[said.split(" are")[0] for said in step] for step in told] == [
+    assert [[said.split(" is")[0] for said in step] for step in told] == [
         ["1 of 4 texts"],
         ["1 of 3 texts"],
     ]
