@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from ragassay.formats import delimited
-from ragassay.formats.aliases import FIELD_OF, folded
 from ragassay.formats.format import CONTAINER, NO, Format, Head
-from ragassay.formats.sample_records import Mapper
+from ragassay.formats.records import FIELD_OF, Mapper, delimited, folded
 from ragassay.samples import Sample
 
 

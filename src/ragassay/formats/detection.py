@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ragassay.errors import InputError
-from ragassay.formats import delimited, opening
 from ragassay.formats.format import Format, Head
+from ragassay.formats.records import delimited, opening
 
 
 def detect(path: Path, formats: Mapping[str, Format]) -> Format:

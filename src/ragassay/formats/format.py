@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ragassay.formats.sample_records import Mapper
+from ragassay.formats.records import Mapper
 from ragassay.samples import Sample
 
 NO, CONTAINER, SURE = 0, 1, 2

@@ -10,8 +10,7 @@ from datetime import date, datetime
 from typing import Any
 
 from ragassay.errors import InputError
-from ragassay.formats.kinds import kind
-from ragassay.formats.opening import cleaned
+from ragassay.formats.records import cleaned, kind
 from ragassay.samples import Sample
 
 _SLICE = 2048

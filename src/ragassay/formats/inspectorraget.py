@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from ragassay.errors import InputError
-from ragassay.formats import opening
 from ragassay.formats.format import NO, SURE, Format, Head
-from ragassay.formats.sample_records import Mapper
+from ragassay.formats.records import Mapper, opening
 from ragassay.samples import Sample
 
 _COMPUTED = ("system", "composite")

@@ -12,10 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from ragassay.errors import InputError
-from ragassay.formats import delimited, opening
-from ragassay.formats.aliases import FIELD_OF, folded
 from ragassay.formats.format import NO, SURE, Format, Head
-from ragassay.formats.sample_records import Mapper
+from ragassay.formats.records import FIELD_OF, Mapper, delimited, folded, opening
 from ragassay.samples import Sample
 
 _WORDS = ({"user_input"}, {"context", "retrieved_context"}, {"response"})

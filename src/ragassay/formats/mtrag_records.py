@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ragassay.errors import InputError
-from ragassay.formats import opening
+from ragassay.formats.records import opening
 from ragassay.scores import Outcome, Unscored
 
 Record = dict[str, Any]

@@ -17,9 +17,8 @@ import orjson
 
 from ragassay.errors import InputError
 from ragassay.files import atomic
-from ragassay.formats import opening
 from ragassay.formats.format import CONTAINER, NO, Format, Head
-from ragassay.formats.sample_records import Mapper
+from ragassay.formats.records import Mapper, opening
 from ragassay.samples import GoldPassage, Passage, Sample
 
 

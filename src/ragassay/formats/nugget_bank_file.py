@@ -20,9 +20,7 @@ from typing import Any, Literal, cast
 
 from ragassay.errors import InputError
 from ragassay.files import atomic
-from ragassay.formats import field_values, opening
-from ragassay.formats.aliases import pick
-from ragassay.formats.kinds import kind
+from ragassay.formats.records import field_values, kind, opening, pick
 from ragassay.scores import Reason, Unscored
 from ragassay.strict import dumps
 

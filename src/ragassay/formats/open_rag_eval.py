@@ -11,10 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from ragassay.errors import InputError
-from ragassay.formats import delimited, field_values
-from ragassay.formats.delimited import Row
 from ragassay.formats.format import NO, SURE, Format, Head
-from ragassay.formats.sample_records import Mapper
+from ragassay.formats.records import Mapper, Row, delimited, field_values
 from ragassay.samples import Answer, Passage, Sample
 
 _COLUMNS = ("query", "passage_id", "passage", "generated_answer")

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import cast
 
 from ragassay.errors import InputError
-from ragassay.formats import frames, opening
+from ragassay.formats import frames
 from ragassay.formats.format import NO, SURE, Format, Head
-from ragassay.formats.sample_records import Mapper, Record
+from ragassay.formats.records import Mapper, Record, opening
 from ragassay.samples import Sample
 
 _SLICE = 4096

@@ -11,11 +11,10 @@ from typing import Any
 
 from ragassay import discovery, extensions
 from ragassay.errors import InputError, RagassayWarning, UsageError, did_you_mean
-from ragassay.formats import aliases, detection, frames, trec_run
+from ragassay.formats import detection, frames, trec_run
 from ragassay.formats.format import Format
 from ragassay.formats.native import schema, to_record, write
-from ragassay.formats.notes import Notes
-from ragassay.formats.sample_records import Mapper
+from ragassay.formats.records import Mapper, Notes, aliases
 from ragassay.formats.trec_run import Qrels
 from ragassay.samples import Sample
 

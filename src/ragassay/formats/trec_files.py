@@ -24,8 +24,7 @@ import numpy as np
 
 from ragassay.counts import share
 from ragassay.errors import InputError, RagassayWarning
-from ragassay.formats import unpacking
-from ragassay.formats.opening import not_utf8, opened, read_all
+from ragassay.formats.records import not_utf8, opened, read_all, unpacking
 
 if TYPE_CHECKING:
     import polars as pl

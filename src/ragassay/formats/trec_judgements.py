@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ragassay.errors import InputError
-from ragassay.formats.opening import lines
+from ragassay.formats.records import lines
 from ragassay.formats.trec_files import Layout, fields_of, read_table
 
 if TYPE_CHECKING:

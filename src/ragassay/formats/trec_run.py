@@ -12,7 +12,7 @@ from pathlib import Path
 from ragassay.counts import either, plural
 from ragassay.errors import InputError, RagassayWarning
 from ragassay.formats.format import NO, SURE, Format, Head
-from ragassay.formats.sample_records import Mapper
+from ragassay.formats.records import Mapper
 from ragassay.samples import GoldPassage, Passage, Sample
 
 Qrels = Mapping[str, Mapping[str, int]]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from ragassay.formats import csv, delimited
+from ragassay.formats import csv
 from ragassay.formats.format import Format, Head
-from ragassay.formats.sample_records import Mapper
+from ragassay.formats.records import Mapper, delimited
 from ragassay.samples import Sample
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from ragassay.errors import InputError
-from ragassay.formats import opening
+from ragassay.formats.records import opening
 
 Row = dict[str, str | None]
 _EXCEL = re.compile(r"""(?i)"?sep=([^\w"'\r\n])"?\s*""")

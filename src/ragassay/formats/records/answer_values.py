@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ragassay.errors import InputError
-from ragassay.formats.aliases import pick
-from ragassay.formats.field_values import is_number, needed_identifier, not_a_list, text
-from ragassay.formats.kinds import kind
+from ragassay.formats.records.aliases import pick
+from ragassay.formats.records.field_values import is_number, needed_identifier, not_a_list, text
+from ragassay.formats.records.kinds import kind
 from ragassay.samples import Answer, Answerability, Statement, Turn
 
 _TURN_PARTS = (("text", "content"), ("speaker", "role", "from", "type"))

@@ -16,9 +16,9 @@ from typing import IO, Any, cast
 import orjson
 
 from ragassay.errors import InputError, did_you_mean
-from ragassay.formats import unpacking
-from ragassay.formats.aliases import FIELD_OF, SUBSTANCE, folded
-from ragassay.formats.kinds import kind
+from ragassay.formats.records import unpacking
+from ragassay.formats.records.aliases import FIELD_OF, SUBSTANCE, folded
+from ragassay.formats.records.kinds import kind
 
 _BOM = b"\xef\xbb\xbf"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
@@ -141,8 +141,8 @@ def parse_json(raw: bytes, path: Path | None = None, line: int | None = None) ->
 
     Python and pandas write ``NaN`` for missing values, and programs that cut text in the middle of
     a character write halves of surrogate pairs. Published files hold both. ``NaN`` becomes ``null``
-    (except where a score is expected, which `ragassay.formats.field_values` then refuses), half a
-    pair becomes U+FFFD.
+    (except where a score is expected, which `ragassay.formats.records.field_values` then refuses),
+    half a pair becomes U+FFFD.
 
     Args:
         raw: the bytes.

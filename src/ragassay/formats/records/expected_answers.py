@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ragassay.counts import either
 from ragassay.errors import InputError, RagassayWarning
-from ragassay.formats import delimited
+from ragassay.formats.records import delimited
 from ragassay.samples import Sample
 
 _ID, _QUERY, _EXPECTED = "query_id", "query", "expected_answer"

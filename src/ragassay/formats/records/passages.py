@@ -7,8 +7,8 @@ from typing import Any
 
 from ragassay.counts import either, plural
 from ragassay.errors import InputError
-from ragassay.formats.aliases import pick
-from ragassay.formats.field_values import (
+from ragassay.formats.records.aliases import pick
+from ragassay.formats.records.field_values import (
     identifier,
     is_number,
     needed_identifier,
@@ -17,7 +17,7 @@ from ragassay.formats.field_values import (
     text,
     whole_number,
 )
-from ragassay.formats.kinds import kind
+from ragassay.formats.records.kinds import kind
 from ragassay.samples import GoldPassage, Passage
 
 _TEXT = (

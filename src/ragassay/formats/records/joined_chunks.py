@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 
 from ragassay.errors import InputError, UsageError
-from ragassay.formats.notes import Notes
+from ragassay.formats.records.notes import Notes
 
 
 def _runs(signs: str, least: int) -> str:

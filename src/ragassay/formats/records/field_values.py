@@ -19,8 +19,8 @@ from typing import Any
 import orjson
 
 from ragassay.errors import InputError
-from ragassay.formats.kinds import kind
-from ragassay.formats.opening import refuse_repeats
+from ragassay.formats.records.kinds import kind
+from ragassay.formats.records.opening import refuse_repeats
 
 _LIST_CELL = re.compile(r"\s*\[\s*([\"'{\]]|\[\s*[\"'\]]|-?\d+\s*[,\]])")
 _OBJECT_CELL = re.compile(r"\s*\{\s*[\"'}]")

@@ -10,10 +10,10 @@ from typing import Any
 import orjson
 
 from ragassay.errors import InputError, UsageError
-from ragassay.formats import aliases, answer_values, field_values, passages
-from ragassay.formats.aliases import ALIASES, Plan, folded
-from ragassay.formats.joined_chunks import Joined
-from ragassay.formats.notes import Notes
+from ragassay.formats.records import aliases, answer_values, field_values, passages
+from ragassay.formats.records.aliases import ALIASES, Plan, folded
+from ragassay.formats.records.joined_chunks import Joined
+from ragassay.formats.records.notes import Notes
 from ragassay.samples import Answer, Answerability, GoldPassage, Passage, Sample, Turn
 
 Record = Mapping[str, Any]

@@ -1,0 +1,22 @@
+from . import (
+    aliases as aliases,
+    delimited as delimited,
+    expected_answers as expected_answers,
+    field_values as field_values,
+    opening as opening,
+    unpacking as unpacking,
+)
+from .aliases import FIELD_OF as FIELD_OF, folded as folded, pick as pick
+from .delimited import Row as Row
+from .expected_answers import joined as joined
+from .field_values import timestamp as timestamp
+from .kinds import kind as kind
+from .notes import Notes as Notes
+from .opening import (
+    cleaned as cleaned,
+    lines as lines,
+    not_utf8 as not_utf8,
+    opened as opened,
+    read_all as read_all,
+)
+from .sample_records import Mapper as Mapper, Record as Record
