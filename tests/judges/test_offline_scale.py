@@ -155,6 +155,7 @@ CUT: list[Question[Any]] = [
     Satisfaction("Is the bridge in Aarwyk closed?", FILLED),
     AnswerAttempted("When was it opened?", "I do not know. ".ljust(LONGEST + 1)),
     SaysIdk("user: When was it opened?", "I do not know. ".ljust(LONGEST + 1)),
+    SaysIdk("user: When was it opened?", FILLED),
     SaysUnderspecified("user: When?", FILLED),
 ]
 

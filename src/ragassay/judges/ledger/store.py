@@ -200,7 +200,7 @@ class Ledger:
 
         Args:
             query: in SQL.
-            values: of its placeholders.
+            values: for the `?` marks of the query.
         """
         with self._reading, explained(self.path):
             return self._reader.execute(query, values).fetchall()
@@ -210,7 +210,7 @@ class Ledger:
 
         Args:
             where: a condition in SQL.
-            values: of its placeholders.
+            values: for the `?` marks of the condition.
         """
         query = (
             f"SELECT rowid, {COLUMNS} FROM verdicts WHERE ({where}) AND rowid > ? "
@@ -232,7 +232,7 @@ class Ledger:
 
         Args:
             statement: in SQL.
-            values: of its placeholders.
+            values: for the `?` marks of the statement.
 
         Returns:
             The number of rows that it changed.

@@ -128,7 +128,8 @@ _ABSENT: Mapping[type[Question[Any]], tuple[str, _Absent]] = {
     ReferenceRating: ("passages", _rated_unsupported),
     AnswerMatch: ("answer", lambda _, answer: not answer.is_matching),
     Satisfaction: ("answer", lambda _, answer: answer.stars < POSITIVE_STARS),
-    SaysIdk: ("answer", lambda _, answer: answer.says_idk == "yes"),
+    # "yes" says that there is no statement, "no" that there is no refusal.
+    SaysIdk: ("answer", lambda _, answer: answer.says_idk != "partial"),
     AnswerAttempted: ("answer", lambda _, answer: answer.answered == "no"),
     SaysUnderspecified: ("answer", lambda _, answer: answer.asks == "no"),
 }

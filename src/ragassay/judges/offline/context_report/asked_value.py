@@ -69,6 +69,7 @@ _PASSIVE = re.compile(
     re.IGNORECASE,
 )
 _NO_AGENTS = lists.words("no_agents")
+_INDIRECT = lists.words("indirect_questions")
 _SOMEWHERE = re.compile(
     r"\b(?:in|at|on|under|near|inside|into|through) (?:(?:the|a|an|their|its) )?([^\W\d_]{2,40})"
 )
@@ -141,7 +142,7 @@ def tells(query: str, sentence: str, title: str = "") -> Tells:
 @lru_cache(maxsize=4096)
 def names_agent(query: str, sentence: str) -> bool:
     """Whether a sentence says in the passive who did what the query asks for a person: after an
-    article, or in the plural ("by volunteers").
+    article, or in the plural ("by volunteers"). After "whether" or "if" it says no such thing.
 
     Args:
         query: that asks for a person.
@@ -150,13 +151,15 @@ def names_agent(query: str, sentence: str) -> bool:
     asked = _asked(query)
     if not asked.person or not asked.verb:
         return False
+    text = visible(sentence)
     return any(
         root(match[1].casefold()) == asked.verb
         and bool(match[2] or match[3].endswith("s"))
         and not match[3].casefold().endswith("ing")
         and match[3].casefold() not in _NO_AGENTS
         and stem(match[3].casefold()) not in asked.stems
-        for match in _PASSIVE.finditer(visible(sentence))
+        and _INDIRECT.isdisjoint(tokens(text[: match.start()]))
+        for match in _PASSIVE.finditer(text)
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import takewhile
 
 from ragassay.judges.offline.language import (
     content,
@@ -16,7 +17,7 @@ from ragassay.judges.offline.language import (
 from ragassay.judges.offline.near_copies import opposed
 
 _AUXILIARIES = lists.words("auxiliaries") - {"to", "be", "been", "being"}
-
+_INDIRECT = lists.words("indirect_questions")
 
 _FEWEST = 2
 """Content words that a question must have: "is it open?" says too little of what it asks about."""
@@ -35,7 +36,7 @@ def settles(query: str, sentence: str) -> bool:
     """Whether a sentence states what a yes/no question asks, or the opposite.
 
     It does where it holds all content words of the question, one of them perhaps by its opposite,
-    and an auxiliary, and is no question itself.
+    and an auxiliary, and is no question itself, neither direct nor indirect ("ask whether ...").
 
     Args:
         query: any query; one that asks for something else is settled by no sentence.
@@ -46,6 +47,10 @@ def settles(query: str, sentence: str) -> bool:
         return False
     words = tokens(visible(sentence))
     if _begins_with_auxiliary(sentence) or _AUXILIARIES.isdisjoint(words):
+        return False
+    # "The pool is open if the sun shines" answers; "ask if the pool is open" does not.
+    stated = takewhile(lambda word: word not in _INDIRECT, words)
+    if subject(question).isdisjoint(map(stem, stated)) and not _INDIRECT.isdisjoint(words):
         return False
     lacking = subject(question) - frozenset(content(sentence))
     if not lacking:
