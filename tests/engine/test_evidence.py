@@ -13,6 +13,7 @@ import orjson
 import pytest
 
 import ragassay
+from attempt_metric import AttemptMetric
 from llm_rule import Request
 from llm_server import LLMServer
 from question_examples import EXAMPLES, PASSAGE
@@ -20,18 +21,14 @@ from ragassay.cli import call
 from ragassay.engine.results.result import Result
 from ragassay.engine.results.run_folder import open_run
 from ragassay.engine.run import rescoring
-from ragassay.judges.asking import Ask
 from ragassay.judges.panel import Panel
-from ragassay.judges.questions.answering import AnswerAttempted
 from ragassay.judges.verdict_records import about_of, short
 from ragassay.metrics.core import metric, naming
-from ragassay.metrics.core.judged import JudgedMetric
 from ragassay.metrics.core.metric import Window, scored
 from ragassay.metrics.grounding.hallucination import Hhem
 from ragassay.models import Unavailable
 from ragassay.reports.html.pages import write_report
 from ragassay.reports.text.verdict_text import nugget_table, spread
-from ragassay.samples import Sample
 from ragassay.scores import Outcome
 from scripted_judge import Scripted
 
@@ -190,20 +187,11 @@ def test_a_score_in_the_html_report_leads_to_its_verdicts(voted: Path, tmp_path:
 
 
 @dataclass(frozen=True)
-class Polite(JudgedMetric):
+class Polite(AttemptMetric):
     """A metric that a user wrote."""
 
     name = "test_polite"
-    title = "Is it polite?"
-    family = "answer"
-    source = "test"
-    needs = ("query", "answer")
-    asks = (AnswerAttempted,)
-
-    async def judge(self, sample: Sample, ask: Ask) -> Outcome:
-        assert sample.query is not None and sample.answer is not None
-        said = await ask(AnswerAttempted(sample.query, sample.answer.text))
-        return scored(said.answered == "yes", "it says please")
+    explanation = "it says please"
 
 
 def test_a_metric_that_is_not_known_here_is_explained_all_the_same(

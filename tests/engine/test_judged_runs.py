@@ -12,6 +12,7 @@ import orjson
 import pytest
 
 import ragassay
+from attempt_metric import AttemptMetric
 from ragassay.cli import call
 from ragassay.engine.results.run_folder import open_run
 from ragassay.engine.run import rescoring
@@ -22,7 +23,6 @@ from ragassay.judges.offline import OfflineJudge
 from ragassay.judges.question import Question
 from ragassay.judges.questions.answering import AnswerAttempted, Attempt
 from ragassay.judges.verdict import Failure, Provenance, Verdict
-from ragassay.metrics.core.judged import JudgedMetric
 from ragassay.metrics.core.metric import register, scored
 from ragassay.reports.text import footnotes, wording
 from ragassay.samples import Sample
@@ -31,20 +31,10 @@ from ragassay.scores import Outcome, Reason
 
 @register
 @dataclass(frozen=True)
-class Tried(JudgedMetric):
+class Tried(AttemptMetric):
     """1 where the answer tries to answer."""
 
     name = "test_tried"
-    title = "Does the answer try?"
-    family = "answer"
-    source = "test"
-    needs = ("query", "answer")
-    asks = (AnswerAttempted,)
-
-    async def judge(self, sample: Sample, ask: Ask) -> Outcome:
-        assert sample.query is not None and sample.answer is not None
-        said = await ask(AnswerAttempted(sample.query, sample.answer.text))
-        return scored(said.answered == "yes", "it says so")
 
 
 @register

@@ -230,6 +230,8 @@ class RougeL(_Rouge):
 
 @dataclass(frozen=True)
 class _UltraRouge(ReferenceMetric[Compared]):
+    """F of the best reference, of stems: articles never count, and only ``a-z0-9`` is seen."""
+
     measure: ClassVar[Measure]
     source = "UltraRAG, servers/evaluation"
     recommended_for = "comparison with published UltraRAG figures"
@@ -246,7 +248,7 @@ class _UltraRouge(ReferenceMetric[Compared]):
 @register
 @dataclass(frozen=True)
 class UltraRouge1(_UltraRouge):
-    """UltraRAG's ``rouge-1``: articles never count, and only ``a-z0-9`` is seen."""
+    """ROUGE-1 as UltraRAG publishes it."""
 
     name = "rouge-1"
     title = "UltraRAG's ROUGE-1 F as published (rouge1 keeps articles; tokens=unicode all scripts)"
@@ -257,7 +259,7 @@ class UltraRouge1(_UltraRouge):
 @register
 @dataclass(frozen=True)
 class UltraRouge2(_UltraRouge):
-    """UltraRAG's ``rouge-2``: articles never count, and only ``a-z0-9`` is seen."""
+    """ROUGE-2 as UltraRAG publishes it."""
 
     name = "rouge-2"
     title = "UltraRAG's ROUGE-2 F as published (rouge2 keeps articles; tokens=unicode all scripts)"
@@ -268,7 +270,7 @@ class UltraRouge2(_UltraRouge):
 @register
 @dataclass(frozen=True)
 class UltraRougeL(_UltraRouge):
-    """UltraRAG's ``rouge-l``: articles never count, and only ``a-z0-9`` is seen."""
+    """ROUGE-L as UltraRAG publishes it."""
 
     name = "rouge-l"
     title = "UltraRAG's ROUGE-L F as published (rougeL keeps articles; tokens=unicode all scripts)"

@@ -75,11 +75,7 @@ def precision_at_k_similarity(
     Raises:
         ArgumentError: ``k`` is below 1, there are chunks but no gold, or the vectors do not fit.
     """
-    _check_k(k)
-    if not len(retrieved_embeddings):
-        return 0.0
-    _check_gold(ground_truth_embeddings)
-    near = _near(retrieved_embeddings[:k], ground_truth_embeddings, similarity_threshold)
+    near = _near_first(retrieved_embeddings, ground_truth_embeddings, k, similarity_threshold)
     return int(near.any(axis=1).sum()) / k
 
 
@@ -109,8 +105,7 @@ def recall_at_k_similarity(
     k: int,
     similarity_threshold: float = 0.8,
 ) -> float:
-    """Share of the gold vectors, repeats included, with some vector among the first ``k`` near
-    them.
+    """Share of the gold vectors that some vector among the first ``k`` is near; repeats count.
 
     Args:
         retrieved_embeddings: one vector a chunk, in rank order.
@@ -124,11 +119,8 @@ def recall_at_k_similarity(
     Raises:
         ArgumentError: ``k`` is below 1, there is no gold, or the vectors do not fit.
     """
-    _check_k(k)
     _check_gold(ground_truth_embeddings)
-    if not len(retrieved_embeddings):
-        return 0.0
-    near = _near(retrieved_embeddings[:k], ground_truth_embeddings, similarity_threshold)
+    near = _near_first(retrieved_embeddings, ground_truth_embeddings, k, similarity_threshold)
     return int(near.any(axis=0).sum()) / len(ground_truth_embeddings)
 
 
@@ -386,6 +378,17 @@ def _near(
     except ValueError as error:
         raise ArgumentError(str(error)) from error
     return near
+
+
+def _near_first(
+    retrieved: Embeddings, gold: Embeddings, k: int, similarity_threshold: float
+) -> NDArray[np.bool_]:
+    """Which of the first ``k`` vectors (rows) are near which gold vectors (columns)."""
+    _check_k(k)
+    if not len(retrieved):
+        return np.zeros((0, len(gold)), dtype=np.bool_)
+    _check_gold(gold)
+    return _near(retrieved[:k], gold, similarity_threshold)
 
 
 def _hybrid(ranks: Sequence[int], n_gold: int, n: int, gamma: float, alpha: float) -> float:
