@@ -8,10 +8,16 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
+
+from ragassay import extensions
+from ragassay.errors import RagassayWarning, UsageError
+from ragassay.judges import kinds
 
 ROOT = Path(__file__).resolve().parents[1]
 TALK = """Q: How tall is it?
@@ -93,6 +99,27 @@ def test_a_judge_a_report_and_a_plot_are_found(installed: Path, talk: Path) -> N
     assert not (talk.parent / "out" / "means.txt").exists()
 
 
+@pytest.mark.parametrize(
+    ("text", "line"), [("A: It is tall.\n", 1), ("Q: How?\nA: So.\nA: Or so.\n", 3), ("Hm\n", 1)]
+)
+def test_a_line_that_is_no_part_of_a_sample_is_refused(
+    installed: Path, tmp_path: Path, text: str, line: int
+) -> None:
+    path = tmp_path / "odd.transcript"
+    path.write_text(text)
+    done = ragassay(installed, tmp_path, "run", path.name, "--suite", "style")
+    assert done.returncode == 2
+    assert "neither a question nor its answer" in done.stderr and str(line) in done.stderr
+
+
+def test_a_question_without_an_answer_is_a_sample(installed: Path, tmp_path: Path) -> None:
+    path = tmp_path / "silent.transcript"
+    path.write_text("Q: How?\nQ: Who?\nA: Nobody knows.\nQ: Why?\n")
+    done = ragassay(installed, tmp_path, "run", path.name, "-m", "words_per_sentence", "--json")
+    found = json.loads(done.stdout)["metrics"]["words_per_sentence"]
+    assert (found["n_scored"], found["unscored"]) == (1, {"missing_input": 2})
+
+
 class _Generate(BaseHTTPRequestHandler):
     asked: list[dict[str, object]]
 
@@ -108,14 +135,20 @@ class _Generate(BaseHTTPRequestHandler):
         pass
 
 
+@contextmanager
+def serving(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
+    """The address of a server with this handler."""
+    with HTTPServer(("127.0.0.1", 0), handler) as found:
+        threading.Thread(target=found.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{found.server_port}"
+        found.shutdown()
+
+
 @pytest.fixture
 def server() -> Iterator[tuple[str, list[dict[str, object]]]]:
     asked: list[dict[str, object]] = []
-    handler = type("Handler", (_Generate,), {"asked": asked})
-    with HTTPServer(("127.0.0.1", 0), handler) as found:
-        threading.Thread(target=found.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{found.server_port}", asked
-        found.shutdown()
+    with serving(type("Handler", (_Generate,), {"asked": asked})) as url:
+        yield url, asked
 
 
 def test_a_protocol_of_endpoints_is_found(
@@ -128,6 +161,41 @@ def test_a_protocol_of_endpoints_is_found(
     assert asked and all(one["path"] == "/generate" for one in asked)
     assert "How tall is it?" in str(asked) and "max_new_tokens" not in done.stderr
     assert json.loads(done.stdout)["metrics"]["idk_eval"]["judge"] == "tgi:some-model"
+
+
+class _Redirect(BaseHTTPRequestHandler):
+    there: str
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(302)
+        self.send_header("Location", self.there)
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+class _Recorder(BaseHTTPRequestHandler):
+    keys: list[str | None]
+
+    def do_GET(self) -> None:
+        self.keys.append(self.headers["Authorization"])
+        self.send_response(200)
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+def test_the_key_follows_no_redirect(installed: Path, talk: Path) -> None:
+    keys: list[str | None] = []
+    other = type("Handler", (_Recorder,), {"keys": keys})
+    with serving(other) as there, serving(type("Handler", (_Redirect,), {"there": there})) as url:
+        words = ("run", talk.name, "-s", "style", "--judge", "tgi:some-model")
+        done = ragassay(installed, talk.parent, *words, TGI_URL=url, TGI_API_KEY="of-a-test")
+    assert done.returncode == 3, done.stderr
+    assert not keys
 
 
 def test_help_and_messages_list_what_is_added(installed: Path, talk: Path) -> None:
@@ -174,3 +242,23 @@ def test_an_embedder_of_an_unknown_provider_is_refused(
     data.write_text('{"id": "1", "query": "q", "answer": "a", "references": ["a"]}\n')
     assert call(["run", str(data), "-m", "answer_similarity", "--embedder", word]) == 2
     assert f"No embedder is called '{word}'" in capsys.readouterr().err
+
+
+def test_the_second_of_two_entry_points_of_one_name_is_left_out_and_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    points = [EntryPoint("one", value, "ragassay.suites") for value in ("json:dumps", "json:loads")]
+    monkeypatch.setattr(extensions, "_points", lambda group: points)
+    with pytest.warns(RagassayWarning, match=r"json:loads.*json:dumps has the same name"):
+        assert extensions.added.__wrapped__("suites") == {"one": json.dumps}
+
+
+def test_a_judge_of_a_package_is_found_in_any_case_and_takes_no_name_of_ours(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    mine = {"Mine": print}
+    monkeypatch.setattr(extensions, "added", lambda group: mine)
+    assert kinds.__wrapped__()["mine"] is print
+    mine["Offline"] = print
+    with pytest.raises(UsageError, match="Two judges are called 'offline'"):
+        kinds.__wrapped__()

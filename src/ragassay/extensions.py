@@ -35,32 +35,37 @@ def added(group: str) -> Mapping[str, Any]:
     """The objects that installed packages add to a group, by the names of their entry points.
 
     An object that cannot be imported is left out, with a warning: a broken package must not stop a
-    run that does not need it.
+    run that does not need it. So is the second of two entry points with one name.
 
     Args:
         group: one of `GROUPS`.
     """
-    found = {}
+    found: dict[str, Any] = {}
+    values: dict[str, str] = {}
     for point in _points(group):
-        try:
-            found[point.name] = point.load()
-        except Exception as error:  # whatever a foreign package does when it is imported
-            of = f" of the package {point.dist.name}" if point.dist is not None else ""
-            warnings.warn(
-                f"{point.name}{of} ({point.value}) cannot be used in {group}: "
-                f"{type(error).__name__}: {error}",
-                RagassayWarning,
-                stacklevel=2,
-            )
+        if values.setdefault(point.name, point.value) != point.value:
+            problem = f"{values[point.name]} has the same name"
+        else:
+            try:
+                found[point.name] = point.load()
+                continue
+            except Exception as error:  # whatever a foreign package does when it is imported
+                problem = f"{type(error).__name__}: {error}"
+        of = f" of the package {point.dist.name}" if point.dist is not None else ""
+        warnings.warn(
+            f"{point.name}{of} ({point.value}) cannot be used in {group}: {problem}",
+            RagassayWarning,
+            stacklevel=2,
+        )
     return found
 
 
 def by_name(what: str, named: Iterable[tuple[str, T]]) -> dict[str, T]:
-    """What there is of a kind, by name.
+    """Objects of one kind by name.
 
     Args:
-        what: it is, for messages: ``suite``.
-        named: each with its name.
+        what: the kind, for messages: ``suite``.
+        named: each name with its object.
 
     Raises:
         UsageError: a name stands for two of them.

@@ -67,6 +67,11 @@ def test_an_undecided_gate_says_why_there_is_no_interval_and_the_way_out() -> No
     columns.clusters = ["one"] * 3
     (found,) = gates.decide([gates.parse("low(f1)>=0.5")], summary, columns, IntervalOptions())
     assert found.why == "all samples belong to one cluster, which has no interval"
+    summary, columns = scores([0.2, 0.6, 0.6, 0.2])
+    columns.clusters = ["one", "one", "other", "other"]
+    options = IntervalOptions(method="t")
+    (found,) = gates.decide([gates.parse("low(f1)>=0.5")], summary, columns, options)
+    assert found.why.startswith("all clusters have the same mean, which shows no spread")
 
 
 def test_a_gate_on_a_metric_that_is_not_computed_is_refused_with_the_nearest() -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from ragassay.errors import InputError, UsageError
+from ragassay.samples import Sample
 from ragassay.service.store import (
     Conflict,
     Ingested,
@@ -150,6 +152,18 @@ def test_a_record_is_stored_once_and_a_changed_one_is_a_new_version(store: Store
     # What it was before is a version again.
     assert add(store, task, [item(1)]) == Ingested(changed=1)
     assert count_records(store, task.id) == 3
+
+
+def test_a_table_of_any_length_is_stored(store: Store) -> None:
+    """A statement of a database has a limited number of parameters (32,766 of SQLite's, 65,535 of
+    PostgreSQL's)."""
+    task = a_task(store)
+    samples = [Sample(id=f"q{number}", query="?") for number in range(70_000)]
+    assert add_records(store, task.id, samples, received=0.0) == Ingested(new=70_000)
+    changed = [replace(sample, query="!") for sample in samples[:66_000]]
+    again = add_records(store, task.id, [*changed, *samples[66_000:]], received=0.0)
+    assert again == Ingested(changed=66_000, unchanged=4_000)
+    assert count_records(store, task.id) == 70_000
 
 
 def test_two_versions_in_one_batch_are_refused(store: Store) -> None:

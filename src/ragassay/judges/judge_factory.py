@@ -115,8 +115,14 @@ MakeJudge = Callable[[str, JudgeOptions], Judge]
 @cache
 def kinds() -> Mapping[str, MakeJudge]:
     """The judges that are no model of a provider, by the word before the colon: ours, and those of
-    installed packages."""
-    return {**extensions.added("judges"), "offline": _offline, "replay": _replay}
+    installed packages. Upper and lower case are alike.
+
+    Raises:
+        UsageError: a name stands for two of them.
+    """
+    ours = {"offline": _offline, "replay": _replay}
+    every = [*ours.items(), *extensions.added("judges").items()]
+    return extensions.by_name("judge", ((name.casefold(), make) for name, make in every))
 
 
 def _offline(name: str, options: JudgeOptions) -> Judge:

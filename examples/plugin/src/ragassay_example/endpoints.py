@@ -20,6 +20,16 @@ from ragassay.transport.endpoints import (
 )
 
 
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
+    """A redirect is an error: it could send the key to another server."""
+
+    def redirect_request(self, *_: Any) -> None:
+        """No request follows."""
+
+
+_OPENER = urllib.request.build_opener(_NoRedirects)
+
+
 class Generate(Endpoint):
     """``POST {url}/generate``."""
 
@@ -50,7 +60,7 @@ class Generate(Endpoint):
             {"Content-Type": "application/json", "Authorization": f"Bearer {self.key.reveal()}"},
         )
         try:
-            with urllib.request.urlopen(request, timeout=self.timeout) as reply:
+            with _OPENER.open(request, timeout=self.timeout) as reply:
                 found = json.load(reply)
         except urllib.error.HTTPError as error:
             raise from_status(
@@ -62,6 +72,9 @@ class Generate(Endpoint):
                 key=self.key,
                 sent=json.loads(body)["parameters"],
             ) from None
+        except TimeoutError:
+            detail = f"{self.url}: no reply within {self.timeout:g} s"
+            raise EndpointError(Reason.TIMEOUT, detail, again=True) from None
         except OSError as error:
             raise EndpointError(Reason.CONNECTION, f"{self.url}: {error}", again=True) from None
         return Completion(found["generated_text"])

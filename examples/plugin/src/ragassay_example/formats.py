@@ -1,4 +1,4 @@
-"""A format: transcripts, with a line ``Q: ...`` and a line ``A: ...`` for each sample."""
+"""A format: transcripts, a line ``Q: ...`` for each sample and a line ``A: ...`` for its answer."""
 
 from __future__ import annotations
 
@@ -15,17 +15,21 @@ def _sniff(head: Head) -> int:
 
 
 def _read(path: Path, mapper: Mapper) -> Iterator[Sample]:
-    query = None
+    record: dict[str, str] = {}
+    start = 0
     with path.open(encoding="utf-8") as stream:
         for number, line in enumerate(stream, start=1):
             mark, _, text = line.strip().partition(":")
             if mark == "Q":
-                query = text.strip()
-            elif mark == "A" and query is not None:
-                record = {"id": str(number), "query": query, "answer": text.strip()}
-                yield mapper.sample(record, number)
+                if record:
+                    yield mapper.sample(record, start)
+                record, start = {"id": str(number), "query": text.strip()}, number
+            elif mark == "A" and record and "answer" not in record:
+                record["answer"] = text.strip()
             elif line.strip():
-                raise InputError("begins neither with Q: nor with A:", path=path, line=number)
+                raise InputError("is neither a question nor its answer", path=path, line=number)
+    if record:
+        yield mapper.sample(record, start)
 
 
 TRANSCRIPT = Format("transcript", "Lines Q: ... and A: ...", (".transcript",), _sniff, _read)

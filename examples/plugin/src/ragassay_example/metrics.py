@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from ragassay.metrics.core import SampleMetric, param, register, scored
+from ragassay.metrics import SampleMetric, param, register, scored
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Unscored
 

@@ -235,7 +235,8 @@ def _no_interval(metric: MetricSummary, columns: ScoreColumns, options: Interval
     clusters = sample_clusters(columns)
     if clusters is not None and len(set(clusters[chosen].tolist())) == 1:
         return "all samples belong to one cluster, which has no interval"
-    why = "all scores are equal, which shows no spread to make an interval of"
+    equal = "scores are equal" if clusters is None else "clusters have the same mean"
+    why = f"all {equal}, which shows no spread to make an interval of"
     if options.method != "auto" and None not in metric.bounds:
         return f"{why}; --interval auto makes one of the metric's range"
     return why

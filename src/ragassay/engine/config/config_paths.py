@@ -76,5 +76,6 @@ def _change(
 
 def _replay(word: str, change: Change) -> str:
     """A judge's word with the file of ``replay:FILE`` changed."""
-    kind, colon, name = word.partition(":")
-    return f"{kind}:{change(name)}" if kind == "replay" and colon and name else word
+    kind, _, name = word.partition(":")
+    is_replay = kind.strip().casefold() == "replay"
+    return f"{kind}:{change(name)}" if is_replay and name else word

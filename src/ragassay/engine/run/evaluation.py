@@ -227,7 +227,7 @@ def _warn_of_two_instructions(plan: Plan) -> None:
 
 
 def _consistency_of(repeats: Result) -> Result:
-    """The consistency that a run found: no closure, which could not be pickled."""
+    """Its argument: a partial of this function gives a result's consistency and can be pickled."""
     return repeats
 
 

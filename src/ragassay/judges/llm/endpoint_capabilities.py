@@ -133,7 +133,7 @@ class EndpointCapabilities:
             build: see `exchange`.
             send: see `exchange`.
             dropped: what is known to be rejected.
-            met: the rejection that the request met so far.
+            rejection: of this request, where it was sent already.
             in_vain: see `exchange`.
         """
         while True:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 import orjson
@@ -24,7 +26,7 @@ from ragassay.service.store.schema import records
 from ragassay.service.store.store_errors import NotThere
 
 PAGE = 1_000
-"""Records that are read from the database at once."""
+"""Records that are read or written by one statement: databases limit its parameters."""
 
 
 class Ingested(BaseModel):
@@ -89,13 +91,16 @@ def add_records(
         dropped += empty
         incoming[sample.identity] = _incoming(kept, now)
     get_task(store, task_id)
+    done = Counter[str](empty_chunks=dropped)
     with store.writing() as connection:
         if not store.is_sqlite:
             # Writers of one task come one after the other, as they do in SQLite: two of them may
             # bring the same new record.
             connection.execute(select(func.pg_advisory_xact_lock(func.hashtext(task_id))))
-        done = _store(connection, task_id, incoming, now)
-    return done.model_copy(update={"empty_chunks": dropped})
+        left = iter(incoming.values())
+        while page := list(islice(left, PAGE)):
+            done.update(_store(connection, task_id, page, now))
+    return Ingested(**done)
 
 
 def read_batch(items: Sequence[Mapping[str, Any]], separator: str | None) -> list[Sample]:
@@ -251,23 +256,24 @@ def _pages(
 
 
 def _store(
-    connection: Connection, task_id: str, batch: Mapping[Identity, _Incoming], now: float
-) -> Ingested:
+    connection: Connection, task_id: str, batch: Sequence[_Incoming], now: float
+) -> dict[str, int]:
+    """Stores records of different identities; how many are new, changed, unchanged."""
     columns = (records.c.number, records.c.id, records.c.system, records.c.repeat)
     chosen = select(*columns, records.c.version, records.c.hash).where(
         records.c.task_id == task_id,
         records.c.is_latest,
-        records.c.id.in_([key for key, _, _ in batch]),
+        records.c.id.in_([one.identity[0] for one in batch]),
     )
     known = {(row.id, row.system, row.repeat): row for row in connection.execute(chosen)}
     rows, changed = [], []
-    for identity, one in batch.items():
-        old = known.get(identity)
+    for one in batch:
+        old = known.get(one.identity)
         if old is not None and old.hash == one.hash:
             continue
         if old is not None:
             changed.append(old.number)
-        key, system, repeat = identity
+        key, system, repeat = one.identity
         rows.append(
             {
                 "task_id": task_id,
@@ -289,7 +295,7 @@ def _store(
     if rows:
         connection.execute(insert(records), rows)
     n_new = len(rows) - len(changed)
-    return Ingested(new=n_new, changed=len(changed), unchanged=len(batch) - len(rows))
+    return {"new": n_new, "changed": len(changed), "unchanged": len(batch) - len(rows)}
 
 
 def _without_empty_chunks(sample: Sample) -> tuple[Sample, int]:
