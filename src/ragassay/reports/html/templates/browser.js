@@ -33,24 +33,142 @@ function number(value, sign) {
   return sign && value > 0 ? "+" + text : text;
 }
 
+// The rows that stand in the file itself.
+class EmbeddedRows {
+  constructor(data) {
+    this.data = data;
+    this.comparison = data.kind === "comparison";
+    this.total = data.id.length;
+    this.haystack = data.id.map((id, row) => `${id}\n${data.query[row]}\n${data.tag[row]}`.toLowerCase());
+    this.chunks = new Map();
+  }
+
+  // The values of a slicing column.
+  options(name) {
+    return [...new Set(this.data.slices[name])].filter((value) => value !== null)
+      .sort(new Intl.Collator("en", { numeric: true }).compare);
+  }
+
+  // Whether a metric has a score in any row.
+  scored(metric) {
+    return this.data.values[metric].some((value) => value !== null);
+  }
+
+  difference(row, metric) {
+    const a = this.data.values[metric][row], b = this.data.other[metric][row];
+    return a === null || b === null ? null : a - b;
+  }
+
+  // The rows that pass, in order; a page of them, and how many there are.
+  async find(asked) {
+    const { data } = this, rows = this.ordered(asked);
+    const page = rows.slice(asked.first, asked.first + asked.size).map((row) => ({
+      row, id: data.id[row], tag: data.tag[row], query: data.query[row],
+      values: data.values.map((column) => column[row]),
+      other: data.other?.map((column) => column[row]),
+      reasons: data.reasons?.map((column) => column[row]),
+    }));
+    return { n: rows.length, rows: page };
+  }
+
+  ordered({ words, filter, slices, sort, down, metric }) {
+    const chosen = slices.map(([name, value]) => [this.data.slices[name], value]);
+    const rows = [];
+    for (let row = 0; row < this.total; row++) {
+      if (words.every((word) => this.haystack[row].includes(word)) && this.passes(filter, row, metric)
+        && chosen.every(([column, value]) => column[row] === value)) rows.push(row);
+    }
+    if (sort === "order" && !down) return rows;
+    const keys = new Map(rows.map((row) => [row, this.key(sort, row, metric)]));
+    const turn = down ? -1 : 1;
+    return rows.sort((one, two) => {
+      const x = keys.get(one), y = keys.get(two);
+      if (x === null || y === null) return (x === null) - (y === null) || one - two;
+      return x < y ? -turn : x > y ? turn : one - two;
+    });
+  }
+
+  key(sort, row, metric) {
+    const { data } = this;
+    if (sort === "order") return row;
+    if (sort === "query") return data.query[row].toLowerCase();
+    if (sort === "a") return data.values[metric][row];
+    if (sort === "b") return data.other[metric][row];
+    if (sort === "diff") return this.difference(row, metric);
+    return data.values[Number(sort.slice(1))][row];
+  }
+
+  passes(filter, row, metric) {
+    if (filter === "") return true;
+    const diff = this.comparison ? this.difference(row, metric) : null;
+    if (filter === "any") return this.comparison ? diff === null : this.data.values.some((column) => column[row] === null);
+    if (filter === "a") return diff !== null && diff > 1e-12;
+    if (filter === "b") return diff !== null && diff < -1e-12;
+    if (filter === "equal") return diff !== null && Math.abs(diff) <= 1e-12;
+    return this.data.values[Number(filter)][row] === null;
+  }
+
+  // The samples behind a row, a list for each run. They are parsed when they are needed.
+  async samples(row) {
+    return this.data.detail[row].map((positions, run) => positions.map((position) => {
+      const id = `d${run}-${Math.floor(position / this.data.chunk)}`;
+      if (!this.chunks.has(id)) this.chunks.set(id, JSON.parse(document.getElementById(id).textContent));
+      return this.chunks.get(id)[position % this.data.chunk];
+    }));
+  }
+}
+
+// The rows that a server has: it searches, filters and sorts.
+class ServedRows {
+  constructor(data) {
+    this.data = data;
+    this.comparison = false;
+    this.total = data.total;
+  }
+
+  options(name) {
+    return this.data.slices[name];
+  }
+
+  scored(metric) {
+    return this.data.scored[metric];
+  }
+
+  async find({ words, filter, slices, sort, down, first, size }) {
+    const query = new URLSearchParams({ text: words.join(" "), unscored: filter, sort, down: String(down), first: String(first), size: String(size) });
+    for (const [name, value] of slices) query.append("slice", JSON.stringify([name, value]));
+    return this.read(`${this.data.served}?${query}`);
+  }
+
+  async samples(row) {
+    return [[await this.read(`${this.data.served}/${row}`)]];
+  }
+
+  async read(address) {
+    const reply = await fetch(address);
+    if (!reply.ok) throw new Error((await reply.json()).detail);
+    return reply.json();
+  }
+}
+
 // The list of samples (or of queries, for a comparison): search, filters, sorting and pages.
 class Browser {
-  constructor(data, details) {
+  constructor(data, source) {
     this.data = data;
-    this.details = details;
-    this.comparison = data.kind === "comparison";
+    this.source = source;
+    this.details = new Details(data);
+    this.comparison = source.comparison;
     this.metric = 0;
     this.shown = new Set(data.metrics.keys());
     if (!this.comparison && data.metrics.length > 10) {
       // Columns without any score must not take the places of those that have some.
-      const scored = (at) => data.values[at].some((value) => value !== null);
-      const first = [...data.metrics.keys()].sort((one, two) => scored(two) - scored(one) || one - two);
+      const first = [...data.metrics.keys()].sort((one, two) => source.scored(two) - source.scored(one) || one - two);
       this.shown = new Set(first.slice(0, 8));
     }
     this.sort = this.comparison ? { key: "diff", down: false } : { key: "order", down: false };
     this.open = new Set();
     this.page = 0;
-    this.haystack = data.id.map((id, row) => `${id}\n${data.query[row]}\n${data.tag[row]}`.toLowerCase());
+    this.asked = 0;
     this.body = document.querySelector("#queries tbody");
     this.head = document.querySelector("#queries thead tr");
     this.controls();
@@ -69,9 +187,7 @@ class Browser {
     on("next", "click", () => this.turn(1));
     on("metric", "change", (event) => { this.metric = Number(event.target.value); again(); this.onmetric?.(); });
     for (const select of document.querySelectorAll("select[data-slice]")) {
-      const found = [...new Set(this.data.slices[select.dataset.slice])].filter((value) => value !== null)
-        .sort(new Intl.Collator("en", { numeric: true }).compare);
-      select.append(...found.map((value) => h("option", { value: "=" + value }, value)));
+      select.append(...this.source.options(select.dataset.slice).map((value) => h("option", { value: "=" + value }, value)));
       select.addEventListener("change", again);
     }
     const columns = document.getElementById("columns");
@@ -84,86 +200,57 @@ class Browser {
 
   columns() {
     const { data, metric } = this;
-    const list = [
-      { key: "order", label: "id", get: (row) => row, show: (row) => data.id[row] },
-      { key: "query", label: "query", get: (row) => data.query[row].toLowerCase() },
-    ];
+    const list = [{ key: "order", label: "id" }, { key: "query", label: "query" }];
     if (this.comparison) {
-      list.push({ key: "a", label: "A", number: true, get: (row) => data.values[metric][row] });
-      list.push({ key: "b", label: "B", number: true, get: (row) => data.other[metric][row] });
-      list.push({ key: "diff", label: "A − B", number: true, sign: true, get: (row) => this.difference(row) });
+      list.push({ key: "a", label: "A", number: true, get: (entry) => entry.values[metric] });
+      list.push({ key: "b", label: "B", number: true, get: (entry) => entry.other[metric] });
+      list.push({ key: "diff", label: "A − B", number: true, sign: true, get: ({ row }) => this.source.difference(row, metric) });
       return list;
     }
     data.metrics.forEach((entry, at) => {
       if (this.shown.has(at)) {
-        list.push({ key: "m" + at, label: entry.name, number: !entry.labels, metric: at, get: (row) => data.values[at][row] });
+        list.push({ key: "m" + at, label: entry.name, number: !entry.labels, metric: at, get: ({ values }) => values[at] });
       }
     });
     return list;
   }
 
-  difference(row) {
-    const a = this.data.values[this.metric][row], b = this.data.other[this.metric][row];
-    return a === null || b === null ? null : a - b;
-  }
-
-  unscored(row) {
-    const { values, other } = this.data;
-    if (this.comparison) return this.difference(row) === null;
-    return values.some((column) => column[row] === null);
-  }
-
-  passes(filter, row) {
-    if (filter === "") return true;
-    if (filter === "any") return this.unscored(row);
-    const diff = this.comparison ? this.difference(row) : null;
-    if (filter === "a") return diff !== null && diff > 1e-12;
-    if (filter === "b") return diff !== null && diff < -1e-12;
-    if (filter === "equal") return diff !== null && Math.abs(diff) <= 1e-12;
-    return this.data.values[Number(filter)][row] === null;
-  }
-
-  rows() {
-    const words = document.getElementById("search").value.toLowerCase().split(/\s+/).filter(Boolean);
-    const filter = document.getElementById("filter").value;
-    const slices = [...document.querySelectorAll("select[data-slice]")].filter((select) => select.value)
-      .map((select) => [this.data.slices[select.dataset.slice], select.value.slice(1)]);
-    const rows = [];
-    for (let row = 0; row < this.data.id.length; row++) {
-      if (words.every((word) => this.haystack[row].includes(word)) && this.passes(filter, row)
-        && slices.every(([column, value]) => column[row] === value)) rows.push(row);
-    }
-    const column = this.columns().find((one) => one.key === this.sort.key);
-    if (column && (column.key !== "order" || this.sort.down)) {
-      const keys = new Map(rows.map((row) => [row, column.get(row)]));
-      const turn = this.sort.down ? -1 : 1;
-      rows.sort((one, two) => {
-        const x = keys.get(one), y = keys.get(two);
-        if (x === null || y === null) return (x === null) - (y === null) || one - two;
-        return x < y ? -turn : x > y ? turn : one - two;
-      });
-    }
-    return rows;
-  }
-
-  update() {
-    this.found = this.rows();
-    this.draw();
-  }
-
-  draw() {
-    const rows = this.found;
+  // What the page asks for, of all rows.
+  wanted() {
     const size = Number(document.getElementById("size").value);
-    const pages = Math.max(1, Math.ceil(rows.length / size));
-    this.page = Math.min(this.page, pages - 1);
-    const first = this.page * size;
+    return {
+      words: document.getElementById("search").value.toLowerCase().split(/\s+/).filter(Boolean),
+      filter: document.getElementById("filter").value,
+      slices: [...document.querySelectorAll("select[data-slice]")].filter((select) => select.value)
+        .map((select) => [select.dataset.slice, select.value.slice(1)]),
+      sort: this.sort.key, down: this.sort.down, metric: this.metric, first: this.page * size, size,
+    };
+  }
+
+  async update() {
+    const asked = ++this.asked;
+    const wanted = this.wanted();
+    let found;
+    try {
+      found = await this.source.find(wanted);
+    } catch (error) {
+      if (asked === this.asked) document.getElementById("count").textContent = `The rows cannot be read: ${error.message}`;
+      return;
+    }
+    if (asked !== this.asked) return;  // a younger question has its answer, or will have it
+    const pages = Math.max(1, Math.ceil(found.n / wanted.size));
+    if (this.page >= pages) { this.page = pages - 1; await this.update(); return; }
+    this.draw(found, pages);
+  }
+
+  draw({ n, rows }, pages) {
     this.header();
-    this.body.replaceChildren(...rows.slice(first, first + size).flatMap((row) => this.row(row)));
+    this.body.replaceChildren(...rows.flatMap((entry) => this.row(entry)));
     if (!rows.length) this.body.append(h("tr", {}, h("td", { colspan: this.columns().length }, "Nothing matches.")));
-    const total = this.data.id.length.toLocaleString("en-US"), n = rows.length.toLocaleString("en-US");
+    const all = this.source.total, total = all.toLocaleString("en-US");
     const [one, many] = this.comparison ? ["query", "queries"] : ["sample", "samples"];
-    const what = this.data.id.length === 1 ? one : many;
-    document.getElementById("count").textContent = rows.length === this.data.id.length ? `${total} ${what}` : `${n} of ${total} ${what}`;
+    const what = all === 1 ? one : many;
+    document.getElementById("count").textContent = n === all ? `${total} ${what}` : `${n.toLocaleString("en-US")} of ${total} ${what}`;
     document.getElementById("page").textContent = `Page ${this.page + 1} of ${pages}`;
     document.getElementById("previous").disabled = this.page === 0;
     document.getElementById("next").disabled = this.page === pages - 1;
@@ -179,30 +266,28 @@ class Browser {
     }));
   }
 
-  sortBy(column) {
+  async sortBy(column) {
     const same = this.sort.key === column.key;
     this.sort = { key: column.key, down: same ? !this.sort.down : false };
     this.page = 0;
-    this.update();
+    await this.update();
     this.head.querySelector(`[data-key="${column.key}"] button`).focus();
   }
 
-  turn(step) {
+  async turn(step) {
     this.page += step;
-    this.draw();
+    await this.update();
     document.getElementById("queries").scrollIntoView({ block: "start" });
   }
 
-  row(row) {
-    const { data } = this;
-    const id = `detail-${row}`;
-    const opened = this.open.has(row);
+  row(entry) {
+    const { row } = entry, id = `detail-${row}`, opened = this.open.has(row);
     const button = h("button", { type: "button", class: "expand", "aria-expanded": String(opened), "aria-controls": id,
-      onclick: () => this.toggle(row) }, data.id[row]);
+      onclick: () => this.toggle(row) }, entry.id);
     const cells = this.columns().map((column) => {
-      if (column.key === "order") return h("th", { scope: "row" }, button, data.tag[row] ? h("small", {}, data.tag[row]) : null);
-      if (column.key === "query") return h("td", { class: "text" }, data.query[row] || "–");
-      return this.cell(column, row);
+      if (column.key === "order") return h("th", { scope: "row" }, button, entry.tag ? h("small", {}, entry.tag) : null);
+      if (column.key === "query") return h("td", { class: "text" }, entry.query || "–");
+      return this.cell(column, entry);
     });
     const line = h("tr", { "data-row": row, class: opened ? "opened" : null, onclick: (event) => this.clicked(event, row) }, cells);
     return opened ? [line, this.detail(row, id)] : [line];
@@ -211,7 +296,7 @@ class Browser {
   cell(column, row) {
     const value = column.get(row);
     if (value === null) {
-      const reason = this.data.reasons?.[column.metric]?.[row];
+      const reason = row.reasons?.[column.metric];
       return h("td", { class: "n unscored" }, reason ? reason.replaceAll("_", " ") : "–");
     }
     if (typeof value === "string") return h("td", {}, value);
@@ -226,7 +311,10 @@ class Browser {
   }
 
   detail(row, id) {
-    return h("tr", { class: "detail", id }, h("td", { colspan: this.columns().length }, this.details.render(row)));
+    const place = h("td", { colspan: this.columns().length });
+    this.source.samples(row).then((runs) => place.replaceChildren(this.details.render(runs)),
+      (error) => place.replaceChildren(h("p", {}, `The details cannot be read: ${error.message}`)));
+    return h("tr", { class: "detail", id }, place);
   }
 
   // A click anywhere in a row opens it, unless it selected text or met something with a job of its own.
@@ -245,12 +333,13 @@ class Browser {
   }
 
   // Opens a row wherever it stands, with all filters taken back.
-  visit(row) {
+  async visit(row) {
     for (const select of document.querySelectorAll("#tools select")) select.value = "";
     document.getElementById("search").value = "";
     this.open.add(row);
-    this.page = Math.floor(this.rows().indexOf(row) / Number(document.getElementById("size").value));
-    this.update();
+    const wanted = this.wanted();
+    this.page = Math.floor(this.source.ordered(wanted).indexOf(row) / wanted.size);
+    await this.update();
     const button = this.body.querySelector(`tr[data-row="${row}"] .expand`);
     button.scrollIntoView({ block: "center" });
     button.focus();

@@ -3,18 +3,11 @@
 class Details {
   constructor(data) {
     this.data = data;
-    this.chunks = new Map();
     this.lists = new WeakMap();
   }
 
-  sample(run, position) {
-    const id = `d${run}-${Math.floor(position / this.data.chunk)}`;
-    if (!this.chunks.has(id)) this.chunks.set(id, JSON.parse(document.getElementById(id).textContent));
-    return this.chunks.get(id)[position % this.data.chunk];
-  }
-
-  render(row) {
-    const runs = this.data.detail[row].map((positions, run) => positions.map((position) => this.sample(run, position)));
+  // Arguments: for each run, the samples of the row.
+  render(runs) {
     const first = runs.flat()[0];
     if (!first) return h("p", {}, "No details were kept.");
     if (this.data.kind !== "comparison") {

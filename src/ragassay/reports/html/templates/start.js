@@ -10,9 +10,9 @@ class Waterfall {
 
   draw() {
     const { browser } = this, { data } = browser, metric = data.metrics[browser.metric];
-    const rows = data.id.map((_, row) => row).filter((row) => browser.difference(row) !== null);
-    rows.sort((one, two) => browser.difference(one) - browser.difference(two));
-    const values = rows.map((row) => browser.difference(row));
+    const rows = data.id.map((_, row) => row).filter((row) => browser.source.difference(row, browser.metric) !== null);
+    rows.sort((one, two) => browser.source.difference(one, browser.metric) - browser.source.difference(two, browser.metric));
+    const values = rows.map((row) => browser.source.difference(row, browser.metric));
     if (!rows.length) { this.place.replaceChildren(h("p", {}, "No query is scored in both runs.")); return; }
     const width = 1000, height = 220, top = Math.max(...values, metric.highDiff ?? 0, 0), bottom = Math.min(...values, metric.lowDiff ?? 0, 0);
     const span = top - bottom || 1, y = (value) => 8 + (height - 16) * (top - value) / span, step = width / rows.length;
@@ -36,7 +36,7 @@ class Waterfall {
     const rest = `${rows.length.toLocaleString("en-US")} ${rows.length === 1 ? "query" : "queries"}, sorted by A − B. Line and band: mean difference ${number(metric.diff, true)} with its interval. Click to open a query.`;
     svg.addEventListener("pointermove", (event) => {
       const row = at(event);
-      this.readout.textContent = `${visible(data.id[row])}: A ${number(data.values[browser.metric][row])}, B ${number(data.other[browser.metric][row])}, difference ${number(browser.difference(row), true)}`;
+      this.readout.textContent = `${visible(data.id[row])}: A ${number(data.values[browser.metric][row])}, B ${number(data.other[browser.metric][row])}, difference ${number(browser.source.difference(row, browser.metric), true)}`;
     });
     svg.addEventListener("pointerleave", () => { this.readout.textContent = rest; });
     svg.addEventListener("click", (event) => browser.visit(at(event)));
@@ -46,8 +46,7 @@ class Waterfall {
 }
 
 (() => {
-  const element = document.getElementById("rows");
-  const data = JSON.parse(element.textContent);
-  const browser = new Browser(data, new Details(data));
+  const data = JSON.parse(document.getElementById("rows").textContent);
+  const browser = new Browser(data, data.served ? new ServedRows(data) : new EmbeddedRows(data));
   if (browser.comparison && data.metrics.length) new Waterfall(browser);
 })();
