@@ -35,7 +35,7 @@ from reports_examples import (
     samples,
 )
 
-TEMPLATES = Path(pages.__file__).parent / "templates"
+ASSETS = pages.ASSETS
 
 
 class Page(HTMLParser):
@@ -359,7 +359,7 @@ def luminance(colour: str) -> float:
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_text_has_the_contrast_that_wcag_aa_asks_for(theme: str) -> None:
-    css = (TEMPLATES / "report.css").read_text()
+    css = (ASSETS / "report.css").read_text()
     block = css.split('[data-theme="dark"] {')[1] if theme == "dark" else css.split(":root {")[1]
     colours = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", block.split("}")[0]))
     texts = ("ink", "muted", "accent", "a", "b")
@@ -371,7 +371,7 @@ def test_text_has_the_contrast_that_wcag_aa_asks_for(theme: str) -> None:
 
 
 def test_both_dark_palettes_are_the_same() -> None:
-    css = (TEMPLATES / "report.css").read_text()
+    css = (ASSETS / "report.css").read_text()
     media = css.split('[data-theme="light"]) {')[1].split("}")[0]
     chosen = css.split(':root[data-theme="dark"] {')[1].split("}")[0]
     assert media.split() == chosen.split()

@@ -1,1 +1,15 @@
 from . import pages as pages
+from .browse import (
+    Limits as Limits,
+    details_of as details_of,
+    headline as headline,
+    script_json as script_json,
+)
+from .pages import (
+    ASSETS as ASSETS,
+    environment as environment,
+    metric_entry as metric_entry,
+    report_parts as report_parts,
+    tag as tag,
+    write_page as write_page,
+)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, TypeVar
 
-from ragassay.engine.results import Result, ScoreRow
+from ragassay.engine.results import Result, ScoreRow, Verdicts
 from ragassay.metrics.core import same_chunks
 from ragassay.reports.tables import Rows, with_samples
 from ragassay.reports.text import Span, spans, verdict_text
@@ -74,7 +74,7 @@ class Details:
             n_listed = min(len(identities), MAX_ROWS)
         else:
             n_listed = sum(identity[0] in self._wanted for identity in identities)
-        limits = _Limits.share(self._budget, n_listed)
+        limits = Limits.share(self._budget, n_listed)
         listed = (
             sample_and_scores
             for sample_and_scores in with_samples(self._result)
@@ -83,33 +83,13 @@ class Details:
         for chunk in _batched(islice(listed, n_listed)):
             for identity, sample, rows in chunk:
                 self._keep(identity, sample, rows)
-            yield script_json(
-                [self._details_of(*sample_and_scores, limits) for sample_and_scores in chunk]
-            )
-
-    def _details_of(
-        self, identity: Identity, sample: Sample | None, rows: Rows, limits: _Limits
-    ) -> dict[str, Any]:
-        """A sample's details, with the verdicts that its scores rest on."""
-        entry = _detail(identity, sample, rows, limits)
-        evidence = list(dict.fromkeys(one for row in rows.values() for one in row.evidence))
-        records = [record for one in evidence if (record := self._result.verdicts.get(one))]
-        if records:
-            each = max(200, limits.main // len(records))
-            ranks = verdict_text.ranks_of(sample)
-            entry["verdicts"] = [_verdict(record, each, ranks) for record in records]
-            places = {record["id"]: at for at, record in enumerate(records)}
-            entry["evidence"] = {
-                name: [places[one] for one in row.evidence if one in places]
-                for name, row in rows.items()
-                if row.evidence
-            }
-        return entry
+            verdicts = self._result.verdicts
+            yield script_json([details_of(*one, verdicts, limits) for one in chunk])
 
     def _keep(self, identity: Identity, sample: Sample | None, rows: Rows) -> None:
         at = len(self.identities)
         self.identities.append(identity)
-        self.queries.append(_headline(sample))
+        self.queries.append(headline(sample))
         for name, column in self.values.items():
             row = rows.get(name)
             value = None if row is None else row.value
@@ -120,7 +100,7 @@ class Details:
 
 
 @dataclass(frozen=True)
-class _Limits:
+class Limits:
     """Longest texts, in characters."""
 
     main: int
@@ -128,9 +108,38 @@ class _Limits:
     score: int
 
     @classmethod
-    def share(cls, budget: int, n: int) -> _Limits:
+    def share(cls, budget: int, n: int) -> Limits:
+        """The limits for each of ``n`` samples that share a budget of characters."""
         each = min(100_000, max(1_200, budget // max(n, 1)))
         return cls(main=each // 4, passages=each // 2, score=each // 4)
+
+
+def details_of(
+    identity: Identity, sample: Sample | None, rows: Rows, verdicts: Verdicts, limits: Limits
+) -> dict[str, Any]:
+    """A sample's details, with the verdicts that its scores rest on.
+
+    Args:
+        identity: of the sample.
+        sample: itself; ``None`` where it was not kept.
+        rows: its scores, by metric.
+        verdicts: of the run.
+        limits: of its texts.
+    """
+    entry = _detail(identity, sample, rows, limits)
+    evidence = list(dict.fromkeys(one for row in rows.values() for one in row.evidence))
+    records = [record for one in evidence if (record := verdicts.get(one))]
+    if records:
+        each = max(200, limits.main // len(records))
+        ranks = verdict_text.ranks_of(sample)
+        entry["verdicts"] = [_verdict(record, each, ranks) for record in records]
+        places = {record["id"]: at for at, record in enumerate(records)}
+        entry["evidence"] = {
+            name: [places[one] for one in row.evidence if one in places]
+            for name, row in rows.items()
+            if row.evidence
+        }
+    return entry
 
 
 def _batched(items: Iterator[T]) -> Iterator[list[T]]:
@@ -138,14 +147,14 @@ def _batched(items: Iterator[T]) -> Iterator[list[T]]:
         yield batch
 
 
-def _headline(sample: Sample | None) -> str:
+def headline(sample: Sample | None) -> str:
     """The query's first words."""
     text = "" if sample is None else " ".join((sample.query or "").split())
     return text if len(text) <= HEADLINE else f"{text[:HEADLINE]} …"
 
 
 def _detail(
-    identity: Identity, sample: Sample | None, rows: Rows, limits: _Limits
+    identity: Identity, sample: Sample | None, rows: Rows, limits: Limits
 ) -> dict[str, Any]:
     """One sample as the browser shows it; empty entries are left out."""
     per_score = max(100, limits.score // max(len(rows), 1))

@@ -10,7 +10,6 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +30,9 @@ if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
-_HERE = Path(__file__).parent / "templates"
+ASSETS = Path(__file__).parent / "assets"
+"""The folder of the pages' styles and scripts."""
+_TEMPLATES = Path(__file__).parent / "templates"
 _EARLY, _LATE = ("theme.js",), ("browser.js", "details.js", "start.js")
 _STYLE = ("report.css",)
 
@@ -46,21 +47,20 @@ def write_report(result: Result, path: str | Path) -> None:
     Raises:
         UsageError: the file cannot be written.
     """
+    _write(path, "run.html.j2", **report_parts(result), browser=_RunBrowser(result))
+
+
+def report_parts(result: Result) -> dict[str, Any]:
+    """What the template ``run.html.j2`` shows of a run, beside the list of its samples."""
     columns = result.columns
-    browser = _RunBrowser(result)
-    scored = {name: columns.values(name)[columns.scored(name)] for name in columns.metrics}
-    families = grouping.families(result.summary.metrics.values())
-    _write(
-        path,
-        "run.html.j2",
-        result=result,
-        summary=result.summary,
-        families=families,
-        scored=scored,
-        slices=grouping.by_column(result.summary.slices),
-        browser=browser,
-        consistency=consistency_table.section(result),
-    )
+    return {
+        "result": result,
+        "summary": result.summary,
+        "families": grouping.families(result.summary.metrics.values()),
+        "scored": {name: columns.values(name)[columns.scored(name)] for name in columns.metrics},
+        "slices": grouping.by_column(result.summary.slices),
+        "consistency": consistency_table.section(result),
+    }
 
 
 def write_comparison(comparison: Comparison, a: Result, b: Result, path: str | Path) -> None:
@@ -113,9 +113,9 @@ class _RunBrowser:
                 "kind": "run",
                 "chunk": CHUNK,
                 "runs": [self._result.name],
-                "metrics": [_metric_entry(metric) for metric in metrics.values()],
+                "metrics": [metric_entry(metric) for metric in metrics.values()],
                 "id": [identity[0] for identity in details.identities],
-                "tag": [_tag(identity) if several else "" for identity in details.identities],
+                "tag": [tag(identity) if several else "" for identity in details.identities],
                 "query": details.queries,
                 "slices": _slices(self._result, range(n)),
                 "values": [details.values[name] for name in metrics],
@@ -159,7 +159,7 @@ class _ComparisonBrowser:
                 "chunk": CHUNK,
                 "runs": [self._comparison.a, self._comparison.b],
                 "metrics": [
-                    _metric_entry(metrics[d.name])
+                    metric_entry(metrics[d.name])
                     | {"diff": d.diff, "lowDiff": d.low, "highDiff": d.high}
                     for d in differences
                 ],
@@ -206,12 +206,14 @@ def _positions(details: Details) -> dict[str, list[int]]:
     return positions
 
 
-def _tag(identity: Identity) -> str:
+def tag(identity: Identity) -> str:
+    """The system and the repeat of a sample, in words."""
     _, system, repeat = identity
     return " · ".join(filter(None, (system, f"repeat {repeat}" if repeat else "")))
 
 
-def _metric_entry(metric: MetricSummary) -> dict[str, Any]:
+def metric_entry(metric: MetricSummary) -> dict[str, Any]:
+    """A metric as the list of samples needs it."""
     low, high = metric.bounds
     return {
         "name": metric.name,
@@ -260,42 +262,62 @@ def _configuration(run: Result) -> str:
 
 
 def _write(path: str | Path, template: str, **context: Any) -> None:
-    page = _environment().get_template(template)
+    early, late, style = (
+        _markup("".join((ASSETS / name).read_text(encoding="utf-8") for name in names))
+        for names in (_EARLY, _LATE, _STYLE)
+    )
+    page = environment(
+        early_script=early, late_script=late, style=style, policy=_policy(early, late)
+    ).get_template(template)
+    write_page(path, page.stream(**context))
+
+
+def write_page(path: str | Path, pieces: Iterable[str]) -> None:
+    """Writes a page as it streams, without characters that command a terminal.
+
+    Raises:
+        UsageError: the file cannot be written.
+    """
     with files.atomic(path) as stream:
-        for piece in page.stream(**context):
+        for piece in pieces:
             stream.write(printable.escaped(piece).encode("utf-8", "replace"))
 
 
-@cache
-def _environment() -> Environment:
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-    from markupsafe import Markup
+def environment(*templates: Path, **names: Any) -> Environment:
+    """Jinja's environment for pages.
 
-    early, late, style = (
-        Markup("".join((_HERE / name).read_text(encoding="utf-8") for name in names))
-        for names in (_EARLY, _LATE, _STYLE)
-    )
-    environment = Environment(
-        loader=FileSystemLoader(_HERE),
+    Args:
+        templates: folders of further templates.
+        names: what all templates know besides. ``served`` is an address where a server has the
+            styles and scripts; without it they stand in the page.
+    """
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    made = Environment(
+        loader=FileSystemLoader([*templates, _TEMPLATES]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals.update(
+    made.globals.update(
         wording=wording,
         footnotes=footnotes,
         figures=figures,
         configuration=_configuration,
         version=ragassay.__version__,
-        early_script=early,
-        late_script=late,
-        style=style,
-        policy=_policy(early, late),
+        served="",
     )
-    environment.filters["raw"] = Markup
-    environment.filters["breakable"] = _breakable
-    return environment
+    made.globals.update(names)
+    made.filters["raw"] = _markup
+    made.filters["breakable"] = _breakable
+    return made
+
+
+def _markup(text: str) -> Markup:
+    from markupsafe import Markup
+
+    return Markup(text)
 
 
 def _breakable(name: str) -> Markup:
