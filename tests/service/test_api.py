@@ -15,7 +15,7 @@ fastapi = pytest.importorskip("fastapi", reason="needs the extra 'service'")
 from fastapi.testclient import TestClient  # noqa: E402
 
 from ragassay.errors import UsageError  # noqa: E402
-from ragassay.service.api import ServiceOptions, create_app  # noqa: E402
+from ragassay.service import ServiceOptions, create_app  # noqa: E402
 from ragassay.service.store import Store, create_project, create_token  # noqa: E402
 from ragassay.service.worker import Worker, WorkerOptions  # noqa: E402
 

@@ -17,7 +17,7 @@ pytest.importorskip("fastapi", reason="needs the extra 'service'")
 
 from fastapi.testclient import TestClient
 
-from ragassay.service.api import create_app
+from ragassay.service import create_app
 from ragassay.service.store import Store, read_page
 
 DRIVER = Path(__file__).resolve().parents[1] / "support" / "published_mlcube_client.py"

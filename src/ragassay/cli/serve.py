@@ -55,7 +55,7 @@ def serve(
     needs_service()
     import uvicorn
 
-    from ragassay.service.api import ServiceOptions, create_app
+    from ragassay.service import ServiceOptions, create_app
     from ragassay.service.worker import WorkerOptions
 
     opened, work = _opened(folder, store)

@@ -21,6 +21,7 @@ from .run_folder import (
     NUGGETS as NUGGETS,
     ORE as ORE,
     RUBRICS as RUBRICS,
+    SAMPLES as SAMPLES,
     SCORES as SCORES,
     SUMMARY as SUMMARY,
     VERDICTS as VERDICTS,

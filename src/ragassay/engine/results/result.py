@@ -70,12 +70,21 @@ class ScoreRow:
         row = cls(*identity, metric, None, "unscored", reason, detail)
         return replace(row, evidence=outcome.evidence, judge=judge)
 
-    def check(self) -> None:
-        """Checks that the fields of a row that was read have their types.
+    @classmethod
+    def from_record(cls, record: dict[str, Any]) -> ScoreRow:
+        """The row that a line of ``scores.jsonl`` holds.
 
         Raises:
-            TypeError, ValueError: one is not, or the reason is none.
+            AttributeError, KeyError, TypeError, ValueError: the line is no score.
         """
+        record["evidence"] = tuple(record.get("evidence", ()))
+        record.setdefault("judge", "")
+        row = cls(**{name: record[name] for name in ROW_FIELDS})
+        row._check()
+        return row
+
+    def _check(self) -> None:
+        """Checks that the fields of a row that was read have their types."""
         for name, types in _TYPES.items():
             if not isinstance(getattr(self, name), types):
                 raise TypeError(f"{name} is {getattr(self, name)!r:.80}")

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from ragassay import files, formats
 from ragassay.engine.results import fingerprint
-from ragassay.engine.results.result import CONSISTENCY, ROW_FIELDS, Result, ScoreColumns, ScoreRow
+from ragassay.engine.results.result import CONSISTENCY, Result, ScoreColumns, ScoreRow
 from ragassay.engine.results.slicing import CONVERSATION_KEYS, Slicer, conversation
 from ragassay.engine.results.summary import SCHEMA_VERSION, Summary
 from ragassay.engine.results.verdicts import VerdictFile
@@ -346,11 +346,7 @@ def _numbered_rows(folder: Path) -> Iterator[tuple[int, ScoreRow]]:
     with path.open("rb") as stream:
         for number, line in enumerate(stream, start=1):
             try:
-                record = orjson.loads(line)
-                record["evidence"] = tuple(record.get("evidence", ()))
-                record.setdefault("judge", "")
-                row = ScoreRow(**{name: record[name] for name in ROW_FIELDS})
-                row.check()
+                row = ScoreRow.from_record(orjson.loads(line))
             except (AttributeError, KeyError, TypeError, ValueError) as error:
                 raise InputError(f"is not a score ({error})", path=path, line=number) from error
             yield number, row

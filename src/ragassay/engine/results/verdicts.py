@@ -56,7 +56,7 @@ class VerdictFile:
 
     @cached_property
     def _places(self) -> dict[str, int]:
-        return {record["id"]: place for place, record in self._placed()}
+        return {record["id"]: place for place, record in self.placed()}
 
     def __contains__(self, id: str) -> bool:  # noqa: A002
         """Whether there is a verdict of this id."""
@@ -72,9 +72,10 @@ class VerdictFile:
         return record
 
     def __iter__(self) -> Iterator[Record]:
-        return (record for _, record in self._placed())
+        return (record for _, record in self.placed())
 
-    def _placed(self) -> Iterator[tuple[int, Record]]:
+    def placed(self) -> Iterator[tuple[int, Record]]:
+        """All verdicts, each with its place in the file."""
         if not self._path.is_file():
             return
         place = 0

@@ -1,4 +1,22 @@
-from .app import ServiceOptions as ServiceOptions, create_app as create_app
+from . import (
+    job_routes as job_routes,
+    project_routes as project_routes,
+    record_routes as record_routes,
+    report_routes as report_routes,
+)
+from .access import (
+    LOOPBACK as LOOPBACK,
+    SESSION as SESSION,
+    Guard as Guard,
+    access_of as access_of,
+    is_loopback as is_loopback,
+)
+from .paging import decoded as decoded, encoded as encoded
+from .problems import (
+    TITLES as TITLES,
+    Problem as Problem,
+    answer_with_problems as answer_with_problems,
+)
 from .route_parts import (
     Allowed as Allowed,
     InStore as InStore,

@@ -27,6 +27,9 @@ SECURITY_HEADERS = {
     "Cache-Control": "no-store",
 }
 
+SESSION = "ragassay_token"
+"""The cookie that holds the token of a browser."""
+
 _SAFE = ("GET", "HEAD", "OPTIONS")
 
 
@@ -59,6 +62,11 @@ class Access:
         if self._token is not None and not self._token.may(scope, project_id):  # type: ignore[arg-type]
             raise HTTPException(403, f"This token does not allow to {scope} here")
 
+    @property
+    def may_write(self) -> bool:
+        """Whether something may be made that belongs to no project."""
+        return self._token is None or self._token.may("write", None)
+
     def sees(self, project_id: str) -> bool:
         """Whether a project is shown."""
         return self._token is None or self._token.may("read", project_id)
@@ -90,7 +98,7 @@ def token_value(request: Request) -> str:
     kind, _, value = request.headers.get("authorization", "").partition(" ")
     if kind.casefold() == "bearer":
         return value.strip()
-    return request.headers.get("x-api-key", "").strip()
+    return request.headers.get("x-api-key", "").strip() or request.cookies.get(SESSION, "")
 
 
 def _comes_from_here(request: Request) -> bool:

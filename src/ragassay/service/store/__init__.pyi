@@ -41,8 +41,10 @@ from .records import (
     read_page as read_page,
     read_samples as read_samples,
     read_versions as read_versions,
+    time_span as time_span,
 )
 from .reports import (
+    DEFAULT_SUITE as DEFAULT_SUITE,
     Report as Report,
     create_report as create_report,
     delete_report as delete_report,

@@ -140,6 +140,15 @@ def count_records(
         return int(connection.execute(chosen).scalar_one())
 
 
+def time_span(store: Store, task_id: str) -> tuple[float, float] | None:
+    """The times of the first and the last record of a task; ``None`` where it has none."""
+    times = records.c.timestamp
+    chosen = select(func.min(times), func.max(times)).where(_within(task_id, None, None))
+    with store.reading() as connection:
+        first, last = connection.execute(chosen).one()
+    return None if first is None else (float(first), float(last))
+
+
 def read_samples(
     store: Store, task_id: str, start: float | None = None, end: float | None = None
 ) -> Iterator[Sample]:

@@ -6,16 +6,24 @@ import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI
 
 from ragassay import __version__
 from ragassay.errors import UsageError
-from ragassay.service import mlcube_wire
-from ragassay.service.api import job_routes, project_routes, record_routes, report_routes
-from ragassay.service.api.access import Guard, is_loopback
-from ragassay.service.api.problems import Problem, answer_with_problems
+from ragassay.service import mlcube_wire, web
+from ragassay.service.api import (
+    Guard,
+    Problem,
+    answer_with_problems,
+    is_loopback,
+    job_routes,
+    project_routes,
+    record_routes,
+    report_routes,
+)
 from ragassay.service.store import Store, has_tokens
 from ragassay.service.worker import Worker, WorkerOptions
 
@@ -32,12 +40,14 @@ class ServiceOptions:
         hosts: names that it is called by, beside those of this machine.
         most_bytes: of a request.
         worker: of the worker that lives with it; none where left out.
+        views: folder for what the web pages need to show reports; no web pages where left out.
     """
 
     address: str = "127.0.0.1"
     hosts: tuple[str, ...] = ()
     most_bytes: int = MOST_BYTES
     worker: WorkerOptions | None = None
+    views: Path | None = None
 
 
 def create_app(store: Store, options: ServiceOptions | None = None) -> FastAPI:
@@ -79,6 +89,8 @@ def create_app(store: Store, options: ServiceOptions | None = None) -> FastAPI:
     for part in (project_routes, record_routes, report_routes, job_routes):
         app.include_router(part.router, prefix=PREFIX)
     app.include_router(mlcube_wire.router)
+    if chosen.views is not None:
+        web.add_pages(app, chosen.views)
     _document_problems(app)
     app.add_middleware(Guard, hosts=chosen.hosts, most_bytes=chosen.most_bytes)
     return app

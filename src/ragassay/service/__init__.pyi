@@ -1,0 +1,1 @@
+from .application import ServiceOptions as ServiceOptions, create_app as create_app

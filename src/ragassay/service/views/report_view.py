@@ -1,0 +1,324 @@
+"""What the pages of a report read: its run folder, an index of its samples, and the parts of its page.
+
+The index is an SQLite file: searching, filtering and sorting 100,000 samples needs neither their
+texts nor memory. A row knows where its sample and its scores begin in the files of the run folder.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from ragassay import files, printable
+from ragassay.engine.results import (
+    SAMPLES,
+    SCORES,
+    VERDICTS,
+    Record,
+    Result,
+    ScoreRow,
+    VerdictFile,
+    open_run,
+)
+from ragassay.errors import UsageError
+from ragassay.formats import from_records
+from ragassay.reports.html import (
+    Limits,
+    details_of,
+    environment,
+    headline,
+    metric_entry,
+    report_parts,
+    script_json,
+    tag,
+)
+from ragassay.strict import dumps
+
+RUN, ROWS, PIECES = "run", "rows.sqlite", "pieces.json"
+"""Of a view's folder: the run folder, the index, and the parts of the report's page."""
+
+_TEMPLATES = Path(__file__).parent / "templates"
+
+BLOCKS = ("head", "nav", "body", "data")
+"""Blocks of the HTML report's template that a page of the service takes."""
+
+TEXT_OF_ONE = 1_000_000
+"""Characters of text that the details of one sample may have."""
+
+
+@dataclass(frozen=True)
+class RowQuery:
+    """Which rows of a report are wanted.
+
+    Attributes:
+        words: that each row holds in its id, system or query.
+        unscored: a metric's number: only rows where it is unscored; ``any`` metric; all rows where
+            it is empty.
+        slices: the wanted value by slicing column.
+        sort: ``order``, ``query``, or ``m`` with a metric's number.
+        down: whether the largest comes first.
+        first: how many rows are passed over.
+        size: how many are wanted.
+    """
+
+    words: Sequence[str] = ()
+    unscored: str = ""
+    slices: dict[str, str] = field(default_factory=dict)
+    sort: str = "order"
+    down: bool = False
+    first: int = 0
+    size: int = 50
+
+
+def build_view(folder: Path, report: str) -> None:
+    """Makes the index and the parts of the page of a report.
+
+    Args:
+        folder: of the view; the run folder lies in it.
+        report: its id.
+
+    Raises:
+        InputError: it holds no run folder.
+    """
+    result = open_run(folder / RUN)
+    columns = result.columns
+    several = len({identity[1:] for identity in columns.identities}) > 1
+    names = columns.metrics
+    with closing(sqlite3.connect(folder / ROWS)) as rows:
+        rows.execute("PRAGMA journal_mode = OFF")
+        rows.execute(
+            "CREATE TABLE samples (row INTEGER PRIMARY KEY, id, tag, query, text, n_unscored, "
+            f"sample_at, scores_at{_columns('value', len(names))}{_columns('reason', len(names))}"
+            f"{_columns('slice', len(columns.slices))})"
+        )
+        marks = ", ".join("?" * (8 + 2 * len(names) + len(columns.slices)))
+        rows.executemany(
+            f"INSERT INTO samples VALUES ({marks})", _indexed(folder / RUN, result, several)
+        )
+        rows.execute("CREATE TABLE verdicts (id PRIMARY KEY, at) WITHOUT ROWID")
+        placed = VerdictFile(folder / RUN / VERDICTS).placed()
+        rows.executemany(
+            "INSERT OR REPLACE INTO verdicts VALUES (?, ?)", ((one["id"], at) for at, one in placed)
+        )
+        rows.execute("CREATE TABLE slices (name, number)")
+        shown = ((printable.escaped(name), at) for at, name in enumerate(columns.slices))
+        rows.executemany("INSERT INTO slices VALUES (?, ?)", shown)
+        rows.commit()
+    template = environment(_TEMPLATES, served="/assets").get_template("run.html.j2")
+    browser = _ServedBrowser(result, f"/reports/{report}/samples")
+    # No text of a report holds this mark: all is escaped.
+    pieces = template.render(**report_parts(result), browser=browser).split("<!--piece-->")
+    files.write_bytes(folder / PIECES, dumps(dict(zip(BLOCKS, pieces, strict=True))))
+
+
+class _ServedBrowser:
+    """What the list of samples on a served page begins with; its rows come from the server."""
+
+    def __init__(self, result: Result, address: str) -> None:
+        self._result, self._address = result, address
+        self.n_rows = self.n_total = len(result.columns)
+
+    def chunks(self) -> Iterator[tuple[str, str]]:
+        """None: details are served, too."""
+        return iter(())
+
+    def table(self) -> str:
+        """Where the rows are, and what can be asked of them."""
+        columns, metrics = self._result.columns, self._result.summary.metrics
+        return script_json(
+            {
+                "kind": "run",
+                "served": self._address,
+                "total": self.n_total,
+                "runs": [self._result.name],
+                "metrics": [metric_entry(metric) for metric in metrics.values()],
+                "scored": [metric.n_scored > 0 for metric in metrics.values()],
+                "slices": {
+                    printable.escaped(name): sorted({value for value in values if value is not None})
+                    for name, values in columns.slices.items()
+                },
+            }
+        )
+
+
+def _columns(kind: str, n: int) -> str:
+    return "".join(f", {kind}{at}" for at in range(n))
+
+
+def _indexed(folder: Path, result: Result, several: bool) -> Iterator[tuple[Any, ...]]:
+    """The rows of the index."""
+    columns, names = result.columns, result.columns.metrics
+    at_sample = (at for at, line in _lines(folder / SAMPLES) if line.strip())
+    at_score = islice((at for at, _ in _lines(folder / SCORES)), 0, None, max(len(names), 1))
+    for row, (sample, identity) in enumerate(zip(result.samples, columns.identities, strict=True)):
+        values = [columns.value(name, row) for name in names]
+        reasons = [columns.reason(name, row) for name in names]
+        shown = tag(identity) if several else ""
+        query = headline(sample)
+        yield (
+            row, identity[0], shown, query, f"{identity[0]}\n{query}\n{shown}".lower(),
+            values.count(None), next(at_sample), next(at_score, 0), *values,
+            *(None if reason is None else str(reason) for reason in reasons),
+            *(column[row] for column in columns.slices.values()),
+        )  # fmt: skip
+
+
+def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """The lines of a file with the places where they begin."""
+    at = 0
+    with path.open("rb") as stream:
+        for line in stream:
+            yield at, line
+            at += len(line)
+
+
+class ReportView:
+    """An opened view of a report.
+
+    Args:
+        folder: that `build_view` filled.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    @property
+    def pieces(self) -> dict[str, str]:
+        """The parts of the page: HTML by the name of the block."""
+        found: dict[str, str] = json.loads((self._folder / PIECES).read_bytes())
+        return {name: printable.escaped(text) for name, text in found.items()}
+
+    @property
+    def run(self) -> Path:
+        """The run folder."""
+        return self._folder / RUN
+
+    @property
+    def n_rows(self) -> int:
+        """How many samples there are."""
+        with self._index() as index:
+            (n,) = index.execute("SELECT count(*) FROM samples").fetchone()
+        return int(n)
+
+    def find(self, wanted: RowQuery) -> dict[str, Any]:
+        """A page of rows, and how many rows there are (``n``).
+
+        Raises:
+            UsageError: there is no such column.
+        """
+        with self._index() as index:
+            names = [name for _, name, *_ in index.execute("PRAGMA table_info(samples)")]
+            n_metrics = sum(name.startswith("value") for name in names)
+            where, given = _conditions(wanted, names, dict(index.execute("SELECT * FROM slices")))
+            (n,) = index.execute(f"SELECT count(*) FROM samples{where}", given).fetchone()
+            kept = [*(f"value{at}" for at in range(n_metrics))]
+            kept += [f"reason{at}" for at in range(n_metrics)]
+            found = index.execute(
+                f"SELECT row, id, tag, query{''.join(f', {name}' for name in kept)} FROM samples"
+                f"{where} ORDER BY {_order(wanted, names)} LIMIT ? OFFSET ?",
+                [*given, wanted.size, wanted.first],
+            )
+            rows = [
+                {
+                    "row": row, "id": key, "tag": shown, "query": query,
+                    "values": more[:n_metrics], "reasons": more[n_metrics:],
+                }
+                for row, key, shown, query, *more in found
+            ]  # fmt: skip
+        return {"n": n, "rows": rows}
+
+    def details(self, row: int) -> dict[str, Any] | None:
+        """A sample with its scores and verdicts, as the page's script shows it; ``None`` where
+        there is no such row."""
+        with self._index() as index:
+            found = index.execute(
+                "SELECT id, sample_at, scores_at FROM samples WHERE row = ?", [row]
+            ).fetchone()
+            if found is None:
+                return None
+            key, sample_at, scores_at = found
+            names = [name for _, name, *_ in index.execute("PRAGMA table_info(samples)")]
+            n_metrics = sum(name.startswith("value") for name in names)
+            (line,) = self._read(SAMPLES, sample_at, 1)
+            (sample,) = from_records([json.loads(line)])
+            rows = [
+                ScoreRow.from_record(json.loads(line))
+                for line in self._read(SCORES, scores_at, n_metrics)
+            ]
+            details = details_of(
+                sample.identity, sample, {one.metric: one for one in rows},
+                _PlacedVerdicts(index, self.run / VERDICTS), Limits.share(TEXT_OF_ONE, 1),
+            )  # fmt: skip
+        return {"id": key, **details}
+
+    def _read(self, name: str, at: int, n: int) -> list[bytes]:
+        with (self.run / name).open("rb") as stream:
+            stream.seek(at)
+            return list(islice(stream, n))
+
+    def _index(self) -> closing[sqlite3.Connection]:
+        path = (self._folder / ROWS).resolve().as_uri()
+        return closing(sqlite3.connect(f"{path}?mode=ro&immutable=1", uri=True))
+
+
+class _PlacedVerdicts:
+    """The verdicts of a run folder by their places in the file, which the index has."""
+
+    def __init__(self, index: sqlite3.Connection, path: Path) -> None:
+        self._index, self._path = index, path
+
+    def get(self, id: str) -> Record | None:  # noqa: A002 - as `Verdicts` has it
+        """The verdict of this id, or ``None``."""
+        found = self._index.execute("SELECT at FROM verdicts WHERE id = ?", [id]).fetchone()
+        if found is None:
+            return None
+        with self._path.open("rb") as stream:
+            stream.seek(found[0])
+            record: Record = json.loads(stream.readline())
+        return record
+
+    def __iter__(self) -> Iterator[Record]:
+        return iter(VerdictFile(self._path))
+
+
+def _conditions(
+    wanted: RowQuery, names: Sequence[str], slices: dict[str, int]
+) -> tuple[str, list[Any]]:
+    """What stands after WHERE, and its values."""
+    conditions = ["instr(text, ?)"] * len(wanted.words)
+    given: list[Any] = [word.lower() for word in wanted.words]
+    if wanted.unscored == "any":
+        conditions.append("n_unscored > 0")
+    elif wanted.unscored:
+        conditions.append(f"{_named('value', wanted.unscored, names)} IS NULL")
+    for name, value in wanted.slices.items():
+        if name not in slices:
+            raise UsageError(f"The report has no slices by {name!r}.")
+        conditions.append(f"slice{slices[name]} = ?")
+        given.append(value)
+    return (f" WHERE {' AND '.join(conditions)}" if conditions else ""), given
+
+
+def _order(wanted: RowQuery, names: Sequence[str]) -> str:
+    """What stands after ORDER BY: unscored samples last, equal ones in their order."""
+    turn = " DESC" if wanted.down else ""
+    if wanted.sort == "order":
+        return f"row{turn}"
+    if wanted.sort == "query":
+        return f"lower(query){turn}, row"
+    column = _named("value", wanted.sort.removeprefix("m"), names)
+    return f"{column} IS NULL, {column}{turn}, row"
+
+
+def _named(kind: str, number: str, names: Sequence[str]) -> str:
+    """The column of a metric. What comes from a request never stands in a statement unchecked."""
+    column = f"{kind}{number}"
+    if column not in names:
+        raise UsageError(f"The report has no metric number {number!r}.")
+    return column

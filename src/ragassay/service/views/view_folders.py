@@ -1,0 +1,89 @@
+"""The views on this machine: made where they are first asked for, dropped with their reports."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+from collections import defaultdict
+from contextlib import suppress
+from pathlib import Path
+
+from ragassay.errors import RagassayError
+from ragassay.service.store import NotThere, Store, get_report, run_archive, unpack_folder
+from ragassay.service.views.report_view import PIECES, RUN, ReportView
+
+
+class Views:
+    """Views of the reports of a store.
+
+    Args:
+        store: that has the reports.
+        folder: for the views, one folder a report.
+    """
+
+    def __init__(self, store: Store, folder: Path) -> None:
+        self._store, self._folder = store, folder
+        self._making: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
+
+    def open(self, report: str) -> ReportView:
+        """The view of a finished report.
+
+        Args:
+            report: its id.
+
+        Raises:
+            NotThere: there is no such report.
+            Conflict: it is not finished.
+            RagassayError: its run folder cannot be read.
+        """
+        key = get_report(self._store, report).id
+        target = self._folder / key
+        with self._making[key]:
+            if not (target / PIECES).exists():
+                self._make(key, target)
+        return ReportView(target)
+
+    def keep(self, report: str, folder: Path) -> None:
+        """Takes in a view that a worker made.
+
+        Args:
+            report: its id.
+            folder: of the view; it is moved.
+        """
+        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        target = self._folder / report
+        shutil.rmtree(target, ignore_errors=True)
+        folder.rename(target)
+
+    def sweep(self) -> None:
+        """Drops the views whose reports are gone."""
+        for path in self._folder.glob("*"):
+            try:
+                get_report(self._store, path.name)
+            except NotThere:
+                shutil.rmtree(path, ignore_errors=True)
+
+    def _make(self, report: str, target: Path) -> None:
+        archive = run_archive(self._store, report)
+        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        made = Path(tempfile.mkdtemp(prefix=f"{report}-", dir=self._folder))
+        try:
+            unpack_folder(archive, made / RUN)
+            del archive
+            command = [sys.executable, "-m", "ragassay.service.views.view_process", str(made)]
+            done = subprocess.run([*command, report], capture_output=True, text=True, check=False)
+            if done.returncode:
+                problem = done.stderr.strip().splitlines()[-1:] or ["the process died (memory?)"]
+                where = f"{made / RUN}"
+                raise RagassayError(
+                    f"The report cannot be shown: {problem[0].replace(where, 'its run folder')}"
+                )
+            shutil.rmtree(target, ignore_errors=True)
+            # Another process may have been faster.
+            with suppress(OSError):
+                made.rename(target)
+        finally:
+            shutil.rmtree(made, ignore_errors=True)

@@ -1,0 +1,27 @@
+"""Makes a view in a process of its own: a long one must not hold the server up.
+
+``python -m ragassay.service.views.view_process FOLDER REPORT`` exits with 2 where FOLDER holds no
+run folder, and says why.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from ragassay.errors import RagassayError
+from ragassay.service.views.report_view import build_view
+
+
+def main(folder: str, report: str) -> int:
+    """Makes the view; the exit code."""
+    try:
+        build_view(Path(folder), report)
+    except RagassayError as error:
+        sys.stderr.write(str(error))
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,1 @@
+from .page_routes import add_pages as add_pages

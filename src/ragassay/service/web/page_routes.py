@@ -1,0 +1,312 @@
+"""The pages: each shows what is stored. What a page changes it asks of the REST interface, by the
+scripts in ``assets/``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Coroutine
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Body, FastAPI, HTTPException, Query, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
+from fastapi.routing import APIRoute
+from fastapi.staticfiles import StaticFiles
+
+from ragassay import printable
+from ragassay.engine.results import KeptVerdicts
+from ragassay.errors import RagassayError
+from ragassay.formats import from_records
+from ragassay.reports.html import ASSETS, Limits, details_of, environment, script_json
+from ragassay.service.api import (
+    SESSION,
+    TITLES,
+    Allowed,
+    InStore,
+    decoded,
+    encoded,
+    task_for,
+    task_of_report,
+)
+from ragassay.service.store import (
+    DEFAULT_SUITE,
+    Conflict,
+    NotThere,
+    count_records,
+    find_token,
+    get_job,
+    get_project,
+    get_report,
+    list_projects,
+    list_reports,
+    list_tasks,
+    read_page,
+    read_versions,
+    time_span,
+)
+from ragassay.service.views import TEXT_OF_ONE, RowQuery, Views
+from ragassay.suites import known
+
+_HERE = Path(__file__).parent
+_PAGES = environment(_HERE / "templates", served="/assets", crumbs=())
+
+RECORDS_OF_A_PAGE = 50
+
+Handler = Callable[[Request], Coroutine[Any, Any, Response]]
+
+
+class PageRoute(APIRoute):
+    """A route whose errors are pages, too; who has no valid token is asked for one."""
+
+    def get_route_handler(self) -> Handler:
+        """The handler, with errors shown."""
+        handle = super().get_route_handler()
+
+        async def shown(request: Request) -> Response:
+            try:
+                return await handle(request)
+            except HTTPException as error:
+                if error.status_code == 401:
+                    return RedirectResponse(f"/login?then={request.url.path}", 303)
+                status, detail = error.status_code, str(error.detail)
+            except NotThere as error:
+                status, detail = 404, str(error)
+            except Conflict as error:
+                status, detail = 409, str(error)
+            except RequestValidationError as error:
+                status, detail = 422, str(error.errors()[0]["msg"])
+            except RagassayError as error:
+                status, detail = 422, str(error)
+            if _wants_json(request):
+                return JSONResponse({"detail": detail}, status)
+            title = TITLES.get(status, "Error")
+            return _page("error.html.j2", status=status, title=title, detail=detail)
+
+        return shown
+
+
+def _wants_json(request: Request) -> bool:
+    return "text/html" not in request.headers.get("accept", "")
+
+
+router = APIRouter(route_class=PageRoute, include_in_schema=False)
+
+
+def add_pages(app: FastAPI, folder: Path) -> None:
+    """Adds the pages to an application.
+
+    Args:
+        app: it has its store already.
+        folder: for the views of reports.
+    """
+    app.state.views = Views(app.state.store, folder)
+    app.state.views.sweep()
+    app.include_router(router)
+    for name, assets in (("report", ASSETS), ("service", _HERE / "assets")):
+        app.mount(f"/assets/{name}", StaticFiles(directory=assets), name=name)
+
+
+def _page(template: str, *, status: int = 200, **context: Any) -> HTMLResponse:
+    text = _PAGES.get_template(template).render(**context)
+    return HTMLResponse(printable.escaped(text).encode("utf-8", "replace"), status)
+
+
+@router.get("/")
+def projects_page(store: InStore, access: Allowed) -> Response:
+    """All projects with their tasks."""
+    projects = [one for one in list_projects(store) if access.sees(one.id)]
+    tasks = {one.id: list_tasks(store, one.id) for one in projects}
+    return _page("projects.html.j2", projects=projects, tasks=tasks, may_write=access.may_write)
+
+
+@router.get("/projects/{project_id}")
+def project_page(project_id: str, store: InStore, access: Allowed) -> Response:
+    """A project with its tasks."""
+    access.check("read", project_id)
+    project = get_project(store, project_id)
+    rows = [
+        (task, count_records(store, task.id), list_reports(store, task.id))
+        for task in list_tasks(store, project_id)
+    ]
+    return _page("project.html.j2", project=project, rows=rows, crumbs=[("Projects", "/")])
+
+
+@router.get("/tasks/{task_id}")
+def task_page(task_id: str, store: InStore, access: Allowed) -> Response:
+    """A task: its reports, and a form for the next one."""
+    task = task_for(store, access, "read", task_id)
+    return _page(
+        "task.html.j2",
+        task=task,
+        n_records=count_records(store, task_id),
+        span=time_span(store, task_id),
+        reports=list_reports(store, task_id)[::-1],
+        suites=known(),
+        default_suite=DEFAULT_SUITE,
+        crumbs=_crumbs(store, task.project_id),
+    )
+
+
+@router.get("/tasks/{task_id}/upload")
+def upload_page(task_id: str, store: InStore, access: Allowed) -> Response:
+    """A form that uploads a file of records."""
+    task = task_for(store, access, "write", task_id)
+    return _page("upload.html.j2", task=task, crumbs=_crumbs(store, task.project_id, task))
+
+
+@router.get("/tasks/{task_id}/records")
+def records_page(
+    task_id: str,
+    store: InStore,
+    access: Allowed,
+    text: Annotated[str, Query(max_length=1_000)] = "",
+    cursor: str | None = None,
+) -> Response:
+    """The records of a task, the youngest first."""
+    task = task_for(store, access, "read", task_id)
+    found, after = read_page(
+        store, task_id, after=decoded(cursor), limit=RECORDS_OF_A_PAGE, text=text
+    )
+    return _page(
+        "records.html.j2",
+        task=task,
+        records=found,
+        text=text,
+        is_first=cursor is None,
+        next=encoded(after),
+        n_records=count_records(store, task_id),
+        crumbs=_crumbs(store, task.project_id, task),
+    )
+
+
+@router.get("/tasks/{task_id}/records/{record_id:path}")
+def record_page(
+    task_id: str, record_id: str, store: InStore, access: Allowed, version: int | None = None
+) -> Response:
+    """A record, and its versions."""
+    task = task_for(store, access, "read", task_id)
+    versions = read_versions(store, task_id, record_id)
+    chosen = next((one for one in versions if one.version == version), versions[0])
+    (sample,) = from_records([chosen.record])
+    details = details_of(
+        sample.identity, sample, {}, KeptVerdicts(), Limits.share(TEXT_OF_ONE, 1)
+    )
+    return _page(
+        "record.html.j2",
+        record=chosen,
+        versions=versions,
+        details=script_json(details),
+        task=task,
+        crumbs=[
+            *_crumbs(store, task.project_id, task),
+            ("Records", f"/tasks/{task_id}/records"),
+        ],
+    )
+
+
+@router.get("/reports/{report_id}")
+def report_page(report_id: str, request: Request, store: InStore, access: Allowed) -> Response:
+    """A report, or how far it is."""
+    task = task_of_report(store, access, "read", report_id)
+    report = get_report(store, report_id)
+    crumbs = _crumbs(store, task.project_id, task)
+    if report.status != "completed":
+        job = get_job(store, str(report.job_id))
+        return _page("running.html.j2", report=report, job=job, task=task, crumbs=crumbs)
+    view = _views(request).open(report_id)
+    return _page("report.html.j2", report=report, task=task, pieces=view.pieces, crumbs=crumbs)
+
+
+@router.get("/reports/{report_id}/samples")
+def report_rows(
+    report_id: str,
+    request: Request,
+    store: InStore,
+    access: Allowed,
+    text: Annotated[str, Query(max_length=1_000)] = "",
+    unscored: Annotated[str, Query(max_length=10)] = "",
+    sort: Annotated[str, Query(max_length=10)] = "order",
+    down: bool = False,
+    first: Annotated[int, Query(ge=0, le=10**9)] = 0,
+    size: Annotated[int, Query(ge=1, le=250)] = 50,
+    slice: Annotated[list[str] | None, Query(max_length=50)] = None,  # noqa: A002
+) -> dict[str, Any]:
+    """A page of a report's samples, for the script of its page."""
+    task_of_report(store, access, "read", report_id)
+    slices = dict(json.loads(one) for one in slice or ())
+    wanted = RowQuery(text.split(), unscored, slices, sort, down, first, size)
+    return _views(request).open(report_id).find(wanted)
+
+
+@router.get("/reports/{report_id}/samples/{row}", response_model=None)
+def report_row(
+    report_id: str, row: int, request: Request, store: InStore, access: Allowed
+) -> Response | dict[str, Any]:
+    """A sample of a report: its details for a script, or its page for a person."""
+    task = task_of_report(store, access, "read", report_id)
+    view = _views(request).open(report_id)
+    details = view.details(row)
+    if details is None:
+        raise NotThere("sample", str(row))
+    if _wants_json(request):
+        return details
+    report = get_report(store, report_id)
+    return _page(
+        "sample.html.j2",
+        report=report,
+        row=row,
+        n_rows=view.n_rows,
+        sample=details["id"],
+        details=script_json(details),
+        crumbs=[*_crumbs(store, task.project_id, task), (report.name, f"/reports/{report_id}")],
+    )
+
+
+@router.get("/login")
+def login_page(then: str = "/") -> Response:
+    """Asks for a token."""
+    # Only a path of this service is gone to.
+    safe = then if then.startswith("/") and not then.startswith("//") else "/"
+    return _page("login.html.j2", then=safe)
+
+
+@router.post("/login")
+def post_login(
+    request: Request, store: InStore, token: Annotated[str, Body(embed=True, max_length=200)]
+) -> Response:
+    """Keeps a token in the browser, where no script can read it."""
+    if find_token(store, token.strip()) is None:
+        raise HTTPException(403, "This token is not valid.")
+    response = Response(status_code=204)
+    secure = request.url.scheme == "https"
+    response.set_cookie(SESSION, token.strip(), httponly=True, samesite="strict", secure=secure)
+    return response
+
+
+@router.post("/logout")
+def post_logout() -> Response:
+    """Forgets the browser's token."""
+    response = Response(status_code=204)
+    response.delete_cookie(SESSION)
+    return response
+
+
+def _views(request: Request) -> Views:
+    found: Views = request.app.state.views
+    return found
+
+
+def _crumbs(store: Any, project_id: str, task: Any = None) -> list[tuple[str, str]]:
+    crumbs = [("Projects", "/"), (get_project(store, project_id).name, f"/projects/{project_id}")]
+    return crumbs if task is None else [*crumbs, (task.name, f"/tasks/{task.id}")]
+
+
+def _time(seconds: float | None) -> str:
+    if seconds is None:
+        return "–"
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
+_PAGES.filters["time"] = _time
