@@ -13,7 +13,13 @@ from fastapi import FastAPI
 from ragassay import __version__
 from ragassay.errors import UsageError
 from ragassay.service import mlcube_wire
-from ragassay.service.api import job_routes, project_routes, record_routes, report_routes
+from ragassay.service.api import (
+    job_routes,
+    project_routes,
+    record_routes,
+    report_routes,
+    upload_routes,
+)
 from ragassay.service.api.access import Guard, is_loopback
 from ragassay.service.api.problems import Problem, answer_with_problems
 from ragassay.service.store import Store, has_tokens
@@ -76,7 +82,7 @@ def create_app(store: Store, options: ServiceOptions | None = None) -> FastAPI:
     )
     app.state.store = store
     answer_with_problems(app)
-    for part in (project_routes, record_routes, report_routes, job_routes):
+    for part in (project_routes, record_routes, upload_routes, report_routes, job_routes):
         app.include_router(part.router, prefix=PREFIX)
     app.include_router(mlcube_wire.router)
     _document_problems(app)
