@@ -32,7 +32,7 @@ def serve(
     name: Annotated[list[str] | None, Parameter(negative=(), consume_multiple=False)] = None,
     no_worker: Switch = False,
 ) -> int:
-    """Serve the REST interface, with a worker that computes reports.
+    """Serve web pages and the REST interface, with a worker that computes reports.
 
     Everything is kept in FOLDER (SQLite), made on first start; --store names a PostgreSQL database
     for teams, which any number of 'ragassay worker' processes share. Without tokens only this
@@ -63,11 +63,12 @@ def serve(
         address=host,
         hosts=tuple(name or ()),
         worker=None if no_worker else WorkerOptions(work),
+        views=work.parent / "views",
     )
     app = create_app(opened, options)
     out = show.console()
     out.print(
-        f"ragassay serves http://{host}:{port}/api/v1 from {opened.where}. Ctrl-C ends it.",
+        f"ragassay serves http://{host}:{port} from {opened.where}. Ctrl-C ends it.",
         soft_wrap=True,
         markup=False,
     )

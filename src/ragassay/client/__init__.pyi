@@ -5,6 +5,7 @@ from .client_errors import (
 )
 from .clients import AsyncClient as AsyncClient, Client as Client
 from .shapes import (
+    FilePreview as FilePreview,
     Ingested as Ingested,
     Job as Job,
     Progress as Progress,
@@ -12,4 +13,5 @@ from .shapes import (
     Report as Report,
     Started as Started,
     Task as Task,
+    Upload as Upload,
 )

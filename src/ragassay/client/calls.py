@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from ragassay.client.client_requests import Call, several, shaped
-from ragassay.client.shapes import Ingested, Job, Project, Report, Started, Task
+from ragassay.client.shapes import (
+    FilePreview,
+    Ingested,
+    Job,
+    Project,
+    Report,
+    Started,
+    Task,
+    Upload,
+)
 
 Time = float | str
 """Seconds since 1970, or ISO 8601 with a zone."""
@@ -39,6 +49,40 @@ def log(task_id: str, records: Sequence[Mapping[str, Any]]) -> Call[Ingested]:
     """Stores records."""
     body = {"records": [dict(one) for one in records]}
     return Call("POST", f"/tasks/{_part(task_id)}/records", shaped(Ingested), body)
+
+
+def upload_file(task_id: str, path: str | Path) -> Call[Upload]:
+    """Sends a file."""
+    where, name = f"/tasks/{_part(task_id)}/uploads", Path(path).name
+    return Call("POST", where, shaped(Upload), query={"file_name": name}, file=Path(path))
+
+
+def preview_upload(
+    upload_id: str, columns: Mapping[str, str] | None, format_name: str | None
+) -> Call[FilePreview]:
+    """Looks at the beginning of a file."""
+    body = {"columns": dict(columns or {}), "format": format_name}
+    return Call("POST", f"/uploads/{_part(upload_id)}/preview", shaped(FilePreview), body)
+
+
+def import_upload(
+    upload_id: str,
+    columns: Mapping[str, str] | None,
+    format_name: str | None,
+    received_as_time: bool,
+) -> Call[Ingested]:
+    """Stores the records of a file."""
+    body = {
+        "columns": dict(columns or {}),
+        "format": format_name,
+        "received_as_time": received_as_time,
+    }
+    return Call("POST", f"/uploads/{_part(upload_id)}/import", shaped(Ingested), body)
+
+
+def delete_upload(upload_id: str) -> Call[None]:
+    """Deletes a file that is not to be imported."""
+    return _deletion(f"/uploads/{_part(upload_id)}")
 
 
 def create_report(
@@ -97,6 +141,10 @@ def run_of(report_id: str) -> str:
 def workbook_of(report_id: str) -> str:
     """The path of a report as an Excel workbook."""
     return f"/reports/{_part(report_id)}/workbook"
+
+
+def _deletion(path: str) -> Call[None]:
+    return Call("DELETE", path, lambda found: None)
 
 
 def _part(text: str) -> str:

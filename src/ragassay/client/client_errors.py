@@ -11,12 +11,15 @@ class RequestRefused(RagassayError):  # noqa: N818 - what happened, not a defect
     Attributes:
         status: HTTP's.
         detail: a sentence that says what is wrong, and what to do.
-        field: of the request, where one is wrong.
+        field: of the request or file, where one is wrong.
+        line: of the file, where one is wrong.
     """
 
-    def __init__(self, status: int, detail: str, field: str | None = None) -> None:
+    def __init__(
+        self, status: int, detail: str, field: str | None = None, line: int | None = None
+    ) -> None:
         super().__init__(f"{detail} (HTTP {status})")
-        self.status, self.detail, self.field = status, detail, field
+        self.status, self.detail, self.field, self.line = status, detail, field, line
 
 
 class JobFailed(RagassayError):  # noqa: N818

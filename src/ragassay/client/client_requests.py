@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from ragassay.client.client_errors import RequestRefused
 from ragassay.client.shapes import Job, Progress
+from ragassay.errors import UsageError
 
 T = TypeVar("T")
 
@@ -27,6 +29,8 @@ class Call(Generic[T]):
     read: Callable[[Any], T]
     body: Any = None
     query: Mapping[str, Any] | None = None
+    file: Path | None = None
+    """Sent as the body, piece by piece."""
 
 
 def shaped(kind: type[T]) -> Callable[[Any], T]:
@@ -52,6 +56,20 @@ def several(kind: type[T]) -> Callable[[Any], list[T]]:
     return lambda found: [read(one) for one in found]
 
 
+def pieces_of(path: Path) -> Iterator[bytes]:
+    """The bytes of a file, in pieces.
+
+    Raises:
+        UsageError: it cannot be opened.
+    """
+    try:
+        stream = path.open("rb")
+    except OSError as error:
+        raise UsageError(f"{path} cannot be opened: {error.strerror}.") from error
+    with stream:
+        yield from iter(lambda: stream.read(1 << 20), b"")
+
+
 def refusal(status: int, found: Any, text: str) -> RequestRefused:
     """The error for an answer that is none.
 
@@ -61,7 +79,7 @@ def refusal(status: int, found: Any, text: str) -> RequestRefused:
         text: the answer itself.
     """
     if isinstance(found, Mapping) and "detail" in found:
-        return RequestRefused(status, str(found["detail"]), found.get("field"))
+        return RequestRefused(status, str(found["detail"]), found.get("field"), found.get("line"))
     return RequestRefused(status, " ".join(text.split())[:200] or "No reason was given.")
 
 

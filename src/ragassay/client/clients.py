@@ -10,7 +10,7 @@ import asyncio
 import io
 import time
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -20,8 +20,24 @@ import httpx2
 from ragassay.client import calls
 from ragassay.client.calls import Time
 from ragassay.client.client_errors import JobFailed, JobTimeout, RequestRefused
-from ragassay.client.client_requests import Call, address, headers, polling_seconds, refusal
-from ragassay.client.shapes import Ingested, Job, Project, Report, Started, Task
+from ragassay.client.client_requests import (
+    Call,
+    address,
+    headers,
+    pieces_of,
+    polling_seconds,
+    refusal,
+)
+from ragassay.client.shapes import (
+    FilePreview,
+    Ingested,
+    Job,
+    Project,
+    Report,
+    Started,
+    Task,
+    Upload,
+)
 from ragassay.errors import UsageError
 
 T = TypeVar("T")
@@ -107,6 +123,51 @@ class Client:
             records: see docs/service.md; at most 10,000.
         """
         return self._do(calls.log(task_id, records))
+
+    def upload_file(self, task_id: str, path: str | Path) -> Upload:
+        """Sends a file, which is not imported yet; see `preview_upload` and `import_upload`.
+
+        Args:
+            task_id: of the task.
+            path: of the file, in any format that `ragassay run` reads.
+        """
+        return self._do(calls.upload_file(task_id, path))
+
+    def preview_upload(
+        self,
+        upload_id: str,
+        columns: Mapping[str, str] | None = None,
+        format: str | None = None,  # noqa: A002
+    ) -> FilePreview:
+        """Looks at the first records of a file that was sent. Nothing is stored.
+
+        Args:
+            upload_id: of the file.
+            columns: field -> column of the file, for names that are not known.
+            format: of the file; found out where left out.
+        """
+        return self._do(calls.preview_upload(upload_id, columns, format))
+
+    def import_upload(
+        self,
+        upload_id: str,
+        columns: Mapping[str, str] | None = None,
+        format: str | None = None,  # noqa: A002
+        *,
+        received_as_time: bool = False,
+    ) -> Ingested:
+        """Stores the records of a file that was sent, all of them or none.
+
+        Args:
+            upload_id: of the file.
+            columns, format: as of `preview_upload`.
+            received_as_time: a record without a time gets that of the import.
+        """
+        return self._do(calls.import_upload(upload_id, columns, format, received_as_time))
+
+    def delete_upload(self, upload_id: str) -> None:
+        """Deletes a file that is not to be imported."""
+        self._do(calls.delete_upload(upload_id))
 
     def create_report(
         self, task_id: str, name: str, from_timestamp: Time, to_timestamp: Time, **options: Any
@@ -203,11 +264,11 @@ class Client:
     def _do(self, call: Call[T]) -> T:
         try:
             answer = self._http.request(
-                call.method, call.path, json=call.body, params=dict(call.query or {})
+                call.method, call.path, params=dict(call.query or {}), **_body(call)
             )
         except httpx2.HTTPError as error:
             raise _unreached(self._http.base_url, error) from error
-        return call.read(_checked(answer).json())
+        return call.read(_json(answer))
 
     def _bytes(self, path: str) -> bytes:
         try:
@@ -274,6 +335,34 @@ class AsyncClient:
         """See `Client.log`."""
         return await self._do(calls.log(task_id, records))
 
+    async def upload_file(self, task_id: str, path: str | Path) -> Upload:
+        """See `Client.upload_file`."""
+        return await self._do(calls.upload_file(task_id, path))
+
+    async def preview_upload(
+        self,
+        upload_id: str,
+        columns: Mapping[str, str] | None = None,
+        format: str | None = None,  # noqa: A002
+    ) -> FilePreview:
+        """See `Client.preview_upload`."""
+        return await self._do(calls.preview_upload(upload_id, columns, format))
+
+    async def import_upload(
+        self,
+        upload_id: str,
+        columns: Mapping[str, str] | None = None,
+        format: str | None = None,  # noqa: A002
+        *,
+        received_as_time: bool = False,
+    ) -> Ingested:
+        """See `Client.import_upload`."""
+        return await self._do(calls.import_upload(upload_id, columns, format, received_as_time))
+
+    async def delete_upload(self, upload_id: str) -> None:
+        """See `Client.delete_upload`."""
+        await self._do(calls.delete_upload(upload_id))
+
     async def create_report(
         self, task_id: str, name: str, from_timestamp: Time, to_timestamp: Time, **options: Any
     ) -> Started:
@@ -339,17 +428,38 @@ class AsyncClient:
     async def _do(self, call: Call[T]) -> T:
         try:
             answer = await self._http.request(
-                call.method, call.path, json=call.body, params=dict(call.query or {})
+                call.method, call.path, params=dict(call.query or {}), **_async_body(call)
             )
         except httpx2.HTTPError as error:
             raise _unreached(self._http.base_url, error) from error
-        return call.read(_checked(answer).json())
+        return call.read(_json(answer))
 
     async def _bytes(self, path: str) -> bytes:
         try:
             return _checked(await self._http.get(path)).content
         except httpx2.HTTPError as error:
             raise _unreached(self._http.base_url, error) from error
+
+
+def _body(call: Call[Any]) -> dict[str, Any]:
+    return {"json": call.body} if call.file is None else {"content": pieces_of(call.file)}
+
+
+def _async_body(call: Call[Any]) -> dict[str, Any]:
+    if call.file is None:
+        return {"json": call.body}
+    pieces = pieces_of(call.file)
+
+    async def stream() -> AsyncIterator[bytes]:
+        while piece := await asyncio.to_thread(next, pieces, b""):
+            yield piece
+
+    return {"content": stream()}
+
+
+def _json(answer: httpx2.Response) -> Any:
+    """The answer's content; ``None`` where there is none."""
+    return _checked(answer).json() if _checked(answer).content else None
 
 
 def _checked(answer: httpx2.Response) -> httpx2.Response:

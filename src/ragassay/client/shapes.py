@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import dataclasses
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
 
@@ -39,6 +40,48 @@ class Ingested:
     changed: int
     unchanged: int
     empty_chunks: int
+
+
+@dataclass(frozen=True)
+class Upload:
+    """A file that was sent and is not imported yet."""
+
+    id: str
+    task_id: str
+    file_name: str
+    size: int
+    created: float
+
+
+@dataclass(frozen=True)
+class FilePreview:
+    """A look at the beginning of a file.
+
+    Attributes:
+        format: that was found.
+        columns: of the file.
+        placed: column by field of ours.
+        unplaced: columns that become metadata.
+        rows: the first records as they are.
+        samples: the first records as they would be stored.
+        lacks_ids: their content makes an id.
+        lacks_times: a column is to be named, or the time of receipt confirmed.
+        notes: what the reader noticed.
+        problem, line, field: why a record cannot be read, and where.
+    """
+
+    format: str
+    columns: list[str]
+    placed: dict[str, str]
+    unplaced: list[str]
+    rows: list[dict[str, Any]]
+    samples: list[dict[str, Any]]
+    lacks_ids: bool
+    lacks_times: bool
+    notes: list[str]
+    problem: str | None = None
+    line: int | None = None
+    field: str | None = None
 
 
 @dataclass(frozen=True)
@@ -114,4 +157,4 @@ class Started:
     """A report that is being computed, and the job that does it."""
 
     report: Report
-    job: Job = field(repr=False)
+    job: Job = dataclasses.field(repr=False)

@@ -23,6 +23,7 @@ from ragassay.service.api import (
     project_routes,
     record_routes,
     report_routes,
+    upload_routes,
 )
 from ragassay.service.store import Store, has_tokens
 from ragassay.service.worker import Worker, WorkerOptions
@@ -86,7 +87,7 @@ def create_app(store: Store, options: ServiceOptions | None = None) -> FastAPI:
     )
     app.state.store = store
     answer_with_problems(app)
-    for part in (project_routes, record_routes, report_routes, job_routes):
+    for part in (project_routes, record_routes, upload_routes, report_routes, job_routes):
         app.include_router(part.router, prefix=PREFIX)
     app.include_router(mlcube_wire.router)
     if chosen.views is not None:

@@ -3,6 +3,7 @@ from . import (
     project_routes as project_routes,
     record_routes as record_routes,
     report_routes as report_routes,
+    upload_routes as upload_routes,
 )
 from .access import (
     LOOPBACK as LOOPBACK,

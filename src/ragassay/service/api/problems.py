@@ -25,7 +25,8 @@ class Problem(BaseModel):
     title: str = Field(description="the kind of problem, in a few words")
     status: int = Field(description="the HTTP status")
     detail: str = Field(description="a sentence that says what is wrong, and what to do")
-    field: str | None = Field(None, description="the field of the request that is wrong")
+    field: str | None = Field(None, description="the field of the request or file that is wrong")
+    line: int | None = Field(None, description="the line of the file, or number of the record")
 
 
 TITLES: Mapping[int, str] = {
@@ -55,17 +56,24 @@ def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 
 def problem(
-    status: int, detail: str, *, field: str | None = None, headers: Mapping[str, str] | None = None
+    status: int,
+    detail: str,
+    *,
+    field: str | None = None,
+    line: int | None = None,
+    headers: Mapping[str, str] | None = None,
 ) -> JSONResponse:
     """The answer for a problem.
 
     Args:
         status: HTTP's.
         detail: a sentence.
-        field: of the request.
+        field: of the request or file.
+        line: of the file.
         headers: of the answer.
     """
-    body = Problem(title=TITLES.get(status, "Error"), status=status, detail=detail, field=field)
+    title = TITLES.get(status, "Error")
+    body = Problem(title=title, status=status, detail=detail, field=field, line=line)
     return JSONResponse(
         body.model_dump(exclude_none=True), status, dict(headers or {}), media_type=MEDIA_TYPE
     )
@@ -84,9 +92,9 @@ def answer_with_problems(app: FastAPI) -> None:
 
     @app.exception_handler(RagassayError)
     def refused(request: Request, error: RagassayError) -> JSONResponse:
-        return problem(
-            422, str(error), field=error.field if isinstance(error, InputError) else None
-        )
+        if isinstance(error, InputError):
+            return problem(422, str(error), field=error.field, line=error.line)
+        return problem(422, str(error))
 
     @app.exception_handler(RequestValidationError)
     def invalid(request: Request, error: RequestValidationError) -> JSONResponse:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import tempfile
+from collections.abc import AsyncIterator
+from typing import IO, Annotated, Any
 
-from fastapi import Depends, Request
+from fastapi import Depends, HTTPException, Query, Request
 from pydantic import StringConstraints
+from starlette.requests import ClientDisconnect
 
 from ragassay.service.api.access import Access, access_of
 from ragassay.service.api.problems import documented
@@ -27,6 +30,39 @@ def store_of(request: Request) -> Store:
 
 InStore = Annotated[Store, Depends(store_of)]
 Allowed = Annotated[Access, Depends(access_of)]
+
+FileName = Annotated[
+    str, Query(min_length=1, max_length=200, description="as the client calls the file")
+]
+
+BINARY: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
+"""What the description says of a request whose body is a file."""
+
+
+async def sent_file(request: Request) -> AsyncIterator[IO[bytes]]:
+    """The body of a request as a file without a name, which ends with the request.
+
+    Raises:
+        HTTPException: 400, the client left before the end.
+    """
+    with tempfile.TemporaryFile() as file:
+        try:
+            async for piece in request.stream():
+                file.write(piece)
+        except ClientDisconnect as error:
+            raise HTTPException(400, "The file ends before its end was sent") from error
+        file.seek(0)
+        yield file
+
+
+SentFile = Annotated[Any, Depends(sent_file)]
+"""The body of a request, as a binary file. Stands after `Allowed` in a signature: who may not send
+is refused first."""
 
 
 def task_for(store: Store, access: Access, scope: str, key: str) -> Task:

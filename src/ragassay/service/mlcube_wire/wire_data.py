@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -34,11 +34,11 @@ _FIELDS = {
 """Our names for roles and subroles; other columns become metadata."""
 
 
-def read_table(content: bytes, file_type: str) -> list[dict[str, Any]]:
+def read_table(path: Path, file_type: str) -> list[dict[str, Any]]:
     """The rows of an uploaded table.
 
     Args:
-        content: of the file.
+        path: of the file.
         file_type: ``csv``, ``json`` or ``parquet``.
 
     Raises:
@@ -48,11 +48,11 @@ def read_table(content: bytes, file_type: str) -> list[dict[str, Any]]:
 
     try:
         if file_type == "csv":
-            frame = pl.read_csv(io.BytesIO(content), infer_schema_length=0)
+            frame = pl.read_csv(path, infer_schema_length=0)
         elif file_type == "parquet":
-            frame = pl.read_parquet(io.BytesIO(content))
+            frame = pl.read_parquet(path)
         else:
-            found = orjson.loads(content)
+            found = orjson.loads(path.read_bytes())
             rows = (
                 found
                 if isinstance(found, list)
@@ -63,7 +63,9 @@ def read_table(content: bytes, file_type: str) -> list[dict[str, Any]]:
             )
             return [dict(row) for row in rows]
     except (pl.exceptions.PolarsError, ValueError, TypeError, AttributeError) as error:
-        raise InputError(f"the {file_type} file cannot be read ({error})") from error
+        raise InputError(
+            f"the {file_type} file cannot be read ({str(error).replace(str(path), 'it')})"
+        ) from error
     return frame.to_dicts()
 
 

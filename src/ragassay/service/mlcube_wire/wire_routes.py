@@ -34,17 +34,19 @@ from ragassay.service.store import (
     create_report,
     create_task,
     create_upload,
+    delete_upload,
     fill_upload,
     get_model,
     get_project,
+    get_upload,
     list_jobs,
     list_models,
     list_projects,
     list_reports,
     list_tasks,
     run_archive,
-    take_upload,
     unpack_folder,
+    upload_on_disk,
 )
 
 router = APIRouter(prefix="/sdk/v1", route_class=WireRoute, include_in_schema=False)
@@ -254,7 +256,7 @@ def get_place(
         raise UsageError(f"A file is csv, json or parquet, not {file_type!r}.")
     secret = secrets.token_urlsafe(24)
     options = {"file_type": file_type, "category": data_category, "secret": secret}
-    key = create_upload(store, task_id, file_name, options)
+    key = create_upload(store, task_id, file_name, options).id
     url = str(request.base_url).rstrip("/") + f"/sdk/v1/upload/{key}"
     return {
         "storing_process_id": key,
@@ -264,12 +266,9 @@ def get_place(
 
 
 @router.post("/upload/{upload_id}", status_code=204)
-async def post_file(
-    upload_id: str, request: Request, file: UploadFile, secret: str = Form()
-) -> Response:
+def post_file(upload_id: str, store: InStore, file: UploadFile, secret: str = Form()) -> Response:
     """Takes a file at its place. The secret of the place stands for a token."""
-    store: Store = request.app.state.store
-    fill_upload(store, upload_id, secret, await file.read())
+    fill_upload(store, upload_id, file.file, secret=secret)
     return Response(status_code=204)
 
 
@@ -287,13 +286,22 @@ def post_production(new: _Production, store: InStore, access: Allowed) -> Respon
         predictions[f"{model.name}@{model.version}"] = _rows(store, task, source)
     columns = task.options.data_schema or TEMPLATE
     done = add_records(store, task.id, samples_of(task, columns, inputs, metadata, predictions))
+    for part in (new.inputs, new.metadata, *(one for _, one in new.predictions or [])):
+        if part is not None:
+            delete_upload(store, _process(part))
     return _id(add_done_job(store, task.id, done.model_dump()))
 
 
 def _rows(store: Store, task: Task, part: dict[str, Any]) -> list[dict[str, Any]]:
-    source = part.get("source") or {}
-    upload = take_upload(store, str(source.get("storing_process_id", "")), task.id)
-    return read_table(upload.content, str(upload.options["file_type"]))
+    key = _process(part)
+    if get_upload(store, key).task_id != task.id:
+        raise NotThere("upload", key)
+    with upload_on_disk(store, key) as (upload, path):
+        return read_table(path, str(upload.options.get("file_type")))
+
+
+def _process(part: dict[str, Any]) -> str:
+    return str((part.get("source") or {}).get("storing_process_id", ""))
 
 
 # --- jobs and reports ---------------------------------------------------------------------------

@@ -1,4 +1,9 @@
 from .database import Store as Store, new_id as new_id
+from .imports import (
+    FilePreview as FilePreview,
+    import_upload as import_upload,
+    preview_upload as preview_upload,
+)
 from .jobs import (
     BEAT_S as BEAT_S,
     LEASE_S as LEASE_S,
@@ -67,7 +72,10 @@ from .tokens import (
     revoke_token as revoke_token,
 )
 from .uploads import (
+    Upload as Upload,
     create_upload as create_upload,
+    delete_upload as delete_upload,
     fill_upload as fill_upload,
-    take_upload as take_upload,
+    get_upload as get_upload,
+    upload_on_disk as upload_on_disk,
 )

@@ -20,7 +20,21 @@ FILE = "ragassay.sqlite"
 BUSY_S = 30.0
 """Seconds that a transaction waits for another one's."""
 
-MIGRATIONS: dict[int, Callable[[Connection], None]] = {}
+
+def _cut_uploads_into_parts(connection: Connection) -> None:
+    binary = "BLOB" if connection.dialect.name == "sqlite" else "BYTEA"
+    for statement in (
+        "DELETE FROM uploads",  # they are kept for a day
+        "ALTER TABLE uploads DROP COLUMN content",
+        "ALTER TABLE uploads ADD COLUMN size BIGINT",
+        "CREATE TABLE upload_parts ("
+        "upload_id VARCHAR(40) NOT NULL REFERENCES uploads (id) ON DELETE CASCADE, "
+        f"number INTEGER NOT NULL, content {binary} NOT NULL, PRIMARY KEY (upload_id, number))",
+    ):
+        connection.exec_driver_sql(statement)
+
+
+MIGRATIONS: dict[int, Callable[[Connection], None]] = {1: _cut_uploads_into_parts}
 """How the tables of a version become those of the next one, by the version that they start from."""
 
 

@@ -114,7 +114,7 @@ def read_batch(items: Sequence[Mapping[str, Any]], separator: str | None) -> lis
         InputError: an item cannot be read, with its number as the line; or several chunks stand in
             one string and the task has no separator.
     """
-    named = [item if _names_itself(item) else {"id": _hash(item), **item} for item in items]
+    named = [item if _names_itself(item) else {"id": content_id(item), **item} for item in items]
     return list(from_records(named, separator=separator, refuse_joined=separator is None))
 
 
@@ -125,7 +125,7 @@ def _names_itself(item: Mapping[str, Any]) -> bool:
     )
 
 
-def _hash(item: Mapping[str, Any]) -> str:
+def content_id(item: Mapping[str, Any]) -> str:
     """The id of a record that has none: that of its content."""
     content = orjson.dumps(item, option=orjson.OPT_SORT_KEYS, default=str)
     return hashlib.blake2b(content, digest_size=12).hexdigest()

@@ -25,7 +25,7 @@ from sqlalchemy import (
     true,
 )
 
-VERSION = 1
+VERSION = 2
 """Raised with every change of the tables; `database.MIGRATIONS` says how to get there."""
 
 metadata = MetaData()
@@ -157,8 +157,17 @@ uploads = Table(
     Column("file_name", String(200), nullable=False),
     # What the file holds, as the uploader says: its format, the part of the records.
     Column("options", JSON, nullable=False),
-    Column("content", LargeBinary),
+    # Bytes; None until all of them are here.
+    Column("size", BigInteger),
     Column("created", Float, nullable=False),
+)
+
+upload_parts = Table(
+    "upload_parts",
+    metadata,
+    Column("upload_id", String(40), ForeignKey("uploads.id", ondelete="CASCADE"), primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("content", LargeBinary, nullable=False),
 )
 
 tokens = Table(

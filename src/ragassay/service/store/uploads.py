@@ -1,107 +1,162 @@
-"""Files on their way into a task: announced, then sent, then read once."""
+"""Files on their way into a task: announced, sent, looked at, then imported or left.
+
+A file is kept in parts, in the store: any process that shares it can read the file. Its name as the
+client gives it is never a path.
+"""
 
 from __future__ import annotations
 
 import hmac
+import tempfile
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import IO, Any
 
+from pydantic import BaseModel, Field
 from sqlalchemy import delete, insert, select, update
 
+from ragassay import formats
 from ragassay.service.store.database import Store, new_id
 from ragassay.service.store.projects import get_task
-from ragassay.service.store.schema import uploads
+from ragassay.service.store.schema import upload_parts, uploads
 from ragassay.service.store.store_errors import Conflict, NotThere
 
 KEEP_S = 86_400.0
-"""Seconds after which an upload that nobody read is deleted."""
+"""Seconds after which an upload that nobody imported is deleted."""
+
+PART = 4 << 20
+"""Bytes of a part: other writers wait no longer than one takes."""
 
 
-@dataclass(frozen=True)
-class Upload:
-    """A file that was sent.
-
-    Attributes:
-        id: of the upload.
-        task_id: that it belongs to.
-        file_name: as the client calls it; it never becomes a path.
-        options: what the client said of it.
-        content: of the file.
-    """
+class Upload(BaseModel):
+    """A file that was sent, or is announced."""
 
     id: str
     task_id: str
-    file_name: str
-    options: Mapping[str, Any]
-    content: bytes
+    file_name: str = Field(description="as the client calls it")
+    size: int | None = Field(description="bytes; null until all of them are here")
+    created: float = Field(description="seconds since 1970")
+    options: dict[str, Any] = Field(default_factory=dict, exclude=True)
 
 
-def create_upload(store: Store, task_id: str, file_name: str, options: Mapping[str, Any]) -> str:
-    """Announces a file; the id to send it to. Old ones that nobody read are deleted.
+def create_upload(
+    store: Store, task_id: str, file_name: str, options: Mapping[str, Any] | None = None
+) -> Upload:
+    """Announces a file. Old ones that nobody imported are deleted.
 
     Args:
         store: where.
         task_id: that it is for.
         file_name: as the client calls it.
-        options: what the client says of it; ``secret`` allows to send it.
+        options: what the client says of it.
 
     Raises:
         NotThere: there is no such task.
     """
     get_task(store, task_id)
-    key, now = new_id(), time.time()
+    made = Upload(
+        id=new_id(), task_id=task_id, file_name=file_name[:200], size=None, created=time.time(),
+        options=dict(options or {}),
+    )  # fmt: skip
+    values = {**made.model_dump(), "options": made.options}
     with store.writing() as connection:
-        connection.execute(delete(uploads).where(uploads.c.created < now - KEEP_S))
-        connection.execute(
-            insert(uploads).values(
-                id=key, task_id=task_id, file_name=file_name[:200], options=dict(options),
-                created=now,
-            )
-        )  # fmt: skip
-    return key
+        connection.execute(delete(uploads).where(uploads.c.created < made.created - KEEP_S))
+        connection.execute(insert(uploads).values(values))
+    return made
 
 
-def fill_upload(store: Store, key: str, secret: str, content: bytes) -> None:
+def fill_upload(store: Store, key: str, stream: IO[bytes], *, secret: str | None = None) -> Upload:
     """Takes the content of an announced file.
 
     Args:
         store: where.
         key: of the upload.
-        secret: that it was announced with.
-        content: of the file.
+        stream: the content, read to its end.
+        secret: must be the ``secret`` of its options, where one is given.
 
     Raises:
         NotThere: nothing of this id and secret was announced.
     """
+    upload = get_upload(store, key)
+    known = str(upload.options.get("secret", ""))
+    if secret is not None and not hmac.compare_digest(known.encode(), secret.encode()):
+        raise NotThere("upload", key)
     with store.writing() as connection:
-        options = connection.execute(
-            select(uploads.c.options).where(uploads.c.id == key)
-        ).scalar_one_or_none()
-        if options is None or not hmac.compare_digest(str(options.get("secret", "")), secret):
-            raise NotThere("upload", key)
-        connection.execute(update(uploads).where(uploads.c.id == key).values(content=content))
+        connection.execute(delete(upload_parts).where(upload_parts.c.upload_id == key))
+        connection.execute(update(uploads).where(uploads.c.id == key).values(size=None))
+    size = number = 0
+    while content := stream.read(PART):
+        with store.writing() as connection:
+            connection.execute(
+                insert(upload_parts).values(upload_id=key, number=number, content=content)
+            )
+        size, number = size + len(content), number + 1
+    with store.writing() as connection:
+        connection.execute(update(uploads).where(uploads.c.id == key).values(size=size))
+    return get_upload(store, key)
 
 
-def take_upload(store: Store, key: str, task_id: str) -> Upload:
-    """A file that was sent, which is not kept any longer.
-
-    Args:
-        store: where.
-        key: of the upload.
-        task_id: that it must belong to.
+def get_upload(store: Store, key: str) -> Upload:
+    """The upload of an id.
 
     Raises:
-        NotThere: there is none of this id for this task.
-        Conflict: nothing was sent yet.
+        NotThere: there is none.
     """
-    chosen = select(uploads).where(uploads.c.id == key, uploads.c.task_id == task_id)
+    with store.reading() as connection:
+        row = connection.execute(select(uploads).where(uploads.c.id == key)).one_or_none()
+    if row is None:
+        raise NotThere("upload", key)
+    return Upload(**row._mapping)
+
+
+def delete_upload(store: Store, key: str) -> None:
+    """Deletes an upload with its content.
+
+    Raises:
+        NotThere: there is none.
+    """
     with store.writing() as connection:
-        row = connection.execute(chosen).one_or_none()
-        if row is None:
+        if not connection.execute(delete(uploads).where(uploads.c.id == key)).rowcount:
             raise NotThere("upload", key)
-        if row.content is None:
-            raise Conflict(f"The file {row.file_name!r} was announced and not sent.")
-        connection.execute(delete(uploads).where(uploads.c.id == key))
-    return Upload(row.id, row.task_id, row.file_name, row.options, bytes(row.content))
+
+
+@contextmanager
+def upload_on_disk(store: Store, key: str) -> Iterator[tuple[Upload, Path]]:
+    """An upload, and its content as a file that is deleted when the block ends.
+
+    Raises:
+        NotThere: there is none.
+        Conflict: not all of it was sent yet.
+    """
+    upload = get_upload(store, key)
+    if upload.size is None:
+        raise Conflict(f"The file {upload.file_name!r} was announced and not sent.")
+    with tempfile.TemporaryDirectory(prefix="ragassay-upload-") as folder:
+        path = Path(folder) / f"data{_suffixes(upload.file_name)}"
+        with path.open("wb") as out:
+            for content in _parts(store, key):
+                out.write(content)
+        yield upload, path
+
+
+def _parts(store: Store, key: str) -> Iterator[bytes]:
+    number = 0
+    while True:
+        chosen = select(upload_parts.c.content).where(
+            upload_parts.c.upload_id == key, upload_parts.c.number == number
+        )
+        with store.reading() as connection:
+            content = connection.execute(chosen).scalar_one_or_none()
+        if content is None:
+            return
+        yield bytes(content)
+        number += 1
+
+
+def _suffixes(file_name: str) -> str:
+    """The endings of a client's name that a reader knows: all that reaches the disk of it."""
+    known = {".gz", *(suffix for one in formats.known().values() for suffix in one.suffixes)}
+    endings = [one.casefold() for one in PurePosixPath(file_name).suffixes[-2:]]
+    return "".join(one for one in endings if one in known)

@@ -1,0 +1,264 @@
+"""From an uploaded file to records of its task: first a look at it, then the import.
+
+Both read it as `ragassay run` does, in every format, and with the separator of the task.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import fields
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from ragassay import formats
+from ragassay.errors import InputError
+from ragassay.formats import Mapper, aliases, to_record
+from ragassay.samples import Sample, Turn
+from ragassay.service.store.database import Store
+from ragassay.service.store.projects import get_task
+from ragassay.service.store.records import Ingested, add_records, content_id
+from ragassay.service.store.uploads import Upload, delete_upload, upload_on_disk
+
+BATCH = 5_000
+"""Records of one transaction."""
+MOST_RECORDS = 2_000_000
+"""Of one file: a small compressed file may hold any number of them."""
+MOST_SHOWN = 400
+"""Characters of a cell in a preview."""
+
+
+class FilePreview(BaseModel):
+    """A look at the beginning of an uploaded file."""
+
+    format: str = Field(description="the format that was found, or asked for")
+    columns: list[str] = Field(description="columns, or keys of the first records, in order")
+    placed: dict[str, str] = Field(description="field of ours: column that holds it")
+    unplaced: list[str] = Field(description="columns that become metadata")
+    rows: list[dict[str, Any]] = Field(description="the first records as they are, cells cut")
+    samples: list[dict[str, Any]] = Field(description="what becomes of them: native records")
+    lacks_ids: bool = Field(description="whether records have no id: their content makes one")
+    lacks_times: bool = Field(
+        description="whether records have no time: map a column, or confirm `received_as_time`"
+    )
+    notes: list[str] = Field(description="what the reader noticed")
+    problem: str | None = Field(None, description="why a record cannot be read as it stands")
+    line: int | None = Field(None, description="of the problem")
+    field: str | None = Field(None, description="of the problem")
+
+
+def preview_upload(
+    store: Store,
+    key: str,
+    *,
+    columns: Mapping[str, str] | None = None,
+    format: str | None = None,  # noqa: A002  # the name that users know from --format
+    limit: int = 10,
+) -> FilePreview:
+    """Looks at the first records of a file. Nothing is stored.
+
+    Args:
+        store: where.
+        key: of the upload.
+        columns: field -> column of the file, for names that are not known.
+        format: of the file, where it is not to be found out.
+        limit: how many records to show at most.
+
+    Raises:
+        NotThere: there is no such upload.
+        Conflict: it was not sent yet.
+        InputError: no format fits the file.
+        UsageError: an unknown format or field.
+    """
+    with upload_on_disk(store, key) as (upload, path), _named(upload, path):
+        reader = formats.get(format) if format is not None else formats.detect(path)
+        mapper = _Lookout(path, _separator(store, upload), columns)
+        samples: list[Sample] = []
+        problem: InputError | None = None
+        try:
+            samples = list(islice(reader.read(path, mapper), limit))
+        except InputError as error:
+            problem = error
+        problem = mapper.problem or problem
+        known = [one for one in samples if one.id not in mapper.unread]
+        names = list(dict.fromkeys(name for row in mapper.rows for name in row))
+        preview = FilePreview(
+            format=reader.name,
+            columns=names,
+            placed=mapper.placed,
+            unplaced=[name for name in names if name not in mapper.placed.values()],
+            rows=[{name: _cut(value) for name, value in row.items()} for row in mapper.rows],
+            samples=[to_record(sample) for sample in known],
+            lacks_ids=mapper.lacks_ids,
+            lacks_times=any(sample.timestamp is None for sample in known),
+            notes=list(mapper.notes),
+        )
+        if problem is not None:
+            told = _told(problem, upload, path)
+            return preview.model_copy(
+                update={"problem": str(told), "line": told.line, "field": told.field}
+            )
+        return preview
+
+
+def import_upload(
+    store: Store,
+    key: str,
+    *,
+    columns: Mapping[str, str] | None = None,
+    format: str | None = None,  # noqa: A002
+    received_as_time: bool = False,
+) -> Ingested:
+    """Stores the records of a file, and deletes the upload. The file is read twice: one with a
+    fault stores nothing. Imported again, it changes nothing.
+
+    Args:
+        store: where.
+        key: of the upload.
+        columns: field -> column of the file, for names that are not known.
+        format: of the file, where it is not to be found out.
+        received_as_time: a record without a time gets that of now.
+
+    Raises:
+        NotThere: there is no such upload.
+        Conflict: it was not sent yet.
+        InputError: a record cannot be read, with its line and field; it has no time; or several
+            chunks stand in one string and the task has no separator.
+        UsageError: an unknown format or field.
+    """
+    now = time.time()
+    with upload_on_disk(store, key) as (upload, path), _named(upload, path):
+        reader = formats.get(format) if format is not None else formats.detect(path)
+        separator = _separator(store, upload)
+
+        def samples() -> Iterator[Sample]:
+            mapper = _Nameless(path, separator, columns)
+            for number, sample in enumerate(reader.read(path, mapper), 1):
+                if number > MOST_RECORDS:
+                    raise InputError(
+                        f"holds more than {MOST_RECORDS:,} records", path=path,
+                        hint="Cut it into several files.",
+                    )  # fmt: skip
+                if sample.timestamp is None and not received_as_time:
+                    raise InputError(
+                        f"the record {sample.id!r} has no time",
+                        path=path,
+                        line=mapper.line,
+                        field="timestamp",
+                        hint="Name the column that holds it (columns), or confirm that the time of "
+                        "receipt counts (received_as_time).",
+                    )
+                yield sample
+
+        if not sum(1 for _ in samples()):  # reads all of it before any is stored
+            raise InputError("there are no records", path=path)
+        done, stream = Counter[str](), samples()
+        while batch := list(islice(stream, BATCH)):
+            done.update(add_records(store, upload.task_id, batch, received=now).model_dump())
+        delete_upload(store, key)
+        return Ingested(**done)
+
+
+class _Nameless(Mapper):
+    """Makes samples of records; the content of one without an id is its id."""
+
+    def __init__(
+        self, path: Path, separator: str | None, columns: Mapping[str, str] | None
+    ) -> None:
+        super().__init__(
+            path,
+            columns=aliases.canonical(columns),
+            separator=separator,
+            refuse_joined=separator is None,
+        )
+        self.line: int | None = None
+        self.lacks_ids = False
+        self._record: Mapping[str, Any] | None = None
+        self._is_made = False
+
+    def sample(self, record: Mapping[str, Any], line: int) -> Sample:
+        self.line, self._record, self._is_made = line, record, False
+        return super().sample(record, line)
+
+    def made_id(self, query: str | None, history: tuple[Turn, ...], line: int) -> str:
+        self.lacks_ids = True
+        if self._record is None:  # the format makes the sample itself
+            return super().made_id(query, history, line)
+        self._is_made = True
+        return content_id(self._record)
+
+    def claim(self, sample: Sample, line: int) -> None:
+        if not self._is_made:  # the same content twice is one record
+            super().claim(sample, line)
+
+
+class _Lookout(_Nameless):
+    """Keeps what it is given, and goes on where a record cannot be read."""
+
+    def __init__(
+        self, path: Path, separator: str | None, columns: Mapping[str, str] | None
+    ) -> None:
+        super().__init__(path, separator, columns)
+        self.rows: list[Mapping[str, Any]] = []
+        self.placed: dict[str, str] = {}
+        self.problem: InputError | None = None
+        self.unread: set[str] = set()
+
+    def sample(self, record: Mapping[str, Any], line: int) -> Sample:
+        self.rows.append(record)
+        try:
+            return super().sample(record, line)
+        except InputError as error:
+            self.problem = self.problem or error.at(path=self.path, line=line)
+            unread = Sample(id=f"line {line}, which cannot be read")
+            self.unread.add(unread.id)
+            return unread
+
+    def plan(self, record: Mapping[str, Any]) -> Any:
+        found = super().plan(record)
+        self.placed = {**_placed(found), **self.placed}
+        return found
+
+
+def _placed(plan: Any) -> dict[str, str]:
+    found = {one.name: getattr(plan, one.name) for one in fields(plan)}
+    labels = found.pop("answerability")
+    if labels:
+        found["answerability"] = labels[0]
+    return {name: column for name, column in found.items() if isinstance(column, str)}
+
+
+def _separator(store: Store, upload: Upload) -> str | None:
+    return get_task(store, upload.task_id).options.separator
+
+
+def _cut(value: Any) -> Any:
+    if isinstance(value, str) and len(value) > MOST_SHOWN:
+        return f"{value[:MOST_SHOWN]}…"
+    if isinstance(value, str | int | float | bool) or value is None:
+        return value
+    return _cut(str(value))
+
+
+@contextmanager
+def _named(upload: Upload, path: Path) -> Iterator[None]:
+    """Errors name the file as its owner does; where it lies is the server's."""
+    try:
+        yield
+    except InputError as error:
+        raise _told(error, upload, path) from error
+
+
+def _told(error: InputError, upload: Upload, path: Path) -> InputError:
+    return InputError(
+        error.problem.replace(str(path), upload.file_name),
+        path=upload.file_name,
+        line=error.line,
+        field=error.field,
+        hint=error.hint,
+    )
