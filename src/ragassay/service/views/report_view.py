@@ -1,4 +1,4 @@
-"""What the pages of a report read: its run folder, an index of its samples, and the parts of its page.
+"""What the pages of a report read: its run folder, an index of its samples, the parts of its page.
 
 The index is an SQLite file: searching, filtering and sorting 100,000 samples needs neither their
 texts nor memory. A row knows where its sample and its scores begin in the files of the run folder.
@@ -140,7 +140,9 @@ class _ServedBrowser:
                 "metrics": [metric_entry(metric) for metric in metrics.values()],
                 "scored": [metric.n_scored > 0 for metric in metrics.values()],
                 "slices": {
-                    printable.escaped(name): sorted({value for value in values if value is not None})
+                    printable.escaped(name): sorted(
+                        {value for value in values if value is not None}
+                    )
                     for name, values in columns.slices.items()
                 },
             }

@@ -190,9 +190,7 @@ def record_page(
     versions = read_versions(store, task_id, record_id)
     chosen = next((one for one in versions if one.version == version), versions[0])
     (sample,) = from_records([chosen.record])
-    details = details_of(
-        sample.identity, sample, {}, KeptVerdicts(), Limits.share(TEXT_OF_ONE, 1)
-    )
+    details = details_of(sample.identity, sample, {}, KeptVerdicts(), Limits.share(TEXT_OF_ONE, 1))
     return _page(
         "record.html.j2",
         record=chosen,

@@ -205,7 +205,8 @@ class Details {
   // One line a metric; for a comparison the values of both runs stand side by side.
   scores(runs) {
     const samples = runs.map((list) => list[0]).filter(Boolean);
-    const names = [...new Set(samples.flatMap((sample) => Object.keys(sample.scores)))];
+    const names = [...new Set(samples.flatMap((sample) => Object.keys(sample.scores || {})))];
+    if (!names.length) return null;
     const two = this.data.kind === "comparison";
     const head = h("tr", {}, h("th", { scope: "col" }, "Metric"), runs.map((_, run) => h("th", { scope: "col" }, two ? "AB"[run] : "Value")));
     const body = names.map((name) => h("tr", {}, h("th", { scope: "row" }, h("span", { class: "metric" }, breakable(name))),
@@ -214,7 +215,7 @@ class Details {
   }
 
   score(sample, name) {
-    const found = sample.scores[name];
+    const found = sample.scores?.[name];
     if (!found) return h("p", { class: "muted" }, "–");
     const [value, reason, explanation, parts] = found;
     const shown = value === null ? h("span", { class: "unscored" }, `unscored: ${reason.replaceAll("_", " ")}`)
