@@ -63,6 +63,7 @@ def serve(
         address=host,
         hosts=tuple(name or ()),
         worker=None if no_worker else WorkerOptions(work),
+        ledgers=WorkerOptions(work),
     )
     app = create_app(opened, options)
     out = show.console()

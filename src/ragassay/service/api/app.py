@@ -38,12 +38,14 @@ class ServiceOptions:
         hosts: names that it is called by, beside those of this machine.
         most_bytes: of a request.
         worker: of the worker that lives with it; none where left out.
+        ledgers: of workers whose ledgers this machine can read; those of ``worker`` where left out.
     """
 
     address: str = "127.0.0.1"
     hosts: tuple[str, ...] = ()
     most_bytes: int = MOST_BYTES
     worker: WorkerOptions | None = None
+    ledgers: WorkerOptions | None = None
 
 
 def create_app(store: Store, options: ServiceOptions | None = None) -> FastAPI:
@@ -81,6 +83,7 @@ def create_app(store: Store, options: ServiceOptions | None = None) -> FastAPI:
         lifespan=life,
     )
     app.state.store = store
+    app.state.ledgers = chosen.ledgers or chosen.worker
     answer_with_problems(app)
     for part in (project_routes, record_routes, upload_routes, report_routes, job_routes):
         app.include_router(part.router, prefix=PREFIX)

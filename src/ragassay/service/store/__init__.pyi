@@ -47,6 +47,7 @@ from .records import (
     read_samples as read_samples,
     read_versions as read_versions,
 )
+from .report_preview import ReportPreview as ReportPreview, preview_report as preview_report
 from .reports import (
     Report as Report,
     create_report as create_report,
@@ -57,6 +58,7 @@ from .reports import (
     packed_folder as packed_folder,
     report_options as report_options,
     run_archive as run_archive,
+    run_options as run_options,
     unpack_folder as unpack_folder,
 )
 from .store_errors import Conflict as Conflict, NotThere as NotThere
