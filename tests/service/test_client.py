@@ -88,6 +88,8 @@ def test_the_example_of_the_page_runs_as_it_is_printed(
 
 def test_a_report_comes_back_as_a_result(client: Client, tmp_path: Path) -> None:
     task = a_task(client, "result")
+    look = client.preview_report(task, 0.0, 2.0, metrics=["ragreport_relevance"])
+    assert (look.n_records, list(look.metrics.values())) == (3, [3])
     started = client.create_report(
         task, "qa", 0.0, 2.0, suite=["ragreport"], metrics=["ragreport_relevance"]
     )

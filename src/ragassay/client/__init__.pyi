@@ -11,6 +11,7 @@ from .shapes import (
     Progress as Progress,
     Project as Project,
     Report as Report,
+    ReportPreview as ReportPreview,
     Started as Started,
     Task as Task,
     Upload as Upload,

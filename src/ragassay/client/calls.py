@@ -14,6 +14,7 @@ from ragassay.client.shapes import (
     Job,
     Project,
     Report,
+    ReportPreview,
     Started,
     Task,
     Upload,
@@ -83,6 +84,15 @@ def import_upload(
 def delete_upload(upload_id: str) -> Call[None]:
     """Deletes a file that is not to be imported."""
     return _deletion(f"/uploads/{_part(upload_id)}")
+
+
+def preview_report(
+    task_id: str, start: Time, end: Time, options: Mapping[str, Any]
+) -> Call[ReportPreview]:
+    """Says what a report would hold and cost."""
+    body = {"from_timestamp": start, "to_timestamp": end, "options": dict(options)}
+    where = f"/tasks/{_part(task_id)}/reports/preview"
+    return Call("POST", where, shaped(ReportPreview), body)
 
 
 def create_report(

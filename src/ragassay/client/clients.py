@@ -34,6 +34,7 @@ from ragassay.client.shapes import (
     Job,
     Project,
     Report,
+    ReportPreview,
     Started,
     Task,
     Upload,
@@ -168,6 +169,12 @@ class Client:
     def delete_upload(self, upload_id: str) -> None:
         """Deletes a file that is not to be imported."""
         self._do(calls.delete_upload(upload_id))
+
+    def preview_report(
+        self, task_id: str, from_timestamp: Time, to_timestamp: Time, **options: Any
+    ) -> ReportPreview:
+        """Says what a report would hold and cost; the arguments are those of `create_report`."""
+        return self._do(calls.preview_report(task_id, from_timestamp, to_timestamp, options))
 
     def create_report(
         self, task_id: str, name: str, from_timestamp: Time, to_timestamp: Time, **options: Any
@@ -362,6 +369,13 @@ class AsyncClient:
     async def delete_upload(self, upload_id: str) -> None:
         """See `Client.delete_upload`."""
         await self._do(calls.delete_upload(upload_id))
+
+    async def preview_report(
+        self, task_id: str, from_timestamp: Time, to_timestamp: Time, **options: Any
+    ) -> ReportPreview:
+        """See `Client.preview_report`."""
+        call = calls.preview_report(task_id, from_timestamp, to_timestamp, options)
+        return await self._do(call)
 
     async def create_report(
         self, task_id: str, name: str, from_timestamp: Time, to_timestamp: Time, **options: Any

@@ -153,6 +153,36 @@ class Report:
 
 
 @dataclass(frozen=True)
+class ReportPreview:
+    """What a report would hold and cost.
+
+    Attributes:
+        n_records, n_looked_at: records of the interval, and those that the rest is made from.
+        metrics: by metric: how many of the records looked at it can score.
+        parts: by part of a record: how many of these have it.
+        absent: by metric: what is not on the service's machine.
+        judge: who would be asked.
+        calls, held, cost, seconds: ``{"low": ..., "high": ...}``: requests to send, those whose
+            answer is paid already, US dollars, seconds of asking; ``None`` where not known.
+        budget: whether the calls fit into it.
+        notes: what is to be known besides.
+    """
+
+    n_records: int
+    n_looked_at: int
+    metrics: dict[str, int]
+    parts: dict[str, int]
+    absent: dict[str, str]
+    judge: str | None
+    calls: dict[str, float] | None
+    held: dict[str, float] | None
+    cost: dict[str, float] | None
+    seconds: dict[str, float] | None
+    budget: str | None
+    notes: list[str]
+
+
+@dataclass(frozen=True)
 class Started:
     """A report that is being computed, and the job that does it."""
 

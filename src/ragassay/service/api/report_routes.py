@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from ragassay.engine.results import open_run
@@ -25,13 +25,16 @@ from ragassay.service.api.route_parts import (
 from ragassay.service.store import (
     Job,
     Report,
+    ReportPreview,
     create_report,
     delete_report,
     get_report,
     list_reports,
+    preview_report,
     run_archive,
     unpack_folder,
 )
+from ragassay.service.worker import WorkerOptions
 
 router = APIRouter(tags=["reports"])
 
@@ -62,12 +65,11 @@ Time = Annotated[
 ]
 
 
-class NewReport(BaseModel):
-    """A report to be computed."""
+class Asked(BaseModel):
+    """What a report is over, and how it is computed."""
 
     model_config = ConfigDict(extra="forbid")
 
-    name: Name
     from_timestamp: Time
     to_timestamp: Time
     options: dict[str, Any] = Field(
@@ -76,6 +78,12 @@ class NewReport(BaseModel):
         "ragreport where none is named",
         examples=[{"suite": ["ragreport"], "judge": ["openai:gpt-4o-mini"], "budget": "5.00"}],
     )
+
+
+class NewReport(Asked):
+    """A report to be computed."""
+
+    name: Name
 
 
 class Started(BaseModel):
@@ -93,6 +101,20 @@ def post_report(task_id: str, new: NewReport, store: InStore, access: Allowed) -
         store, task_id, new.name, new.from_timestamp, new.to_timestamp, new.options
     )
     return Started(report=report, job=job)
+
+
+@router.post("/tasks/{task_id}/reports/preview", responses=WRITES)
+def post_preview(
+    task_id: str, asked: Asked, request: Request, store: InStore, access: Allowed
+) -> ReportPreview:
+    """What a report would hold and cost: records, metrics that apply, calls, dollars. Nobody is
+    asked, and nothing is stored."""
+    task = task_for(store, access, "read", task_id)
+    ledgers: WorkerOptions | None = request.app.state.ledgers
+    return preview_report(
+        store, task_id, asked.from_timestamp, asked.to_timestamp, asked.options,
+        ledger=None if ledgers is None else ledgers.ledger_of(task.project_id),
+    )  # fmt: skip
 
 
 @router.get("/tasks/{task_id}/reports", responses=READS)

@@ -48,6 +48,7 @@ from .records import (
     read_versions as read_versions,
     time_span as time_span,
 )
+from .report_preview import ReportPreview as ReportPreview, preview_report as preview_report
 from .reports import (
     DEFAULT_SUITE as DEFAULT_SUITE,
     Report as Report,
@@ -59,6 +60,7 @@ from .reports import (
     packed_folder as packed_folder,
     report_options as report_options,
     run_archive as run_archive,
+    run_options as run_options,
     unpack_folder as unpack_folder,
 )
 from .store_errors import Conflict as Conflict, NotThere as NotThere

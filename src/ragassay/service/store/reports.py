@@ -18,7 +18,7 @@ from ragassay.engine.run import prepare
 from ragassay.errors import UsageError, did_you_mean
 from ragassay.service.store.database import Store, new_id
 from ragassay.service.store.jobs import Job, Status, add_job, get_job, list_jobs
-from ragassay.service.store.projects import get_task
+from ragassay.service.store.projects import Task, get_task
 from ragassay.service.store.records import read_samples
 from ragassay.service.store.schema import report_files, reports
 from ragassay.service.store.store_errors import Conflict, NotThere
@@ -87,19 +87,13 @@ def create_report(
             option.
     """
     task = get_task(store, task_id)
-    if not (math.isfinite(start) and math.isfinite(end)):
-        raise UsageError("The interval's ends are points in time: seconds since 1970.")
-    if start > end:
-        raise UsageError("The interval ends before it begins: swap its two times.")
-    chosen = {"suite": [DEFAULT_SUITE], **_checked(options or {})}
-    if chosen["suite"] == [DEFAULT_SUITE] and chosen.get("metrics"):
-        del chosen["suite"]
+    checked_interval(start, end)
+    chosen = checked_options(options or {})
     first = next(read_samples(store, task_id, start, end), None)
     if first is None:
         raise UsageError(f"The task {task.name!r} has no record from {start:.15g} to {end:.15g}.")
-    judge = chosen.get("judge") or list(task.options.judge) or None
     # Says at once that there is no such suite, metric or judge.
-    prepare(make_config(**{**chosen, "judge": judge}), [first], dry=True)
+    prepare(make_config(**run_options(task, chosen)), [first], dry=True)
     key = new_id()
     with store.writing() as connection:
         connection.execute(
@@ -245,14 +239,40 @@ def count_reports(store: Store, task_id: str) -> int:
         return int(connection.execute(chosen).scalar_one())
 
 
-def _checked(options: Mapping[str, Any]) -> dict[str, Any]:
+def checked_interval(start: float, end: float) -> None:
+    """Refuses an interval that is none.
+
+    Raises:
+        UsageError: it is reversed, or an end is no point in time.
+    """
+    if not (math.isfinite(start) and math.isfinite(end)):
+        raise UsageError("The interval's ends are points in time: seconds since 1970.")
+    if start > end:
+        raise UsageError("The interval ends before it begins: swap its two times.")
+
+
+def run_options(task: Task, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of the run that makes a report: its own before those of its task."""
+    own = {"judge": list(task.options.judge), "budget": task.options.budget}
+    return {name: value for name, value in {**own, **options}.items() if value not in (None, [])}
+
+
+def checked_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of a report as they are kept: suite ragreport where none is named.
+
+    Raises:
+        UsageError: an unknown or impossible option.
+    """
     known = report_options()
     for name in options:
         if name not in known:
             hint = did_you_mean(name, known) or f"There are: {', '.join(known)}."
             raise UsageError(f"A report has no option {name!r}. {hint}")
     made = make_config(**options)
-    return {name: getattr(made, name) for name in options}
+    chosen = {"suite": [DEFAULT_SUITE], **{name: getattr(made, name) for name in options}}
+    if chosen["suite"] == [DEFAULT_SUITE] and chosen.get("metrics"):
+        del chosen["suite"]
+    return chosen
 
 
 def _report(row: Any, job: Job | None) -> Report:

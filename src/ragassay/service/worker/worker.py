@@ -35,6 +35,7 @@ from ragassay.service.store import (
     keep_run,
     packed_folder,
     read_samples,
+    run_options,
 )
 
 POLL_S = 1.0
@@ -59,6 +60,10 @@ class WorkerOptions:
     beat: float = BEAT_S
     lease: float = LEASE_S
     poll: float = POLL_S
+
+    def ledger_of(self, project_id: str) -> Path:
+        """The ledger of a project."""
+        return self.folder / "ledgers" / f"{project_id}.sqlite"
 
 
 class Worker:
@@ -154,16 +159,12 @@ class _ReportJob:
         self._progress = Progress(total=write(self._alive(samples), data))
         if not self._queue.beat(self._job.id, self._progress):
             return None
-        ledgers = self._options.folder / "ledgers"
         options = {
-            "judge": list(task.options.judge) or None,
-            "budget": task.options.budget,
-            **report.options,
+            **run_options(task, report.options),
             "data": str(data),
             "output": str(output),
-            "ledger": str(ledgers / f"{task.project_id}.sqlite"),
+            "ledger": str(self._options.ledger_of(task.project_id)),
         }
-        options = {name: value for name, value in options.items() if value is not None}
         ended = self._supervise(options, stopped)
         if ended is None:
             return None

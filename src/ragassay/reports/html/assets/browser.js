@@ -124,6 +124,7 @@ class ServedRows {
     this.data = data;
     this.comparison = false;
     this.total = data.total;
+    this.served = data.served;
   }
 
   options(name) {
@@ -312,7 +313,8 @@ class Browser {
 
   detail(row, id) {
     const place = h("td", { colspan: this.columns().length });
-    this.source.samples(row).then((runs) => place.replaceChildren(this.details.render(runs)),
+    const own = this.source.served ? h("p", { class: "own" }, h("a", { href: `${this.source.served}/${row}` }, "Open on a page of its own")) : "";
+    this.source.samples(row).then((runs) => place.replaceChildren(own, this.details.render(runs)),
       (error) => place.replaceChildren(h("p", {}, `The details cannot be read: ${error.message}`)));
     return h("tr", { class: "detail", id }, place);
   }

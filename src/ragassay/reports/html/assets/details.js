@@ -1,3 +1,35 @@
+// Finds the places of a text that have three or more words in a row with the answer in common.
+class SharedWords {
+  constructor(answer) {
+    const words = this.words(answer).map(([word]) => word);
+    this.runs = new Set(words.slice(2).map((_, at) => words.slice(at, at + 3).join(" ")));
+    this.some = false;
+  }
+
+  words(text) {
+    return [...text.matchAll(/[\p{L}\p{N}]+/gu)].map((match) => [match[0].toLowerCase(), match.index, match.index + match[0].length]);
+  }
+
+  marked(text) {
+    const words = this.words(text), shared = new Set();
+    for (let at = 0; at + 2 < words.length; at++) {
+      if (this.runs.has(words.slice(at, at + 3).map(([word]) => word).join(" "))) [at, at + 1, at + 2].forEach((one) => shared.add(one));
+    }
+    const pieces = [];
+    let done = 0;
+    for (let at = 0; at < words.length; at++) {
+      if (!shared.has(at)) continue;
+      let last = at;
+      while (shared.has(last + 1)) last++;
+      pieces.push(text.slice(done, words[at][1]), h("mark", { class: "yes" }, text.slice(words[at][1], words[last][2])));
+      done = words[last][2];
+      at = last;
+    }
+    this.some ||= pieces.length > 0;
+    return [pieces, text.slice(done)];
+  }
+}
+
 // What one row opens to: the conversation, the answer, what was retrieved, and every score with
 // its reason, explanation and parts.
 class Details {
@@ -72,22 +104,33 @@ class Details {
     ];
   }
 
+  // What was retrieved. On a page of its own the chunks stand open, side by side, with the words
+  // that the answer shares with them.
   passages(sample) {
-    const found = sample.passages || [];
-    const list = found.map(([id, score, source, text, grade], at) => h("li", {}, h("details", {},
+    const found = sample.passages || [], alone = this.data.kind === "sample";
+    const helpful = this.helpful(sample), answer = alone ? new SharedWords(sample.answer || "") : null;
+    const list = found.map(([id, score, source, text, grade], at) => h("li", {}, h("details", { open: alone },
       h("summary", {},
         h("span", { class: "rank" }, String(at + 1)),
         id === null ? null : h("code", {}, id),
         grade === null ? null : h("span", { class: grade > 0 ? "chip good" : "chip" }, grade > 0 ? `gold, grade ${grade}` : `judged, grade ${grade}`),
+        helpful.has(at + 1) ? h("span", { class: "chip good" }, "helps to answer") : null,
         score === null ? null : h("span", { class: "muted" }, `score ${number(score)}`),
         source === null || source === id ? null : h("span", { class: "muted" }, source),
         h("span", { class: "preview" }, text)),
-      text ? this.text(text) : h("p", { class: "muted" }, "no text recorded"))));
+      text ? h("p", { class: "text" }, answer ? answer.marked(text.trim()) : text.trim()) : h("p", { class: "muted" }, "no text recorded"))));
     const missed = sample.gold || [];
+    const legend = answer?.some ? h("p", { class: "muted" }, "Underlined: three or more words in a row that the answer has, too.") : null;
     return [
-      list.length ? this.block(`Retrieved passages (${list.length})`, h("ol", { class: "passages" }, list)) : null,
+      list.length ? this.block(`Retrieved passages (${list.length})`, legend, h("ol", { class: alone ? "passages beside" : "passages" }, list)) : null,
       missed.length ? this.block("Other gold passages", h("ul", { class: "gold" }, missed.map((gold) => h("li", {}, this.gold(gold))))) : null,
     ];
+  }
+
+  // The ranks of the passages that a judge found to help.
+  helpful(sample) {
+    const parts = Object.values(sample.scores || {}).map(([, , , parts]) => parts).filter((parts) => typeof parts === "string" && parts.startsWith('{"chunks":'));
+    return new Set(parts.flatMap((parts) => JSON.parse(parts).chunks));
   }
 
   // The verdicts behind the scores: what was asked, what came back, from whom and at what cost.

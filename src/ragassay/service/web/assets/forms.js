@@ -93,6 +93,23 @@ for (const input of document.querySelectorAll("input[data-seconds]")) {
   input.defaultValue = new Date(Number(input.dataset.seconds) * 1000).toISOString().slice(0, 19);
 }
 
+// A preview in sentences.
+function linesOf({ n_records, n_looked_at, metrics, absent, judge, calls, held, cost, seconds, budget, notes }) {
+  const text = (value) => value.toLocaleString("en-US", { maximumFractionDigits: 4 });
+  const span = ({ low, high }) => low === high ? text(low) : `${text(low)} to ${text(high)}`;
+  const partly = Object.entries(metrics).filter(([, n]) => n < n_looked_at).map(([name, n]) => `${name} (${n} of ${n_looked_at})`);
+  return [
+    `${text(n_records)} records, ${Object.keys(metrics).length} metrics.`,
+    partly.length ? `Not every record has what these need: ${partly.join(", ")}.` : "",
+    ...Object.entries(absent).map(([name, what]) => `${name}: ${what}`),
+    judge ? `${judge} is asked: ${calls ? span(calls) : "?"} requests${held && held.high ? `, ${span(held)} of them paid already` : ""}.` : "Nobody is asked.",
+    cost ? `Cost: $${span(cost)}.` : calls && calls.high ? "Cost: no price is known." : "",
+    seconds && seconds.high ? `Time of asking: ${span({ low: Math.ceil(seconds.low), high: Math.ceil(seconds.high) })} s.` : "",
+    budget ? `Budget: ${budget}.` : "",
+    ...notes,
+  ].filter(Boolean);
+}
+
 // What a report would take, before it is started.
 for (const button of document.querySelectorAll("button.preview")) {
   button.addEventListener("click", async () => {
@@ -101,7 +118,7 @@ for (const button of document.querySelectorAll("button.preview")) {
     button.disabled = true;
     try {
       const found = await call("POST", form.dataset.preview, bodyOf(form));
-      place.replaceChildren(...found.lines.map((line) => Object.assign(document.createElement("p"), { textContent: line })));
+      place.replaceChildren(...linesOf(found).map((line) => Object.assign(document.createElement("p"), { textContent: line })));
       place.hidden = false;
     } catch (error) {
       place.hidden = true;

@@ -1,0 +1,120 @@
+"""What a report would hold and cost, before it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import islice
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field
+
+from ragassay.engine.config import make_config
+from ragassay.engine.plan import CallPlan, Range, fit, preview
+from ragassay.engine.run import prepare
+from ragassay.service.store.database import Store
+from ragassay.service.store.projects import get_task
+from ragassay.service.store.records import count_records, read_samples
+from ragassay.service.store.reports import checked_interval, checked_options, run_options
+
+MOST_LOOKED_AT = 2_000
+"""Records that are read; what the others would ask is extrapolated."""
+MOST_WALKED = 256
+"""Records whose questions are counted."""
+
+
+class Span(BaseModel):
+    """From ``low`` to ``high``; exact where they are equal."""
+
+    low: float
+    high: float
+
+
+class ReportPreview(BaseModel):
+    """What a report would hold and cost."""
+
+    n_records: int = Field(description="records of the interval")
+    n_looked_at: int = Field(description="the first of them, which the rest of this is made from")
+    metrics: dict[str, int] = Field(
+        description="by metric: how many of the records looked at it can score"
+    )
+    parts: dict[str, int] = Field(
+        description="by part (query, passages, answer ...): how many of these records have it"
+    )
+    absent: dict[str, str] = Field(
+        description="by metric: what is not on this machine and how to get it"
+    )
+    judge: str | None = Field(description="who would be asked; null where nobody is")
+    calls: Span | None = Field(description="requests to send, for all records")
+    held: Span | None = Field(description="requests whose answer is paid already")
+    cost: Span | None = Field(description="US dollars; null where no price is known")
+    seconds: Span | None = Field(description="of asking")
+    budget: Literal["fits", "may not fit", "does not fit", "no price known"] | None = Field(
+        description="whether the calls fit into the budget; null without one"
+    )
+    notes: list[str] = Field(description="what is to be known besides")
+
+
+def preview_report(
+    store: Store,
+    task_id: str,
+    start: float,
+    end: float,
+    options: Mapping[str, Any] | None = None,
+    *,
+    ledger: Path | None = None,
+) -> ReportPreview:
+    """What `create_report` would make of the same arguments. Nobody is asked, nothing is stored.
+
+    Args:
+        store: where.
+        task_id: of the task.
+        start, end: seconds since 1970, both inclusive.
+        options: of the run.
+        ledger: of the project; without it nothing counts as paid already.
+
+    Raises:
+        NotThere: there is no such task.
+        UsageError: an interval that is reversed, an unknown or impossible option.
+    """
+    task = get_task(store, task_id)
+    checked_interval(start, end)
+    chosen = run_options(task, checked_options(options or {}))
+    samples = list(islice(read_samples(store, task_id, start, end), MOST_LOOKED_AT))
+    if not samples:
+        return ReportPreview(
+            n_records=0, n_looked_at=0, metrics={}, parts={}, absent={}, judge=None, calls=None,
+            held=None, cost=None, seconds=None, budget=None, notes=[],
+        )  # fmt: skip
+    where = {"refresh": True} if ledger is None else {"ledger": str(ledger)}
+    config = make_config(**{**chosen, **where})
+    found = preview(prepare(config, samples, dry=True), walk=MOST_WALKED)
+    n = count_records(store, task_id, start, end)
+    return ReportPreview(
+        n_records=n,
+        n_looked_at=len(samples),
+        metrics=found.applicable,
+        parts=found.parts,
+        absent=dict(found.extras),
+        notes=[*found.warnings, *(found.calls.notes if found.calls else ())],
+        **_asked(found.calls, n / len(samples), config.budget),
+    )
+
+
+def _asked(plan: CallPlan | None, factor: float, budget: str | None) -> dict[str, Any]:
+    if plan is None:
+        names = ("judge", "calls", "held", "cost", "seconds", "budget")
+        return dict.fromkeys(names)
+    total = plan.total.times(factor)
+    return {
+        "judge": plan.judge,
+        "calls": _span(total.calls),
+        "held": _span(total.held),
+        "cost": None if total.cost is None else _span(total.cost),
+        "seconds": _span(plan.pace.span(total)),
+        "budget": None if budget is None else fit(total, budget).verdict,
+    }
+
+
+def _span(ends: Range) -> Span:
+    return Span(low=ends.low, high=ends.high)

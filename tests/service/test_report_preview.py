@@ -1,0 +1,59 @@
+"""What a report would hold and cost, before it is asked for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_store import a_task, add, item
+
+from ragassay.errors import UsageError
+from ragassay.service.store import NotThere, Store, list_jobs, preview_report, read_samples
+
+
+def test_a_preview_counts_records_metrics_and_calls(store: Store, tmp_path: Path) -> None:
+    task = a_task(store)
+    add(store, task, [item(n) for n in range(5)])
+    add(store, task, [{"id": "bare", "timestamp": 1000.0, "user_input": "Only a query?"}])
+    found = preview_report(store, task.id, 1000.0, 1003.0)
+    assert (found.n_records, found.n_looked_at, found.parts["answer"]) == (5, 5, 4)
+    assert found.metrics["relevance"] > 0 and found.judge is not None
+    assert found.calls is not None and found.calls.high == 0  # the offline judge costs nothing
+    options: dict[str, Any] = {
+        "judge": ["http://127.0.0.1:9/v1#m"], "suite": ["trecrag"], "metrics": ["umbrela"],
+        "price": "1,2", "budget": "3 calls",
+    }  # fmt: skip
+    ledger = tmp_path / "none.sqlite"
+    found = preview_report(store, task.id, 0.0, 1e9, options, ledger=ledger)
+    # Two chunks a record; the bare one has none.
+    assert found.calls is not None and (found.calls.low, found.calls.high) == (10, 10)
+    assert found.cost is not None and found.cost.high > 0 and found.budget == "does not fit"
+    assert found.metrics == {"umbrela": 5} and not ledger.exists()
+    assert list_jobs(store) == []
+
+
+def test_of_many_records_the_first_are_looked_at(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ragassay.service.store.report_preview.MOST_LOOKED_AT", 4)
+    task = a_task(store)
+    add(store, task, [item(n) for n in range(12)])
+    options = {"judge": "http://127.0.0.1:9/v1#m", "suite": "trecrag", "metrics": "umbrela"}
+    found = preview_report(store, task.id, 0.0, 1e9, options)
+    assert (found.n_records, found.n_looked_at, found.metrics) == (12, 4, {"umbrela": 4})
+    assert found.calls is not None and found.calls.low == 24 and found.held is not None
+
+
+def test_an_interval_without_records_holds_nothing_and_an_impossible_one_is_refused(
+    store: Store,
+) -> None:
+    task = a_task(store)
+    assert preview_report(store, task.id, 0.0, 1.0).n_records == 0
+    assert next(read_samples(store, task.id), None) is None
+    with pytest.raises(UsageError, match="ends before it begins"):
+        preview_report(store, task.id, 2.0, 1.0)
+    with pytest.raises(UsageError, match="no option 'output'"):
+        preview_report(store, task.id, 0.0, 1.0, {"output": "/etc"})
+    with pytest.raises(NotThere):
+        preview_report(store, "nowhere", 0.0, 1.0)
