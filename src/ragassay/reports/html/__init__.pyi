@@ -7,6 +7,7 @@ from .browse import (
 )
 from .pages import (
     ASSETS as ASSETS,
+    comparison_parts as comparison_parts,
     environment as environment,
     metric_entry as metric_entry,
     report_parts as report_parts,

@@ -75,20 +75,23 @@ def write_comparison(comparison: Comparison, a: Result, b: Result, path: str | P
     Raises:
         UsageError: the file cannot be written.
     """
+    _write(path, "comparison.html.j2", **comparison_parts(comparison, a, b))
+
+
+def comparison_parts(comparison: Comparison, a: Result, b: Result) -> dict[str, Any]:
+    """What the template ``comparison.html.j2`` shows of a new run (A) and an old one (B)."""
     metrics = a.summary.metrics
     b = aligned(b, a)
-    _write(
-        path,
-        "comparison.html.j2",
-        comparison=comparison,
-        a=a,
-        b=b,
-        metrics=metrics,
-        extents=_extents(comparison.differences, metrics),
-        sorted_differences=_sorted_differences(comparison, a, b),
-        slices=_paired_slices(a, b),
-        browser=_ComparisonBrowser(comparison, a, b),
-    )
+    return {
+        "comparison": comparison,
+        "a": a,
+        "b": b,
+        "metrics": metrics,
+        "extents": _extents(comparison.differences, metrics),
+        "sorted_differences": _sorted_differences(comparison, a, b),
+        "slices": _paired_slices(a, b),
+        "browser": _ComparisonBrowser(comparison, a, b),
+    }
 
 
 class _RunBrowser:

@@ -117,7 +117,8 @@ for (const button of document.querySelectorAll("button.preview")) {
     tell(form, null);
     button.disabled = true;
     try {
-      const found = await call("POST", form.dataset.preview, bodyOf(form));
+      const { name, ...asked } = bodyOf(form);
+      const found = await call("POST", form.dataset.preview, asked);
       place.replaceChildren(...linesOf(found).map((line) => Object.assign(document.createElement("p"), { textContent: line })));
       place.hidden = false;
     } catch (error) {

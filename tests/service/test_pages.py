@@ -1,0 +1,228 @@
+"""The web pages in a real browser: Chromium, against a started server."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("fastapi", reason="needs the extra 'service'")
+uvicorn = pytest.importorskip("uvicorn", reason="needs the extra 'service'")
+
+from ragassay.examples import path_of
+from ragassay.samples import Sample
+from ragassay.service import ServiceOptions, create_app
+from ragassay.service.store import (
+    Store,
+    TaskOptions,
+    add_records,
+    create_project,
+    create_report,
+    create_task,
+    create_token,
+)
+from ragassay.service.worker import Worker, WorkerOptions
+from reports_examples import HOSTILE
+
+pytestmark = pytest.mark.browser
+
+CHROMIUM = Path("/usr/bin/chromium")
+ARGUMENTS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking")
+
+
+class Served:
+    """A server on a port of its own, with a worker that lives with it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.store, self.folder = Store(str(folder / "store")), folder
+        options = WorkerOptions(folder / "work", poll=0.1)
+        app = create_app(self.store, ServiceOptions(worker=options, views=folder / "views"))
+        listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        self._server = uvicorn.Server(uvicorn.Config(app, log_level="warning"))
+        self._thread = threading.Thread(target=self._server.run, args=([listener],))
+        self._thread.start()
+        while not self._server.started:
+            time.sleep(0.02)
+
+    def close(self) -> None:
+        self._server.should_exit = True
+        self._thread.join()
+        self.store.close()
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    made = Served(tmp_path_factory.mktemp("pages"))
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    if not CHROMIUM.exists():
+        pytest.skip(f"no browser at {CHROMIUM}")
+    with sync_api.sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=str(CHROMIUM), args=list(ARGUMENTS))
+        yield found
+        found.close()
+
+
+@pytest.fixture
+def page(chromium: Any, served: Served) -> Iterator[Any]:
+    """A page; at the end it may have asked no other server, run nothing foreign, met no error."""
+    trouble: list[str] = []
+    found = chromium.new_page(viewport={"width": 1280, "height": 900}, base_url=served.url)
+    found.on("request", lambda r: None if r.url.startswith(served.url) else trouble.append(r.url))
+    found.on("console", lambda m: trouble.append(m.text) if m.type == "error" else None)
+    found.on("pageerror", lambda error: trouble.append(str(error)))
+    found.on("dialog", lambda dialog: (trouble.append(dialog.message), dialog.dismiss()))
+    yield found
+    found.close()
+    assert [one for one in trouble if not one.startswith("data:")] == []
+
+
+def report_of(served: Served, samples: list[Sample], **options: Any) -> str:
+    """The id of a finished report over samples, in a task of its own."""
+    project = create_project(served.store, f"p{time.time_ns()}")
+    task = create_task(served.store, project.id, "task", TaskOptions())
+    add_records(served.store, task.id, samples, received=10.0)
+    report, _ = create_report(served.store, task.id, "report", 0.0, 20.0, options)
+    Worker(served.store, WorkerOptions(served.folder / "work")).run(until_idle=True)
+    return report.id
+
+
+def test_a_person_goes_from_a_file_to_a_report(page: Any) -> None:
+    page.goto("/")
+    page.fill("[name=name]", "Town")
+    page.click("text=Make the project")
+    page.wait_for_url("**/projects/*")
+    page.fill("[name=name]", "Hybrid search")
+    page.click("text=Make the task")
+    page.wait_for_url("**/tasks/*")
+    task = page.url
+    page.click("nav >> text=Upload records")
+    lines = path_of("hybrid").read_text(encoding="utf-8").splitlines()[:12]
+    records = [json.loads(line) for line in lines]
+    for record in records:
+        record["Frage"] = record.pop("query")
+        record["wann"] = "2026-11-20T10:00:00Z"
+    content = "\n".join(json.dumps(record) for record in records).encode()
+    page.set_input_files(
+        "#file [name=file]",
+        {"name": "a.jsonl", "mimeType": "application/jsonl", "buffer": content},
+    )
+    page.click("text=Look at it")
+    page.wait_for_selector(".mapping tbody tr")
+    page.select_option("select[aria-label='Field of Frage']", "query")
+    page.wait_for_selector("#samples >> text=How many books can I have out at once?")
+    page.select_option("select[aria-label='Field of wann']", "timestamp")
+    page.wait_for_selector("#confirm", state="hidden")
+    page.click("text=Store the records")
+    page.wait_for_url("**/records")
+    assert page.locator("tbody tr").count() == 12
+    assert "2026-11-20 10:00:00 UTC" in page.inner_text("tbody tr >> nth=0")
+    page.fill("[name=text]", "picture book")
+    page.press("[name=text]", "Enter")
+    page.wait_for_selector("text=those that hold")
+    assert page.locator("tbody tr").count() == 1
+    page.click("tbody a")
+    page.wait_for_selector("#sample >> text=Is there a fine")
+
+    page.goto(task)
+    page.fill("#report [name=name]", "First")
+    page.click("text=Preview")
+    page.wait_for_selector("#preview >> text=12 records, 6 metrics.")
+    page.click("text=Start the report")
+    page.wait_for_url("**/reports/*")
+    page.wait_for_selector("#queries tbody tr", timeout=60_000)
+    assert page.inner_text("#count") == "12 samples"
+    page.fill("#search", "DVD")
+    page.wait_for_selector("#count:has-text('1 of 12 samples')")
+    page.click(".expand")
+    page.wait_for_selector(".opened-row >> text=Retrieved passages")
+    page.click("text=Open on a page of its own")
+    page.wait_for_selector("#sample >> text=How long can I keep a DVD?")
+
+
+def test_rows_are_sorted_filtered_and_paged_by_the_server(page: Any, served: Served) -> None:
+    samples = [
+        Sample(
+            id=f"q{at:03}", query=f"query {at}", timestamp=5.0,
+            metadata={"half": "first" if at < 60 else "second"},
+        )
+        for at in range(120)
+    ]  # fmt: skip
+    report = report_of(served, samples, metrics=["answer_words"], slice_by=["half"])
+    page.goto(f"/reports/{report}")
+    page.wait_for_selector("#queries tbody tr")
+    assert page.inner_text("#page") == "Page 1 of 3"
+    page.click("text=Next")
+    page.wait_for_selector("#page:has-text('Page 2 of 3')")
+    assert page.inner_text("#queries tbody tr >> nth=0").startswith("q050")
+    page.click("[data-key=order] button")
+    page.wait_for_selector("[data-key=order][aria-sort=descending]")
+    assert page.inner_text("#queries tbody tr >> nth=0").startswith("q119")
+    page.select_option("select[data-slice=half]", label="first")
+    page.wait_for_selector("#count:has-text('60 of 120 samples')")
+    page.select_option("#filter", "any")
+    page.wait_for_selector("#count:has-text('60 of 120 samples')")
+
+
+def test_content_from_data_is_inert(page: Any, served: Served) -> None:
+    texts = [HOSTILE, "[a](javascript:alert(1)) ![b](//evil)", "a\u202eb\x1b[2J", "{{ 7 * 7 }}"]
+    samples = [
+        Sample(id=f"{at} {text}", query=text, system=text, timestamp=5.0, metadata={text: text})
+        for at, text in enumerate(texts)
+    ]
+    report = report_of(served, samples, metrics=["answer_words"], slice_by=[HOSTILE])
+    page.goto(f"/reports/{report}")
+    page.wait_for_selector("#queries tbody tr")
+    for at in range(len(texts)):
+        page.click(f".expand >> nth={at}")
+    page.wait_for_selector(".opened-row")
+    page.goto(f"/reports/{report}/samples/0")
+    page.wait_for_selector("#sample .block")
+    assert page.evaluate("document.querySelectorAll('script:not([src]):not([type])').length") == 0
+
+
+def test_pages_fit_a_phone(chromium: Any, served: Served) -> None:
+    samples = [Sample(id="q" * 80, query="a long query " * 30, timestamp=5.0)]
+    report = report_of(served, samples, metrics=["answer_words"])
+    phone = chromium.new_page(
+        viewport={"width": 400, "height": 800}, base_url=served.url, color_scheme="dark"
+    )
+    for path in ("/", f"/reports/{report}", f"/reports/{report}/samples/0"):
+        phone.goto(path)
+        wide = phone.evaluate("document.documentElement.scrollWidth")
+        assert wide <= 400, path
+    phone.close()
+
+
+def test_who_has_no_token_is_asked_for_one(chromium: Any, tmp_path: Path) -> None:
+    with_tokens = Served(tmp_path)
+    _, value = create_token(with_tokens.store, "reader", "read", None)
+    page = chromium.new_page(base_url=with_tokens.url)
+    try:
+        page.goto("/")
+        assert page.url.endswith("/login?then=/")
+        page.fill("[name=token]", "wrong")
+        page.click("text=Go on")
+        page.wait_for_selector("[role=alert]:has-text('not valid')")
+        page.fill("[name=token]", value)
+        page.click("text=Go on")
+        page.wait_for_selector("h1:has-text('Projects')")
+        assert page.locator("text=New project").count() == 0
+        (cookie,) = page.context.cookies()
+        assert cookie["httpOnly"]
+        assert cookie["sameSite"] == "Strict"
+    finally:
+        page.close()
+        with_tokens.close()
