@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from ragassay.client.client_requests import Call, several, shaped
 from ragassay.client.shapes import (
@@ -25,7 +25,12 @@ Time = float | str
 
 
 def create_project(name: str, description: str = "") -> Call[Project]:
-    """Makes a project."""
+    """Makes a project.
+
+    Args:
+        name: not that of another project.
+        description: for people.
+    """
     body = {"name": name, "description": description}
     return Call("POST", "/projects", shaped(Project), body)
 
@@ -36,7 +41,13 @@ def list_projects() -> Call[list[Project]]:
 
 
 def create_task(project_id: str, name: str, options: Mapping[str, Any]) -> Call[Task]:
-    """Makes a task."""
+    """Makes a task.
+
+    Args:
+        project_id: of the project.
+        name: not that of another task of the project.
+        options: of the task.
+    """
     body = {"name": name, "options": dict(options)}
     return Call("POST", f"/projects/{_part(project_id)}/tasks", shaped(Task), body)
 
@@ -47,13 +58,23 @@ def list_tasks(project_id: str) -> Call[list[Task]]:
 
 
 def log(task_id: str, records: Sequence[Mapping[str, Any]]) -> Call[Ingested]:
-    """Stores records."""
+    """Stores records.
+
+    Args:
+        task_id: of the task.
+        records: at most 10,000.
+    """
     body = {"records": [dict(one) for one in records]}
     return Call("POST", f"/tasks/{_part(task_id)}/records", shaped(Ingested), body)
 
 
 def upload_file(task_id: str, path: str | Path) -> Call[Upload]:
-    """Sends a file."""
+    """Sends a file.
+
+    Args:
+        task_id: of the task.
+        path: of the file.
+    """
     where, name = f"/tasks/{_part(task_id)}/uploads", Path(path).name
     return Call("POST", where, shaped(Upload), query={"file_name": name}, file=Path(path))
 
@@ -61,7 +82,13 @@ def upload_file(task_id: str, path: str | Path) -> Call[Upload]:
 def preview_upload(
     upload_id: str, columns: Mapping[str, str] | None, format_name: str | None
 ) -> Call[FilePreview]:
-    """Looks at the beginning of a file."""
+    """Looks at the beginning of a file.
+
+    Args:
+        upload_id: of the file.
+        columns: field -> column.
+        format_name: of the file; found out where ``None``.
+    """
     body = {"columns": dict(columns or {}), "format": format_name}
     return Call("POST", f"/uploads/{_part(upload_id)}/preview", shaped(FilePreview), body)
 
@@ -72,7 +99,14 @@ def import_upload(
     format_name: str | None,
     received_as_time: bool,
 ) -> Call[Ingested]:
-    """Stores the records of a file."""
+    """Stores the records of a file.
+
+    Args:
+        upload_id: of the file.
+        columns: field -> column.
+        format_name: of the file; found out where ``None``.
+        received_as_time: a record without a time gets that of the import.
+    """
     body = {
         "columns": dict(columns or {}),
         "format": format_name,
@@ -89,7 +123,13 @@ def delete_upload(upload_id: str) -> Call[None]:
 def preview_report(
     task_id: str, start: Time, end: Time, options: Mapping[str, Any]
 ) -> Call[ReportPreview]:
-    """Says what a report would hold and cost."""
+    """Says what a report would hold and cost.
+
+    Args:
+        task_id: of the task.
+        start, end: the interval.
+        options: of the run.
+    """
     body = {"from_timestamp": start, "to_timestamp": end, "options": dict(options)}
     where = f"/tasks/{_part(task_id)}/reports/preview"
     return Call("POST", where, shaped(ReportPreview), body)
@@ -98,7 +138,14 @@ def preview_report(
 def create_report(
     task_id: str, name: str, start: Time, end: Time, options: Mapping[str, Any]
 ) -> Call[Started]:
-    """Asks for a report."""
+    """Asks for a report.
+
+    Args:
+        task_id: of the task.
+        name: for people.
+        start, end: the interval.
+        options: of the run.
+    """
     body = {
         "name": name,
         "from_timestamp": start,
@@ -148,9 +195,48 @@ def run_of(report_id: str) -> str:
     return f"/reports/{_part(report_id)}/run"
 
 
-def workbook_of(report_id: str) -> str:
-    """The path of a report as an Excel workbook."""
-    return f"/reports/{_part(report_id)}/workbook"
+def file_of(report_id: str, form: str) -> str:
+    """The path of a report as a file.
+
+    Args:
+        report_id: of the report.
+        form: of the file.
+    """
+    return f"/reports/{_part(report_id)}/files/{_part(form)}"
+
+
+def comparison_of(new_id: str, old_id: str, form: str, options: Mapping[str, bool]) -> str:
+    """The path of a comparison.
+
+    Args:
+        new_id, old_id: of the reports.
+        form: of the file.
+        options: force, trust_offline.
+    """
+    query = {"new": new_id, "old": old_id, "form": form, **options}
+    return f"/comparisons?{urlencode(query)}"
+
+
+def compare_reports(new_id: str, old_id: str, options: Mapping[str, bool]) -> Call[dict[str, Any]]:
+    """Compares two reports.
+
+    Args:
+        new_id, old_id: of the reports.
+        options: force, trust_offline.
+    """
+    return Call("GET", comparison_of(new_id, old_id, "json", options), dict)
+
+
+def upload_run(task_id: str, name: str, archive: Path) -> Call[Report]:
+    """Sends a run folder as an archive.
+
+    Args:
+        task_id: of the task.
+        name: of the report, for people.
+        archive: a zip, a tar or a tar.gz.
+    """
+    where = f"/tasks/{_part(task_id)}/runs"
+    return Call("POST", where, shaped(Report), query={"name": name}, file=archive)
 
 
 def _deletion(path: str) -> Call[None]:

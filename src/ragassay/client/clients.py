@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import io
+import tempfile
 import time
 import zipfile
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -240,6 +242,50 @@ class Client:
         """
         return _unpacked(self._bytes(calls.run_of(report_id)), folder)
 
+    def upload_run(self, task_id: str, name: str, run: str | Path) -> Report:
+        """Makes a report of a run folder that `ragassay run -o` made.
+
+        Args:
+            task_id: of the task.
+            name: of the report, for people.
+            run: the folder, or a zip, a tar or a tar.gz of it.
+        """
+        with _packed(run) as archive:
+            return self._do(calls.upload_run(task_id, name, archive))
+
+    def download_report(self, report_id: str, form: str, path: str | Path) -> Path:
+        """Downloads a report as a file.
+
+        Args:
+            report_id: of the report.
+            form: html, markdown, csv, long-csv, jsonl, parquet, xlsx, png, svg ...
+            path: of the file to write.
+        """
+        return _saved(self._bytes(calls.file_of(report_id, form)), path)
+
+    def compare_reports(self, new_id: str, old_id: str, **options: bool) -> dict[str, Any]:
+        """Compares two reports, query by query; what `ragassay compare --json` prints of them.
+
+        Args:
+            new_id: of the report.
+            old_id: of the baseline's report.
+            options: ``force``: although metrics or queries differ; ``trust_offline``: with
+                verdicts on what was judged offline.
+        """
+        return self._do(calls.compare_reports(new_id, old_id, options))
+
+    def download_comparison(
+        self, new_id: str, old_id: str, form: str, path: str | Path, **options: bool
+    ) -> Path:
+        """Downloads a comparison of two reports as a file.
+
+        Args:
+            new_id, old_id, options: as of `compare_reports`.
+            form: html, markdown or json.
+            path: of the file to write.
+        """
+        return _saved(self._bytes(calls.comparison_of(new_id, old_id, form, options)), path)
+
     def compute_rag_evaluation_report(
         self, task_id: str, report_name: str, from_timestamp: Time, to_timestamp: Time
     ) -> str:
@@ -266,13 +312,13 @@ class Client:
             folder: made where it is missing.
             file_name: ``.xlsx`` is added where it is not there.
         """
-        return _saved(self._bytes(calls.workbook_of(report_id)), folder, file_name)
+        return _saved(
+            self._bytes(calls.file_of(report_id, "xlsx")), Path(folder) / _xlsx(file_name)
+        )
 
     def _do(self, call: Call[T]) -> T:
         try:
-            answer = self._http.request(
-                call.method, call.path, params=dict(call.query or {}), **_body(call)
-            )
+            answer = self._http.request(call.method, call.path, params=call.query, **_body(call))
         except httpx2.HTTPError as error:
             raise _unreached(self._http.base_url, error) from error
         return call.read(_json(answer))
@@ -422,6 +468,25 @@ class AsyncClient:
         """See `Client.download_run`."""
         return _unpacked(await self._bytes(calls.run_of(report_id)), folder)
 
+    async def upload_run(self, task_id: str, name: str, run: str | Path) -> Report:
+        """See `Client.upload_run`."""
+        with _packed(run) as archive:
+            return await self._do(calls.upload_run(task_id, name, archive))
+
+    async def download_report(self, report_id: str, form: str, path: str | Path) -> Path:
+        """See `Client.download_report`."""
+        return _saved(await self._bytes(calls.file_of(report_id, form)), path)
+
+    async def compare_reports(self, new_id: str, old_id: str, **options: bool) -> dict[str, Any]:
+        """See `Client.compare_reports`."""
+        return await self._do(calls.compare_reports(new_id, old_id, options))
+
+    async def download_comparison(
+        self, new_id: str, old_id: str, form: str, path: str | Path, **options: bool
+    ) -> Path:
+        """See `Client.download_comparison`."""
+        return _saved(await self._bytes(calls.comparison_of(new_id, old_id, form, options)), path)
+
     async def compute_rag_evaluation_report(
         self, task_id: str, report_name: str, from_timestamp: Time, to_timestamp: Time
     ) -> str:
@@ -437,12 +502,14 @@ class AsyncClient:
         self, report_id: str, folder: str | Path, file_name: str
     ) -> Path:
         """See `Client.export_rag_evaluation_report`."""
-        return _saved(await self._bytes(calls.workbook_of(report_id)), folder, file_name)
+        return _saved(
+            await self._bytes(calls.file_of(report_id, "xlsx")), Path(folder) / _xlsx(file_name)
+        )
 
     async def _do(self, call: Call[T]) -> T:
         try:
             answer = await self._http.request(
-                call.method, call.path, params=dict(call.query or {}), **_async_body(call)
+                call.method, call.path, params=call.query, **_async_body(call)
             )
         except httpx2.HTTPError as error:
             raise _unreached(self._http.base_url, error) from error
@@ -508,8 +575,28 @@ def _unpacked(archive: bytes, folder: str | Path) -> Path:
     return target
 
 
-def _saved(content: bytes, folder: str | Path, file_name: str) -> Path:
-    target = Path(folder) / (file_name if file_name.endswith(".xlsx") else f"{file_name}.xlsx")
+def _xlsx(file_name: str) -> str:
+    return file_name if file_name.endswith(".xlsx") else f"{file_name}.xlsx"
+
+
+def _saved(content: bytes, path: str | Path) -> Path:
+    target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_bytes(content)
     return target
+
+
+@contextmanager
+def _packed(run: str | Path) -> Iterator[Path]:
+    """An archive of a run folder, or the archive that was named."""
+    path = Path(run)
+    if not path.is_dir():
+        yield path
+        return
+    with tempfile.TemporaryDirectory() as name:
+        archive = Path(name) / "run.zip"
+        with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as target:
+            for one in sorted(path.rglob("*")):
+                if one.is_file():
+                    target.write(one, one.relative_to(path).as_posix())
+        yield archive

@@ -2,37 +2,41 @@
 
 from __future__ import annotations
 
-import tempfile
 from datetime import datetime
-from pathlib import Path
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from ragassay.engine.results import open_run
-from ragassay.reports.tables import write_workbook
 from ragassay.service.api.problems import documented
 from ragassay.service.api.route_parts import (
+    BINARY,
     READS,
     WRITES,
     Allowed,
     InStore,
     Name,
+    SentFile,
     task_for,
     task_of_report,
 )
 from ragassay.service.store import (
+    MEDIA_TYPES,
+    ComparisonForm,
     Job,
     Report,
+    ReportForm,
     ReportPreview,
+    WrittenFile,
     create_report,
     delete_report,
     get_report,
+    keep_uploaded_run,
     list_reports,
     preview_report,
     run_archive,
-    unpack_folder,
+    write_report,
+    write_report_comparison,
 )
 from ragassay.service.worker import WorkerOptions
 
@@ -155,26 +159,56 @@ def get_run(report_id: str, store: InStore, access: Allowed) -> Response:
     return Response(run_archive(store, report_id), 200, headers, "application/zip")
 
 
-WORKBOOK = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
-
-
-@router.get(
-    "/reports/{report_id}/workbook",
-    response_class=Response,
-    responses={
-        200: {"description": "an Excel workbook", "content": {WORKBOOK: {}}},
-        **READS,
-        **documented(409),
+FILES: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "the file",
+        "content": {kind: {} for kind in dict.fromkeys(MEDIA_TYPES.values())},
     },
-)
-def get_workbook(report_id: str, store: InStore, access: Allowed) -> Response:
-    """A report as an Excel workbook."""
+    **READS,
+    **documented(409),
+}
+
+
+@router.get("/reports/{report_id}/files/{form}", response_class=Response, responses=FILES)
+def get_file(report_id: str, form: ReportForm, store: InStore, access: Allowed) -> Response:
+    """A report as a file, as `ragassay report --format` writes it."""
     task_of_report(store, access, "read", report_id)
-    archive = run_archive(store, report_id)
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        unpack_folder(archive, folder / "run")
-        write_workbook(open_run(folder / "run"), folder / "report.xlsx")
-        content = (folder / "report.xlsx").read_bytes()
-    headers = {"Content-Disposition": f'attachment; filename="report-{report_id}.xlsx"'}
-    return Response(content, 200, headers, WORKBOOK)
+    return _download(write_report(store, report_id, form))
+
+
+@router.post("/tasks/{task_id}/runs", status_code=201, responses=WRITES, openapi_extra=BINARY)
+def post_run(
+    task_id: str,
+    name: Annotated[Name, Query(description="of the report, for people")],
+    store: InStore,
+    access: Allowed,
+    file: SentFile,
+) -> Report:
+    """Makes a report of a run folder that was made elsewhere (`ragassay run -o`): a zip, a tar or
+    a tar.gz of it, without links and with paths within the folder only."""
+    task_for(store, access, "write", task_id)
+    return keep_uploaded_run(store, task_id, name, file)
+
+
+@router.get("/comparisons", response_class=Response, responses=FILES)
+def get_comparison(
+    store: InStore,
+    access: Allowed,
+    new: Annotated[str, Query(max_length=100, description="id of a report")],
+    old: Annotated[str, Query(max_length=100, description="id of the baseline's report")],
+    form: ComparisonForm = "json",
+    force: bool = False,
+    trust_offline: bool = False,
+) -> Response:
+    """Whether a report is better than another, query by query, as `ragassay compare` says it: by
+    metric the difference, its interval, p-values and the verdict."""
+    for key in (new, old):
+        task_of_report(store, access, "read", key)
+    return _download(
+        write_report_comparison(store, new, old, form, force=force, trust_offline=trust_offline)
+    )
+
+
+def _download(file: WrittenFile) -> Response:
+    headers = {"Content-Disposition": f'attachment; filename="{file.name}"'}
+    return Response(file.content, 200, headers, file.media_type)

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import secrets
-import tempfile
 import time
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 from fastapi import APIRouter, Form, Request, Response, UploadFile
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict
 
-from ragassay.engine.results import open_run
 from ragassay.errors import UsageError
-from ragassay.reports.tables import write_workbook
 from ragassay.service.api import Allowed, InStore, task_for, task_of_report
 from ragassay.service.mlcube_wire.wire_data import TEMPLATE, read_table, samples_of
 from ragassay.service.mlcube_wire.wire_errors import WireRoute, wire_error
@@ -44,9 +40,8 @@ from ragassay.service.store import (
     list_projects,
     list_reports,
     list_tasks,
-    run_archive,
-    unpack_folder,
     upload_on_disk,
+    write_report,
 )
 
 router = APIRouter(prefix="/sdk/v1", route_class=WireRoute, include_in_schema=False)
@@ -368,11 +363,7 @@ def get_evaluations(task_id: str, store: InStore, access: Allowed) -> list[dict[
 def get_export(report_id: str, store: InStore, access: Allowed) -> Response:
     """A report as an Excel workbook."""
     task_of_report(store, access, "read", report_id)
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        unpack_folder(run_archive(store, report_id), folder / "run")
-        write_workbook(open_run(folder / "run"), folder / "report.xlsx")
-        content = (folder / "report.xlsx").read_bytes()
+    content = write_report(store, report_id, "xlsx").content
     return Response(content, media_type="application/octet-stream")
 
 

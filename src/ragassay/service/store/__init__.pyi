@@ -48,6 +48,17 @@ from .records import (
     read_versions as read_versions,
     time_span as time_span,
 )
+from .report_files import (
+    MEDIA_TYPES as MEDIA_TYPES,
+    ComparisonForm as ComparisonForm,
+    ReportForm as ReportForm,
+    WrittenFile as WrittenFile,
+    compare_reports as compare_reports,
+    keep_uploaded_run as keep_uploaded_run,
+    opened_report as opened_report,
+    write_report as write_report,
+    write_report_comparison as write_report_comparison,
+)
 from .report_preview import ReportPreview as ReportPreview, preview_report as preview_report
 from .reports import (
     DEFAULT_SUITE as DEFAULT_SUITE,
@@ -57,10 +68,14 @@ from .reports import (
     get_report as get_report,
     keep_run as keep_run,
     list_reports as list_reports,
-    packed_folder as packed_folder,
     report_options as report_options,
     run_archive as run_archive,
     run_options as run_options,
+)
+from .run_archives import (
+    headline_of as headline_of,
+    opened_archive as opened_archive,
+    packed_folder as packed_folder,
     unpack_folder as unpack_folder,
 )
 from .store_errors import Conflict as Conflict, NotThere as NotThere

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import io
 import math
 import time
-import zipfile
-from collections.abc import Iterable, Mapping
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic import BaseModel, Field
@@ -30,10 +27,6 @@ _OF_THE_TASK = frozenset(
     | {"format", "key_variable", "retry_failed"}
 )
 """Options of a run that a report does not take: the task says them, or they are the server's."""
-
-MOST_BYTES = 2 * 1024**3
-MOST_FILES = 10_000
-"""Of a run folder that is uploaded, unpacked."""
 
 
 class Report(BaseModel):
@@ -175,63 +168,6 @@ def run_archive(store: Store, key: str) -> bytes:
     return bytes(found)
 
 
-def packed_folder(folder: Path, names: Iterable[str]) -> bytes:
-    """A zip of a folder's files.
-
-    Args:
-        folder: of a run.
-        names: paths within it.
-    """
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=5) as archive:
-        for name in sorted(names):
-            archive.write(folder / name, name)
-    return stream.getvalue()
-
-
-def unpack_folder(archive: bytes, folder: Path) -> None:
-    """Unpacks the zip of a run folder.
-
-    Raises:
-        UsageError: it is no zip, holds links or paths that lead out of the folder, or is too large.
-    """
-    try:
-        with zipfile.ZipFile(io.BytesIO(archive)) as source:
-            members = source.infolist()
-            if len(members) > MOST_FILES or sum(one.file_size for one in members) > MOST_BYTES:
-                raise UsageError(
-                    f"The archive is too large: a run folder has at most {MOST_FILES:,} files and "
-                    f"{MOST_BYTES // 1024**3} GB."
-                )
-            for one in members:
-                path = (folder / one.filename).resolve()
-                is_link = (one.external_attr >> 16) & 0o170000 == 0o120000
-                if is_link or not path.is_relative_to(folder.resolve()):
-                    raise UsageError(f"The archive holds {one.filename!r}, which is no file of it.")
-            left = MOST_BYTES
-            for one in members:
-                left -= _unpack(source, one, folder, left)
-    except (zipfile.BadZipFile, EOFError, NotImplementedError) as error:
-        raise UsageError(f"This is no zip of a run folder: {error}.") from error
-
-
-def _unpack(source: zipfile.ZipFile, member: zipfile.ZipInfo, folder: Path, left: int) -> int:
-    """Unpacks a file; its size, which an archive may state wrongly."""
-    target = folder / member.filename
-    if member.is_dir():
-        target.mkdir(parents=True, exist_ok=True)
-        return 0
-    target.parent.mkdir(parents=True, exist_ok=True)
-    size = 0
-    with source.open(member) as stream, target.open("wb") as out:
-        while piece := stream.read(1 << 20):
-            size += len(piece)
-            if size > left:
-                raise UsageError("The archive is too large when unpacked.")
-            out.write(piece)
-    return size
-
-
 def count_reports(store: Store, task_id: str) -> int:
     """How many reports a task has."""
     chosen = select(func.count()).select_from(reports).where(reports.c.task_id == task_id)
@@ -252,7 +188,12 @@ def checked_interval(start: float, end: float) -> None:
 
 
 def run_options(task: Task, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of the run that makes a report: its own before those of its task."""
+    """The options of the run that makes a report: its own before those of its task.
+
+    Args:
+        task: that it belongs to.
+        options: of the report.
+    """
     own = {"judge": list(task.options.judge), "budget": task.options.budget}
     return {name: value for name, value in {**own, **options}.items() if value not in (None, [])}
 

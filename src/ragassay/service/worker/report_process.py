@@ -19,6 +19,7 @@ from typing import Any
 from ragassay.engine.config import make_config
 from ragassay.engine.run import Job, prepare
 from ragassay.errors import RagassayError
+from ragassay.service.store import headline_of
 
 SECONDS = 1.0
 """Between two lines about how far it is."""
@@ -37,17 +38,7 @@ def main() -> int:
     except RagassayError as error:
         _tell(error=str(error))
         return 2
-    metrics = result.summary.metrics
-    _tell(
-        headline={
-            name: {
-                "mean": one.mean, "low": one.low, "high": one.high,
-                "n_scored": one.n_scored, "n_total": one.n_total,
-            }
-            for name, one in metrics.items()
-        },
-        warnings=list(result.summary.warnings),
-    )  # fmt: skip
+    _tell(headline=headline_of(result.summary), warnings=list(result.summary.warnings))
     return 0
 
 

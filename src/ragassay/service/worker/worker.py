@@ -172,8 +172,7 @@ class _ReportJob:
             problem = str(ended.get("error") or "The process that computed it died (memory?).")
             # The paths are the server's, and say nothing to a client.
             raise RagassayError(problem.replace(str(data), "the records"))
-        names = [str(path.relative_to(output)) for path in output.rglob("*") if path.is_file()]
-        return packed_folder(output, names), ended["headline"]
+        return packed_folder(output), ended["headline"]
 
     def _alive(self, samples: Iterable[Sample]) -> Iterator[Sample]:
         """The samples, with a sign of life now and then: there may be many."""

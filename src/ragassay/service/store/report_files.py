@@ -1,0 +1,164 @@
+"""Finished reports as what the command line makes of a run folder: opened, written, compared."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Literal
+
+from sqlalchemy import insert
+
+from ragassay.engine.comparison import compare
+from ragassay.engine.results import Comparison, Result
+from ragassay.reports import folder as folder_reports, write_comparison
+from ragassay.service.store.database import Store, new_id
+from ragassay.service.store.projects import get_task
+from ragassay.service.store.reports import Report, get_report, keep_run, run_archive
+from ragassay.service.store.run_archives import headline_of, opened_archive, packed_folder
+from ragassay.service.store.schema import reports
+
+ReportForm = Literal[
+    "html", "markdown", "csv", "long-csv", "jsonl", "parquet", "xlsx", "png", "svg",
+    "distributions", "ragreport", "trecrag",
+]  # fmt: skip
+"""What a report is written as, by the names of `ragassay report --format`."""
+
+ComparisonForm = Literal["json", "html", "markdown"]
+
+MEDIA_TYPES = {
+    ".html": "text/html",
+    ".md": "text/markdown",
+    ".csv": "text/csv",
+    ".json": "application/json",
+    ".jsonl": "application/jsonl",
+    ".parquet": "application/vnd.apache.parquet",
+    ".xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    ".png": "image/png",
+    ".svg": "image/svg+xml",
+}
+
+
+@dataclass(frozen=True)
+class WrittenFile:
+    """A file to be downloaded.
+
+    Attributes:
+        name: of ours, with its ending.
+        content: bytes.
+    """
+
+    name: str
+    content: bytes
+
+    @property
+    def media_type(self) -> str:
+        """By its ending."""
+        return MEDIA_TYPES[Path(self.name).suffix]
+
+
+def keep_uploaded_run(store: Store, task_id: str, name: str, archive: IO[bytes]) -> Report:
+    """Makes a report of a run folder that was made elsewhere.
+
+    Args:
+        store: where.
+        task_id: of the task.
+        name: for people.
+        archive: see `opened_archive`.
+
+    Raises:
+        NotThere: there is no such task.
+        UsageError: the archive holds links or paths that lead out, or is too large.
+        InputError: it holds no run folder, or a damaged one.
+    """
+    get_task(store, task_id)
+    with opened_archive(archive) as result:
+        assert result.folder is not None
+        content, headline = packed_folder(result.folder), headline_of(result.summary)
+    key = new_id()
+    with store.writing() as connection:
+        connection.execute(
+            insert(reports).values(
+                id=key, task_id=task_id, name=name, options={}, created=time.time()
+            )
+        )
+        keep_run(connection, key, content, headline)
+    return get_report(store, key)
+
+
+@contextmanager
+def opened_report(store: Store, key: str) -> Iterator[Result]:
+    """The result of a finished report, until the block ends.
+
+    Raises:
+        NotThere: there is no such report.
+        Conflict: it is not finished.
+    """
+    name = get_report(store, key).name
+    with opened_archive(run_archive(store, key), name) as result:
+        yield result
+
+
+def write_report(store: Store, key: str, form: ReportForm) -> WrittenFile:
+    """A finished report as a file, as `ragassay report` writes it.
+
+    Args:
+        store: where.
+        key: of the report.
+        form: of the file.
+
+    Raises:
+        NotThere: there is no such report.
+        Conflict: it is not finished.
+        UsageError: it cannot be written so: its suite was not run.
+    """
+    with opened_report(store, key) as result, tempfile.TemporaryDirectory() as name:
+        path = folder_reports.write_reports(result, Path(name), [form])[form]
+        return WrittenFile(f"report-{key}{path.suffix}", path.read_bytes())
+
+
+def compare_reports(
+    store: Store, new: str, old: str, *, force: bool = False, trust_offline: bool = False
+) -> Comparison:
+    """Whether a report is better than another, query by query, as `ragassay compare` says it.
+
+    Args:
+        store: where.
+        new, old: of the reports; the second is the baseline.
+        force: compare although metrics or queries differ.
+        trust_offline: give verdicts on what was judged offline.
+
+    Raises:
+        NotThere: there is no such report.
+        Conflict: one is not finished.
+        UsageError: they cannot be compared, and why.
+    """
+    with opened_report(store, new) as first, opened_report(store, old) as second:
+        return compare(first, second, force=force, trust_offline=trust_offline)
+
+
+def write_report_comparison(
+    store: Store,
+    new: str,
+    old: str,
+    form: ComparisonForm,
+    *,
+    force: bool = False,
+    trust_offline: bool = False,
+) -> WrittenFile:
+    """A comparison of two reports as a file, as `ragassay compare -o` writes it; see
+    `compare_reports`.
+    """
+    suffix = {"json": ".json", "html": ".html", "markdown": ".md"}[form]
+    with (
+        opened_report(store, new) as first,
+        opened_report(store, old) as second,
+        tempfile.TemporaryDirectory() as name,
+    ):
+        comparison = compare(first, second, force=force, trust_offline=trust_offline)
+        path = Path(name) / f"comparison{suffix}"
+        write_comparison(comparison, first, second, path)
+        return WrittenFile(path.name, path.read_bytes())

@@ -1,0 +1,197 @@
+"""Run folders in archives: packed, unpacked, and checked where others made them."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import re
+import tarfile
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path, PurePosixPath
+from typing import IO, Any, cast
+
+from ragassay.engine.results import SUMMARY, Result, Summary, open_run
+from ragassay.errors import InputError, UsageError
+
+MOST_BYTES = 2 * 1024**3
+MOST_FILES = 10_000
+"""Of an archive, unpacked."""
+
+_PIECE = 1 << 20
+_MOST_HEADER = 1 << 24
+"""Bytes that one read of an archive may ask for."""
+
+
+def packed_folder(folder: Path) -> bytes:
+    """A zip of a folder's files."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=5) as archive:
+        for path in sorted(folder.rglob("*")):
+            if path.is_file():
+                archive.write(path, path.relative_to(folder).as_posix())
+    return stream.getvalue()
+
+
+def unpack_folder(archive: bytes | IO[bytes], folder: Path) -> None:
+    """Unpacks a zip, a tar or a tar.gz into a folder.
+
+    Raises:
+        UsageError: it is none, is damaged or too large, or holds links or paths that lead out of
+            the folder.
+    """
+    with ExitStack() as stack:
+        stream = io.BytesIO(archive) if isinstance(archive, bytes) else archive
+        start = stream.read(4)
+        stream.seek(0)
+        try:
+            if start[:2] == b"PK":
+                members = _zip_members(stack.enter_context(zipfile.ZipFile(stream)))
+            else:
+                if start[:2] == b"\x1f\x8b":
+                    stream = stack.enter_context(_unzipped(stream))
+                bounded = cast("IO[bytes]", _Bounded(stream))
+                members = _tar_members(
+                    stack.enter_context(tarfile.open(fileobj=bounded, mode="r:"))
+                )
+            left = MOST_BYTES
+            for number, (name, content) in enumerate(members, 1):
+                if number > MOST_FILES:
+                    raise _too_large()
+                left -= _unpack(name, content, folder, left)
+        except (
+            *(zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, gzip.BadGzipFile),
+            *(NotImplementedError, RuntimeError, ValueError),  # encrypted, packed in another way
+        ) as error:
+            raise UsageError(f"This is no zip or tar of a run folder: {error}.") from error
+
+
+@contextmanager
+def opened_archive(archive: bytes | IO[bytes], name: str = "run") -> Iterator[Result]:
+    """The result that an archive of a run folder holds, until the block ends.
+
+    Args:
+        archive: a zip, a tar or a tar.gz of the folder, or of a folder that holds it alone.
+        name: that pages and comparisons show for the run; letters, digits and blanks of it count.
+
+    Raises:
+        UsageError: see `unpack_folder`.
+        InputError: it holds no run folder, or a damaged one.
+    """
+    with tempfile.TemporaryDirectory(prefix="ragassay-run-") as outer:
+        # A run is called by its folder.
+        shown = re.sub(r"[^\w ()-]", "_", name)[:60].strip()
+        folder = Path(outer) / (shown or "run")
+        folder.mkdir()
+        unpack_folder(archive, folder)
+        within = [path.parent for path in folder.glob(f"*/{SUMMARY}")]
+        base = within[0] if len(within) == 1 and not (folder / SUMMARY).exists() else folder
+        try:
+            result = open_run(base)
+        except InputError as error:
+            place = Path(str(error.path)).relative_to(base) if error.path else Path()
+            where = "the archive" if place == Path() else str(place)
+            problem = error.problem.replace(str(base), "the archive")
+            raise InputError(
+                problem, path=where, line=error.line, field=error.field, hint=error.hint
+            ) from error
+        yield result
+
+
+def headline_of(summary: Summary) -> dict[str, Any]:
+    """What lists of reports show of a summary: by metric its mean, interval and numbers."""
+    return {
+        name: {
+            "mean": one.mean,
+            "low": one.low,
+            "high": one.high,
+            "n_scored": one.n_scored,
+            "n_total": one.n_total,
+        }
+        for name, one in summary.metrics.items()
+    }
+
+
+_Members = Iterator[tuple[str, Callable[[], IO[bytes]]]]
+"""Name and content of each file."""
+
+
+def _zip_members(archive: zipfile.ZipFile) -> _Members:
+    for one in archive.infolist():
+        if (one.external_attr >> 16) & 0o170000 == 0o120000:
+            raise _refused(one.filename)
+        if not one.is_dir():
+            yield one.filename, lambda one=one: archive.open(one)  # type: ignore[misc]
+
+
+def _tar_members(archive: tarfile.TarFile) -> _Members:
+    total = 0
+    for one in archive:
+        if not (one.isreg() or one.isdir()):
+            raise _refused(one.name)
+        total += one.size
+        if total > MOST_BYTES:
+            raise _too_large()
+        if one.isreg():
+            yield one.name, lambda one=one: cast("IO[bytes]", archive.extractfile(one))  # type: ignore[misc]
+
+
+def _unpack(name: str, content: Callable[[], IO[bytes]], folder: Path, left: int) -> int:
+    """Unpacks a file; its size, which an archive may state wrongly."""
+    path = PurePosixPath(name)
+    target = folder / path
+    if ".." in path.parts or not target.resolve().is_relative_to(folder.resolve()):
+        raise _refused(name)
+    size = 0
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        out = target.open("xb")
+    except (FileExistsError, NotADirectoryError, IsADirectoryError) as error:
+        raise UsageError(f"The archive holds {name!r} twice.") from error
+    with out, content() as stream:
+        while piece := stream.read(_PIECE):
+            size += len(piece)
+            if size > left:
+                raise _too_large()
+            out.write(piece)
+    return size
+
+
+@contextmanager
+def _unzipped(stream: IO[bytes]) -> Iterator[IO[bytes]]:
+    with gzip.GzipFile(fileobj=stream) as source, tempfile.TemporaryFile() as out:
+        size = 0
+        while piece := source.read(_PIECE):
+            size += len(piece)
+            if size > MOST_BYTES:
+                raise _too_large()
+            out.write(piece)
+        out.seek(0)
+        yield out
+
+
+class _Bounded:
+    """A file of which nobody reads much at once: the headers of a tar may be of any size."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self.seek, self.tell = stream.seek, stream.tell
+
+    def read(self, size: int = -1) -> bytes:
+        if not 0 <= size <= _MOST_HEADER:
+            raise _too_large()
+        return self._stream.read(size)
+
+
+def _refused(name: str) -> UsageError:
+    return UsageError(f"The archive holds {name!r}, which is no file of a run folder.")
+
+
+def _too_large() -> UsageError:
+    return UsageError(
+        f"The archive is too large: a run folder has at most {MOST_FILES:,} files and "
+        f"{MOST_BYTES // 1024**3} GB."
+    )
