@@ -16,7 +16,7 @@ pytest.importorskip("fastapi", reason="needs the extra 'service'")
 uvicorn = pytest.importorskip("uvicorn", reason="needs the extra 'service'")
 
 from ragassay.examples import path_of
-from ragassay.samples import Sample
+from ragassay.samples import Answer, Sample
 from ragassay.service import ServiceOptions, create_app
 from ragassay.service.store import (
     Store,
@@ -26,8 +26,9 @@ from ragassay.service.store import (
     create_report,
     create_task,
     create_token,
+    get_report,
 )
-from ragassay.service.worker import Worker, WorkerOptions
+from ragassay.service.worker import WorkerOptions
 from reports_examples import HOSTILE
 
 pytestmark = pytest.mark.browser
@@ -95,7 +96,8 @@ def report_of(served: Served, samples: list[Sample], **options: Any) -> str:
     task = create_task(served.store, project.id, "task", TaskOptions())
     add_records(served.store, task.id, samples, received=10.0)
     report, _ = create_report(served.store, task.id, "report", 0.0, 20.0, options)
-    Worker(served.store, WorkerOptions(served.folder / "work")).run(until_idle=True)
+    while get_report(served.store, report.id).status != "completed":
+        time.sleep(0.05)
     return report.id
 
 
@@ -174,6 +176,21 @@ def test_rows_are_sorted_filtered_and_paged_by_the_server(page: Any, served: Ser
     page.wait_for_selector("#count:has-text('60 of 120 samples')")
     page.select_option("#filter", "any")
     page.wait_for_selector("#count:has-text('60 of 120 samples')")
+
+
+def test_two_reports_are_compared(page: Any, served: Served) -> None:
+    def samples(words: int) -> list[Sample]:
+        answers = (f"{'word ' * (words + at % 3)}" for at in range(30))
+        return [
+            Sample(id=f"q{at}", query=f"query {at}", answer=Answer(answer), timestamp=5.0)
+            for at, answer in enumerate(answers)
+        ]
+
+    new, old = (report_of(served, samples(n), metrics=["answer_words"]) for n in (5, 9))
+    page.goto(f"/compare?a={new}&b={old}")
+    page.wait_for_selector("#queries tbody tr")
+    assert page.locator("#waterfall svg").count() == 1
+    assert page.inner_text("#count") == "30 queries"
 
 
 def test_content_from_data_is_inert(page: Any, served: Served) -> None:

@@ -16,10 +16,18 @@ from fastapi.routing import APIRoute
 from fastapi.staticfiles import StaticFiles
 
 from ragassay import printable
+from ragassay.engine.comparison import compare
 from ragassay.engine.results import KeptVerdicts
 from ragassay.errors import RagassayError
 from ragassay.formats import from_records
-from ragassay.reports.html import ASSETS, Limits, details_of, environment, script_json
+from ragassay.reports.html import (
+    ASSETS,
+    Limits,
+    comparison_parts,
+    details_of,
+    environment,
+    script_json,
+)
 from ragassay.service.api import (
     SESSION,
     TITLES,
@@ -42,6 +50,7 @@ from ragassay.service.store import (
     list_projects,
     list_reports,
     list_tasks,
+    opened_report,
     read_page,
     read_versions,
     time_span,
@@ -260,6 +269,22 @@ def report_row(
         details=script_json(details),
         crumbs=[*_crumbs(store, task.project_id, task), (report.name, f"/reports/{report_id}")],
     )
+
+
+@router.get("/compare")
+def compare_page(
+    store: InStore,
+    access: Allowed,
+    a: Annotated[str, Query(max_length=100)],
+    b: Annotated[str, Query(max_length=100)],
+    force: bool = False,
+) -> Response:
+    """Whether report A is better than report B."""
+    tasks = [task_of_report(store, access, "read", key) for key in (a, b)]
+    with opened_report(store, a) as new, opened_report(store, b) as old:
+        parts = comparison_parts(compare(new, old, force=force), new, old)
+        crumbs = _crumbs(store, tasks[0].project_id, tasks[0])
+        return _page("comparison.html.j2", **parts, crumbs=crumbs)
 
 
 @router.get("/login")
