@@ -1,4 +1,5 @@
 from .app import ServiceOptions as ServiceOptions, create_app as create_app
+from .job_routes import job_events as job_events
 from .route_parts import (
     Allowed as Allowed,
     InStore as InStore,

@@ -14,6 +14,7 @@ from ragassay import __version__
 from ragassay.errors import UsageError
 from ragassay.service import mlcube_wire
 from ragassay.service.api import (
+    health_routes,
     job_routes,
     project_routes,
     record_routes,
@@ -85,7 +86,10 @@ def create_app(store: Store, options: ServiceOptions | None = None) -> FastAPI:
     app.state.store = store
     app.state.ledgers = chosen.ledgers or chosen.worker
     answer_with_problems(app)
-    for part in (project_routes, record_routes, upload_routes, report_routes, job_routes):
+    for part in (
+        *(project_routes, record_routes, upload_routes, report_routes, job_routes),
+        health_routes,
+    ):
         app.include_router(part.router, prefix=PREFIX)
     app.include_router(mlcube_wire.router)
     _document_problems(app)
