@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 pytest.importorskip("fastapi", reason="needs the extra 'service'")
-uvicorn = pytest.importorskip("uvicorn", reason="needs the extra 'service'")
+
+import uvicorn
 
 from ragassay.examples import path_of
 from ragassay.samples import Answer, Sample

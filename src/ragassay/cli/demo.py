@@ -12,13 +12,6 @@ from ragassay.cli import show
 from ragassay.cli.exits import OK
 from ragassay.cli.flags import Switch
 
-NEW, OLD = "hybrid", "keyword"
-METRICS = [
-    *("nDCG@10", "RR", "Recall@5", "P@5", "SpanHit@1", "SpanR@5", "CharIoU@5"),
-    *("contains_answer", "exact_match", "token_f1.f", "rougeL(tokens=unicode).f", "BLEU"),
-    *("citation.f1", "rl_f", "answerability_accuracy"),
-]
-
 
 def demo(
     *,
@@ -35,29 +28,30 @@ def demo(
         json: Print the comparison as JSON.
     """
     from ragassay.engine import compare, evaluate
-    from ragassay.examples import path_of
+    from ragassay.examples import METRICS, SYSTEMS, path_of
     from ragassay.reports import folder
     from ragassay.reports.html import pages
     from ragassay.reports.text import terminal
 
     out = show.console()
     results = {}
-    for name in (NEW, OLD):
+    for name in SYSTEMS:
         with show.progress(f"scoring {name}") as progress:
             results[name] = evaluate(path_of(name), METRICS, save=output / name, progress=progress)
         folder.write_reports(results[name])
-    comparison = compare(results[NEW], results[OLD])
+    new, old = (results[name] for name in SYSTEMS)
+    comparison = compare(new, old)
     page = output / "comparison.html"
     with show.status("writing the comparison"):
-        pages.write_comparison(comparison, results[NEW], results[OLD], page)
+        pages.write_comparison(comparison, new, old, page)
     if json:
         show.json(comparison.to_json())
         return OK
-    out.print(terminal.summary_table(results[NEW].summary))
+    out.print(terminal.summary_table(new.summary))
     out.print(terminal.comparison_table(comparison))
     out.print("Look at them:", style="bold")
-    for path in (page, *(output / name / "report.html" for name in (NEW, OLD))):
+    for path in (page, *(output / name / "report.html" for name in SYSTEMS)):
         out.print(f"  {path.resolve()}", soft_wrap=True, markup=False)
-    runs = shlex.join(str(output / name) for name in (NEW, OLD))
+    runs = shlex.join(str(output / name) for name in SYSTEMS)
     out.print(f"The same by hand:  ragassay compare {runs}", soft_wrap=True, markup=False)
     return OK

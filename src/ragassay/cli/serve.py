@@ -31,6 +31,7 @@ def serve(
     port: int = 8765,
     name: Annotated[list[str] | None, Parameter(negative=(), consume_multiple=False)] = None,
     no_worker: Switch = False,
+    sample: Switch = False,
 ) -> int:
     """Serve web pages and the REST interface, with a worker that computes reports.
 
@@ -40,6 +41,7 @@ def serve(
 
     ```sh
     ragassay serve
+    ragassay serve --sample
     ragassay serve data --port 9000
     ragassay serve --store postgresql://ragassay@db/ragassay --host 0.0.0.0 --name rag.example.org
     ```
@@ -51,12 +53,14 @@ def serve(
         port: Port to listen at.
         name: A name that the service is called by, as in https://NAME. Repeatable.
         no_worker: Compute no reports here: 'ragassay worker' does, elsewhere.
+        sample: Begin with a project of bundled data and two finished reports (once).
     """
     needs_service()
     import uvicorn
 
     from ragassay.service import ServiceOptions, create_app
-    from ragassay.service.worker import WorkerOptions
+    from ragassay.service.store import create_sample
+    from ragassay.service.worker import Worker, WorkerOptions
 
     opened, work = _opened(folder, store)
     options = ServiceOptions(
@@ -68,13 +72,19 @@ def serve(
     )
     app = create_app(opened, options)
     out = show.console()
+    if sample and create_sample(opened):
+        with show.status("computing the reports of the sample"):
+            Worker(opened, WorkerOptions(work)).run(until_idle=True)
     out.print(
         f"ragassay serves http://{host}:{port} from {opened.where}. Ctrl-C ends it.",
         soft_wrap=True,
         markup=False,
     )
     try:
-        uvicorn.run(app, host=host, port=port, log_level="warning", server_header=False)
+        uvicorn.run(
+            app, host=host, port=port, log_level="warning", server_header=False,
+            timeout_graceful_shutdown=5,  # streams of events may never end by themselves
+        )  # fmt: skip
     finally:
         opened.close()
     return OK

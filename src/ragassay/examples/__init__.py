@@ -11,8 +11,16 @@ from pathlib import Path
 from ragassay.errors import UsageError
 
 _TOWN = Path(__file__).parent / "town"
+SYSTEMS = ("hybrid", "keyword")
+"""The newer one, and its baseline."""
 NAMES = ("keyword", "hybrid", "queries")
 """The two systems' samples, and the queries alone."""
+METRICS = [
+    *("nDCG@10", "RR", "Recall@5", "P@5", "SpanHit@1", "SpanR@5", "CharIoU@5"),
+    *("contains_answer", "exact_match", "token_f1.f", "rougeL(tokens=unicode).f", "BLEU"),
+    *("citation.f1", "rl_f", "answerability_accuracy"),
+]
+"""What the systems are measured by."""
 
 
 def path_of(name: str) -> Path:

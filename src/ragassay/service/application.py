@@ -18,6 +18,7 @@ from ragassay.service.api import (
     Guard,
     Problem,
     answer_with_problems,
+    health_routes,
     is_loopback,
     job_routes,
     project_routes,
@@ -90,7 +91,10 @@ def create_app(store: Store, options: ServiceOptions | None = None) -> FastAPI:
     app.state.store = store
     app.state.ledgers = chosen.ledgers or chosen.worker
     answer_with_problems(app)
-    for part in (project_routes, record_routes, upload_routes, report_routes, job_routes):
+    for part in (
+        *(project_routes, record_routes, upload_routes, report_routes, job_routes),
+        health_routes,
+    ):
         app.include_router(part.router, prefix=PREFIX)
     app.include_router(mlcube_wire.router)
     if chosen.views is not None:

@@ -1,4 +1,5 @@
 from . import (
+    health_routes as health_routes,
     job_routes as job_routes,
     project_routes as project_routes,
     record_routes as record_routes,
@@ -12,6 +13,7 @@ from .access import (
     access_of as access_of,
     is_loopback as is_loopback,
 )
+from .job_routes import job_events as job_events
 from .paging import decoded as decoded, encoded as encoded
 from .problems import (
     TITLES as TITLES,

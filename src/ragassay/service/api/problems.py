@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 from collections.abc import Mapping
 from typing import Any
@@ -13,7 +14,7 @@ from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
 from ragassay.errors import InputError, RagassayError
-from ragassay.service.store import Conflict, NotThere
+from ragassay.service.store import Conflict, NotThere, StoreUnavailable
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -42,6 +43,12 @@ TITLES: Mapping[int, str] = {
     500: "A defect of the service",
     503: "The store cannot be used",
 }
+
+DEFECT = "The service has a defect; its log says more."
+UNAVAILABLE = "The store cannot be used now; the log of the service says why. Try again later."
+
+_DISK = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES}
+"""What a disk says that is full, limited or read-only."""
 
 
 def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
@@ -90,6 +97,19 @@ def answer_with_problems(app: FastAPI) -> None:
     def conflict(request: Request, error: Conflict) -> JSONResponse:
         return problem(409, str(error))
 
+    @app.exception_handler(StoreUnavailable)
+    def unavailable(request: Request, error: StoreUnavailable) -> JSONResponse:
+        # Which database it is, and where, is the server's.
+        _log(request, error)
+        return problem(503, UNAVAILABLE)
+
+    @app.exception_handler(OSError)
+    def disk(request: Request, error: OSError) -> JSONResponse:
+        _log(request, error)
+        if error.errno in _DISK:
+            return problem(503, f"The service cannot write to its disk: {error.strerror}.")
+        return problem(500, DEFECT)
+
     @app.exception_handler(RagassayError)
     def refused(request: Request, error: RagassayError) -> JSONResponse:
         if isinstance(error, InputError):
@@ -113,5 +133,9 @@ def answer_with_problems(app: FastAPI) -> None:
     @app.exception_handler(Exception)
     def defect(request: Request, error: Exception) -> JSONResponse:
         # What it is goes into the log, and not to a client: it may hold what is not theirs.
-        sys.stderr.write(f"ragassay: {request.method} {request.url.path}: {error!r}\n")
-        return problem(500, "The service has a defect; its log says more.")
+        _log(request, error)
+        return problem(500, DEFECT)
+
+
+def _log(request: Request, error: Exception) -> None:
+    sys.stderr.write(f"ragassay: {request.method} {request.url.path}: {error!r}\n")

@@ -78,7 +78,12 @@ from .run_archives import (
     packed_folder as packed_folder,
     unpack_folder as unpack_folder,
 )
-from .store_errors import Conflict as Conflict, NotThere as NotThere
+from .sample_project import create_sample as create_sample
+from .store_errors import (
+    Conflict as Conflict,
+    NotThere as NotThere,
+    StoreUnavailable as StoreUnavailable,
+)
 from .tokens import (
     Scope as Scope,
     Token as Token,

@@ -15,6 +15,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
 
 from ragassay.errors import UsageError
 from ragassay.service.store.schema import VERSION, metadata, schema_versions
+from ragassay.service.store.store_errors import StoreUnavailable
 
 FILE = "ragassay.sqlite"
 BUSY_S = 30.0
@@ -86,6 +87,15 @@ class Store:
                 connection.rollback()
                 raise
             connection.commit()
+
+    def check(self) -> None:
+        """Asks the database for an answer.
+
+        Raises:
+            StoreUnavailable: there is none.
+        """
+        with self.reading() as connection:
+            connection.execute(select(schema_versions.c.version))
 
     def close(self) -> None:
         """Ends all connections."""
@@ -163,8 +173,8 @@ def _explained(where: str) -> Iterator[None]:
         yield
     except OperationalError as error:
         reason = str(error.orig).strip().split("\n")[0]
-        raise UsageError(f"The store {where} cannot be used: {reason}.") from error
+        raise StoreUnavailable(f"The store {where} cannot be used: {reason}.") from error
     except DBAPIError as error:
         if error.connection_invalidated:
-            raise UsageError(f"The store {where} ended the connection. Try again.") from error
+            raise StoreUnavailable(f"The store {where} ended the connection. Try again.") from error
         raise

@@ -14,3 +14,7 @@ class NotThere(UsageError):  # noqa: N818 - it is said as "there is no ..."
 
 class Conflict(UsageError):  # noqa: N818
     """What is asked does not go with what is there: a name that is taken, a job that has ended."""
+
+
+class StoreUnavailable(UsageError):  # noqa: N818
+    """The database or its disk does not do what is asked: it is away, full or read-only."""

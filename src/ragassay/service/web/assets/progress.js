@@ -3,6 +3,7 @@
 // How far a report is, as the service tells it.
 (() => {
   const place = document.getElementById("progress"), bar = document.getElementById("bar");
+  if (!place.dataset.events) return;
   const source = new EventSource(place.dataset.events);
   const show = (event) => {
     const job = JSON.parse(event.data), { done, total, calls, cost } = job.progress;
@@ -13,7 +14,7 @@
     if (calls) parts.push(`${calls.toLocaleString("en-US")} requests`);
     if (cost !== null && calls) parts.push(`$${cost.toFixed(4)}`);
     document.getElementById("told").textContent = parts.join(", ");
-    if (job.status === "completed" || job.status === "error") { source.close(); location.reload(); }
   };
-  if (!place.dataset.ended) { source.addEventListener("progress", show); source.onmessage = show; } else source.close();
+  source.addEventListener("progress", show);
+  for (const last of ["end", "gone"]) source.addEventListener(last, () => { source.close(); location.reload(); });
 })();
