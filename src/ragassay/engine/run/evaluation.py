@@ -63,7 +63,7 @@ from ragassay.stats import check_one_sided
 from ragassay.suites import Suite
 
 if TYPE_CHECKING:
-    from ragassay.engine.run.pooled_nuggets import NuggetBank
+    from ragassay.formats import NuggetBank
     from ragassay.judges import Address
 
 Progress = Callable[[int], None]
@@ -191,7 +191,8 @@ def prepare(
     asks = bool(judged_among(plan.metrics.values())) or config.nuggets == POOLED
     session = None
     if asks and config.nuggets not in (OWN, POOLED):
-        from ragassay.engine.run.pooled_nuggets import NuggetBank, checked
+        from ragassay.engine.run.pooled_nuggets import checked
+        from ragassay.formats import NuggetBank
 
         source.samples = checked(source.samples, NuggetBank.read(config.nuggets))
     check_models(config, plan.every.values())
@@ -370,7 +371,8 @@ class Job:
         by asking (see `nugget_bank.pooled`)."""
         if self.config.nuggets == OWN:
             return None
-        from ragassay.engine.run.pooled_nuggets import NuggetBank, pooled
+        from ragassay.engine.run.pooled_nuggets import pooled
+        from ragassay.formats import NuggetBank
 
         if self.config.nuggets != POOLED:
             bank = NuggetBank.read(self.config.nuggets)

@@ -23,7 +23,7 @@ from ragassay.models import Models
 from ragassay.suites import Suite
 
 if TYPE_CHECKING:
-    from ragassay.engine.run.pooled_nuggets import NuggetBank
+    from ragassay.formats import NuggetBank
     from ragassay.judges.ledger import Ledger
     from ragassay.judges.llm import Reuse
     from ragassay.transport import Budget

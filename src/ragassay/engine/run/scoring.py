@@ -61,7 +61,7 @@ def score_stream(
     """
     judged = judged_among(metrics)
     shared = models or Models(), all_samples or AllSamples(None)
-    batches = _batched(samples, size or (JUDGED_WINDOW if judged else WINDOW))
+    batches = batched(samples, size or (JUDGED_WINDOW if judged else WINDOW))
     if not judged or asker is None:
         for batch in batches:
             yield _scored(Window(batch, asker, *shared), metrics)
@@ -139,7 +139,8 @@ def _reached(metrics: Iterable[Metric]) -> dict[Metric, None]:
     return reached
 
 
-def _batched(items: Iterable[T], size: int) -> Iterator[tuple[T, ...]]:
+def batched(items: Iterable[T], size: int) -> Iterator[tuple[T, ...]]:
+    """The items in tuples of `size`; the last may be shorter."""
     iterator = iter(items)
     while batch := tuple(islice(iterator, size)):
         yield batch

@@ -78,22 +78,6 @@ class ExtractNuggets(Question[NuggetList]):
     reply = NuggetList
     output_tokens = 800
 
-    def smallest(self) -> NuggetList:
-        """Nothing new."""
-        return NuggetList(nuggets=())
-
-    def largest(self) -> NuggetList:
-        """All that there is room for."""
-        return self._new(max(1, self.most - len(self.known)))
-
-    def slowest(self) -> NuggetList:
-        """A single new one, so that the next iteration is asked for."""
-        return self._new(1)
-
-    def _new(self, count: int) -> NuggetList:
-        begin = len(self.known)
-        return NuggetList(nuggets=tuple(f"fact-{begin + at}" for at in range(count)))
-
 
 @dataclass(frozen=True)
 class NuggetImportance(Question[NuggetImportances]):
@@ -121,14 +105,6 @@ class NuggetImportance(Question[NuggetImportances]):
         """As many labels as nuggets."""
         as_many(reply.labels, self.nuggets)
         return reply
-
-    def smallest(self) -> NuggetImportances:
-        """All okay."""
-        return NuggetImportances(labels=_same("okay", self.nuggets))
-
-    def largest(self) -> NuggetImportances:
-        """All vital."""
-        return NuggetImportances(labels=_same("vital", self.nuggets))
 
 
 @dataclass(frozen=True)
@@ -158,18 +134,6 @@ class AssignNuggets(Question[NuggetAssignments]):
         """As many labels as nuggets."""
         as_many(reply.labels, self.nuggets)
         return reply
-
-    def smallest(self) -> NuggetAssignments:
-        """None is held."""
-        return NuggetAssignments(labels=_same("not_support", self.nuggets))
-
-    def largest(self) -> NuggetAssignments:
-        """All are held."""
-        return NuggetAssignments(labels=_same("support", self.nuggets))
-
-
-def _same(label: L, items: Sequence[object]) -> tuple[L, ...]:
-    return (label,) * len(items)
 
 
 def as_many(labels: Sequence[T], items: Sequence[object]) -> None:

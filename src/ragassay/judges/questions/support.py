@@ -30,14 +30,6 @@ class CitationSupport(Question[Support]):
     reply = Support
     output_tokens = 20
 
-    def smallest(self) -> Support:
-        """No support."""
-        return Support(support="none")
-
-    def largest(self) -> Support:
-        """Full support."""
-        return Support(support="full")
-
 
 class Claims(Reply):
     """Self-contained factual claims; none where the answer claims nothing."""
@@ -58,15 +50,6 @@ class ExtractClaims(Question[Claims]):
     kind = "extract_claims"
     reply = Claims
     output_tokens = 600
-
-    def smallest(self) -> Claims:
-        """Nothing is claimed."""
-        return Claims(claims=())
-
-    def largest(self) -> Claims:
-        """About one claim for every twelve words."""
-        n = len(self.answer.split()) // 12 + 1
-        return Claims(claims=tuple(f"claim number {at} of this answer" for at in range(n)))
 
 
 class ClaimVerdicts(Reply):
@@ -113,11 +96,3 @@ class ClaimSupport(Question[ClaimVerdicts]):
         """As many verdicts as claims."""
         as_many(reply.supported, self.claims)
         return reply
-
-    def smallest(self) -> ClaimVerdicts:
-        """None is supported."""
-        return ClaimVerdicts(supported=(False,) * len(self.claims))
-
-    def largest(self) -> ClaimVerdicts:
-        """All are supported."""
-        return ClaimVerdicts(supported=(True,) * len(self.claims))
