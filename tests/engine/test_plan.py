@@ -138,6 +138,15 @@ class Breaking(_Ours):
         raise RuntimeError("no good")
 
 
+@dataclass(frozen=True)
+class Silent(Contrary):
+    """Does not say what follows."""
+
+    name = "silent"
+    asks = (SaysIdk, RelevanceGrade)
+    most_asked = JudgedMetric.most_asked
+
+
 ALL: dict[str, Metric] = {
     str(one): one for one in (Grades(), Supported(), Contrary(), Facts(), Grades(shots="few"))
 }
@@ -385,6 +394,14 @@ def test_a_metric_that_breaks_down_is_told_and_costs_the_plan_nothing_else() -> 
     assert plan.total.calls == Range(12, 12)
     ((detail, n),) = plan.failed.items()
     assert n == 4 and "RuntimeError: no good" in detail
+
+
+def test_a_metric_that_does_not_say_what_follows_is_told() -> None:
+    plan = plan_calls(make(4), {"silent": Silent()}, Oracle())
+    assert plan.total.calls == Range(4, 4)
+    (note,) = plan.notes
+    assert "silent may ask relevance_grade as well" in note
+    assert not plan_calls(make(4), ALL, Oracle()).notes
 
 
 def test_samples_stream_by_and_nothing_is_kept_of_them() -> None:

@@ -153,6 +153,8 @@ def _planner(job: Job, stack: ExitStack) -> Planner | None:
     pace, fresh = throughput_of(judge, job.config, ledger), is_fresh(judge, ledger)
     planner = Planner(job.plan.metrics, judge, pace=pace, price=price, fresh=fresh)
     stack.enter_context(planner)
+    if not planner.asks:
+        return planner
     if job.config.nuggets == POOLED and job.rereads is not None:
         pools = pools_of(job.rereads())
         planner.prepare("nugget bank", bank_metric(job.plan.metrics.values()), pools)

@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from ragassay.engine.plan.cost_estimate import Amount, CallPlan, Throughput, fit
 from ragassay.engine.plan.request_counter import RequestCounter
-from ragassay.engine.run import judged_among
+from ragassay.engine.run import batched, judged_among
 from ragassay.judges import NOT_ASKED, Judge, PlanningAsker, PlanningJudge
 from ragassay.metrics.core import JudgedMetric, Metric
 from ragassay.samples import Sample
@@ -23,13 +23,12 @@ from ragassay.transport import Price
 WINDOW = 256
 """Samples that are walked together."""
 
-_TOTAL = "together"
-
 
 class Planner:
     """Takes in samples, gives a `CallPlan`. Remembers about a hundred bytes a distinct question.
 
     Attributes:
+        asks: whether it takes requests at all to ask the judge; without any nothing is walked.
         asker: asks the judge that has only what is known; its context is that of the metrics.
 
     Args:
@@ -50,14 +49,13 @@ class Planner:
         fresh: bool = False,
     ) -> None:
         self._judge = judge
-        self._asks = bool(judge.leaves())
+        self.asks = bool(judge.leaves())
         self._pace = pace or Throughput()
         self._listed_prices = price is None
         self._known = PlanningJudge(judge, price, fresh=fresh)
         self.asker = PlanningAsker(self._known)
         self._counter = RequestCounter()
-        self._names: list[str] = []
-        self._kinds: set[str] = set()
+        self._total = self._counter.line("total")
         self._failed: Counter[str] = Counter()
         self._gaps: dict[str, None] = {}
         self._n_walked = 0
@@ -77,7 +75,9 @@ class Planner:
             metric: that asks it.
             samples: about which it asks.
         """
-        self._count(samples, self._lines({name: metric}))
+        lines = self._lines({name: metric})
+        for window in batched(samples, WINDOW):
+            self._count(window, lines)
 
     def add(self, samples: Sequence[Sample]) -> None:
         """Counts the questions about samples."""
@@ -96,15 +96,15 @@ class Planner:
         """
         n = self._n_walked if n_samples is None else n_samples
         factor = n / self._n_walked if self._n_walked else 1.0
-        total = self._counter.amount(_TOTAL, factor)
+        (total,) = self._counter.amounts("total", factor).values()
         alike: dict[Amount, tuple[str, ...]] = {}
-        for name in self._names:
-            amount = self._counter.amount(("metric", name), factor)
+        for name, amount in self._counter.amounts("metric", factor).items():
             alike[amount] = (*alike.get(amount, ()), name)
-        calls = {kind: self._counter.amount(("kind", kind), factor).calls for kind in self._kinds}
+        kinds = self._counter.amounts("kind", factor)
+        calls = {kind: amount.calls for kind, amount in kinds.items()}
         return CallPlan(
             judge=self._judge.label,
-            asks=self._asks,
+            asks=self.asks,
             metrics={names: amount for amount, names in alike.items()},
             total=total,
             questions=dict(sorted(calls.items(), key=lambda item: (-item[1].high, item[0]))),
@@ -123,13 +123,12 @@ class Planner:
         lines: dict[JudgedMetric, int] = {}
         for name, metric in metrics.items():
             for judged in judged_among([metric]):
-                lines.setdefault(judged, self._counter.line(_TOTAL))
-                lines[judged] |= self._counter.line(("metric", name))
-                self._names += [name] * (name not in self._names)
+                own = self._counter.line("metric", name)
+                lines[judged] = lines.get(judged, self._total) | own
         return lines
 
     def _count(self, samples: Sequence[Sample], metrics: Mapping[JudgedMetric, int]) -> None:
-        if self._asks and metrics:
+        if self.asks and metrics:
             self.asker.submit(self._walk(samples, metrics)).result()
         self._known.demands.clear()
 
@@ -164,8 +163,7 @@ class Planner:
 
     def _enter(self, name: str, lines: int, *, certain: bool) -> None:
         demand = self._known.demands[name]
-        lines |= self._counter.line(("kind", demand.kind))
-        self._kinds.add(demand.kind)
+        lines |= self._counter.line("kind", demand.kind)
         self._counter.enter(name, demand, lines, certain=certain)
 
     def _look_for_gaps(self, metric: JudgedMetric, kinds: Collection[str]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
 
 from ragassay.engine.plan.cost_estimate import Amount, Range
 from ragassay.judges import Demand
@@ -18,16 +17,16 @@ class RequestCounter:
 
     def __init__(self) -> None:
         self._tallies: list[list[float]] = []
-        self._lines: dict[Hashable, int] = {}
+        self._lines: dict[tuple[str, str], int] = {}
         self._seen: dict[int, int] = {}
         self._masks: dict[int, int] = {}  # equal masks are one object
 
-    def line(self, name: Hashable) -> int:
+    def line(self, group: str, name: str = "") -> int:
         """The lower bit of a line, which is made where it is new."""
-        if name not in self._lines:
-            self._lines[name] = 1 << len(self._tallies)
+        if (group, name) not in self._lines:
+            self._lines[group, name] = 1 << len(self._tallies)
             self._tallies += [[0.0] * 6, [0.0] * 6]
-        return self._lines[name]
+        return self._lines[group, name]
 
     def enter(self, name: str, demand: Demand, lines: int, *, certain: bool) -> None:
         """Counts a question in each line that does not have it yet.
@@ -53,14 +52,20 @@ class RequestCounter:
             tally[5] += demand.unpriced
             new &= new - 1
 
-    def amount(self, line: Hashable, factor: float = 1.0) -> Amount:
-        """What a line adds up to.
+    def amounts(self, group: str, factor: float) -> dict[str, Amount]:
+        """What the lines of a group add up to, by their names.
 
         Args:
-            line: its name.
+            group: of lines.
             factor: how many times as much data the amount is for; counts are rounded outwards.
         """
-        at = self.line(line).bit_length() - 1
+        return {
+            name: self._amount(line.bit_length() - 1, factor)
+            for (of, name), line in self._lines.items()
+            if of == group
+        }
+
+    def _amount(self, at: int, factor: float) -> Amount:
         ends = list(zip(*self._tallies[at : at + 2], strict=True))
         calls, held, sent, received = (
             Range(math.floor(low * factor), math.ceil(up * factor)) for low, up in ends[:4]

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Literal, TypeVar
 
-from ragassay.counts import plural
 from ragassay.judges.question import Question
-from ragassay.judges.questions.keyed import Entry, Form, bounded, in_order
+from ragassay.judges.questions.keyed import Entry, Form, ItemsQuestion
 from ragassay.judges.reply import WORD, Reply
 
 T = TypeVar("T")
@@ -80,7 +78,7 @@ class ExtractNuggets(Question[NuggetList]):
 
 
 @dataclass(frozen=True)
-class NuggetImportance(Question[NuggetImportances]):
+class NuggetImportance(ItemsQuestion[NuggetImportances]):
     """Vital (a good answer must hold it) or okay (worthwhile, not essential), for each nugget."""
 
     query: str
@@ -88,27 +86,14 @@ class NuggetImportance(Question[NuggetImportances]):
 
     kind = "nugget_importance"
     version = 2
+    items = "nuggets"
     reply = NuggetImportances
     form = ImportanceForm
     output_tokens = 350
 
-    def read(self, form: ImportanceForm) -> NuggetImportances:
-        """The labels in the order of the nuggets."""
-        entries = in_order(form.verdicts, self.nuggets)
-        return NuggetImportances(labels=tuple(entry.label for entry in entries))
-
-    def bounded_schema(self) -> dict[str, Any]:
-        """No number beyond the last nugget."""
-        return bounded(self.schema(), self.nuggets)
-
-    def check(self, reply: NuggetImportances) -> NuggetImportances:
-        """As many labels as nuggets."""
-        as_many(reply.labels, self.nuggets)
-        return reply
-
 
 @dataclass(frozen=True)
-class AssignNuggets(Question[NuggetAssignments]):
+class AssignNuggets(ItemsQuestion[NuggetAssignments]):
     """Does the answer hold each nugget: in full, in part, not at all?"""
 
     query: str
@@ -117,36 +102,7 @@ class AssignNuggets(Question[NuggetAssignments]):
 
     kind = "assign_nuggets"
     version = 2
+    items = "nuggets"
     reply = NuggetAssignments
     form = AssignmentForm
     output_tokens = 350
-
-    def read(self, form: AssignmentForm) -> NuggetAssignments:
-        """The labels in the order of the nuggets."""
-        entries = in_order(form.verdicts, self.nuggets)
-        return NuggetAssignments(labels=tuple(entry.label for entry in entries))
-
-    def bounded_schema(self) -> dict[str, Any]:
-        """No number beyond the last nugget."""
-        return bounded(self.schema(), self.nuggets)
-
-    def check(self, reply: NuggetAssignments) -> NuggetAssignments:
-        """As many labels as nuggets."""
-        as_many(reply.labels, self.nuggets)
-        return reply
-
-
-def as_many(labels: Sequence[T], items: Sequence[object]) -> None:
-    """Checks that there is one label for each item.
-
-    Args:
-        labels: of the items.
-        items: that they are about.
-
-    Raises:
-        ValueError: there is not.
-    """
-    if len(labels) != len(items):
-        raise ValueError(
-            f"there must be {plural(len(items), 'entry')}, one for each item, not {len(labels)}"
-        )
