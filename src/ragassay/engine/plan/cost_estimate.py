@@ -158,29 +158,26 @@ class CallPlan:
 
     def to_json(self) -> dict[str, Any]:
         """A mapping of plain values; an interval is ``{"low": ..., "high": ...}``."""
+        body = {spec.name: getattr(self, spec.name) for spec in fields(self)}
+        pace: Throughput = body.pop("pace")
+        lines = [
+            {
+                "metrics": list(names),
+                **amount.to_json(),
+                "seconds": pace.span(amount).to_json(),
+            }
+            for names, amount in self.metrics.items()
+        ]
         return {
-            "judge": self.judge,
-            "asks": self.asks,
+            **body,
             "total": self.total.to_json(),
-            "metrics": [
-                {
-                    "metrics": list(names),
-                    **amount.to_json(),
-                    "seconds": self.pace.span(amount).to_json(),
-                }
-                for names, amount in self.metrics.items()
-            ],
+            "metrics": lines,
             "questions": {kind: calls.to_json() for kind, calls in self.questions.items()},
             "seconds": self.seconds.to_json(),
-            "seconds_a_call": self.pace.seconds,
-            "seconds_measured": self.pace.measured,
-            "concurrency": self.pace.concurrency,
-            "n_samples": self.n_samples,
-            "n_walked": self.n_walked,
+            "seconds_a_call": pace.seconds,
+            "seconds_measured": pace.measured,
+            "concurrency": pace.concurrency,
             "budget": None if self.budget is None else asdict(self.budget),
-            "listed_prices": self.listed_prices,
-            "failed": dict(self.failed),
-            "notes": list(self.notes),
         }
 
 
