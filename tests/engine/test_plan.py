@@ -6,7 +6,7 @@ import asyncio
 import dataclasses
 import json
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
@@ -34,6 +34,7 @@ from ragassay.samples import Answer, Passage, Sample
 from ragassay.scores import Outcome, Reason
 from ragassay.strict import dumps
 from ragassay.transport.prices import Price, price_of
+from valid_answers import largest, smallest
 
 
 class _Ours(JudgedMetric):
@@ -68,6 +69,9 @@ class Supported(_Ours):
             return scored(0.0)
         return scored(float(sum((await ask(ClaimSupport(claims, _texts(sample)))).supported)))
 
+    def most_asked(self, sample: Sample, context: Mapping[str, Any]) -> Iterator[Question[Any]]:
+        yield ClaimSupport((sample.query, sample.answer.text), _texts(sample))
+
 
 @dataclass(frozen=True)
 class Contrary(_Ours):
@@ -80,6 +84,9 @@ class Contrary(_Ours):
         if said == "no":
             await ask.each([RelevanceGrade(sample.query, text) for text in _texts(sample)])
         return scored(said)
+
+    def most_asked(self, sample: Sample, context: Mapping[str, Any]) -> Iterator[Question[Any]]:
+        yield from (RelevanceGrade(sample.query, text) for text in _texts(sample))
 
 
 @dataclass(frozen=True)
@@ -98,6 +105,14 @@ class Facts(_Ours):
         for at in range(0, len(nuggets), 10):
             await ask(AssignNuggets(sample.query, sample.answer.text, nuggets[at : at + 10]))
         return scored(float(len(nuggets)))
+
+    def most_asked(self, sample: Sample, context: Mapping[str, Any]) -> Iterator[Question[Any]]:
+        texts = _texts(sample)
+        facts = tuple(f"fact {at} of {texts}" for at in range(30))
+        yield from (ExtractNuggets(sample.query, texts, facts[:at]) for at in range(5))
+        yield from (NuggetImportance(sample.query, facts[at : at + 10]) for at in (0, 10, 20))
+        for at in (0, 10):
+            yield AssignNuggets(sample.query, sample.answer.text, facts[at : at + 10])
 
 
 async def _nuggets(ask: Ask, query: str, texts: tuple[str, ...]) -> tuple[str, ...]:
@@ -121,6 +136,15 @@ class Breaking(_Ours):
     async def judge(self, sample: Sample, ask: Ask) -> Outcome:
         await ask(SaysIdk(sample.query, sample.answer.text))
         raise RuntimeError("no good")
+
+
+@dataclass(frozen=True)
+class Silent(Contrary):
+    """Does not say what follows."""
+
+    name = "silent"
+    asks = (SaysIdk, RelevanceGrade)
+    most_asked = JudgedMetric.most_asked
 
 
 ALL: dict[str, Metric] = {
@@ -190,10 +214,10 @@ class Oracle(Judge):
             return Claims(claims=tuple(claims))
         if isinstance(question, ExtractNuggets):
             new = draw.randrange(min(8, question.most - len(question.known)) + 1)
-            return question.largest().model_copy(
+            return largest(question).model_copy(
                 update={"nuggets": tuple(f"n {draw.random()}" for _ in range(new))}
             )
-        return draw.choice([question.smallest, question.largest])()
+        return draw.choice([smallest, largest])(question)
 
 
 def run(samples: Sequence[Sample], metrics: dict[str, Metric], judge: Judge) -> None:
@@ -362,10 +386,22 @@ def test_a_plan_from_the_first_samples_is_extrapolated_and_says_so() -> None:
 
 
 def test_a_metric_that_breaks_down_is_told_and_costs_the_plan_nothing_else() -> None:
-    plan = plan_calls(make(4), {"breaking": Breaking(), "grades": Grades()}, Oracle())
-    assert plan.total.calls == Range(16, 16)
+    samples, oracle = make(4), Oracle()
+    metrics: dict[str, Metric] = {"breaking": Breaking(), "grades": Grades()}
+    assert plan_calls(samples, metrics, oracle).total.calls == Range(16, 16)
+    run(samples, {"breaking": Breaking()}, oracle)
+    plan = plan_calls(samples, metrics, oracle)
+    assert plan.total.calls == Range(12, 12)
     ((detail, n),) = plan.failed.items()
     assert n == 4 and "RuntimeError: no good" in detail
+
+
+def test_a_metric_that_does_not_say_what_follows_is_told() -> None:
+    plan = plan_calls(make(4), {"silent": Silent()}, Oracle())
+    assert plan.total.calls == Range(4, 4)
+    (note,) = plan.notes
+    assert "silent may ask relevance_grade as well" in note
+    assert not plan_calls(make(4), ALL, Oracle()).notes
 
 
 def test_samples_stream_by_and_nothing_is_kept_of_them() -> None:
@@ -381,7 +417,7 @@ def test_samples_stream_by_and_nothing_is_kept_of_them() -> None:
         stream = endless()
         for _ in range(3):
             planner.add([next(stream) for _ in range(100)])
-            assert not planner._estimator._demands
+            assert not planner._known.demands
     assert next(taken) == 300
 
 

@@ -13,6 +13,7 @@ from ragassay.judges.question import Question
 from ragassay.judges.questions.nuggets import ExtractNuggets, NuggetList
 from ragassay.judges.questions.relevance import RelevanceGrade
 from ragassay.metrics.core import naming
+from valid_answers import largest, smallest
 
 METRICS = ["nuggets.all", "nuggets.vital", "umbrela", "nuggets(window=3,batch=4,iterations=7).all"]
 
@@ -26,7 +27,7 @@ class Lister(Oracle):
 
     def _answer(self, question: Question[Any], draw: random.Random) -> Any:
         if isinstance(question, RelevanceGrade):
-            return question.largest() if draw.random() < 0.9 else question.smallest()
+            return largest(question) if draw.random() < 0.9 else smallest(question)
         if not isinstance(question, ExtractNuggets):
             return super()._answer(question, draw)
         room = max(0, question.most - len(question.known))

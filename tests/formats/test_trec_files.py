@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from ragassay.engine.run.ranked_runs import read_rankings
+from ragassay.engine.run.ranked_runs import read_judged
 from ragassay.errors import InputError, RagassayWarning
 from ragassay.formats import trec_files, trec_run
 
@@ -165,7 +165,7 @@ def test_a_document_that_occurs_twice_is_an_error_with_its_line(tmp_path: Path) 
     qrels = write(tmp_path, QRELS, "qrels")
     run = write(tmp_path, "# comment\n" + RUN + "q1  Q0 a 9 0.1 tag\n", "run")
     for read in (
-        lambda: read_rankings(qrels, run),
+        lambda: read_judged(qrels, run),
         lambda: list(trec_run.read_run_samples(run, qrels)),
     ):
         with pytest.raises(InputError, match="'a' occurs a second time for query 'q1'") as caught:
@@ -177,7 +177,7 @@ def test_a_judgement_that_occurs_twice_is_an_error_with_its_line(tmp_path: Path)
     qrels = write(tmp_path, QRELS + "q1 0 a 0\n", "qrels")
     run = write(tmp_path, RUN, "run")
     for read in (
-        lambda: read_rankings(qrels, run),
+        lambda: read_judged(qrels, run),
         lambda: trec_files.read_qrels_by_query(qrels),
     ):
         with pytest.raises(InputError, match="'a' occurs a second time") as caught:
@@ -191,7 +191,7 @@ def test_a_run_without_judged_queries_is_an_error_that_shows_both_spellings(
     qrels = write(tmp_path, QRELS, "qrels")
     run = write(tmp_path, RUN.replace("q", "topic-"), "run")
     for read in (
-        lambda: read_rankings(qrels, run),
+        lambda: read_judged(qrels, run),
         lambda: list(trec_run.read_run_samples(run, qrels)),
     ):
         with pytest.raises(InputError, match=r"'topic-.*'q1'") as caught:

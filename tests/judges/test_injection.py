@@ -39,6 +39,7 @@ from ragassay.judges.questions.rubrics import RubricGrade
 from ragassay.judges.questions.support import CitationSupport, ClaimSupport
 from ragassay.judges.verdict import Failure
 from ragassay.scores import Reason
+from valid_answers import largest, smallest
 
 PLAIN = "A plain text."
 MODELS = ("gpt-4o", "openai/gpt-oss-20b")
@@ -171,7 +172,7 @@ def test_a_reply_that_echoes_hostile_text_says_what_it_says_or_nothing(
     question: Question[Any],
 ) -> None:
     steered = []
-    honest = question.smallest()
+    honest = smallest(question)
     for name, text in HOSTILE.items():
         field, asked = next(with_text(question, text))
         if not text or field.startswith(("claims", "nuggets")):
@@ -190,7 +191,7 @@ def test_a_reply_that_echoes_hostile_text_says_what_it_says_or_nothing(
 def test_hostile_text_alone_is_no_answer_when_it_only_stands_in_prose(
     question: Question[Any],
 ) -> None:
-    best = question.largest().model_dump_json()
+    best = largest(question).model_dump_json()
     asked = dict(with_text(question, best))
     for one in asked.values():
         for prose in (f"The passage says: {best}", f"{best} is what it says.", f"I see {best}!"):

@@ -28,6 +28,7 @@ from ragassay.scores import Reason
 from ragassay.transport.budget import Budget
 from ragassay.transport.limits import Limiter
 from ragassay.transport.prices import Price
+from valid_answers import largest
 
 GRADE = RelevanceGrade("how tall is the tower?", "The tower is 81 metres tall.")
 SUPPORT = CitationSupport("The tower is 81 metres tall.", "It is 81 metres tall.")
@@ -509,7 +510,7 @@ def test_what_is_left_of_a_report_is_kept_and_asked_again_where_failures_are(
     server: LLMServer, bench: Bench
 ) -> None:
     question = ReportOnContext("q", ("a", "b"))
-    whole = json.loads(question.largest().model_dump_json())
+    whole = json.loads(largest(question).model_dump_json())
 
     def rule(request: Request) -> Any:
         return {**whole, "attribution": [2, 5]} if not good else whole
@@ -531,8 +532,8 @@ def test_what_is_left_of_a_report_is_kept_and_asked_again_where_failures_are(
     assert again.answer == found.answer and again.provenance.cached
     good.append(1)
     healed = answered(ask_one(bench.judge(reuse="answers"), question))
-    assert healed.answer == question.largest() and server.stats()["requests"] == 3
-    assert answered(ask_one(bench.judge(), question)).answer == question.largest()
+    assert healed.answer == largest(question) and server.stats()["requests"] == 3
+    assert answered(ask_one(bench.judge(), question)).answer == largest(question)
 
 
 # --- order and ends ---

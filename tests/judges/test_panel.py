@@ -22,6 +22,7 @@ from ragassay.judges.questions.support import Claims, ClaimSupport, ClaimVerdict
 from ragassay.judges.reply import Lost, R_co, Reply
 from ragassay.judges.verdict import Failure, Provenance, Verdict
 from ragassay.scores import Reason
+from valid_answers import largest, smallest
 
 QUESTION = RelevanceGrade(QUERY, PASSAGE)
 
@@ -255,12 +256,12 @@ def test_the_usage_counts_what_the_members_did_and_not_the_panel() -> None:
 @pytest.mark.parametrize("question", EXAMPLES, ids=name_of)
 def test_a_panel_answers_every_kind_of_question(question: Question[Any]) -> None:
     members = [
-        Fixed("low", lambda asked: asked.smallest()),
-        Fixed("high", lambda asked: asked.largest()),
-        Fixed("high too", lambda asked: asked.largest()),
+        Fixed("low", lambda asked: smallest(asked)),
+        Fixed("high", lambda asked: largest(asked)),
+        Fixed("high too", lambda asked: largest(asked)),
     ]
     verdict = ask(Panel(members), question)
-    expected = question.largest() if combinable(question.reply) else question.smallest()
+    expected = largest(question) if combinable(question.reply) else smallest(question)
     assert verdict.answer == expected
     assert question.check(verdict.answer) == verdict.answer
 
@@ -318,7 +319,7 @@ def test_where_nobody_gave_the_whole_answer_the_votes_stand_for_words() -> None:
 def test_a_part_that_most_members_lost_is_lost_and_the_others_are_voted_on() -> None:
     question = ReportOnContext(QUERY, (PASSAGE, PASSAGE))
     lost = {"attribution": Lost(reason=Reason.UNPARSABLE, detail="there is no chunk 9")}
-    whole = question.largest()
+    whole = largest(question)
     part = whole.model_copy(update={"relevance": 3, "attribution": None, "lost": lost})
     found = combine([part, part, whole], "median")
     assert (found.relevance, found.attribution, found.lost) == (3, None, lost)
@@ -358,10 +359,10 @@ def test_a_panel_of_one_says_what_its_member_says() -> None:
 
 def test_a_member_that_cannot_answer_such_questions_has_no_vote() -> None:
     rubric = next(question for question in EXAMPLES if question.kind == "rubric_grade")
-    panel = Panel([OfflineJudge(), Fixed("b", rubric.largest()), Fixed("c", rubric.largest())])
+    panel = Panel([OfflineJudge(), Fixed("b", largest(rubric)), Fixed("c", largest(rubric))])
     verdict = ask(panel, rubric)
     assert verdict.votes[0].reason is Reason.UNSUPPORTED
-    assert verdict.answer == rubric.largest()
+    assert verdict.answer == largest(rubric)
 
 
 def test_nested_panels_keep_their_votes() -> None:

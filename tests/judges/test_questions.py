@@ -28,6 +28,7 @@ from ragassay.judges.questions.rating import Rating, ReferenceRating
 from ragassay.judges.questions.relevance import Relevance, RelevanceGrade
 from ragassay.judges.questions.rubrics import Graded, RubricGrade
 from ragassay.judges.questions.support import Claims, ClaimSupport, ClaimVerdicts, Support
+from valid_answers import largest, smallest
 
 each_question = pytest.mark.parametrize("question", EXAMPLES, ids=name_of)
 each_model = pytest.mark.parametrize("model", MODELS)
@@ -114,7 +115,7 @@ def test_what_surrounds_the_data_depends_on_kind_and_shape_only(question: Questi
 
 @each_question
 def test_smallest_and_largest_are_valid_answers(question: Question[Any]) -> None:
-    for reply in (question.smallest(), question.largest()):
+    for reply in (smallest(question), largest(question)):
         again = question.reply.model_validate_json(reply.model_dump_json())
         assert question.check(again) == reply
 
@@ -255,7 +256,7 @@ def test_the_schema_that_is_sent_knows_how_many_chunks_there_are() -> None:
 
 def test_attribution_names_chunks_that_exist_and_each_once() -> None:
     question = ReportOnContext(QUERY, (PASSAGE, OTHER))
-    report = question.largest()
+    report = largest(question)
     assert question.check(report).attribution == (1, 2)
     with pytest.raises(ValueError, match="attribution: there is no chunk 3, there are 2"):
         question.check(report.model_copy(update={"attribution": (3,)}))
@@ -423,7 +424,7 @@ def test_lists_of_labels_and_flags_are_decided_entry_by_entry(rule: str) -> None
 
 @pytest.mark.parametrize("rule", RULES)
 def test_chunks_are_attributed_that_more_than_half_of_the_judges_name(rule: str) -> None:
-    base = ReportOnContext("q", ("a", "b", "c")).smallest()
+    base = smallest(ReportOnContext("q", ("a", "b", "c")))
     votes = [base.model_copy(update={"attribution": chunks}) for chunks in [(3, 1), (1,), (2, 3)]]
     assert combine(votes, rule).attribution == (1, 3)
     assert combine(votes[:2], rule).attribution == (1,)
@@ -467,7 +468,7 @@ def test_a_combined_rating_was_voted_for_and_ties_never_raise_it(
 def test_any_votes_combine_into_a_valid_answer_whatever_their_order(
     data: st.DataObject, rule: str, question: Question[Any]
 ) -> None:
-    ends = [question.smallest(), question.largest()]
+    ends = [smallest(question), largest(question)]
     votes = data.draw(st.lists(st.sampled_from(ends), min_size=1, max_size=5))
     combined = question.combine(votes, rule)
     assert question.check(combined) == combined

@@ -22,6 +22,7 @@ from ragassay.judges.replay import Replay
 from ragassay.judges.verdict import Failure, Provenance, Verdict
 from ragassay.judges.verdict_records import to_record
 from ragassay.scores import Reason
+from valid_answers import largest, smallest
 
 QUESTION = RelevanceGrade(QUERY, PASSAGE)
 LABEL: dict[str, Any] = {
@@ -152,7 +153,7 @@ def test_a_label_may_hold_for_one_repeat_only(tmp_path: Path) -> None:
 
 
 def test_a_label_of_a_person_goes_before_what_was_recorded(tmp_path: Path) -> None:
-    recorded = to_record(Verdict(QUESTION, QUESTION.smallest(), Provenance("openai:gpt-4o")))
+    recorded = to_record(Verdict(QUESTION, smallest(QUESTION), Provenance("openai:gpt-4o")))
     judge = replay(tmp_path, recorded, LABEL)
     assert ask(judge).answer.grade == 3
     assert ask(judge).votes == ()
@@ -180,7 +181,7 @@ MADE = Provenance(
 def test_a_recorded_verdict_comes_back_with_its_provenance(
     tmp_path: Path, question: Question[Any]
 ) -> None:
-    verdict = Verdict(question, question.largest(), MADE)
+    verdict = Verdict(question, largest(question), MADE)
     judge = replay(tmp_path, to_record(verdict))
     again = ask(judge, question)
     assert again.answer == verdict.answer
@@ -189,7 +190,7 @@ def test_a_recorded_verdict_comes_back_with_its_provenance(
 
 
 def test_what_is_replayed_is_neither_sent_nor_from_the_ledger(tmp_path: Path) -> None:
-    record = to_record(Verdict(QUESTION, QUESTION.largest(), MADE)) | {"cached": True}
+    record = to_record(Verdict(QUESTION, largest(QUESTION), MADE)) | {"cached": True}
     usage = Usage()
     usage.add(ask(replay(tmp_path, record)))
     assert (usage.questions, usage.calls, usage.cached, usage.cost) == (1, 0, 0, 0.0)
@@ -203,7 +204,7 @@ def answered(judge: Replay, *questions: Question[Any]) -> tuple[str, ...]:
 
 def test_labels_that_matched_no_question_are_counted_and_the_first_is_named(tmp_path: Path) -> None:
     other = {**LABEL, "data": {"query": QUERY, "passage": OTHER}}
-    recorded = to_record(Verdict(RelevanceGrade("x", "y"), QUESTION.largest(), MADE))
+    recorded = to_record(Verdict(RelevanceGrade("x", "y"), largest(QUESTION), MADE))
     ann, corrected = {**LABEL, "judge": "ann"}, {**LABEL, "judge": "ann", "answer": 1}
     judge = replay(tmp_path, ann, corrected, other, recorded)
     judge.known(RelevanceGrade(QUERY, OTHER))  # a plan asks nothing
@@ -226,10 +227,10 @@ def test_a_recorded_failure_is_the_same_failure(tmp_path: Path) -> None:
 
 def test_a_recorded_panel_comes_back_with_its_votes(tmp_path: Path) -> None:
     votes = (
-        Verdict(QUESTION, QUESTION.largest(), MADE),
+        Verdict(QUESTION, largest(QUESTION), MADE),
         Failure(QUESTION, Reason.TIMEOUT, "late", Provenance("other")),
     )
-    verdict = Verdict(QUESTION, QUESTION.largest(), Provenance("panel(a, other)"), votes=votes)
+    verdict = Verdict(QUESTION, largest(QUESTION), Provenance("panel(a, other)"), votes=votes)
     again = ask(replay(tmp_path, to_record(verdict)))
     assert [vote.provenance.judge for vote in again.votes] == ["openai:gpt-4o", "other"]
     assert again.votes[1].reason is Reason.TIMEOUT
@@ -295,7 +296,7 @@ def test_an_exported_ledger_is_replayed(tmp_path: Path) -> None:
 
 
 def test_what_was_recorded_for_another_version_of_a_question_is_not_used(tmp_path: Path) -> None:
-    record = {**to_record(Verdict(QUESTION, QUESTION.largest(), MADE)), "key": "0" * 32}
+    record = {**to_record(Verdict(QUESTION, largest(QUESTION), MADE)), "key": "0" * 32}
     assert ask(replay(tmp_path, record)).reason is Reason.MISSING_INPUT
 
 
@@ -322,7 +323,7 @@ def test_the_line_that_is_shown_has_the_right_shape(
     line = json.loads(failure.detail.partition("the form ")[2])
     given = json.loads(json.dumps(question.data))
     line["data"] = {name: given[name] for name in line["data"]}
-    whole = question.largest().model_dump(mode="json")
+    whole = largest(question).model_dump(mode="json")
     line["answer"] = {name: whole[name] for name in line["answer"]}
     answer = ask(replay(tmp_path, line), question).answer
     assert {name: answer.model_dump(mode="json")[name] for name in line["answer"]} == line["answer"]
@@ -438,7 +439,7 @@ def test_a_label_with_a_wrong_number_of_entries_for_the_recorded_question_is_unp
     tmp_path: Path,
 ) -> None:
     question = NuggetImportance(QUERY, ("a", "b"))
-    record = to_record(Verdict(question, question.smallest(), MADE))
+    record = to_record(Verdict(question, smallest(question), MADE))
     record["answer"] = {"labels": ["vital"]}
     failure = ask(replay(tmp_path, record), question)
     assert failure.reason is Reason.UNPARSABLE
@@ -447,7 +448,7 @@ def test_a_label_with_a_wrong_number_of_entries_for_the_recorded_question_is_unp
 
 def test_the_answer_of_a_record_is_its_typed_form(tmp_path: Path) -> None:
     """Not the raw reply, which may hold anything."""
-    record = to_record(Verdict(QUESTION, QUESTION.smallest(), MADE)) | {"reply": '{"grade": 3}'}
+    record = to_record(Verdict(QUESTION, smallest(QUESTION), MADE)) | {"reply": '{"grade": 3}'}
     assert ask(replay(tmp_path, record)).answer.grade == 0
     assert ANSWER not in str(record)
 

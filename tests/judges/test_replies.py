@@ -18,6 +18,7 @@ from ragassay.judges.questions.rating import ReferenceRating
 from ragassay.judges.questions.relevance import Relevance, RelevanceGrade
 from ragassay.judges.questions.support import CitationSupport, ClaimSupport
 from ragassay.scores import Reason
+from valid_answers import largest, smallest
 
 GRADE = RelevanceGrade("how tall is the tower?", "The tower is 81 metres tall.")
 VALID = '{"match": 3, "trust": 2, "grade": 1}'
@@ -174,7 +175,7 @@ def test_a_number_inside_an_explanation_is_not_the_rating() -> None:
 
 @each_question
 def test_the_smallest_and_largest_answers_read_back(question: Question[Any]) -> None:
-    for answer in (question.smallest(), question.largest()):
+    for answer in (smallest(question), largest(question)):
         text = json.dumps(as_sent(question, answer))
         for shown in (text, f"```json\n{text}\n```", f"<think>so</think>{text}", f"So: {text}!"):
             assert read(question, shown) == answer

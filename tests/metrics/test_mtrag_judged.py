@@ -29,6 +29,7 @@ from ragassay.reports.text import footnotes
 from ragassay.samples import GoldPassage, Turn
 from ragassay.scores import RECORD
 from scripted_judge import Scripted
+from valid_answers import largest, smallest
 
 SUITE = suites.get("mtrag")
 JUDGED = ("idk_eval", "RL_F", "RB_llm", "underspecified_eval")
@@ -302,7 +303,7 @@ def some(question: Question[Any]) -> Any:
     at = int(question.key[:8], 16)
     if at % 2:
         return FAILURES[at // 2 % len(FAILURES)]
-    return (question.largest() if at % 4 else question.smallest()).model_dump()
+    return (largest(question) if at % 4 else smallest(question)).model_dump()
 
 
 @pytest.mark.parametrize("label", ["ANSWERABLE", "UNANSWERABLE", "UNDERSPECIFIED"])
@@ -332,7 +333,7 @@ def test_every_sample_is_scored_or_says_why_and_the_counts_add_up(label: str) ->
 
 
 def test_the_whole_suite_asks_four_questions_a_sample() -> None:
-    judge = Scripted(lambda question: question.largest().model_dump())
+    judge = Scripted(lambda question: largest(question).model_dump())
     metrics = [*SUITE.resolve(), naming.parse("rl_f(given=true)")]
     with Asker(judge) as asker:
         list(score_stream([sample()], metrics, asker))

@@ -43,7 +43,6 @@ from pydantic import (
 from ragassay.judges.combining import combine
 from ragassay.judges.prompt_escaping import RULE, fenced, numbered
 from ragassay.judges.reply import R_co, Reply, ReplyInParts, about
-from ragassay.judges.schema_bounds import extreme
 from ragassay.transport.endpoints import Message
 
 
@@ -72,19 +71,6 @@ class Question(ABC, Generic[R_co]):
     output_tokens: ClassVar[int] = 300
     prompt: ClassVar[str] = ""
     unsent: ClassVar[frozenset[str]] = frozenset()
-
-    def smallest(self) -> R_co:
-        """The valid answer that leads to the fewest further questions (for plans)."""
-        return cast(R_co, extreme(self.reply, largest=False))
-
-    def largest(self) -> R_co:
-        """The valid answer that leads to the most further questions (for plans)."""
-        return cast(R_co, extreme(self.reply, largest=True))
-
-    def slowest(self) -> R_co:
-        """The valid answer that makes a metric ask this kind of question most often: where answers
-        fill a list, one entry at a time. For most questions that is the largest."""
-        return self.largest()
 
     def read(self, form: Any) -> Reply:
         """The reply that a filled-in `form` holds.

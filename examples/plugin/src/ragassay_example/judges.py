@@ -1,10 +1,12 @@
-"""A judge: gives the smallest valid answer to every question, as a baseline for real judges."""
+"""A judge: takes every response for an answer, as a baseline for real judges."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from ragassay.judges import Judge, JudgeOptions, Provenance, Question, Verdict
+from ragassay.judges import Failure, Judge, JudgeOptions, Provenance, Question, Verdict
+from ragassay.judges.questions import SaysIdk
+from ragassay.scores import Reason
 
 
 class Baseline(Judge):
@@ -16,9 +18,12 @@ class Baseline(Judge):
         """None: nothing is sent."""
         return ()
 
-    async def answer(self, question: Question[Any], repeat: int = 0) -> Verdict[Any]:
-        """The smallest valid answer."""
-        return Verdict(question, question.smallest(), Provenance(self.label), repeat)
+    async def answer(self, question: Question[Any], repeat: int = 0) -> Verdict[Any] | Failure:
+        """No response says that it does not know; other questions are not answered."""
+        made = Provenance(self.label)
+        if isinstance(question, SaysIdk):
+            return Verdict(question, SaysIdk.reply(says_idk="no"), made, repeat)
+        return Failure(question, Reason.UNSUPPORTED, "a baseline has no answer", made, repeat)
 
 
 def baseline(name: str, options: JudgeOptions) -> Judge:

@@ -247,7 +247,7 @@ def run_steps(
         SUITE,
         notes,
         sign=lambda metric, given: signature(metric, asked, given=given, models=models),
-        judging=None if asked is None else spending(asked, time.monotonic() - begun),
+        judging=None if asked is None else spending(asked, begun),
         suites=[suites.get(SUITE)],
     )
 

@@ -9,5 +9,5 @@ from .consistency_plan import (
 from .consistency_run import (
     Compared as Compared,
     ConsistencyRun as ConsistencyRun,
-    keeping as keeping,
 )
+from .group_samples import Kept as Kept, OnDisk as OnDisk

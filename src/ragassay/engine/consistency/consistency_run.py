@@ -13,7 +13,7 @@ import numpy as np
 from ragassay.counts import either, share
 from ragassay.engine.config import RunConfig
 from ragassay.engine.consistency.consistency_plan import ConsistencyPlan
-from ragassay.engine.consistency.group_samples import InMemory, Kept, OnDisk, group_samples
+from ragassay.engine.consistency.group_samples import Kept, group_samples, rows_of
 from ragassay.engine.models import here
 from ragassay.engine.results import (
     CONSISTENCY,
@@ -54,17 +54,6 @@ Compared = Callable[[int, int], None]
 """Called with how many queries (of a system) were looked at, and how many there are."""
 
 
-def keeping(stack: ExitStack, output: str | None, stays: bool) -> Kept:
-    """A place that keeps the samples of the first step for the second.
-
-    Args:
-        stack: lives as long as they are needed.
-        output: the run folder, where there is one.
-        stays: whether they stay in memory anyway.
-    """
-    return InMemory() if stays else OnDisk(stack, None if output is None else Path(output))
-
-
 @dataclass(frozen=True)
 class ConsistencyRun:
     """What the second step needs of the first.
@@ -97,7 +86,7 @@ class ConsistencyRun:
             progress: called with the number of queries done and the number of all.
             keep: whether samples and scores stay in memory where there is no folder.
         """
-        n_groups = len({(query, system) for query, system, _ in self.columns.identities})
+        n_groups = len(rows_of(self.columns))
         folder = None if self.config.output is None else Path(self.config.output) / CONSISTENCY
         config = self._config(folder)
         metrics, names = list(self.plan.metrics.values()), list(self.plan.metrics)
@@ -108,7 +97,7 @@ class ConsistencyRun:
             writer = None if folder is None else stack.enter_context(FolderWriter(folder))
             sink = ResultSink(names, writer, keep=keep)
             groups = group_samples(self.columns, self.kept, self.plan.of)
-            size = MODELLED_WINDOW if here(metrics, self.models) else _AT_ONCE
+            size = MODELLED_WINDOW if here(metrics, self.config.models) else _AT_ONCE
             takers: list[Callable[[Sequence[Sample]], None]] = [seen.add]
             if progress is not None:
                 takers.append(lambda _: progress(len(collected.columns), n_groups))
@@ -139,9 +128,7 @@ class ConsistencyRun:
         """The run's configuration, without the columns that distinguish the runs of a query: a
         query has no value in them.
         """
-        rows: dict[tuple[str, str], list[int]] = {}
-        for at, (query, system, _) in enumerate(self.columns.identities):
-            rows.setdefault((query, system), []).append(at)
+        rows = rows_of(self.columns)
 
         def shared(values: Sequence[str | None]) -> bool:
             return any(

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol, cast
+from typing import Any, BinaryIO, cast
 
 import orjson
 
@@ -27,42 +27,20 @@ _UNGIVEN: Mapping[str, Any] = {name: {} for name in ("given", "given_by", "given
 """What records brought was taken in by the first step."""
 
 
-class Kept(Protocol):
-    """Samples that can be read again, by their number."""
-
-    def add(self, samples: Sequence[Sample]) -> None:
-        """Keeps samples; they are numbered from 0 in the order in which they come."""
-
-    def __getitem__(self, at: int) -> Sample: ...
-
-
-class InMemory:
-    """Samples that stay in memory anyway."""
-
-    def __init__(self) -> None:
-        self._samples: list[Sample] = []
-
-    def add(self, samples: Sequence[Sample]) -> None:
-        """Keeps them."""
-        self._samples += samples
-
-    def __getitem__(self, at: int) -> Sample:
-        return self._samples[at]
-
-
 class OnDisk:
     """Samples in a file without a name, which is deleted when the stack is left. Eight bytes for
     each stay in memory.
 
     Args:
         stack: closes the file.
-        folder: where there is room for it: the run's folder, else the system's for such files.
+        output: where there is room for it: the run's folder, else the system's for such files.
 
     Raises:
         UsageError: the folder cannot be written to.
     """
 
-    def __init__(self, stack: ExitStack, folder: Path | None) -> None:
+    def __init__(self, stack: ExitStack, output: str | None) -> None:
+        folder = None if output is None else Path(output)
         try:
             file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - the stack closes it
             stack.enter_context(file)
@@ -72,7 +50,7 @@ class OnDisk:
         self._starts = array("Q")
         self._mapper = Mapper()
 
-    def add(self, samples: Sequence[Sample]) -> None:
+    def extend(self, samples: Sequence[Sample]) -> None:
         """Writes them at the end."""
         self._file.seek(0, 2)
         for sample in samples:
@@ -84,6 +62,9 @@ class OnDisk:
         return self._mapper.sample(orjson.loads(self._file.readline()), at + 1)
 
 
+Kept = OnDisk | list[Sample]
+
+
 def group_samples(columns: ScoreColumns, kept: Kept, of: Sequence[str]) -> Iterator[Sample]:
     """One sample for each query and system, in the order of their first runs. A `RagassayWarning`
     reports groups whose runs do not ask or expect the same.
@@ -93,10 +74,7 @@ def group_samples(columns: ScoreColumns, kept: Kept, of: Sequence[str]) -> Itera
         kept: its samples.
         of: the metrics whose scores the group brings.
     """
-    groups: dict[tuple[str, str], list[int]] = {}
-    for at, (query, system, _) in enumerate(columns.identities):
-        groups.setdefault((query, system), []).append(at)
-    for rows in groups.values():
+    for rows in rows_of(columns).values():
         rows.sort(key=lambda at: columns.identities[at][2])
         runs = [kept[at] for at in rows]
         if any(fingerprint.differing(runs[0], run) for run in runs[1:]):
@@ -107,6 +85,14 @@ def group_samples(columns: ScoreColumns, kept: Kept, of: Sequence[str]) -> Itera
                 stacklevel=2,
             )
         yield _group(runs, _given(columns, rows, of))
+
+
+def rows_of(columns: ScoreColumns) -> dict[tuple[str, str], list[int]]:
+    """The numbers of the samples of each query and system, in the order of the first."""
+    groups: dict[tuple[str, str], list[int]] = {}
+    for at, (query, system, _) in enumerate(columns.identities):
+        groups.setdefault((query, system), []).append(at)
+    return groups
 
 
 def _given(columns: ScoreColumns, rows: Sequence[int], of: Sequence[str]) -> dict[str, Any]:

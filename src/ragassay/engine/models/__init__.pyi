@@ -16,7 +16,6 @@ from .modelling import (
 )
 from .run_embedder import (
     address_for as address_for,
-    embeds_here as embeds_here,
     models_again as models_again,
     models_for as models_for,
     spending_of as spending_of,

@@ -43,7 +43,6 @@ class AbsentModels:
         self,
         config: RunConfig,
         metrics: Mapping[str, Metric],
-        *,
         remote: bool,
         all_samples: AllSamples,
     ) -> None:

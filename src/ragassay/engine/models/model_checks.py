@@ -4,7 +4,7 @@ metric unscored."""
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from ragassay.engine.config import RunConfig
 from ragassay.engine.models.modelling import embedding_among, model_options, weights_among
 from ragassay.engine.models.run_embedder import is_endpoint
 from ragassay.errors import OptionError, RagassayWarning, UsageError, did_you_mean
-from ragassay.metrics.core import Metric, ModelMetric
+from ragassay.metrics.core import Metric, ModelMetric, reached
 from ragassay.models import Unavailable, Weights
 from ragassay.models.embedders import DEFAULT
 from ragassay.models.weights import KNOWN, is_path, no_folder
@@ -47,8 +47,13 @@ def check_models(config: RunConfig, metrics: Iterable[Metric]) -> None:
         from ragassay.models import device_of
 
         device_of(model_options(config))
-    for metric in _modelled(metrics):
-        check_paths(metric, config.models)
+    for metric in reached(metrics):
+        if not isinstance(metric, ModelMetric):
+            continue
+        for weights in metric.weights:
+            name, given = weights.name, {*weights.spellings} & {*config.models}
+            if is_path(name) and not given and not Path(name).is_dir():
+                raise UsageError(f"{metric}: {no_folder(name)}.")
         try:
             metric.check()
         except Unavailable as error:
@@ -64,22 +69,6 @@ def check_folders(folders: Mapping[str, str]) -> None:
     for name, folder in folders.items():
         if not Path(folder).is_dir():
             raise OptionError(f"models.{name}", f"there is no folder {folder}")
-
-
-def check_paths(metric: Metric, folders: Collection[str]) -> None:
-    """Checks that the folders that metrics name as their models exist.
-
-    Args:
-        metric: of a run.
-        folders: models for which the run names folders, whatever the metric calls them.
-
-    Raises:
-        UsageError: one is not.
-    """
-    for weights in metric.weights:
-        name = weights.name
-        if is_path(name) and not {*weights.spellings} & {*folders} and not Path(name).is_dir():
-            raise UsageError(f"{metric}: {no_folder(name)}.")
 
 
 def check_names(names: Iterable[str], used: Collection[Weights]) -> None:
@@ -119,10 +108,3 @@ def models_used(config: RunConfig, metrics: Iterable[Metric]) -> list[Weights]:
 def _names(used: Iterable[Weights]) -> set[str]:
     """What a folder may be named for."""
     return {name for weights in used for name in weights.spellings}
-
-
-def _modelled(metrics: Iterable[Metric]) -> Iterator[ModelMetric]:
-    for metric in metrics:
-        if isinstance(metric, ModelMetric):
-            yield metric
-        yield from _modelled(metric.inputs)

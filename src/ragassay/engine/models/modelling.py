@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
 from ragassay.engine.config import RunConfig
-from ragassay.metrics.core import Metric, choices_of, naming
+from ragassay.metrics.core import Metric, choices_of, naming, reached
 from ragassay.models import ModelOptions, Models, Unavailable, Weights, in_half
-from ragassay.models.weights import facts, folder_of, identity
+from ragassay.models.weights import facts, folder_of, identity, place_of
 
 
 def model_options(config: RunConfig) -> ModelOptions:
@@ -18,16 +18,12 @@ def model_options(config: RunConfig) -> ModelOptions:
 
 def weights_among(metrics: Iterable[Metric]) -> list[Weights]:
     """The models that metrics use, those of their inputs included."""
-    models: dict[Weights, None] = {}
-    for metric in metrics:
-        models.update(dict.fromkeys(metric.weights))
-        models.update(dict.fromkeys(weights_among(metric.inputs)))
-    return list(models)
+    return list(dict.fromkeys(one for metric in reached(metrics) for one in metric.weights))
 
 
 def embedding_among(metrics: Iterable[Metric]) -> bool:
     """Whether one of the metrics, or of their inputs, uses the run's embedder."""
-    return any(metric.embeds or embedding_among(metric.inputs) for metric in metrics)
+    return any(metric.embeds for metric in reached(metrics))
 
 
 def by_cosine(metrics: Iterable[Metric]) -> list[Metric]:
@@ -40,16 +36,24 @@ def by_cosine(metrics: Iterable[Metric]) -> list[Metric]:
     return changed
 
 
-def here(metrics: Iterable[Metric], models: Models) -> bool:
+def here(
+    metrics: Iterable[Metric], folders: Mapping[str, str], embedder: str | None = None
+) -> bool:
     """Whether any model that the metrics use is on this machine. Scoring then takes long.
 
     Args:
         metrics: of a run.
-        models: of the run; its options name their folders.
+        folders: that it names for models.
+        embedder: the model that embeds, where that is none of an endpoint.
     """
+    metrics = list(metrics)
     for weights in weights_among(metrics):
         with suppress(Unavailable):
-            folder_of(weights, models.options.folders)
+            folder_of(weights, folders)
+            return True
+    with suppress(Unavailable):
+        if embedder is not None and embedding_among(metrics):
+            place_of(Weights.parse(embedder), folders)
             return True
     return False
 

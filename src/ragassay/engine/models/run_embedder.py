@@ -15,7 +15,7 @@ import os
 import re
 import warnings
 from collections.abc import Iterable, Mapping
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,7 +29,7 @@ from ragassay.judges.offline import OfflineJudge
 from ragassay.metrics.core import Metric
 from ragassay.models import ModelOptions, Models, Unavailable, Unusable, Weights
 from ragassay.models.embedders import Embedder
-from ragassay.models.weights import is_path, place_of
+from ragassay.models.weights import is_path
 from ragassay.transport.endpoints import TIMEOUT_S
 
 if TYPE_CHECKING:
@@ -188,34 +188,12 @@ def _local(models: Models, word: str | None, prefix: str | None) -> Embedder:
         raise error.saying(f"there is no folder {word} here, and {error}") from error
 
 
-def embeds_here(config: RunConfig, address: Address | None, metrics: Iterable[Metric]) -> bool:
-    """Whether a model on this machine makes vectors for the metrics. Scoring then takes long.
-
-    Args:
-        config: may name the embedder.
-        address: of the embedding endpoint; ``None`` where there is none.
-        metrics: of the run.
-    """
-    if address is not None or not embedding_among(metrics):
-        return False
-    from ragassay.models.embedders import DEFAULT
-
-    with suppress(Unavailable):
-        place_of(Weights.parse(config.embedder or DEFAULT), config.models)
-        return True
-    return False
-
-
 def spending_of(embedder: Embedder | None) -> Spending | None:
     """What embedding cost, for the summary; ``None`` where nothing was sent or looked up."""
     usage = None if embedder is None else embedder.usage
     if embedder is None or usage is None or not usage.questions:
         return None
-    counted = dict(vars(usage))
-    for name in ("failures", "lost_votes", "in_part"):
-        counted[name] = dict(counted[name].most_common())
-    counted["cost"] = round(counted["cost"], 6)
-    return Spending(judge=embedder.label, signature=embedder.identity, **counted)
+    return Spending.of(embedder.label, embedder.identity, usage)
 
 
 def _endpoint(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal
 
 from ragassay.transport import Budget
@@ -25,9 +25,12 @@ class Range:
         """Whether both ends are one."""
         return self.low == self.high
 
-    def times(self, factor: float) -> Range:
-        """Both ends multiplied."""
-        return self if factor == 1 else Range(self.low * factor, self.high * factor)
+    def __add__(self, other: Range) -> Range:
+        return Range(self.low + other.low, self.high + other.high)
+
+    def to_json(self) -> dict[str, float]:
+        """``{"low": ..., "high": ...}``, rounded."""
+        return {"low": round(self.low, 6), "high": round(self.high, 6)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,23 +52,21 @@ class Amount:
     cost: Range | None
 
     @property
+    def tokens(self) -> Range:
+        """Input and output."""
+        return self.input_tokens + self.output_tokens
+
+    @property
     def held_share(self) -> Range:
         """The share of all requests that the ledger answers, from 0 to 1; 0 without requests."""
-        shares = [_share(self.held.low, self.calls.low), _share(self.held.high, self.calls.high)]
+        pairs = ((self.held.low, self.calls.low), (self.held.high, self.calls.high))
+        shares = [held / (held + calls) if held else 0.0 for held, calls in pairs]
         return Range(min(shares), max(shares))
 
-    def times(self, factor: float) -> Amount:
-        """The amount for `factor` times as much data; counts are rounded outwards."""
-        if factor == 1:
-            return self
-        calls, held = self.calls.times(factor), self.held.times(factor)
-        return Amount(
-            Range(math.floor(calls.low), math.ceil(calls.high)),
-            Range(math.floor(held.low), math.ceil(held.high)),
-            self.input_tokens.times(factor),
-            self.output_tokens.times(factor),
-            None if self.cost is None else self.cost.times(factor),
-        )
+    def to_json(self) -> dict[str, Any]:
+        """A mapping of plain values."""
+        ends = {spec.name: getattr(self, spec.name) for spec in fields(self)}
+        return {name: None if one is None else one.to_json() for name, one in ends.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,21 +93,13 @@ class Throughput:
             calls: number of requests.
             tokens: of all requests, input and output.
         """
-        waves = math.ceil(calls / self.concurrency)
-        durations = [waves * self.seconds]
-        if self.rpm is not None:
-            durations.append(calls / self.rpm * 60)
-        if self.tpm is not None:
-            durations.append(tokens / self.tpm * 60)
-        return max(durations)
+        waves = math.ceil(calls / self.concurrency) * self.seconds
+        return max(waves, calls / (self.rpm or math.inf) * 60, tokens / (self.tpm or math.inf) * 60)
 
     def span(self, amount: Amount) -> Range:
         """The same for both ends of an amount."""
-        input_tokens, output_tokens = amount.input_tokens, amount.output_tokens
-        return Range(
-            self.duration(amount.calls.low, input_tokens.low + output_tokens.low),
-            self.duration(amount.calls.high, input_tokens.high + output_tokens.high),
-        )
+        calls, tokens = amount.calls, amount.tokens
+        return Range(self.duration(calls.low, tokens.low), self.duration(calls.high, tokens.high))
 
 
 Fit = Literal["fits", "may not fit", "does not fit", "no price known"]
@@ -130,7 +123,7 @@ class CallPlan:
         metrics: what each metric would ask if it ran alone, by the names that it is shown under;
             metrics that ask the same share a line.
         total: what the run asks: a question that several metrics ask is asked once.
-        questions: requests to send by kind of question.
+        questions: requests to send by kind of question, most first.
         pace: the assumptions behind ``seconds``.
         seconds: wall time of asking.
         n_samples, n_walked: how many samples the plan is for, and how many it was made from; the
@@ -165,31 +158,26 @@ class CallPlan:
 
     def to_json(self) -> dict[str, Any]:
         """A mapping of plain values; an interval is ``{"low": ..., "high": ...}``."""
+        body = {spec.name: getattr(self, spec.name) for spec in fields(self)}
+        pace: Throughput = body.pop("pace")
+        lines = [
+            {
+                "metrics": list(names),
+                **amount.to_json(),
+                "seconds": pace.span(amount).to_json(),
+            }
+            for names, amount in self.metrics.items()
+        ]
         return {
-            "judge": self.judge,
-            "asks": self.asks,
-            "total": _amount_json(self.total),
-            "metrics": [
-                {
-                    "metrics": list(names),
-                    **_amount_json(amount),
-                    "seconds": _range_json(self.pace.span(amount)),
-                }
-                for names, amount in self.metrics.items()
-            ],
-            "questions": {kind: _range_json(requests) for kind, requests in self.questions.items()},
-            "seconds": _range_json(self.seconds),
-            "seconds_a_call": self.pace.seconds,
-            "seconds_measured": self.pace.measured,
-            "concurrency": self.pace.concurrency,
-            "n_samples": self.n_samples,
-            "n_walked": self.n_walked,
-            "budget": None
-            if self.budget is None
-            else {"budget": self.budget.budget, "verdict": self.budget.verdict},
-            "listed_prices": self.listed_prices,
-            "failed": dict(self.failed),
-            "notes": list(self.notes),
+            **body,
+            "total": self.total.to_json(),
+            "metrics": lines,
+            "questions": {kind: calls.to_json() for kind, calls in self.questions.items()},
+            "seconds": self.seconds.to_json(),
+            "seconds_a_call": pace.seconds,
+            "seconds_measured": pace.measured,
+            "concurrency": pace.concurrency,
+            "budget": None if self.budget is None else asdict(self.budget),
         }
 
 
@@ -204,49 +192,19 @@ def fit(total: Amount, budget: str) -> BudgetFit:
         UsageError: the budget cannot be read.
     """
     limits = Budget.parse(budget)
-    tokens = Range(
-        total.input_tokens.low + total.output_tokens.low,
-        total.input_tokens.high + total.output_tokens.high,
-    )
-    verdicts: list[Fit] = []
-    for limit, needed in (
+    pairs = (
         (limits.dollars, total.cost),
         (limits.calls, total.calls),
-        (limits.tokens, tokens),
-    ):
-        if limit is None:
-            continue
-        if needed is None:
-            verdicts.append("no price known")
-        elif needed.high <= limit:
-            verdicts.append("fits")
-        else:
-            verdicts.append("may not fit" if needed.low <= limit else "does not fit")
-    order: list[Fit] = ["no price known", "does not fit", "may not fit", "fits"]
-    return BudgetFit(budget, next(verdict for verdict in order if verdict in verdicts))
+        (limits.tokens, total.tokens),
+    )
+    verdicts = {_fit(limit, needed) for limit, needed in pairs if limit is not None}
+    worst_first: tuple[Fit, ...] = ("no price known", "does not fit", "may not fit", "fits")
+    return BudgetFit(budget, next(verdict for verdict in worst_first if verdict in verdicts))
 
 
-def _share(held: float, calls: float) -> float:
-    return held / (held + calls) if held + calls else 0.0
-
-
-def _range_json(ends: Range | None) -> dict[str, float] | None:
-    if ends is None:
-        return None
-    return {"low": round(ends.low, 6), "high": round(ends.high, 6)}
-
-
-def _amount_json(amount: Amount) -> dict[str, Any]:
-    tokens = {
-        name: _range_json(Range(math.floor(value.low), math.ceil(value.high)))
-        for name, value in (
-            ("input_tokens", amount.input_tokens),
-            ("output_tokens", amount.output_tokens),
-        )
-    }
-    return {
-        "calls": _range_json(amount.calls),
-        "held": _range_json(amount.held),
-        **tokens,
-        "cost": _range_json(amount.cost),
-    }
+def _fit(limit: float, needed: Range | None) -> Fit:
+    if needed is None:
+        return "no price known"
+    if needed.high <= limit:
+        return "fits"
+    return "may not fit" if needed.low <= limit else "does not fit"

@@ -4,21 +4,34 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from ragassay.engine.config import OWN
+from ragassay.engine.config import POOLED
 from ragassay.engine.models import AbsentModels, EmbeddingPlan, EmbeddingPlanner
 from ragassay.engine.plan.cost_estimate import CallPlan
 from ragassay.engine.plan.planning import WINDOW, Planner
 from ragassay.engine.plan.throughput import is_fresh, throughput_of
-from ragassay.engine.run import Job, Progress
+from ragassay.engine.run import Job, Progress, bank_metric, batched, pools_of
 from ragassay.errors import RagassayWarning
 from ragassay.metrics.core import AllSamples
 from ragassay.samples import Sample
 from ragassay.transport import Price
+
+_NONE = Sample(id="none")
+PARTS = (
+    "query",
+    "history",
+    "passages",
+    "answer",
+    "references",
+    "gold",
+    "answerability",
+    "timestamp",
+)
+"""The parts of a sample that a preview counts, where they are given."""
 
 
 @dataclass(frozen=True)
@@ -79,65 +92,44 @@ def preview(job: Job, progress: Progress | None = None, *, walk: int | None = No
         InputError: the data has a fault; the message says where.
         UsageError: the budget or the price cannot be read.
     """
-    parts: Counter[str] = Counter(dict.fromkeys(PARTS, 0))
-    applicable = Counter(dict.fromkeys(job.plan.metrics, 0))
+    metrics = job.plan.metrics
+    parts = Counter(dict.fromkeys(PARTS, 0))
+    applicable = Counter(dict.fromkeys(metrics, 0))
     systems: Counter[str] = Counter()
     failures: Counter[str] = Counter()
-    queries: set[str] = set()
     runs: Counter[tuple[str, str]] = Counter()
-    n = 0
+    n, calls, embedding = 0, None, None
     with ExitStack() as stack:
         caught = stack.enter_context(warnings.catch_warnings(record=True))
         warnings.simplefilter("always", RagassayWarning)
         planner = _planner(job, stack)
-        embedding = None
         if job.embedding is not None:
-            embedding = EmbeddingPlanner(job.config, job.embedding, job.plan.metrics.values())
-        absent = AbsentModels(
-            job.config,
-            job.plan.metrics,
-            remote=job.embedding is not None,
-            all_samples=AllSamples(job.rereads),
-        )
-        window: list[Sample] = []
-        unmeasured: list[Sample] = []
-        for sample in job.source.samples:
-            n += 1
-            queries.add(sample.id)
-            systems[sample.system or "(none)"] += 1
-            if job.plan.consistency is not None:
+            embedding = EmbeddingPlanner(job.config, job.embedding, metrics.values())
+        again = AllSamples(job.rereads)
+        absent = AbsentModels(job.config, metrics, job.embedding is not None, again)
+        for window in batched(job.source.samples, WINDOW):
+            for sample in window:
                 runs[sample.id, sample.system] += 1
-            parts.update(part for part, has in PARTS.items() if has(sample))
-            applicable.update(
-                name for name, m in job.plan.metrics.items() if m.lacks(sample) is None
-            )
-            if embedding is not None:
-                embedding.add(sample)
-            if sample.failure:
-                failures[sample.failure] += 1
-            if absent:
-                unmeasured.append(sample)
-                if len(unmeasured) == WINDOW:
-                    absent.add(unmeasured)
-                    unmeasured = []
-            if planner is not None and (walk is None or n <= walk):
-                window.append(sample)
-                if len(window) == WINDOW:
-                    planner.add(window)
-                    window = []
-            if progress is not None and n % 1000 == 0:
+                systems[sample.system or "(none)"] += 1
+                failures.update(filter(None, [sample.failure]))
+                parts.update(one for one in PARTS if getattr(sample, one) != getattr(_NONE, one))
+                applicable.update(name for name, m in metrics.items() if m.lacks(sample) is None)
+                if embedding is not None:
+                    embedding.add(sample)
+            absent.add(window)
+            if planner is not None:
+                planner.add(window if walk is None else window[: max(0, walk - n)])
+            n += len(window)
+            if progress is not None:
                 progress(n)
-        absent.add(unmeasured)
         applicable.subtract(absent.counts)
-        calls = None
         if planner is not None:
-            planner.add(window)
             calls = planner.plan(n, job.config.budget)
     return Preview(
         title=job.source.title,
         format=job.source.format,
         n_samples=n,
-        n_queries=len(queries),
+        n_queries=len({query for query, _ in runs}),
         systems=dict(systems),
         parts=dict(parts),
         applicable=dict(applicable),
@@ -145,7 +137,7 @@ def preview(job: Job, progress: Progress | None = None, *, walk: int | None = No
         warnings=tuple(dict.fromkeys(str(w.message) for w in caught)),
         calls=calls,
         embedding=None if embedding is None else embedding.plan(),
-        repeated=sum(n > 1 for n in runs.values()) if runs else None,
+        repeated=None if job.plan.consistency is None else sum(n > 1 for n in runs.values()),
         needs_extra=dict(absent.counts),
         extras=absent.why,
     )
@@ -161,19 +153,10 @@ def _planner(job: Job, stack: ExitStack) -> Planner | None:
     pace, fresh = throughput_of(judge, job.config, ledger), is_fresh(judge, ledger)
     planner = Planner(job.plan.metrics, judge, pace=pace, price=price, fresh=fresh)
     stack.enter_context(planner)
-    if job.config.nuggets != OWN:
-        planner.prepare("nugget bank", job.bank)
+    if not planner.asks:
+        return planner
+    if job.config.nuggets == POOLED and job.rereads is not None:
+        pools = pools_of(job.rereads())
+        planner.prepare("nugget bank", bank_metric(job.plan.metrics.values()), pools)
+    job.bank(planner.asker)
     return planner
-
-
-PARTS: dict[str, Callable[[Sample], bool]] = {
-    "query": lambda s: s.query is not None,
-    "history": lambda s: bool(s.history),
-    "passages": lambda s: s.passages is not None,
-    "answer": lambda s: s.answer is not None,
-    "references": lambda s: bool(s.references),
-    "gold": lambda s: s.gold is not None,
-    "answerability": lambda s: s.answerability is not None,
-    "timestamp": lambda s: s.timestamp is not None,
-}
-"""The parts of a sample that a preview counts, each with its test."""

@@ -1,47 +1,35 @@
 """Finds out what a run would ask its judge, without asking it.
 
-Every judged metric scores the samples with the smallest and with the largest answer to each
-question. Where both ask the same, the numbers are exact; else they are an interval that holds for
-any answers of the judge. Answers in the ledger are counted separately, because they cost nothing.
+Every judged metric is walked with a judge that has only the answers which are known already. What
+it asks until one is missing is certain. What may follow is what it says itself
+(`JudgedMetric.most_asked`): that makes the upper ends of the plan. Answers in the ledger are
+counted separately, because they cost nothing.
 """
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import replace
+from collections.abc import Collection, Mapping, Sequence
 
 from ragassay.engine.plan.cost_estimate import Amount, CallPlan, Throughput, fit
-from ragassay.engine.plan.request_counter import TOTAL, RequestCounter, ends
-from ragassay.engine.run import Judged, judged_among
-from ragassay.judges import (
-    Asker,
-    End,
-    Estimator,
-    Judge,
-    PlanningAsker,
-    PlanningJudge,
-    Question,
-    Scope,
-)
+from ragassay.engine.plan.request_counter import RequestCounter
+from ragassay.engine.run import batched, judged_among
+from ragassay.judges import NOT_ASKED, Judge, PlanningAsker, PlanningJudge
 from ragassay.metrics.core import JudgedMetric, Metric
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Unscored
 from ragassay.transport import Price
 
-Names = tuple[str, ...]
-"""Ids of verdicts."""
-
 WINDOW = 256
 """Samples that are walked together."""
-
-_WALKS: tuple[End, ...] = ("smallest", "largest", "slowest")
 
 
 class Planner:
     """Takes in samples, gives a `CallPlan`. Remembers about a hundred bytes a distinct question.
+
+    Attributes:
+        asks: whether it takes requests at all to ask the judge; without any nothing is walked.
+        asker: asks the judge that has only what is known; its context is that of the metrics.
 
     Args:
         metrics: by the names that they are shown under.
@@ -60,81 +48,41 @@ class Planner:
         price: Price | None = None,
         fresh: bool = False,
     ) -> None:
-        self.n_walked = 0
         self._judge = judge
+        self.asks = bool(judge.leaves())
         self._pace = pace or Throughput()
-        self._judged = judged_among(metrics.values())
-        self._listing = [metric for metric in self._judged if _fills_a_list(metric)]
-        self._asks = bool(judge.leaves())
         self._listed_prices = price is None
-        self._estimator = Estimator(judge, price, fresh=fresh)
-        self._ends = [PlanningJudge(self._estimator, end) for end in _WALKS]
-        self._askers = [PlanningAsker(end) for end in self._ends]
-        self._failed: Counter[str] = Counter()
+        self._known = PlanningJudge(judge, price, fresh=fresh)
+        self.asker = PlanningAsker(self._known)
         self._counter = RequestCounter()
-        self._groups = _grouped(metrics)
-        self._lines = {names: self._counter.line() for names in self._groups.values()}
-        self._masks = {
-            metric: sum(self._lines[names] for key, names in self._groups.items() if metric in key)
-            for metric in self._judged
-        }
+        self._total = self._counter.line("total")
+        self._failed: Counter[str] = Counter()
+        self._gaps: dict[str, None] = {}
+        self._n_walked = 0
+        self._metrics = self._lines(metrics)
 
     def __enter__(self) -> Planner:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        with ExitStack() as stack:
-            for asker in self._askers:
-                stack.callback(asker.close)
+        self.asker.close()
 
-    def prepare(self, name: str, build: Callable[[Asker], object]) -> None:
+    def prepare(self, name: str, metric: Metric, samples: Sequence[Sample]) -> None:
         """Counts what is asked before the samples (a pooled nugget bank), under a line of its own.
 
         Args:
             name: of that line.
-            build: asks through the asker that it is given, and puts what it found into its context.
+            metric: that asks it.
+            samples: about which it asks.
         """
-        if not self._asks:
-            return
-        walks = []
-        for end, asker in zip(self._ends, self._askers, strict=True):
-            end.asked.clear()
-            build(asker)
-            walks.append(tuple(end.asked))
-        if any(walks):
-            line = self._lines[(name,)] = self._counter.line()
-            self._enter(line | TOTAL, *walks)
-        self._forget()
+        lines = self._lines({name: metric})
+        for window in batched(samples, WINDOW):
+            self._count(window, lines)
 
     def add(self, samples: Sequence[Sample]) -> None:
-        """Counts the questions about samples. Does nothing where the judge sends no requests."""
-        self.n_walked += len(samples)
-        if not samples or not self._judged or not self._asks:
-            return
-        chosen = (self._judged, self._judged, self._listing)
-        walks = [
-            self._walk(asker, samples, judged)
-            for asker, judged in zip(self._askers, chosen, strict=True)
-        ]
-        for metric in self._judged:
-            mask = self._masks[metric] | TOTAL
-            for outcomes in zip(*(walk[metric] for walk in walks if metric in walk), strict=True):
-                self._enter(mask, *(outcome.evidence for outcome in outcomes))
-                self._look_for_failure(metric, outcomes)
-        self._forget()
-
-    def _walk(self, asker: Asker, samples: Sequence[Sample], judged: list[JudgedMetric]) -> Judged:
-        if not judged:
-            return {}
-        with warnings.catch_warnings():
-            # Warnings of metrics about made-up answers say nothing.
-            warnings.simplefilter("ignore")
-            return asker.submit(_outcomes(samples, judged, asker.scope())).result()
-
-    def _forget(self) -> None:
-        self._estimator.clear()
-        for end in self._ends:
-            end.asked.clear()
+        """Counts the questions about samples."""
+        self._n_walked += len(samples)
+        self._count(samples, self._metrics)
 
     def plan(self, n_samples: int | None = None, budget: str | None = None) -> CallPlan:
         """The plan so far.
@@ -146,111 +94,84 @@ class Planner:
         Raises:
             UsageError: the budget cannot be read.
         """
-        n = self.n_walked if n_samples is None else n_samples
-        factor = n / self.n_walked if self.n_walked and n != self.n_walked else 1.0
-        total = self._counter.amount(TOTAL).times(factor)
-        pace = self._pace
-        plan = CallPlan(
+        n = self._n_walked if n_samples is None else n_samples
+        factor = n / self._n_walked if self._n_walked else 1.0
+        (total,) = self._counter.amounts("total", factor).values()
+        alike: dict[Amount, tuple[str, ...]] = {}
+        for name, amount in self._counter.amounts("metric", factor).items():
+            alike[amount] = (*alike.get(amount, ()), name)
+        kinds = self._counter.amounts("kind", factor)
+        calls = {kind: amount.calls for kind, amount in kinds.items()}
+        return CallPlan(
             judge=self._judge.label,
-            asks=self._asks,
-            metrics=_alike(
-                {
-                    names: self._counter.amount(line).times(factor)
-                    for names, line in self._lines.items()
-                }
-            ),
+            asks=self.asks,
+            metrics={names: amount for amount, names in alike.items()},
             total=total,
-            questions={kind: calls.times(factor) for kind, calls in self._counter.kinds().items()},
-            pace=pace,
-            seconds=pace.span(total),
+            questions=dict(sorted(calls.items(), key=lambda item: (-item[1].high, item[0]))),
+            pace=self._pace,
+            seconds=self._pace.span(total),
             n_samples=n,
-            n_walked=self.n_walked,
+            n_walked=self._n_walked,
+            budget=None if budget is None else fit(total, budget),
             listed_prices=self._listed_prices,
             failed=dict(self._failed),
+            notes=tuple(self._gaps),
         )
-        return plan if budget is None else replace(plan, budget=fit(plan.total, budget))
 
-    def _enter(self, mask: int, least: Names, most: Names, slow: Names | None = None) -> None:
-        """Counts what one metric asks about one sample, by the walks with each end."""
-        find, enter = self._estimator, self._counter.enter
-        if slow is not None and slow != most:
-            most = self._of_each_kind_most(most, slow)
-        if least == most:
-            for name in most:
-                enter(name, find[name], mask)
-            return
-        if self._size(least) > self._size(most):
-            # A metric may well ask more after small answers; the interval holds both.
-            least, most = most, least
-        below, above = ends(mask)
-        for name in least:
-            enter(name, find[name], below)
-        for name in most:
-            enter(name, find[name], above)
+    def _lines(self, metrics: Mapping[str, Metric]) -> dict[JudgedMetric, int]:
+        """The metrics that ask, each with the lines of those that rest on it."""
+        lines: dict[JudgedMetric, int] = {}
+        for name, metric in metrics.items():
+            for judged in judged_among([metric]):
+                own = self._counter.line("metric", name)
+                lines[judged] = lines.get(judged, self._total) | own
+        return lines
 
-    def _of_each_kind_most(self, *walks: Names) -> Names:
-        """For each kind of question, those of the walk that asks it most often. No answers can make
-        a metric ask more.
+    def _count(self, samples: Sequence[Sample], metrics: Mapping[JudgedMetric, int]) -> None:
+        if self.asks and metrics:
+            self.asker.submit(self._walk(samples, metrics)).result()
+        self._known.demands.clear()
+
+    async def _walk(self, samples: Sequence[Sample], metrics: Mapping[JudgedMetric, int]) -> None:
+        """Walks one metric after the other, because nothing is waited for."""
+        scope = self.asker.scope()
+        for metric, lines in metrics.items():
+            for sample in samples:
+                self._take(metric, sample, await metric.outcome(sample, scope), lines)
+
+    def _take(self, metric: JudgedMetric, sample: Sample, outcome: Outcome, lines: int) -> None:
+        """Counts what one metric asks about one sample, and what may follow where it ended for want
+        of an answer: of each kind as many questions as are not certain anyway.
         """
-        largest: dict[str, list[str]] = {}
-        for names in walks:
-            kinds: dict[str, list[str]] = {}
-            for name in names:
-                kinds.setdefault(self._estimator[name].kind, []).append(name)
-            for kind, asked in kinds.items():
-                if len(asked) > len(largest.get(kind, ())):
-                    largest[kind] = asked
-        return tuple(name for asked in largest.values() for name in asked)
+        left: Counter[str] = Counter()
+        for name in outcome.evidence:
+            left[self._known.demands[name].kind] += 1
+            self._enter(name, lines, certain=True)
+        if not isinstance(outcome, Unscored):
+            return
+        if outcome.reason is Reason.FAILED:
+            self._failed[outcome.detail or str(metric)] += 1
+        elif outcome.reason is NOT_ASKED:
+            most = dict.fromkeys(metric.most_asked(sample, self.asker.context))
+            for question in most:
+                if left[question.kind] > 0:
+                    left[question.kind] -= 1
+                    continue
+                self._known.demand(question)
+                self._enter(question.key, lines, certain=False)
+            self._look_for_gaps(metric, {*left, *(question.kind for question in most)})
 
-    def _size(self, names: Names) -> tuple[int, int]:
-        demands = [self._estimator[name] for name in names]
-        return sum(one.calls + one.held for one in demands), sum(
-            one.input_tokens for one in demands
-        )
+    def _enter(self, name: str, lines: int, *, certain: bool) -> None:
+        demand = self._known.demands[name]
+        lines |= self._counter.line("kind", demand.kind)
+        self._counter.enter(name, demand, lines, certain=certain)
 
-    def _look_for_failure(self, metric: Metric, outcomes: Iterable[Outcome]) -> None:
-        for one in outcomes:
-            if isinstance(one, Unscored) and one.reason is Reason.FAILED:
-                self._failed[one.detail or str(metric)] += 1
-                return
-
-
-async def _outcomes(
-    samples: Sequence[Sample], judged: Iterable[JudgedMetric], scope: Scope
-) -> Judged:
-    """The outcomes as `judge_all` gives them, one metric after the other, because nothing is waited
-    for.
-    """
-    outcomes: dict[JudgedMetric, Sequence[Outcome]] = {}
-    for metric in judged:
-        if type(metric).judge_window is JudgedMetric.judge_window:
-            outcomes[metric] = [await metric.outcome(sample, scope) for sample in samples]
-        else:
-            outcomes[metric] = await metric.judge_window(samples, scope)
-    return outcomes
-
-
-def _fills_a_list(metric: JudgedMetric) -> bool:
-    return any(kind.slowest is not Question.slowest for kind in metric.asks)
-
-
-def _grouped(
-    metrics: Mapping[str, Metric],
-) -> dict[tuple[JudgedMetric, ...], tuple[str, ...]]:
-    """The shown names of the metrics that ask; those that ask by the same judged metrics are
-    together.
-    """
-    groups: dict[tuple[JudgedMetric, ...], tuple[str, ...]] = {}
-    for name, metric in metrics.items():
-        judged = tuple(judged_among([metric]))
-        if judged:
-            groups[judged] = (*groups.get(judged, ()), name)
-    return groups
-
-
-def _alike(lines: Mapping[tuple[str, ...], Amount]) -> dict[tuple[str, ...], Amount]:
-    """The lines, with equal ones merged."""
-    merged: dict[Amount, tuple[str, ...]] = {}
-    for names, amount in lines.items():
-        merged[amount] = (*merged.get(amount, ()), *names)
-    return {names: amount for amount, names in merged.items()}
+    def _look_for_gaps(self, metric: JudgedMetric, kinds: Collection[str]) -> None:
+        """Notes kinds of question that a metric may ask without saying how often."""
+        gaps = sorted({kind.kind for kind in metric.asks}.difference(kinds))
+        if gaps and type(metric).most_asked is JudgedMetric.most_asked:
+            note = (
+                f"{metric} may ask {' and '.join(gaps)} as well, and does not say how often "
+                "(most_asked): the upper ends leave that out."
+            )
+            self._gaps[note] = None

@@ -2,97 +2,73 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass
+import math
 
 from ragassay.engine.plan.cost_estimate import Amount, Range
 from ragassay.judges import Demand
 
-TOTAL = 0b11
-"""The line of the whole run in a `RequestCounter`."""
-
-
-def ends(mask: int) -> tuple[int, int]:
-    """A mask split into its lower and its upper ends."""
-    below = int("01" * (mask.bit_length() // 2 + 1), 2)
-    return mask & below, mask & (below << 1)
-
-
-@dataclass(slots=True)
-class _Tally:
-    calls: int = 0
-    held: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cost: float = 0.0
-    unpriced: int = 0
-
-    def add(self, demand: Demand) -> None:
-        self.calls += demand.calls
-        self.held += demand.held
-        self.input_tokens += demand.input_tokens
-        self.output_tokens += demand.output_tokens
-        self.cost += demand.cost
-        self.unpriced += demand.unpriced
-
 
 class RequestCounter:
-    """Counts each distinct question once in each line. A line is two bits: lower end, upper end."""
+    """Adds up the demands of distinct questions, line by line.
+
+    A line is two bits of a number: questions that are certain, and questions that are possible. A
+    set of lines is the sum of their lower bits.
+    """
 
     def __init__(self) -> None:
-        self._tallies = [_Tally(), _Tally()]
+        self._tallies: list[list[float]] = []
+        self._lines: dict[tuple[str, str], int] = {}
         self._seen: dict[int, int] = {}
         self._masks: dict[int, int] = {}  # equal masks are one object
-        self._kinds: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
 
-    def line(self) -> int:
-        """A new line's mask."""
-        self._tallies += [_Tally(), _Tally()]
-        return 0b11 << (len(self._tallies) - 2)
+    def line(self, group: str, name: str = "") -> int:
+        """The lower bit of a line, which is made where it is new."""
+        if (group, name) not in self._lines:
+            self._lines[group, name] = 1 << len(self._tallies)
+            self._tallies += [[0.0] * 6, [0.0] * 6]
+        return self._lines[group, name]
 
-    def enter(self, name: str, demand: Demand, mask: int) -> None:
-        """Counts a question in each line of ``mask`` that does not have it yet.
+    def enter(self, name: str, demand: Demand, lines: int, *, certain: bool) -> None:
+        """Counts a question in each line that does not have it yet.
 
         Args:
             name: id of the question.
             demand: what it takes.
-            mask: bits of the lines that ask it.
+            lines: those that ask it.
+            certain: whether it is asked whatever the judge says; else it may be.
         """
         key = hash(name)  # the text's own 64 bits; the text itself would take twice the memory
-        seen = self._seen.get(key, 0)
+        seen, mask = self._seen.get(key, 0), lines * (3 if certain else 2)
         new = mask & ~seen
-        if not new:
-            return
-        both = seen | mask
-        self._seen[key] = self._masks.setdefault(both, both)
-        for end in (0, 1):
-            if new & 1 << end:
-                self._kinds[end][demand.kind] += demand.calls
+        if new:
+            self._seen[key] = self._masks.setdefault(seen | mask, seen | mask)
         while new:
-            lowest = new & -new
-            self._tallies[lowest.bit_length() - 1].add(demand)
-            new ^= lowest
+            tally = self._tallies[(new & -new).bit_length() - 1]
+            tally[0] += demand.calls
+            tally[1] += demand.held
+            tally[2] += demand.input_tokens
+            tally[3] += demand.output_tokens
+            tally[4] += demand.cost
+            tally[5] += demand.unpriced
+            new &= new - 1
 
-    def amount(self, line: int) -> Amount:
-        """What a line adds up to."""
-        at = line.bit_length() - 2
-        # Lower ends of different metrics may share less than their upper ends do.
-        low, high = sorted(self._tallies[at : at + 2], key=lambda tally: tally.calls + tally.held)
-        priced = not (low.unpriced or high.unpriced)
-        return Amount(
-            _range(low.calls, high.calls),
-            _range(low.held, high.held),
-            _range(low.input_tokens, high.input_tokens),
-            _range(low.output_tokens, high.output_tokens),
-            _range(round(low.cost, 9), round(high.cost, 9)) if priced else None,
+    def amounts(self, group: str, factor: float) -> dict[str, Amount]:
+        """What the lines of a group add up to, by their names.
+
+        Args:
+            group: of lines.
+            factor: how many times as much data the amount is for; counts are rounded outwards.
+        """
+        return {
+            name: self._amount(line.bit_length() - 1, factor)
+            for (of, name), line in self._lines.items()
+            if of == group
+        }
+
+    def _amount(self, at: int, factor: float) -> Amount:
+        ends = list(zip(*self._tallies[at : at + 2], strict=True))
+        calls, held, sent, received = (
+            Range(math.floor(low * factor), math.ceil(up * factor)) for low, up in ends[:4]
         )
-
-    def kinds(self) -> dict[str, Range]:
-        """Requests to send by kind of question, most first."""
-        low, high = self._kinds
-        requests = {kind: _range(low[kind], high[kind]) for kind in high | low}
-        return dict(sorted(requests.items(), key=lambda item: (-item[1].high, item[0])))
-
-
-def _range(one: float, other: float) -> Range:
-    return Range(min(one, other), max(one, other))
+        dollars = Range(*(round(end * factor, 9) for end in ends[4]))
+        return Amount(calls, held, sent, received, None if any(ends[5]) else dollars)

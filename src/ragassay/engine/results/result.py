@@ -127,7 +127,7 @@ if TYPE_CHECKING:
     import pandas
     import polars
 
-    from ragassay.engine.run import NuggetBank
+    from ragassay.formats import NuggetBank
 
 CONSISTENCY = "consistency"
 """The suite of repeated runs, and the folder within a run's that holds what it found: a run folder

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from ragassay.stats import Components
+
+if TYPE_CHECKING:
+    from ragassay.judges import Usage
 
 SCHEMA_VERSION = 1
 """Version of the run folder's contract (docs/run-folder.md)."""
@@ -87,6 +90,16 @@ class Spending:
     details: Mapping[str, str] = field(default_factory=dict)
     disagreed: int = 0
     seconds: float = 0.0
+
+    @classmethod
+    def of(cls, judge: str, signature: str, usage: Usage, seconds: float = 0.0) -> Spending:
+        """What was counted while a run went on."""
+        counted = dict(vars(usage))
+        for name in ("failures", "lost_votes", "in_part"):
+            counted[name] = dict(counted[name].most_common())
+        counted["details"] = dict(counted["details"])
+        counted["cost"] = round(counted["cost"], 6)
+        return cls(judge, signature, seconds=round(seconds, 3), **counted)
 
 
 @dataclass(frozen=True, slots=True)

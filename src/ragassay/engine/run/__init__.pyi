@@ -7,7 +7,10 @@ from .judge_session import (
     signature as signature,
     spending as spending,
 )
-from .pooled_nuggets import NuggetBank as NuggetBank
+from .pooled_nuggets import (
+    bank_metric as bank_metric,
+    pools_of as pools_of,
+)
 from .ranked_runs import (
     JudgedRun as JudgedRun,
     aggregate as aggregate,
@@ -17,7 +20,7 @@ from .rescoring import Evidence as Evidence, Explained as Explained
 from .resolved_config import moved_config as moved_config
 from .scoring import (
     MODELLED_WINDOW as MODELLED_WINDOW,
-    Judged as Judged,
+    batched as batched,
     judged_among as judged_among,
     score_stream as score_stream,
 )

@@ -6,6 +6,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 
 from ragassay.counts import either, share
 from ragassay.engine.config import RunConfig
@@ -58,10 +59,7 @@ class Accumulator:
         self.failures: Counter[str] = Counter()
         self._slicer = Slicer(self.config.slice_by)
         self._clusters: list[str] = []
-        self._clustered = 0
         self._named = False
-        self._in_ids = False
-        self._n_looked_at = 0
         self._metadata: set[str] = set()
         self._first_reason = ""
         self._absent: dict[str, dict[str, None]] = {}
@@ -73,19 +71,20 @@ class Accumulator:
         self.judge = ""
         self.cause = ""
 
-    @property
+    @cached_property
     def clustered_by(self) -> str | None:
         """The clustering column: the one asked for, or the conversation, where samples name one or
-        their ids hold one."""
+        their ids hold one. To be asked for after the last sample."""
         if self.config.cluster_by is not None:
             return self.config.cluster_by
         if self._named:
             return CONVERSATION_KEYS[0]
-        if len(self.columns) != self._n_looked_at:
-            ids = [query for query, _, _ in self.columns.identities]
-            self._in_ids = conversations_of_ids(ids) is not None
-            self._n_looked_at = len(ids)
-        return CONVERSATION_KEYS[1] if self._in_ids else None
+        return CONVERSATION_KEYS[1] if self._turns else None
+
+    @cached_property
+    def _turns(self) -> bool:
+        """Whether ids hold conversations."""
+        return conversations_of_ids([query for query, _, _ in self.columns.identities]) is not None
 
     def add(self, samples: Sequence[Sample], outcomes: Sequence[Sequence[Outcome]]) -> None:
         """Takes in a window of scored samples.
@@ -105,9 +104,7 @@ class Accumulator:
             self._unlabelled += sample.answerability is None
             self._slicer.add(sample)
             self._metadata |= sample.metadata.keys()
-            cluster = cluster_of(sample, column)
-            self._clusters.append(cluster)
-            self._clustered += cluster.startswith(IN_CLUSTER)
+            self._clusters.append(cluster_of(sample, column))
             self._named = self._named or named_conversation(sample) is not None
         for name, window in zip(self.metrics, outcomes, strict=True):
             for outcome in window:
@@ -160,7 +157,8 @@ class Accumulator:
         for name in config.slice_by or ():
             self._demand(name, "slicing", any(columns.slices[name]), self._slicer.seen)
         if config.cluster_by is not None:
-            self._demand(config.cluster_by, "clustering", self._clustered > 0, self._clusterings)
+            known = self._metadata | {CONVERSATION_KEYS[1]} if self._turns else self._metadata
+            self._demand(config.cluster_by, "clustering", self._clustered > 0, known)
         options = IntervalOptions(config.interval, config.level, config.n_resamples, config.seed)
         described = [
             describe(
@@ -229,11 +227,10 @@ class Accumulator:
                 f"There are: {', '.join(sorted(known)) or 'none'}.{hint}"
             )
 
-    @property
-    def _clusterings(self) -> set[str]:
-        """The columns that samples can be clustered by."""
-        turns = conversations_of_ids([query for query, _, _ in self.columns.identities])
-        return self._metadata | {CONVERSATION_KEYS[1]} if turns else self._metadata
+    @cached_property
+    def _clustered(self) -> int:
+        """How many samples have a value in the clustering column."""
+        return sum(cluster.startswith(IN_CLUSTER) for cluster in self._clusters)
 
     def _warnings(
         self,
@@ -267,20 +264,14 @@ class Accumulator:
                 for name, detail in self._made_of.items():
                     yield f"{name}: unscored, {detail}."
         if judging is not None:
-            details_by_reason = judging.details
-            yield from _unanswered(
-                "question", "without an answer", judging.failures, details_by_reason
-            )
-            yield from _unanswered("vote", "lost", judging.lost_votes, details_by_reason)
-            of_parts = {
-                reason: details_by_reason[f"{reason}{IN_PART}"] for reason in judging.in_part
-            }
+            said = judging.details
+            yield from _unanswered("question", "without an answer", judging.failures, said)
+            yield from _unanswered("vote", "lost", judging.lost_votes, said)
+            of_parts = {reason: said[f"{reason}{IN_PART}"] for reason in judging.in_part}
             yield from _unanswered("answer", "without a part", judging.in_part, of_parts)
         if embedding is not None:
-            details_by_reason = embedding.details
-            yield from _unanswered(
-                "text", "without a vector", embedding.failures, details_by_reason
-            )
+            failures = embedding.failures
+            yield from _unanswered("text", "without a vector", failures, embedding.details)
         n = len(self.columns)
         if self.clustered_by is not None and n > 1 and len(set(self._clusters)) == 1:
             yield (

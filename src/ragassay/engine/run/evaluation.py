@@ -22,11 +22,10 @@ from ragassay.engine.config import (
     make_plan,
     own_metrics,
 )
-from ragassay.engine.consistency import Compared, ConsistencyRun, keeping
+from ragassay.engine.consistency import Compared, ConsistencyRun, Kept, OnDisk
 from ragassay.engine.models import (
     address_for,
     check_models,
-    embeds_here,
     here,
     models_for,
     spending_of,
@@ -58,12 +57,13 @@ from ragassay.errors import InputError, RagassayWarning, UsageError, did_you_mea
 from ragassay.judges import Asked, Asker, Judge
 from ragassay.metrics.answer import AnswerMatches
 from ragassay.metrics.core import AllSamples, Metric, naming
+from ragassay.models.embedders import DEFAULT
 from ragassay.samples import Sample
 from ragassay.stats import check_one_sided
 from ragassay.suites import Suite
 
 if TYPE_CHECKING:
-    from ragassay.engine.run.pooled_nuggets import NuggetBank
+    from ragassay.formats import NuggetBank
     from ragassay.judges import Address
 
 Progress = Callable[[int], None]
@@ -191,7 +191,8 @@ def prepare(
     asks = bool(judged_among(plan.metrics.values())) or config.nuggets == POOLED
     session = None
     if asks and config.nuggets not in (OWN, POOLED):
-        from ragassay.engine.run.pooled_nuggets import NuggetBank, checked
+        from ragassay.engine.run.pooled_nuggets import checked
+        from ragassay.formats import NuggetBank
 
         source.samples = checked(source.samples, NuggetBank.read(config.nuggets))
     check_models(config, plan.every.values())
@@ -284,11 +285,8 @@ class Job:
             models = models_for(config, self.embedding, stack, asker, self.session)
             metrics = list(plan.metrics.values())
             all_samples = AllSamples(self.rereads)
-            groups = None
-            if plan.consistency is not None:
-                groups = keeping(stack, config.output, sink.in_memory)
-            slow = here(metrics, models) or embeds_here(config, self.embedding, metrics)
-            size = MODELLED_WINDOW if slow else None
+            embedder = None if self.embedding else config.embedder or DEFAULT
+            size = MODELLED_WINDOW if here(metrics, config.models, embedder) else None
             stream = score_stream(
                 source.samples, metrics, asker, size, models=models, all_samples=all_samples
             )
@@ -296,8 +294,10 @@ class Job:
             if asker is not None and by_asking:
                 asker.progress = progress
             takers: list[Callable[[Sequence[Sample]], None]] = []
-            if groups is not None:
-                takers.append(groups.add)
+            groups: Kept = []
+            if plan.consistency is not None:
+                groups = [] if sink.in_memory else OnDisk(stack, config.output)
+                takers.append(groups.extend)
             if progress is not None and not by_asking:
                 takers.append(lambda _: progress(len(collected.columns)))
             collect(stream, collected, sink, takers)
@@ -307,7 +307,7 @@ class Job:
             if asker is not None:
                 notes += asker.judge.remarks()
             notes += models.remarks()
-            spent = None if asker is None else spending(asker, time.monotonic() - begun)
+            spent = None if asker is None else spending(asker, begun)
             summary = collected.summary(
                 source.title,
                 plan.title,
@@ -323,7 +323,7 @@ class Job:
             if spent is not None:
                 resolved["judged_by"] = spent.signature
             repeats = None
-            if plan.consistency is not None and groups is not None:
+            if plan.consistency is not None:
                 first = resolved, summary, collected.columns
                 older = None if writer is None else writer.replace
                 second = ConsistencyRun(config, plan.consistency, *first, groups, models, older)
@@ -370,7 +370,8 @@ class Job:
         by asking (see `nugget_bank.pooled`)."""
         if self.config.nuggets == OWN:
             return None
-        from ragassay.engine.run.pooled_nuggets import NuggetBank, pooled
+        from ragassay.engine.run.pooled_nuggets import pooled
+        from ragassay.formats import NuggetBank
 
         if self.config.nuggets != POOLED:
             bank = NuggetBank.read(self.config.nuggets)

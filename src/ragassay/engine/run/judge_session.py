@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, fields
@@ -23,7 +24,7 @@ from ragassay.models import Models
 from ragassay.suites import Suite
 
 if TYPE_CHECKING:
-    from ragassay.engine.run.pooled_nuggets import NuggetBank
+    from ragassay.formats import NuggetBank
     from ragassay.judges.ledger import Ledger
     from ragassay.judges.llm import Reuse
     from ragassay.transport import Budget
@@ -164,24 +165,15 @@ def open_session(
     return JudgeSession(made, ledger, budget)
 
 
-def spending(asker: Asker, seconds: float) -> Spending:
+def spending(asker: Asker, begun: float) -> Spending:
     """What was asked through an asker, for the summary.
 
     Args:
         asker: that was used.
-        seconds: that the run took.
+        begun: when the run began, by `time.monotonic`.
     """
-    counted = dict(vars(asker.usage))
-    for name in ("failures", "lost_votes", "in_part"):
-        counted[name] = dict(counted[name].most_common())
-    counted["details"] = dict(counted["details"])
-    counted["cost"] = round(counted["cost"], 6)
-    return Spending(
-        judge=asker.judge.label,
-        signature=asker.judge.signature,
-        seconds=round(seconds, 3),
-        **counted,
-    )
+    judge, seconds = asker.judge, time.monotonic() - begun
+    return Spending.of(judge.label, judge.signature, asker.usage, seconds)
 
 
 def signature(

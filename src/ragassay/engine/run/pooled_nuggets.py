@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from ragassay.engine.run.scoring import judged_among
 from ragassay.errors import InputError, RagassayWarning, UsageError
@@ -17,20 +17,12 @@ from ragassay.formats import NuggetBank, QueryNuggets
 from ragassay.judges import Asker, Unanswered
 from ragassay.metrics.core import Metric
 from ragassay.metrics.nuggets import NuggetOptions, Nuggets, make_nuggets
-from ragassay.metrics.relevance import earlier_queries
-from ragassay.samples import Sample
+from ragassay.metrics.relevance import earlier_queries, textless, texts_of
+from ragassay.samples import Answer, Passage, Sample
 from ragassay.scores import Reason, Unscored
 
 _TOGETHER = 128
 """Queries whose nuggets are made side by side."""
-
-
-@dataclass
-class _Pool:
-    query: str | None
-    earlier: tuple[str, ...] = ()
-    texts: dict[str, None] = field(default_factory=dict)
-    textless: int = 0
 
 
 def pooled(samples: Iterable[Sample], asker: Asker, metrics: Iterable[Metric] = ()) -> NuggetBank:
@@ -49,8 +41,7 @@ def pooled(samples: Iterable[Sample], asker: Asker, metrics: Iterable[Metric] = 
         InputError: one query id stands for two different queries.
         UsageError: the metrics have different limits.
     """
-    options = _options(metrics)
-    pools = list(_pools(samples).items())
+    options, pools = bank_metric(metrics).options, pools_of(samples)
     entries: list[QueryNuggets] = []
     for at in range(0, len(pools), _TOGETHER):
         work = _all_made(pools[at : at + _TOGETHER], asker, options)
@@ -84,57 +75,76 @@ def checked(samples: Iterable[Sample], bank: NuggetBank) -> Iterator[Sample]:
         warnings.warn(" ".join(sentence.split()), RagassayWarning, stacklevel=2)
 
 
-def _options(metrics: Iterable[Metric]) -> NuggetOptions:
-    wanted = {metric.options for metric in judged_among(metrics) if isinstance(metric, Nuggets)}
-    if len(wanted) > 1:
+def bank_metric(metrics: Iterable[Metric]) -> Nuggets:
+    """The metric among some whose limits a bank for them has.
+
+    Raises:
+        UsageError: they have different limits.
+    """
+    found = {one.options: one for one in judged_among(metrics) if isinstance(one, Nuggets)}
+    if len(found) > 1:
         raise UsageError(
             "The nuggets metrics have different parameters, so no one bank serves them all: give "
             "them the same, or leave out --nuggets pooled."
         )
-    return next(iter(wanted), NuggetOptions())
+    return next(iter(found.values()), Nuggets())
 
 
-async def _all_made(
-    pools: Iterable[tuple[str, _Pool]], asker: Asker, options: NuggetOptions
-) -> list[QueryNuggets]:
-    return await asyncio.gather(*(_made(name, pool, asker, options) for name, pool in pools))
+def pools_of(samples: Iterable[Sample]) -> list[Sample]:
+    """One sample for each query, with all distinct passages that were retrieved for it and an empty
+    answer.
 
+    Args:
+        samples: read once; the distinct texts of their passages stay in memory until the end.
 
-def _pools(samples: Iterable[Sample]) -> Mapping[str, _Pool]:
-    pools: dict[str, _Pool] = {}
+    Raises:
+        InputError: one query id stands for two different queries.
+    """
+    pools: dict[str, Sample] = {}
+    passages: dict[str, dict[str | None, Passage]] = {}
     for sample in samples:
-        pool = pools.setdefault(sample.id, _Pool(sample.query, earlier_queries(sample)))
+        pool = pools.get(sample.id)
+        if pool is None:
+            pool = Sample(id=sample.id, query=sample.query, history=sample.history)
+            pools[sample.id] = pool
         if pool.query is None:
-            pool.query = sample.query
+            pools[sample.id] = replace(pool, query=sample.query)
         elif sample.query is not None and sample.query.split() != pool.query.split():
             raise InputError(
                 f"the query id {sample.id!r} stands for two different queries",
                 field="query",
                 hint="A nugget bank belongs to a query: give each query an id of its own.",
             )
+        texts = passages.setdefault(sample.id, {})
         for passage in sample.passages or ():
-            if passage.text is None:
-                pool.textless += 1
-            else:
-                pool.texts[passage.text] = None
-    return pools
+            texts.setdefault(passage.text, Passage(passage.text))
+    for name, pool in pools.items():
+        if len(passages[name]) > 1:
+            passages[name].pop(None, None)  # those with a text are enough
+        kept = tuple(passages[name].values())
+        pools[name] = replace(pool, passages=kept, answer=Answer(""))
+    return list(pools.values())
 
 
-async def _made(name: str, pool: _Pool, asker: Asker, options: NuggetOptions) -> QueryNuggets:
+async def _all_made(
+    pools: Iterable[Sample], asker: Asker, options: NuggetOptions
+) -> list[QueryNuggets]:
+    return await asyncio.gather(*(_made(pool, asker, options) for pool in pools))
+
+
+async def _made(pool: Sample, asker: Asker, options: NuggetOptions) -> QueryNuggets:
     """The entry of one query. Its memory of questions is its own: passages of other queries are no
     help, and a run may have very many."""
     if pool.query is None:
-        return QueryNuggets(name, None, (), Unscored(Reason.MISSING_INPUT, "the query has no text"))
-    if not pool.texts and pool.textless:
+        why = "the query has no text"
+        return QueryNuggets(pool.id, None, (), Unscored(Reason.MISSING_INPUT, why))
+    if textless(pool):
         why = "none of the passages retrieved for the query has a text"
-        return QueryNuggets(name, pool.query, (), Unscored(Reason.MISSING_INPUT, why))
+        return QueryNuggets(pool.id, pool.query, (), Unscored(Reason.MISSING_INPUT, why))
+    ask, texts = asker.scope().ask(), texts_of(pool)
     try:
-        ask, texts = asker.scope().ask(), tuple(pool.texts)
-        made = await make_nuggets(ask, pool.query, texts, options, pool.earlier)
+        made = await make_nuggets(ask, pool.query, texts, options, earlier_queries(pool))
     except Unanswered as unanswered:
         failure = Unscored(unanswered.reason, f"no nuggets were made: {unanswered.detail}")
-        return QueryNuggets(name, pool.query, (), failure)
-    return QueryNuggets(name, pool.query, () if isinstance(made, Unscored) else made)
-
-
-__all__ = ["NuggetBank", "NuggetOptions", "checked", "pooled"]
+        return QueryNuggets(pool.id, pool.query, (), failure)
+    return QueryNuggets(pool.id, pool.query, () if isinstance(made, Unscored) else made)

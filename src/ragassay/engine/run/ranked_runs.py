@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -77,7 +77,7 @@ def evaluate_run(
     Raises:
         UsageError: an unknown metric, one that does not work on rankings, or qrels and run of
             different kinds.
-        InputError: see `ragassay.metrics.retrieval.ranking_sources` and `read_rankings`.
+        InputError: see `ragassay.metrics.retrieval.ranking_sources` and `read_judged`.
 
     >>> found = evaluate_run({"q": {"a": 1}}, {"q": {"a": 0.3, "b": 0.7}}, "RR,P@1")
     >>> found.means
@@ -88,27 +88,6 @@ def evaluate_run(
     values = {name: metric.values(rankings) for name, metric in chosen.items()}
     means = {name: aggregate(metric, values[name]) for name, metric in chosen.items()}
     return RunScores(rankings.queries, values, means)
-
-
-def read_rankings(qrels: Path, run: Path) -> tuple[Rankings, str]:
-    """Reads a TREC run and its qrels.
-
-    Args:
-        qrels: file of the judgements.
-        run: file of the ranked documents.
-
-    Returns:
-        The rankings, and the run's tag.
-
-    Raises:
-        InputError: see `ragassay.formats.trec_files`; or a document that occurs twice for one query
-            (with its line), or a run none of whose queries is judged.
-    """
-    trec_run = trec_files.read_run(run)
-    with _errors_with_place(qrels, run):
-        return ranking_sources.from_frames(
-            trec_files.read_qrels(qrels), trec_run.frame
-        ), trec_run.tag
 
 
 def read_judged(path: Path, run: Path, judgements: Judgements = "qrels") -> tuple[JudgedRun, str]:
@@ -123,12 +102,15 @@ def read_judged(path: Path, run: Path, judgements: Judgements = "qrels") -> tupl
         The run in the form for these judgements, and its tag.
 
     Raises:
-        InputError: see `read_rankings` and `ragassay.formats.trec_judgements`.
+        InputError: see `ragassay.formats.trec_files` and `ragassay.formats.trec_judgements`; or a
+            document that occurs twice for one query (with its line), or a run none of whose queries
+            is judged.
     """
-    if judgements == "qrels":
-        return read_rankings(path, run)
     trec_run = trec_files.read_run(run)
     with _errors_with_place(path, run):
+        if judgements == "qrels":
+            qrels = trec_files.read_qrels(path)
+            return ranking_sources.from_frames(qrels, trec_run.frame), trec_run.tag
         if judgements == "qrels_jg":
             grouped = trec_judgements.read_grouped_qrels(path)
             return judgement_groups.from_frames(grouped, trec_run.frame), trec_run.tag
@@ -189,7 +171,7 @@ def _metrics(
 
 def _rankings(qrels: Any, run: Any) -> Rankings:
     if isinstance(qrels, str | Path) and isinstance(run, str | Path):
-        return read_rankings(Path(qrels), Path(run))[0]
+        return cast(Rankings, read_judged(Path(qrels), Path(run))[0])
     if isinstance(qrels, Mapping) and isinstance(run, Mapping):
         return ranking_sources.from_mappings(qrels, run)
     if isinstance(qrels, tuple) and isinstance(run, tuple):

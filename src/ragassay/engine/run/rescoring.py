@@ -285,7 +285,7 @@ def context_of(result: Result) -> dict[str, Any]:
         return {"nuggets": result.bank}
     if not result.summary.nuggets or result.folder is None:
         return {}
-    from ragassay.engine.run.pooled_nuggets import NuggetBank
+    from ragassay.formats import NuggetBank
 
     return {"nuggets": NuggetBank.read(result.folder / NUGGETS)}
 

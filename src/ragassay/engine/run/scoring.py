@@ -16,7 +16,7 @@ from itertools import islice
 from typing import TypeVar
 
 from ragassay.judges import Asker
-from ragassay.metrics.core import AllSamples, JudgedMetric, Metric, Window
+from ragassay.metrics.core import AllSamples, JudgedMetric, Metric, Window, reached
 from ragassay.models import Models
 from ragassay.samples import Sample
 from ragassay.scores import Outcome
@@ -61,7 +61,7 @@ def score_stream(
     """
     judged = judged_among(metrics)
     shared = models or Models(), all_samples or AllSamples(None)
-    batches = _batched(samples, size or (JUDGED_WINDOW if judged else WINDOW))
+    batches = batched(samples, size or (JUDGED_WINDOW if judged else WINDOW))
     if not judged or asker is None:
         for batch in batches:
             yield _scored(Window(batch, asker, *shared), metrics)
@@ -77,12 +77,7 @@ def score_stream(
 
 def judged_among(metrics: Iterable[Metric]) -> list[JudgedMetric]:
     """The metrics that ask a judge, those among the others' inputs included."""
-    judged: dict[JudgedMetric, None] = {}
-    for metric in metrics:
-        if isinstance(metric, JudgedMetric):
-            judged[metric] = None
-        judged.update(dict.fromkeys(judged_among(metric.inputs)))
-    return list(judged)
+    return [metric for metric in reached(metrics) if isinstance(metric, JudgedMetric)]
 
 
 async def judge_all(
@@ -124,22 +119,14 @@ def _scored(
     window: Window, metrics: Sequence[Metric]
 ) -> tuple[Sequence[Sample], list[Sequence[Outcome]]]:
     outcomes = [window.outcomes(metric) for metric in metrics]
-    for metric in _reached(metrics):
+    for metric in reached(metrics):
         for remark in metric.remarks(window):
             warnings.warn(remark, stacklevel=2)
     return window.samples, outcomes
 
 
-def _reached(metrics: Iterable[Metric]) -> dict[Metric, None]:
-    """The metrics and all that they are made of, each once."""
-    reached: dict[Metric, None] = {}
-    for metric in metrics:
-        reached[metric] = None
-        reached.update(_reached(metric.inputs))
-    return reached
-
-
-def _batched(items: Iterable[T], size: int) -> Iterator[tuple[T, ...]]:
+def batched(items: Iterable[T], size: int) -> Iterator[tuple[T, ...]]:
+    """The items in tuples of `size`; the last may be shorter."""
     iterator = iter(items)
     while batch := tuple(islice(iterator, size)):
         yield batch

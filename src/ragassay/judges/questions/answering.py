@@ -29,14 +29,6 @@ class AnswerAttempted(Question[Attempt]):
     reply = Attempt
     output_tokens = 15
 
-    def smallest(self) -> Attempt:
-        """Not attempted."""
-        return Attempt(answered="no")
-
-    def largest(self) -> Attempt:
-        """Attempted."""
-        return Attempt(answered="yes")
-
 
 class Idk(Reply):
     """Yes: no part of an answer, only "I don't know" or only small talk; partial: an answer beside
@@ -63,14 +55,6 @@ class SaysIdk(Question[Idk]):
     reply = Idk
     output_tokens = 15
 
-    def smallest(self) -> Idk:
-        """It answers."""
-        return Idk(says_idk="no")
-
-    def largest(self) -> Idk:
-        """It does not know."""
-        return Idk(says_idk="yes")
-
 
 class Clarification(Reply):
     """Whether the response says that the query leaves something open and asks for it."""
@@ -88,11 +72,3 @@ class SaysUnderspecified(Question[Clarification]):
     kind = "says_underspecified"
     reply = Clarification
     output_tokens = 15
-
-    def smallest(self) -> Clarification:
-        """It does not."""
-        return Clarification(asks="no")
-
-    def largest(self) -> Clarification:
-        """It does."""
-        return Clarification(asks="yes")

@@ -55,27 +55,6 @@ class ReportOnContext(Question[ContextReport]):
         schema["properties"]["attribution"]["items"]["maximum"] = len(self.chunks)
         return schema
 
-    def smallest(self) -> ContextReport:
-        """The lowest values."""
-        return _context_report(1, 0, ())
-
-    def largest(self) -> ContextReport:
-        """The highest values."""
-        return _context_report(5, 100, tuple(range(1, len(self.chunks) + 1)))
-
-
-def _context_report(stars: int, percent: int, chunks: tuple[int, ...]) -> ContextReport:
-    return ContextReport(
-        relevance_explanation="",
-        relevance=stars,
-        usefulness_explanation="",
-        usefulness=stars,
-        utilization_explanation="",
-        utilization=percent,
-        attribution_explanation="",
-        attribution=chunks,
-    )
-
 
 class Stars(Reply):
     """An explanation, then 1 (lowest) to 5 (highest)."""
@@ -88,14 +67,6 @@ class Stars(Reply):
 class _StarsQuestion(Question[Stars]):
     reply = Stars
     output_tokens = 120
-
-    def smallest(self) -> Stars:
-        """The lowest."""
-        return Stars(explanation="", stars=1)
-
-    def largest(self) -> Stars:
-        """The highest."""
-        return Stars(explanation="", stars=5)
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from copy import deepcopy
-from typing import Annotated, Any, TypeVar
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict
 
-from ragassay.judges.reply import whole_number
+from ragassay.counts import plural
+from ragassay.judges.question import Question
+from ragassay.judges.reply import R_co, Reply, whole_number
 
 
 class Entry(BaseModel):
@@ -59,13 +62,37 @@ def in_order(entries: Sequence[E], items: Sequence[object]) -> list[E]:
     return sorted(entries, key=lambda entry: entry.number)
 
 
-def bounded(schema: dict[str, Any], items: Sequence[object]) -> dict[str, Any]:
-    """A copy of the schema that allows no number beyond the last item.
+@dataclass(frozen=True)
+class ItemsQuestion(Question[R_co]):
+    """Base of questions that have a verdict on each item of a list.
 
-    Args:
-        schema: of a form with numbered entries.
-        items: that they are about.
+    The reply has one field, with one value for each item in their order; the form has an entry for
+    each item, whose last field is that value.
+
+    Class attributes:
+        items: name of the field that holds the items.
     """
-    schema = deepcopy(schema)
-    schema["properties"]["verdicts"]["items"]["properties"]["number"]["maximum"] = len(items)
-    return schema
+
+    items: ClassVar[str]
+
+    def read(self, form: Any) -> Reply:
+        """The verdicts in the order of the items."""
+        entries = in_order(form.verdicts, getattr(self, self.items))
+        (field,) = self.reply.model_fields
+        values = tuple(getattr(entry, list(type(entry).model_fields)[-1]) for entry in entries)
+        return self.reply(**{field: values})
+
+    def bounded_schema(self) -> dict[str, Any]:
+        """No number beyond the last item."""
+        schema = deepcopy(self.schema())
+        number = schema["properties"]["verdicts"]["items"]["properties"]["number"]
+        number["maximum"] = len(getattr(self, self.items))
+        return schema
+
+    def check(self, reply: Any) -> R_co:
+        """As many verdicts as items."""
+        (field,) = self.reply.model_fields
+        n, found = len(getattr(self, self.items)), len(getattr(reply, field))
+        if found != n:
+            raise ValueError(f"there must be {plural(n, 'entry')}, one for each item, not {found}")
+        return cast(R_co, reply)

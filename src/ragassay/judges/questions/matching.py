@@ -45,11 +45,3 @@ class AnswerMatch(Question[Match]):
     def sampling(self) -> Mapping[str, Any]:
         """The user's temperature, where there is one."""
         return {} if self.temperature is None else {"temperature": self.temperature}
-
-    def smallest(self) -> Match:
-        """No match."""
-        return Match(reasoning="", is_matching=False)
-
-    def largest(self) -> Match:
-        """A match."""
-        return Match(reasoning="", is_matching=True)

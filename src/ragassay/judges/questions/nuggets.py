@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Literal, TypeVar
 
-from ragassay.counts import plural
 from ragassay.judges.question import Question
-from ragassay.judges.questions.keyed import Entry, Form, bounded, in_order
+from ragassay.judges.questions.keyed import Entry, Form, ItemsQuestion
 from ragassay.judges.reply import WORD, Reply
 
 T = TypeVar("T")
@@ -78,25 +76,9 @@ class ExtractNuggets(Question[NuggetList]):
     reply = NuggetList
     output_tokens = 800
 
-    def smallest(self) -> NuggetList:
-        """Nothing new."""
-        return NuggetList(nuggets=())
-
-    def largest(self) -> NuggetList:
-        """All that there is room for."""
-        return self._new(max(1, self.most - len(self.known)))
-
-    def slowest(self) -> NuggetList:
-        """A single new one, so that the next iteration is asked for."""
-        return self._new(1)
-
-    def _new(self, count: int) -> NuggetList:
-        begin = len(self.known)
-        return NuggetList(nuggets=tuple(f"fact-{begin + at}" for at in range(count)))
-
 
 @dataclass(frozen=True)
-class NuggetImportance(Question[NuggetImportances]):
+class NuggetImportance(ItemsQuestion[NuggetImportances]):
     """Vital (a good answer must hold it) or okay (worthwhile, not essential), for each nugget."""
 
     query: str
@@ -104,35 +86,14 @@ class NuggetImportance(Question[NuggetImportances]):
 
     kind = "nugget_importance"
     version = 2
+    items = "nuggets"
     reply = NuggetImportances
     form = ImportanceForm
     output_tokens = 350
 
-    def read(self, form: ImportanceForm) -> NuggetImportances:
-        """The labels in the order of the nuggets."""
-        entries = in_order(form.verdicts, self.nuggets)
-        return NuggetImportances(labels=tuple(entry.label for entry in entries))
-
-    def bounded_schema(self) -> dict[str, Any]:
-        """No number beyond the last nugget."""
-        return bounded(self.schema(), self.nuggets)
-
-    def check(self, reply: NuggetImportances) -> NuggetImportances:
-        """As many labels as nuggets."""
-        as_many(reply.labels, self.nuggets)
-        return reply
-
-    def smallest(self) -> NuggetImportances:
-        """All okay."""
-        return NuggetImportances(labels=_same("okay", self.nuggets))
-
-    def largest(self) -> NuggetImportances:
-        """All vital."""
-        return NuggetImportances(labels=_same("vital", self.nuggets))
-
 
 @dataclass(frozen=True)
-class AssignNuggets(Question[NuggetAssignments]):
+class AssignNuggets(ItemsQuestion[NuggetAssignments]):
     """Does the answer hold each nugget: in full, in part, not at all?"""
 
     query: str
@@ -141,48 +102,7 @@ class AssignNuggets(Question[NuggetAssignments]):
 
     kind = "assign_nuggets"
     version = 2
+    items = "nuggets"
     reply = NuggetAssignments
     form = AssignmentForm
     output_tokens = 350
-
-    def read(self, form: AssignmentForm) -> NuggetAssignments:
-        """The labels in the order of the nuggets."""
-        entries = in_order(form.verdicts, self.nuggets)
-        return NuggetAssignments(labels=tuple(entry.label for entry in entries))
-
-    def bounded_schema(self) -> dict[str, Any]:
-        """No number beyond the last nugget."""
-        return bounded(self.schema(), self.nuggets)
-
-    def check(self, reply: NuggetAssignments) -> NuggetAssignments:
-        """As many labels as nuggets."""
-        as_many(reply.labels, self.nuggets)
-        return reply
-
-    def smallest(self) -> NuggetAssignments:
-        """None is held."""
-        return NuggetAssignments(labels=_same("not_support", self.nuggets))
-
-    def largest(self) -> NuggetAssignments:
-        """All are held."""
-        return NuggetAssignments(labels=_same("support", self.nuggets))
-
-
-def _same(label: L, items: Sequence[object]) -> tuple[L, ...]:
-    return (label,) * len(items)
-
-
-def as_many(labels: Sequence[T], items: Sequence[object]) -> None:
-    """Checks that there is one label for each item.
-
-    Args:
-        labels: of the items.
-        items: that they are about.
-
-    Raises:
-        ValueError: there is not.
-    """
-    if len(labels) != len(items):
-        raise ValueError(
-            f"there must be {plural(len(items), 'entry')}, one for each item, not {len(labels)}"
-        )

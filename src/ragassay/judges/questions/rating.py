@@ -32,11 +32,3 @@ class ReferenceRating(Question[Rating]):
     kind = "reference_rating"
     reply = Rating
     output_tokens = 200
-
-    def smallest(self) -> Rating:
-        """The lowest."""
-        return Rating(explanation="", rating=1)
-
-    def largest(self) -> Rating:
-        """The highest."""
-        return Rating(explanation="", rating=10)

@@ -53,11 +53,3 @@ class RelevanceGrade(Question[Relevance]):
         """Shots and shape."""
         plain = any(family in model.casefold() for family in ("gpt-oss", "qwen"))
         return f"relevance_grade{'_few' if self.shots == 'few' else ''}{'_plain' if plain else ''}"
-
-    def smallest(self) -> Relevance:
-        """Nothing to do with the query."""
-        return Relevance(match=0, trust=0, grade=0)
-
-    def largest(self) -> Relevance:
-        """The exact answer."""
-        return Relevance(match=3, trust=3, grade=3)

@@ -41,11 +41,3 @@ class RubricGrade(Question[Graded]):
         if not self.low <= reply.score <= self.high:
             raise ValueError(f"score must be from {self.low} to {self.high}, not {reply.score}")
         return reply
-
-    def smallest(self) -> Graded:
-        """The lowest."""
-        return Graded(explanation="", score=self.low)
-
-    def largest(self) -> Graded:
-        """The highest."""
-        return Graded(explanation="", score=self.high)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from ragassay.judges.question import Question
-from ragassay.judges.questions.keyed import Entry, Form, bounded, in_order
-from ragassay.judges.questions.nuggets import as_many
+from ragassay.judges.questions.keyed import Entry, Form, ItemsQuestion
 from ragassay.judges.reply import WORD, Reply
 
 SupportLevel = Literal["full", "partial", "none"]
@@ -30,14 +29,6 @@ class CitationSupport(Question[Support]):
     reply = Support
     output_tokens = 20
 
-    def smallest(self) -> Support:
-        """No support."""
-        return Support(support="none")
-
-    def largest(self) -> Support:
-        """Full support."""
-        return Support(support="full")
-
 
 class Claims(Reply):
     """Self-contained factual claims; none where the answer claims nothing."""
@@ -59,15 +50,6 @@ class ExtractClaims(Question[Claims]):
     reply = Claims
     output_tokens = 600
 
-    def smallest(self) -> Claims:
-        """Nothing is claimed."""
-        return Claims(claims=())
-
-    def largest(self) -> Claims:
-        """About one claim for every twelve words."""
-        n = len(self.answer.split()) // 12 + 1
-        return Claims(claims=tuple(f"claim number {at} of this answer" for at in range(n)))
-
 
 class ClaimVerdicts(Reply):
     """For each claim, in order: do the passages support it?"""
@@ -88,7 +70,7 @@ class ClaimForm(Form):
 
 
 @dataclass(frozen=True)
-class ClaimSupport(Question[ClaimVerdicts]):
+class ClaimSupport(ItemsQuestion[ClaimVerdicts]):
     """Which claims can be inferred from the passages (RAGAS, second step)?"""
 
     claims: tuple[str, ...]
@@ -96,28 +78,7 @@ class ClaimSupport(Question[ClaimVerdicts]):
 
     kind = "claim_support"
     version = 2
+    items = "claims"
     reply = ClaimVerdicts
     form = ClaimForm
     output_tokens = 350
-
-    def read(self, form: ClaimForm) -> ClaimVerdicts:
-        """The verdicts in the order of the claims."""
-        entries = in_order(form.verdicts, self.claims)
-        return ClaimVerdicts(supported=tuple(entry.supported for entry in entries))
-
-    def bounded_schema(self) -> dict[str, Any]:
-        """No number beyond the last claim."""
-        return bounded(self.schema(), self.claims)
-
-    def check(self, reply: ClaimVerdicts) -> ClaimVerdicts:
-        """As many verdicts as claims."""
-        as_many(reply.supported, self.claims)
-        return reply
-
-    def smallest(self) -> ClaimVerdicts:
-        """None is supported."""
-        return ClaimVerdicts(supported=(False,) * len(self.claims))
-
-    def largest(self) -> ClaimVerdicts:
-        """All are supported."""
-        return ClaimVerdicts(supported=(True,) * len(self.claims))

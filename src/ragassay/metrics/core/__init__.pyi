@@ -21,6 +21,7 @@ from .metric import (
     not_applicable as not_applicable,
     param as param,
     part as part,
+    reached as reached,
     register as register,
     scored as scored,
 )

@@ -24,7 +24,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -59,6 +59,19 @@ class JudgedMetric(Metric):
             Unanswered: a question has no answer. Implementations do not catch it: `outcome` turns
                 it into `Unscored`.
         """
+
+    def most_asked(self, sample: Sample, context: Mapping[str, Any]) -> Iterable[Question[Any]]:
+        """What may follow from answers, for plans: of each kind of question that depends on an
+        answer as many as can be asked at most, in the place of those that really are.
+
+        Nothing where all questions follow from the sample alone.
+
+        Args:
+            sample: the sample; it lacks nothing.
+            context: see `Asker.context`.
+        """
+        del sample, context
+        return ()
 
     async def outcome(self, sample: Sample, scope: Scope) -> Outcome:
         """The outcome for any sample, with the keys of its verdicts as evidence.
@@ -104,16 +117,12 @@ class JudgedMetric(Metric):
         return self._asked_by(window.asker, window.samples)
 
     def _asked_by(self, asker: Asker, samples: Sequence[Sample]) -> Sequence[Outcome]:
-        return asker.submit(self.judge_window(samples, asker.scope())).result()
+        scope = asker.scope()
 
-    async def judge_window(self, samples: Sequence[Sample], scope: Scope) -> Sequence[Outcome]:
-        """One outcome for each sample, in their order.
+        async def every() -> Sequence[Outcome]:
+            return await asyncio.gather(*(self.outcome(sample, scope) for sample in samples))
 
-        Args:
-            samples: the samples of a window.
-            scope: the questions of the window, which remembers their answers.
-        """
-        return list(await asyncio.gather(*(self.outcome(sample, scope) for sample in samples)))
+        return asker.submit(every()).result()
 
 
 class Use(NamedTuple):

@@ -476,3 +476,12 @@ def _check_param(metric: Metric, spec: dataclasses.Field[Any], value: Any) -> No
     minimum = spec.metadata.get("minimum")
     if minimum is not None and not value >= minimum:
         raise UsageError(f"{where} must be at least {minimum:g}, not {value}.")
+
+
+def reached(metrics: Iterable[Metric]) -> dict[Metric, None]:
+    """The metrics and all that they are made of, each once."""
+    found: dict[Metric, None] = {}
+    for metric in metrics:
+        found[metric] = None
+        found.update(reached(metric.inputs))
+    return found

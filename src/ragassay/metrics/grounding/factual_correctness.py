@@ -3,11 +3,11 @@ evaluator."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple
 
-from ragassay.judges import Ask
+from ragassay.judges import Ask, Question
 from ragassay.judges.questions import ClaimSupport, ExtractClaims
 from ragassay.metrics.core import JudgedMetric, harmonic, not_applicable, part, register
 from ragassay.samples import Sample
@@ -80,6 +80,18 @@ class FactualCorrectness(JudgedMetric):
         if lacking is None and not any(text.strip() for text in sample.references):
             return not_applicable("the reference answers are empty")
         return lacking
+
+    def most_asked(self, sample: Sample, context: Mapping[str, Any]) -> Iterable[Question[Any]]:
+        """The claims of both sides, and whether the other side supports them."""
+        del context
+        answer = "" if sample.answer is None else sample.answer.text
+        asked = f"user: {sample.query}"
+        for reference in filter(str.strip, sample.references):
+            for text, other in ((answer, reference), (reference, answer)):
+                if text.strip():
+                    yield ExtractClaims(asked, text)
+                    if other.strip():
+                        yield ClaimSupport((asked, text), (other,))
 
     async def judge(self, sample: Sample, ask: Ask) -> Outcome:
         """The value for the reference with the highest F1; all three values and the claims are in

@@ -10,13 +10,13 @@ mean.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from statistics import median
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ragassay.errors import Tally
-from ragassay.judges import Ask, Failure, Unanswered, Verdict
+from ragassay.judges import Ask, Failure, Question, Unanswered, Verdict
 from ragassay.judges.questions import (
     ClaimSupport,
     ExtractClaims,
@@ -225,6 +225,13 @@ class ReferencelessFaithfulness(_Judged):
         lacking = missing(sample, ("query", "answer")) or no_contexts(sample)
         texts = passage_texts(sample)
         return lacking or (texts if isinstance(texts, Unscored) else None)
+
+    def most_asked(self, sample: Sample, context: Mapping[str, Any]) -> Iterable[Question[Any]]:
+        """One question about the claims, which say about as much as the answer."""
+        del context
+        texts = passage_texts(sample)
+        if sample.answer is not None and not isinstance(texts, Unscored):
+            yield ClaimSupport((conversation(sample), sample.answer.text), texts)
 
     async def asked(self, sample: Sample, ask: Ask) -> Outcome:
         """Supported claims over all claims, with the claims and their support as parts."""

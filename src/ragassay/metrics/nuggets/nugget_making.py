@@ -13,11 +13,12 @@ contribute too.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 from ragassay.formats import Nugget
-from ragassay.judges import Ask
+from ragassay.judges import Ask, Question
 from ragassay.judges.questions import ExtractNuggets, NuggetImportance
 from ragassay.metrics.nuggets.nugget_likeness import Distinct
 from ragassay.metrics.relevance import Shots, grades
@@ -124,6 +125,33 @@ async def _best(
     labels = [label for reply in replies for label in reply.labels]
     made = [Nugget(text, label) for text, label in zip(texts, labels, strict=True)]
     return tuple(sorted(made, key=lambda one: one.importance != "vital")[: options.best])
+
+
+def most_asked(
+    query: str, texts: Sequence[str], options: NuggetOptions, earlier: tuple[str, ...] = ()
+) -> Iterator[Question[Any]]:
+    """The most that may be asked for the nuggets of a query besides grades; for plans.
+
+    Args:
+        query: the query.
+        texts: its passages.
+        options: the limits.
+        earlier: what the user said in earlier turns.
+    """
+    nuggets = placeholders(options.most, (query, *texts), earlier, replace(options, always=False))
+    distinct = list(dict.fromkeys(texts))
+    rounds = min(options.iterations, options.most)
+    for passages in batched(distinct, options.window):
+        for turn in range(rounds):
+            known = nuggets[: turn * options.most // rounds]
+            yield ExtractNuggets(query, passages, known, options.most, options.words)
+    for batch in batched(nuggets, options.batch):
+        yield NuggetImportance(query, batch)
+
+
+def placeholders(n: int, *made_from: Hashable) -> tuple[str, ...]:
+    """Stands for nuggets that are not made yet; others for what is made from something else."""
+    return tuple(f"fact {at} of {hash(made_from):x}" for at in range(n))
 
 
 def batched(items: Sequence[str], size: int) -> list[tuple[str, ...]]:

@@ -7,14 +7,14 @@ forms.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import ClassVar, get_args
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, get_args
 
 from ragassay.counts import plural
 from ragassay.errors import UsageError
 from ragassay.formats import Importance, Nugget, QueryNuggets
-from ragassay.judges import Ask
+from ragassay.judges import Ask, Question
 from ragassay.judges.questions import (
     Assignment,
     AssignNuggets,
@@ -23,7 +23,13 @@ from ragassay.judges.questions import (
     RelevanceGrade,
 )
 from ragassay.metrics.core import JudgedMetric, missing, param, part, register
-from ragassay.metrics.nuggets.nugget_making import NuggetOptions, batched, make_nuggets
+from ragassay.metrics.nuggets.nugget_making import (
+    NuggetOptions,
+    batched,
+    make_nuggets,
+    most_asked,
+    placeholders,
+)
 from ragassay.metrics.nuggets.nugget_scores import NuggetScore, nugget_score, published_nugget_score
 from ragassay.metrics.relevance import SHOTS_DOC, Shots, earlier_queries, textless, texts_of
 from ragassay.samples import Sample
@@ -102,6 +108,19 @@ class _Nuggets(JudgedMetric):
             self.iterations, self.most, self.best, self.words, self.batch, self.min_grade,
             self.window, self.shots, self.always,
         )  # fmt: skip
+
+    def most_asked(self, sample: Sample, context: Mapping[str, Any]) -> Iterator[Question[Any]]:
+        """As many rounds and nuggets as the limits allow."""
+        assert sample.query is not None and sample.answer is not None
+        texts, earlier = texts_of(sample), earlier_queries(sample)
+        made_from: tuple[Hashable, ...] = texts, earlier, replace(self.options, always=False)
+        if CONTEXT in context:
+            made_from = (sample.id,)
+        else:
+            yield from most_asked(sample.query, texts, self.options, earlier)
+        nuggets = placeholders(min(self.best, self.most), *made_from)
+        for batch in batched(nuggets if sample.answer.text.strip() else (), self.batch):
+            yield AssignNuggets(sample.query, sample.answer.text, batch)
 
     async def judge(self, sample: Sample, ask: Ask) -> Outcome:
         """The score, with every nugget and its labels as parts."""

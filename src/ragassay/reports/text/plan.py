@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from rich.box import SIMPLE_HEAD
@@ -17,10 +17,19 @@ from ragassay.reports.text import wording
 from ragassay.transport import as_of
 
 _FITS = {
-    "fits": "green",
-    "may not fit": "yellow",
-    "does not fit": "red",
-    "no price known": "yellow",
+    "fits": ("green", "the plan fits"),
+    "may not fit": (
+        "yellow",
+        "the plan may not fit; the run would stop there and keep what is scored",
+    ),
+    "does not fit": (
+        "red",
+        "the plan does not fit; the run would stop there and keep what is scored",
+    ),
+    "no price known": (
+        "yellow",
+        "no price is known, so dollars cannot be planned (give --price IN,OUT)",
+    ),
 }
 _NAMES = 4
 """Metrics that ask the same, named in one cell before "and N more"."""
@@ -46,102 +55,86 @@ class _PlanView:
             return
         head.append("  what the run would ask; nothing was sent")
         yield head
-        yield Padding(self._table(options.max_width >= _WIDE, plain), (0, 0, 0, 1))
-        lines: list[RenderableType] = [
-            Text(line, style=style) for line, style in plan_lines(plan, plain)
-        ]
+        yield Padding(_table(plan, options.max_width >= _WIDE, plain), (0, 0, 0, 1))
+        lines = [Text(line, style=style) for line, style in _lines(plan, plain)]
         yield Padding(Group(*lines), (0, 1))
 
-    def _table(self, wide: bool, plain: bool) -> Table:
-        plan = self.plan
-        table = Table(
-            box=SIMPLE_HEAD,
-            header_style="bold",
-            pad_edge=False,
-            padding=(0, 1, 0, 0),
-            show_footer=False,
+
+def _table(plan: CallPlan, wide: bool, plain: bool) -> Table:
+    table = Table(box=SIMPLE_HEAD, header_style="bold", pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("metric, alone", overflow="fold")
+    tokens = ["tokens in", "tokens out"] if wide else ["tokens"]
+    for head in ("calls", "in ledger", *tokens, "cost", "time"):
+        table.add_column(head, justify="right", no_wrap=True)
+
+    def row(name: str, amount: Amount, style: str = "") -> None:
+        held = Text(_span(amount.held, _count, plain))
+        if amount.held.high:
+            held.append(f" {_span(amount.held_share, _percent, plain)}", style="dim")
+        sizes = [amount.input_tokens, amount.output_tokens] if wide else [amount.tokens]
+        table.add_row(
+            Text(name),
+            _span(amount.calls, _count, plain),
+            held,
+            *(_span(size, _short, plain) for size in sizes),
+            "unknown" if amount.cost is None else _span(amount.cost, _dollars, plain),
+            _span(plan.pace.span(amount), _duration, plain),
+            style=style,
         )
-        heads = ["calls", "in ledger", "tokens in", "tokens out", "cost", "time"]
-        if not wide:
-            heads = ["calls", "in ledger", "tokens", "cost", "time"]
-        table.add_column("metric, alone", overflow="fold")
-        for head in heads:
-            table.add_column(head, justify="right", no_wrap=True)
-        for names, amount in plan.metrics.items():
-            time = Text(_span(plan.pace.span(amount), _duration, plain))
-            table.add_row(Text(_named(names)), *_cells(amount, wide, plain), time)
-        table.add_section()
-        cells = [
-            *_cells(plan.total, wide, plain),
-            Text(_span(plan.seconds, _duration, plain)),
-        ]
-        table.add_row(Text("together"), *cells, style="bold")
-        return table
+
+    for names, amount in plan.metrics.items():
+        row(_named(names), amount)
+    table.add_section()
+    row("together", plan.total, "bold")
+    return table
 
 
-def plan_lines(plan: CallPlan, plain: bool = False) -> list[tuple[str, str]]:
+def _lines(plan: CallPlan, plain: bool) -> Iterator[tuple[str, str]]:
     """Sentences beside the table, each with a style.
 
     Args:
         plan: to be described.
         plain: whether the text is ASCII only.
     """
-    lines: list[tuple[str, str]] = []
-    if plan.total.calls.high == 0:
-        held = plan.total.held.high
-        asked = (
-            "the ledger holds every answer" if held else "no sample has what a metric asks about"
-        )
-        lines.append((f"Nothing to ask: {asked}.", "bold"))
+    total = plan.total
+    asks = total.calls.high > 0
+    if asks:
+        yield f"Time: {_time_sentence(plan, plain)}.", "bold"
+    elif total.held.high:
+        yield "Nothing to ask: the ledger holds every answer.", "bold"
     else:
-        lines.append((f"Time: {_time_sentence(plan, plain)}.", "bold"))
+        yield "Nothing to ask: no sample has what a metric asks about.", "bold"
     if plan.budget is not None:
-        verdict = plan.budget.verdict
-        lines.append((f"Budget {plan.budget.budget}: {_fit_sentence(verdict)}.", _FITS[verdict]))
-    if plan.questions:
-        kinds = [
-            f"{_span(calls, _count, plain)} {kind}"
-            for kind, calls in plan.questions.items()
-            if calls.high
-        ]
-        if kinds:
-            lines.append((f"Calls by question: {', '.join(kinds)}.", "dim"))
+        style, sentence = _FITS[plan.budget.verdict]
+        yield f"Budget {plan.budget.budget}: {sentence}.", style
+    kinds = [
+        f"{_span(calls, _count, plain)} {kind}"
+        for kind, calls in plan.questions.items()
+        if calls.high
+    ]
+    if kinds:
+        yield f"Calls by question: {', '.join(kinds)}.", "dim"
     if plan.shared:
-        lines.append(
-            (
-                "What several metrics ask is asked once: "
-                f"{wording.plural(plan.shared, 'call')} fewer than line by line.",
-                "dim",
-            )
-        )
-    lines += [(note, "dim") for note in _assumptions(plan)]
-    for detail, n in plan.failed.items():
-        lines.append((f"{wording.plural(n, 'sample')} could not be planned: {detail}.", "yellow"))
-    return lines
-
-
-def _assumptions(plan: CallPlan) -> list[str]:
-    notes = list(plan.notes)
+        fewer = f"{wording.plural(plan.shared, 'call')} fewer than line by line."
+        yield f"What several metrics ask is asked once: {fewer}", "dim"
+    for note in plan.notes:
+        yield note, "dim"
     if plan.n_walked < plan.n_samples:
-        notes.append(
-            f"Extrapolated from the first {plan.n_walked:,} of {plan.n_samples:,} samples."
-        )
-    if plan.total.calls.high == 0:
-        return notes
-    if not plan.total.calls.exact:
-        notes.append("How many questions follow depends on the answers: hence the intervals.")
-    notes.append(
-        "Tokens are estimated from the texts. Retries, repairs and hidden reasoning come on top."
-    )
-    cost = plan.total.cost
-    if cost is None:
-        notes.append(
-            "No price is known for this model: give it with --price IN,OUT, in dollars a "
-            "million tokens."
-        )
-    elif cost.high and plan.listed_prices:
-        notes.append(f"Prices: the makers' lists of {as_of()}; --price IN,OUT takes their place.")
-    return notes
+        of = f"{plan.n_walked:,} of {plan.n_samples:,} samples"
+        yield f"Extrapolated from the first {of}.", "dim"
+    if asks and not total.calls.exact:
+        yield "How many questions follow depends on the answers: hence the intervals.", "dim"
+    if asks:
+        much = "Retries, repairs and hidden reasoning come on top."
+        yield f"Tokens are estimated from the texts. {much}", "dim"
+    if asks and total.cost is None:
+        how = "give it with --price IN,OUT, in dollars a million tokens."
+        yield f"No price is known for this model: {how}", "dim"
+    elif asks and plan.listed_prices and total.cost is not None and total.cost.high:
+        listed = f"the makers' lists of {as_of()}; --price IN,OUT takes their place."
+        yield f"Prices: {listed}", "dim"
+    for detail, n in plan.failed.items():
+        yield f"{wording.plural(n, 'sample')} could not be planned: {detail}.", "yellow"
 
 
 def _time_sentence(plan: CallPlan, plain: bool) -> str:
@@ -154,33 +147,6 @@ def _time_sentence(plan: CallPlan, plain: bool) -> str:
     if pace.tpm is not None:
         limits.append(f"{pace.tpm:g} tokens a minute")
     return f"about {_span(plan.seconds, _duration, plain)} ({', '.join(limits)})"
-
-
-def _fit_sentence(verdict: str) -> str:
-    return {
-        "fits": "the plan fits",
-        "may not fit": "the plan may not fit; the run would stop there and keep what is scored",
-        "does not fit": "the plan does not fit; the run would stop there and keep what is scored",
-        "no price known": "no price is known, so dollars cannot be planned (give --price IN,OUT)",
-    }[verdict]
-
-
-def _cells(amount: Amount, wide: bool, plain: bool) -> list[Text]:
-    def cell(ends: Range | None, spell: Callable[[float], str]) -> Text:
-        return Text("unknown" if ends is None else _span(ends, spell, plain))
-
-    held = Text(_span(amount.held, _count, plain))
-    if amount.held.high:
-        held.append(f" {_span(amount.held_share, _percent, plain)}", style="dim")
-    if wide:
-        tokens = [cell(amount.input_tokens, _short), cell(amount.output_tokens, _short)]
-    else:
-        both = Range(
-            amount.input_tokens.low + amount.output_tokens.low,
-            amount.input_tokens.high + amount.output_tokens.high,
-        )
-        tokens = [cell(both, _short)]
-    return [cell(amount.calls, _count), held, *tokens, cell(amount.cost, _dollars)]
 
 
 def _named(names: tuple[str, ...]) -> str:
