@@ -5,23 +5,16 @@ from .config_paths import (
     make_absolute as make_absolute,
     make_relative as make_relative,
 )
+from .judging import OWN as OWN, POOLED as POOLED, Judging as Judging
 from .metric_selection import (
     Plan as Plan,
     make_plan as make_plan,
     published_names as published_names,
     with_options as with_options,
 )
-from .option import (
-    GROUPS as GROUPS,
-    JUDGING as JUDGING,
-    Option as Option,
-    default_of as default_of,
-    option_of as option_of,
-    options_of as options_of,
-)
+from .option import Option as Option, options_of as options_of
 from .run_config import (
-    OWN as OWN,
-    POOLED as POOLED,
+    GROUPS as GROUPS,
     RunConfig as RunConfig,
     first_problem as first_problem,
     make_config as make_config,
