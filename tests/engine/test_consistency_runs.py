@@ -13,7 +13,7 @@ import pytest
 
 import ragassay
 from ragassay.cli import call
-from ragassay.engine.config.config_file import read_config
+from ragassay.engine.config.config_reading import read_config
 from ragassay.engine.config.metric_selection import make_plan
 from ragassay.engine.config.run_config import make_config
 from ragassay.engine.results.result import Result

@@ -1,10 +1,11 @@
-from .config_file import read_config as read_config
+from .config_file import SAMPLING as SAMPLING, ConfigFile as ConfigFile
 from .config_keys import variable_of as variable_of
 from .config_paths import (
     found_from as found_from,
     make_absolute as make_absolute,
     make_relative as make_relative,
 )
+from .config_reading import read_config as read_config
 from .judging import OWN as OWN, POOLED as POOLED, Judging as Judging
 from .metric_selection import (
     Plan as Plan,

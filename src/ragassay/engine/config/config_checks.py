@@ -20,7 +20,10 @@ from ragassay.engine.models import check_folders, check_names, models_used
 from ragassay.errors import OptionError, UsageError
 from ragassay.formats import aliases
 from ragassay.metrics.core import Metric
-from ragassay.yaml_files import Place, Wrong
+from ragassay.yaml_files import Place
+
+Wrong = Callable[[Place, str], Exception]
+"""Makes an error about a key, or an item of one, of what is wrong there."""
 
 
 def check(config: RunConfig, keys: Collection[str], wrong: Wrong) -> None:

@@ -1,4 +1,4 @@
-"""The configuration of a run; `config_file` reads it from YAML."""
+"""The configuration of a run; `config_reading` reads it from YAML."""
 
 from __future__ import annotations
 
