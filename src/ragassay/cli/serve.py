@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import tempfile
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -65,16 +66,9 @@ def serve(
         worker=None if no_worker else WorkerOptions(work),
     )
     app = create_app(opened, options)
-    out = show.console()
-    out.print(
-        f"ragassay serves http://{host}:{port}/api/v1 from {opened.where}. Ctrl-C ends it.",
-        soft_wrap=True,
-        markup=False,
-    )
-    try:
+    show.lines(f"ragassay serves http://{host}:{port}/api/v1 from {opened.where}. Ctrl-C ends it.")
+    with closing(opened):
         uvicorn.run(app, host=host, port=port, log_level="warning", server_header=False)
-    finally:
-        opened.close()
     return OK
 
 
@@ -108,13 +102,9 @@ def worker(
 
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, stop)
-    show.console().print(
-        f"{made.name} works for {opened.where}. Ctrl-C ends it.", soft_wrap=True, markup=False
-    )
-    try:
+    show.lines(f"{made.name} works for {opened.where}. Ctrl-C ends it.")
+    with closing(opened):
         made.run(until_idle=until_idle)
-    finally:
-        opened.close()
     return OK
 
 
