@@ -31,7 +31,7 @@ class Marked:
 
     value: Any
     lines: Mapping[Place, int]
-    path: object
+    path: object = None
 
     def line(self, place: Place) -> int | None:
         """The line of a place, or of the nearest one around it that is known."""

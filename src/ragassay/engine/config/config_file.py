@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 from ragassay import yaml_positions
 from ragassay.engine.config.config_checks import check
 from ragassay.engine.config.run_config import RunConfig, make_config, model_kwargs
-from ragassay.errors import InputError, OptionError, RagassayWarning, UsageError
+from ragassay.errors import InputError, OptionError, RagassayWarning
 from ragassay.yaml_files import Marked, Place
 from ragassay.yaml_positions import M
 
@@ -52,9 +52,9 @@ class ConfigFile:
             place: in the file.
             sentence: what a reader should know of it.
         """
-        self.notes.append(
-            f"{self.content.path}, line {self.content.line(place)}: {'.'.join(place)}: {sentence}"
-        )
+        where = f"{self.content.path}, line {self.content.line(place)}: "
+        known = where if self.content.path is not None else ""
+        self.notes.append(f"{known}{'.'.join(place)}: {sentence}")
 
     def put(self, key: str, value: Any, place: Place, *items: Place) -> None:
         """Sets a key of ours.
@@ -123,22 +123,6 @@ class ConfigFile:
             InputError: what stands there has another form.
         """
         return yaml_positions.validated(self.content, body or {}, model, place)
-
-    def checked(self, find: Callable[[str], str], name: str, place: Place) -> str:
-        """The value that ``find`` gives for a name.
-
-        Args:
-            find: gives the value for a name, or raises a `UsageError`.
-            name: that the file has.
-            place: of the name.
-
-        Raises:
-            InputError: where ``find`` raises a `UsageError`.
-        """
-        try:
-            return find(name)
-        except UsageError as error:
-            raise self.wrong(place, str(error)) from error
 
     def wrong_key(self, place: Place, problem: str, hint: str | None = None) -> InputError:
         """An error about a key of ours, with the line where the file has it.

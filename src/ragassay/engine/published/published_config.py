@@ -14,7 +14,7 @@ from typing import Any
 from ragassay import suites
 from ragassay.engine.config import SAMPLING, ConfigFile, RunConfig, found_from
 from ragassay.engine.published.published_consistency import add_spread, translate_consistency
-from ragassay.engine.published.published_golden import translate_golden
+from ragassay.engine.published.published_judge import translate_golden
 from ragassay.engine.published.published_options import Evaluator, top_notes
 from ragassay.engine.published.published_trec import translate_trec
 from ragassay.errors import did_you_mean

@@ -11,7 +11,7 @@ from ragassay.engine.published.published_options import (
     ConsistencyOptions,
     Evaluator,
 )
-from ragassay.errors import did_you_mean
+from ragassay.errors import UsageError, did_you_mean
 from ragassay.metrics.core import naming
 from ragassay.models.weights import is_path, no_folder
 from ragassay.suites import SPREAD
@@ -90,7 +90,7 @@ def _similarity(file: ConfigFile, name: str, parameters: Any, place: Place) -> l
             "is not used: as much is read as the model takes, and a score says where that was "
             "not all.",
         )
-    return [
-        file.checked(lambda text: str(naming.parse(text)), metric, place)
-        for metric in chosen.metrics
-    ]
+    try:
+        return [str(naming.parse(metric)) for metric in chosen.metrics]
+    except UsageError as error:
+        raise file.wrong(place, str(error)) from error

@@ -1,11 +1,13 @@
-"""The models of Open RAG Eval's configurations as our words for judges."""
+"""The models of Open RAG Eval's configurations as our words for judges and embedders; its
+golden-answer evaluator, the suite ``golden``, has nothing else."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ragassay import suites
 from ragassay.engine.config import ConfigFile, variable_of
-from ragassay.engine.published.published_options import JudgeModel
+from ragassay.engine.published.published_options import Evaluator, JudgeModel
 from ragassay.errors import did_you_mean
 from ragassay.transport import OWN_KEY, aliases, providers
 from ragassay.yaml_files import Place
@@ -61,7 +63,35 @@ def translate_judge(file: ConfigFile, model: JudgeModel | None, usual: str, plac
         file.put("key_variable", variable, (*place, "api_key"))
 
 
-def embedder_word(file: ConfigFile, model: JudgeModel, place: Place) -> str:
+def translate_golden(file: ConfigFile, one: Evaluator, place: Place) -> None:
+    """Translates a golden-answer evaluator: its judge and its embedder.
+
+    Args:
+        file: takes the keys; has the file.
+        one: the evaluator, as the file has it.
+        place: of the evaluator in the file.
+
+    Raises:
+        InputError: an option (it has none), or an impossible model.
+    """
+    translate_judge(file, one.model, suites.get("golden").default_model, (*place, "model"))
+    for key in one.options or {}:
+        raise file.wrong((*place, "options", key), "is not a key that is known", "It has none.")
+    where = (*place, "embedding_model")
+    if "embedder" in file.given:
+        return
+    if one.embedding_model is None:
+        file.note(
+            place,
+            "names no embedding_model, so the semantic similarity is unscored; --embedder names "
+            "one.",
+        )
+        return
+    model = file.validated(JudgeModel, one.embedding_model, where)
+    file.put("embedder", _embedder(file, model, where), where)
+
+
+def _embedder(file: ConfigFile, model: JudgeModel, place: Place) -> str:
     """The value of our key ``embedder`` for an ``embedding_model``.
 
     Args:

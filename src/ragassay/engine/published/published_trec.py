@@ -6,7 +6,7 @@ from ragassay import suites
 from ragassay.engine.config import ConfigFile, found_from
 from ragassay.engine.published.published_judge import translate_judge
 from ragassay.engine.published.published_options import Evaluator, Hallucination, TrecOptions
-from ragassay.errors import did_you_mean
+from ragassay.errors import UsageError, did_you_mean
 from ragassay.metrics.core import naming
 from ragassay.models.classifiers import HHEM
 from ragassay.yaml_files import Place
@@ -78,19 +78,19 @@ def _hallucination(file: ConfigFile, given: Hallucination, place: Place) -> None
 def _repeats(file: ConfigFile, options: TrecOptions, place: Place) -> None:
     """Translates what is compared over repeated runs."""
     where = (*place, "metrics_to_run_consistency")
-    names, items = [], []
+    places: dict[str, Place] = {}
     for at, name in enumerate(options.metrics_to_run_consistency or []):
-        items.append((*where, str(at)))
-        names.append(
-            file.checked(
-                lambda text: str(suites.get("trecrag").resolve([text])[0]), name, items[-1]
-            )
-        )
+        here = (*where, str(at))
+        try:
+            found = suites.get("trecrag").resolve([name])
+        except UsageError as error:
+            raise file.wrong(here, str(error)) from error
+        places |= dict.fromkeys(map(str, found), here)
     if not options.run_consistency:
-        if names:
+        if places:
             file.note(where, "is not looked at, because run_consistency is not true.")
         return
     file.over_runs = True
     file.add_suite("consistency", (*place, "run_consistency"))
-    if names:
-        file.put("consistency_of", names, where, *items)
+    if places:
+        file.put("consistency_of", list(places), where, *places.values())
