@@ -92,11 +92,6 @@ class GoldPassage:
             )
         _check_span(self.start, self.end, "gold")
 
-    @property
-    def has_span(self) -> bool:
-        """Whether document, start and end are all known."""
-        return self.document is not None and self.start is not None and self.end is not None
-
 
 @dataclass(frozen=True, slots=True)
 class Statement:

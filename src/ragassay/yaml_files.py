@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import yaml
 
@@ -19,13 +19,6 @@ Fill = Callable[[str, Place], str]
 """Called with each scalar's text and place; gives the text that takes its place."""
 
 
-class Wrong(Protocol):
-    """Makes an error about a place."""
-
-    def __call__(self, place: Place, problem: str, hint: str | None = None) -> InputError:
-        """The error, to be raised: what is wrong, and what to do."""
-
-
 @dataclass(frozen=True)
 class Marked:
     """What a YAML text holds.
@@ -33,15 +26,31 @@ class Marked:
     Attributes:
         value: mappings, lists and scalars.
         lines: the line of each key and item, from 1.
+        path: names the file in errors.
     """
 
     value: Any
     lines: Mapping[Place, int]
+    path: object = None
 
     def line(self, place: Place) -> int | None:
         """The line of a place, or of the nearest one around it that is known."""
         known = (place[:n] for n in range(len(place), 0, -1))
         return next((self.lines[one] for one in known if one in self.lines), None)
+
+    def wrong(self, place: Place, problem: str, hint: str | None = None) -> InputError:
+        """An error at a place.
+
+        Args:
+            place: of what is wrong.
+            problem: what is wrong there.
+            hint: what to do.
+
+        Returns:
+            The error, to be raised: with file, line and field.
+        """
+        field = ".".join(place) or None
+        return InputError(problem, path=self.path, line=self.line(place), field=field, hint=hint)
 
 
 def text_of(path: Path) -> str:
@@ -60,14 +69,12 @@ def value_of(text: str, path: object) -> Any:
     """What a YAML text holds; ``path`` names it in errors.
 
     Raises:
-        InputError: it is no YAML.
+        InputError: it is no YAML, or a key is given twice.
     """
-    with explained(path):
-        loader, root = _composed(text, path)
-        return None if root is None else loader.construct_document(root)
+    return marked(text, path).value
 
 
-def marked(text: str, path: object, fill: Fill | None = None) -> Marked:
+def marked(text: str, path: object, fill: Fill = lambda scalar, place: scalar) -> Marked:
     """What a YAML text holds, with its lines.
 
     Args:
@@ -80,91 +87,60 @@ def marked(text: str, path: object, fill: Fill | None = None) -> Marked:
         InputError: it is no YAML, or a key is given twice.
     """
     with explained(path):
-        loader, root = _composed(text, path)
-        if fill is not None and root is not None:
-            root = _filled(root, (), fill)
-        lines = _walk(root, path, fill)
-        return Marked(None if root is None else loader.construct_document(root), lines)
+        loader = _Loader(text, path, fill)
+        return Marked(loader.get_single_data(), loader.lines, path)
 
 
 _MOST_NODES = 100_000
 """Keys, items and scalars of a file with all its anchors written out."""
 
 
-def _composed(text: str, path: object) -> tuple[yaml.SafeLoader, Any]:
-    """The loader of a YAML text, and its root.
+class _Loader(yaml.SafeLoader):  # libyaml's dies of deep nesting, this one raises an error
+    """Notes the line of every key and item, and changes scalars on the way.
 
-    Raises:
-        InputError: its anchors, each of which holds several of another, stand for far more than is
-            written.
+    It refuses anchors that stand for far more than is written, because each holds several of
+    another.
     """
-    loader = yaml.SafeLoader(text)  # libyaml's dies of deep nesting, this one raises an error
-    root = loader.get_single_node()
-    begun: set[int] = set()
-    sizes: dict[int, int] = {}
-    waiting = [] if root is None else [root]
-    while waiting:
-        node = waiting[-1]
-        inner = _inner(node)
-        if id(node) not in begun:
-            begun.add(id(node))
-            waiting += [one for one in inner if id(one) not in begun]
-            continue
-        waiting.pop()
-        # What is begun and not ended holds this node.
-        if any(id(one) not in sizes for one in inner):
-            raise InputError("an anchor holds itself", path=path, line=node.start_mark.line + 1)
-        sizes[id(node)] = 1 + sum(sizes[id(one)] for one in inner)
-        if sizes[id(node)] > max(_MOST_NODES, len(text)):
-            raise InputError(
-                f"its anchors stand for more than {_MOST_NODES:,} values",
-                path=path,
-                line=node.start_mark.line + 1,
-                hint="Write out what is needed.",
-            )
-    return loader, root
 
+    def __init__(self, text: str, path: object, fill: Fill) -> None:
+        super().__init__(text)
+        self.lines: dict[Place, int] = {}
+        self._place: Place = ()
+        self._path, self._fill = path, fill
+        self._most, self._n = max(_MOST_NODES, len(text)), 0
+        self._sizes: dict[str, int] = {}  # of anchors
 
-def _walk(root: Any, path: object, fill: Fill | None) -> dict[Place, int]:
-    """The line of every key and item; changes scalars on the way."""
-    found: dict[Place, int] = {}
-    seen: set[int] = set()
-    waiting: list[tuple[Place, Any]] = [((), root)]
-    while waiting:
-        place, node = waiting.pop()
-        if id(node) in seen:
-            continue  # an anchor: where it was first
-        seen.add(id(node))
-        if isinstance(node, yaml.MappingNode):
-            pairs, keys = [], set()
-            for key, value in node.value:
-                if fill is not None:
-                    key = _filled(key, (*place, str(key.value)), fill)
-                    value = _filled(value, (*place, str(key.value)), fill)
-                here = (*place, str(key.value))
-                line = key.start_mark.line + 1
-                if here[-1] in keys:
-                    raise InputError(
-                        "is given twice",
-                        path=path,
-                        line=line,
-                        field=".".join(here),
-                        hint="Keep one of them.",
-                    )
-                keys.add(here[-1])
-                found[here] = line
-                pairs.append((key, value))
-                waiting.append((here, value))
-            node.value = pairs
-        elif isinstance(node, yaml.SequenceNode):
-            if fill is not None:
-                node.value = [
-                    _filled(item, (*place, str(at)), fill) for at, item in enumerate(node.value)
-                ]
-            for at, item in enumerate(node.value):
-                found[(*place, str(at))] = item.start_mark.line + 1
-                waiting.append(((*place, str(at)), item))
-    return found
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        """The next node; ``index`` is its number in a list, its key, or ``None`` for a key."""
+        outer, n = self._place, self._n
+        event: Any = self.peek_event()  # type: ignore[no-untyped-call]
+        line = event.start_mark.line + 1
+        if index is not None:
+            is_value = isinstance(index, yaml.Node)
+            self._place = (*outer, str(index.value if is_value else index))
+            line = index.start_mark.line + 1 if is_value else line
+            if self._place in self.lines:
+                raise self._wrong("is given twice", line, "Keep one of them.", self._place)
+            self.lines[self._place] = line
+        node: Any = super().compose_node(parent, index)
+        is_alias, anchor = isinstance(event, yaml.AliasEvent), event.anchor or ""
+        if is_alias and anchor not in self._sizes:
+            raise self._wrong("an anchor holds itself", line)
+        self._n += self._sizes[anchor] if is_alias else 1
+        self._sizes[anchor] = self._n - n
+        if self._n > self._most:
+            problem = f"its anchors stand for more than {_MOST_NODES:,} values"
+            raise self._wrong(problem, line, "Write out what is needed.")
+        is_key = index is None and parent is not None
+        place = (*outer, str(node.value)) if is_key else self._place
+        self._place = outer
+        return _filled(node, place, self._fill)
+
+    def _wrong(
+        self, problem: str, line: int, hint: str | None = None, place: Place = ()
+    ) -> InputError:
+        field = ".".join(place) or None
+        return InputError(problem, path=self._path, line=line, field=field, hint=hint)
 
 
 def _filled(node: Any, place: Place, fill: Fill) -> Any:
@@ -178,25 +154,8 @@ def _filled(node: Any, place: Place, fill: Fill) -> Any:
     if made is None:
         tag = "tag:yaml.org,2002:str"
         return yaml.ScalarNode(tag, text, node.start_mark, node.end_mark, style=node.style or '"')
-    for one in _nodes(made):
-        one.start_mark, one.end_mark = node.start_mark, node.end_mark
+    made.start_mark, made.end_mark = node.start_mark, node.end_mark
     return made
-
-
-def _nodes(root: Any) -> Iterator[Any]:
-    """A node and all within it."""
-    waiting = [root]
-    while waiting:
-        node = waiting.pop()
-        yield node
-        waiting += _inner(node)
-
-
-def _inner(node: Any) -> list[Any]:
-    """What a node holds."""
-    if isinstance(node, yaml.MappingNode):
-        return [one for pair in node.value for one in pair]
-    return list(node.value) if isinstance(node, yaml.SequenceNode) else []
 
 
 def _read_anew(text: str) -> Any:

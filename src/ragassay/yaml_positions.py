@@ -38,17 +38,16 @@ def parse(text: str, model: type[M], path: object) -> M:
             path=path,
             hint=f"It takes {_named(model)}.",
         )
-    return validated(found, found.value, model, path)
+    return validated(found, found.value, model)
 
 
-def validated(found: Marked, body: Any, model: type[M], path: object, at: Place = ()) -> M:
+def validated(found: Marked, body: Any, model: type[M], at: Place = ()) -> M:
     """The model that a part of a YAML text holds.
 
     Args:
         found: the whole text.
         body: the part.
         model: a pydantic model.
-        path: names the file in errors.
         at: where the part stands.
 
     Raises:
@@ -57,20 +56,17 @@ def validated(found: Marked, body: Any, model: type[M], path: object, at: Place 
     try:
         return model.model_validate(body)
     except ValidationError as error:
-        raise _explained(error, model, found, path, at) from error
+        raise _explained(error, model, found, at) from error
 
 
 def _explained(
-    error: ValidationError, model: type[BaseModel], found: Marked, path: object, at: Place
+    error: ValidationError, model: type[BaseModel], found: Marked, at: Place
 ) -> InputError:
     errors = error.errors()
     # A key that is missing is most often one that is misspelt.
     first = next((one for one in errors if one["type"] == "extra_forbidden"), errors[0])
     inside = tuple(str(piece) for piece in first["loc"] if piece != "[key]")
-    place = (*at, *inside)
-    problem, hint = _words(first, _model_at(model, inside[:-1]))
-    field = ".".join(place) or None
-    return InputError(problem, path=path, line=found.line(place), field=field, hint=hint)
+    return found.wrong((*at, *inside), *_words(first, _model_at(model, inside[:-1])))
 
 
 def _words(first: Any, model: type[BaseModel] | None) -> tuple[str, str | None]:

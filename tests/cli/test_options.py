@@ -10,11 +10,11 @@ import jsonschema
 import pytest
 import yaml
 
+from option_tables import json_schema, option_table
 from ragassay.cli import call
 from ragassay.cli.run import run
-from ragassay.engine.config.option import GROUPS, options_of
-from ragassay.engine.config.option_tables import json_schema, option_table
-from ragassay.engine.config.run_config import RunConfig
+from ragassay.engine.config.option import options_of
+from ragassay.engine.config.run_config import GROUPS, RunConfig
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGE, SCHEMA = DOCS / "configuration.md", DOCS / "configuration.schema.json"

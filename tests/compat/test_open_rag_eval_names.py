@@ -27,7 +27,7 @@ from ragassay import (
     suites,
 )
 from ragassay.compat.open_rag_eval.judge_models import PAGE_MODEL
-from ragassay.engine.config.config_file import read_config
+from ragassay.engine.config.config_reading import read_config
 from ragassay.judges.question import Question
 from ragassay.reports.tables.ore_values import COLUMNS
 from ragassay.suites.trecrag_suite import SUITE as TREC
@@ -203,7 +203,7 @@ def test_the_consistency_evaluator_compares_runs(tmp_path: Path) -> None:
         ConsistencyEvaluator({"metrics": [{"rouge": {}}]})
     with pytest.raises(UsageError, match=r"bert_score\.lang"):
         ConsistencyEvaluator({"metrics": [{"bert_score": {"lang": 3}}]})
-    with pytest.raises(UsageError, match="3 is no metric"):
+    with pytest.raises(UsageError, match="is no metric"):
         ConsistencyEvaluator({"metrics": [3]})
 
 

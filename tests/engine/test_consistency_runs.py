@@ -13,7 +13,7 @@ import pytest
 
 import ragassay
 from ragassay.cli import call
-from ragassay.engine.config.config_file import read_config
+from ragassay.engine.config.config_reading import read_config
 from ragassay.engine.config.metric_selection import make_plan
 from ragassay.engine.config.run_config import make_config
 from ragassay.engine.results.result import Result
@@ -564,7 +564,7 @@ def test_an_unknown_metric_of_many_is_answered_with_the_nearest(data: Path) -> N
     found = inner(ragassay.evaluate(data, ["qa", "retrieval", "consistency"]))
     with pytest.raises(UsageError) as caught:
         explain(found, "a", "consistency_f1.varience")
-    assert "the nearest consistency_f1.variance" in str(caught.value)
+    assert "Did you mean 'consistency_f1.variance'" in str(caught.value)
     assert len(str(caught.value)) < 300 and "'ragassay report RUN' lists them" in str(caught.value)
 
 

@@ -18,7 +18,7 @@ from hypothesis import given, strategies as st
 from llm_server import LLMServer, set_at
 from ragassay import InputError, UsageError
 from ragassay.cli import call
-from ragassay.engine.config.config_file import read_config
+from ragassay.engine.config.config_reading import read_config
 from ragassay.engine.config.environment import read_filled
 from ragassay.engine.config.run_config import RunConfig
 from ragassay.errors import RagassayWarning

@@ -61,12 +61,9 @@ app = App(
 for _place, _command in enumerate(COMMANDS):
     app.command(_command, sort_key=_place, help_format="markdown")
 app["trec"].version_flags = ("--version", "-v")
-ledger.sort_key = len(COMMANDS)
-app.command(ledger)
-models.sort_key = len(COMMANDS) + 1
-app.command(models)
-token.sort_key = len(COMMANDS) + 2
-app.command(token)
+for _place, _several in enumerate((ledger, models, token), start=len(COMMANDS)):
+    _several.sort_key = _place
+    app.command(_several)
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -115,14 +112,6 @@ def call(argv: list[str]) -> int:
     except CycloptsError as error:
         show.console(stderr=True).print(CycloptsPanel(error))
         return USAGE
-    except OptionError as error:
-        if debug:
-            raise
-        return _complain(_of_a_flag(error), USAGE)
-    except RagassayError as error:
-        if debug:
-            raise
-        return _complain(str(error), USAGE)
     except BrokenPipeError:
         _give_output_up()
         return PIPE_CLOSED
@@ -131,18 +120,10 @@ def call(argv: list[str]) -> int:
         if isinstance(error.__context__, BrokenPipeError):
             return PIPE_CLOSED
         raise
-    except OSError as error:
-        if debug:
-            raise
-        return _complain(_of_the_system(error), USAGE)
     except Exception as error:
         if debug:
             raise
-        return _complain(
-            f"Unexpected {type(error).__name__}: {error}. This is a defect of ragassay; "
-            "run again with --debug for the traceback.",
-            USAGE,
-        )
+        return _complain(_in_words(error), USAGE)
     return result if isinstance(result, int) else 0
 
 
@@ -157,6 +138,20 @@ def _show_warning(
     """Shows a warning as one sentence. Python's own function prints the source line as well."""
     del category, filename, lineno, file, line
     print(printable.lines(f"note: {message}"), file=sys.stderr)  # noqa: T201
+
+
+def _in_words(error: Exception) -> str:
+    """The sentence about an error."""
+    if isinstance(error, OptionError):
+        return _of_a_flag(error)
+    if isinstance(error, RagassayError):
+        return str(error)
+    if isinstance(error, OSError):
+        return _of_the_system(error)
+    return (
+        f"Unexpected {type(error).__name__}: {error}. This is a defect of ragassay; "
+        "run again with --debug for the traceback."
+    )
 
 
 def _of_a_flag(error: OptionError) -> str:

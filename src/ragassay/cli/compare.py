@@ -116,7 +116,7 @@ def compare(
             with show.status("writing the comparison"):
                 write_comparison(comparison, new, old, target)
             if not json:
-                show.console().print(f"comparison: {target}", soft_wrap=True, markup=False)
+                show.lines(f"comparison: {target}")
         if json:
             show.warn(comparison.warnings)
     gates = [gate for comparison in comparisons for gate in comparison.gates]

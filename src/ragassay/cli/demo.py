@@ -50,8 +50,8 @@ def demo(
     out.print(terminal.summary_table(new.summary))
     out.print(terminal.comparison_table(comparison))
     out.print("Look at them:", style="bold")
-    for path in (page, *(output / name / "report.html" for name in SYSTEMS)):
-        out.print(f"  {path.resolve()}", soft_wrap=True, markup=False)
+    paths = (page, *(output / name / "report.html" for name in SYSTEMS))
     runs = shlex.join(str(output / name) for name in SYSTEMS)
-    out.print(f"The same by hand:  ragassay compare {runs}", soft_wrap=True, markup=False)
+    by_hand = f"The same by hand:  ragassay compare {runs}"
+    show.lines(*(f"  {path.resolve()}" for path in paths), by_hand)
     return OK

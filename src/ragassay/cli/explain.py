@@ -48,6 +48,5 @@ def explain(
         out.print(explained(explanation, full=full))
         if lines := labels_to_give(explanation):
             out.print("Lines to add to the file of labels, with an answer each:\n", style="bold")
-            for line in lines:
-                out.print(line, markup=False, highlight=False, soft_wrap=True)
+            show.lines(*lines)
     return OK

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
@@ -15,7 +15,6 @@ from ragassay.cli.flag_words import listed, numbers, pairs
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
 
-    from ragassay.engine.config import Option
 
 NONE = type(None)
 
@@ -32,30 +31,31 @@ class OptionsCommand:
     Args:
         command: the function. Its last parameter is ``**given``: the options that were given, as
             `RunConfig` has them.
-        takes: whether it takes an option of this name and declaration.
+        takes: whether it takes the option of this name and group.
     """
 
-    def __init__(self, command: Callable[..., int], takes: Callable[[str, Option], bool]) -> None:
+    def __init__(self, command: Callable[..., int], takes: Callable[[str, str], bool]) -> None:
         functools.update_wrapper(self, command)
         self.name = command.__name__
         self._command, self._takes = command, takes
-        self._fields: Mapping[str, FieldInfo] = {}
+        self._fields: dict[str, tuple[str, FieldInfo]] = {}
 
     def declare(self) -> None:
         """Makes the flags of the options."""
-        from ragassay.engine.config import RunConfig, option_of
+        from ragassay.engine.config import GROUPS
 
         self._fields = {
-            name: field
-            for name, field in RunConfig.model_fields.items()
-            if self._takes(name, option_of(field))
+            name: (group, field)
+            for group, declared in GROUPS.items()
+            for name, field in declared.model_fields.items()
+            if self._takes(name, group)
         }
 
     def __call__(self, *arguments: Any, **words: Any) -> int:
         """Runs the command with what cyclopts read."""
         given = {
             name: value_of(name, field, words.pop(name))
-            for name, field in self._fields.items()
+            for name, (_, field) in self._fields.items()
             if words.get(name) is not None
         }
         own = {name: word for name, word in words.items() if name not in self._fields}
@@ -67,7 +67,7 @@ class OptionsCommand:
         signature = inspect.signature(self._command, eval_str=True)
         *own, _ = signature.parameters.values()
         switches = [one for one in own if one.annotation == Switch]
-        flags = [flag(name, field) for name, field in self._fields.items()]
+        flags = [flag(name, *declared) for name, declared in self._fields.items()]
         return signature.replace(
             parameters=[*(one for one in own if one not in switches), *flags, *switches]
         )
@@ -84,22 +84,23 @@ def takes_options(
         without: names of options that it does not take.
     """
 
-    def takes(name: str, option: Option) -> bool:
-        return (option.group in groups or name in names) and name not in without
+    def takes(name: str, group: str) -> bool:
+        return (group in groups or name in names) and name not in without
 
     return lambda command: OptionsCommand(command, takes)
 
 
-def flag(name: str, field: FieldInfo) -> inspect.Parameter:
+def flag(name: str, group: str, field: FieldInfo) -> inspect.Parameter:
     """The parameter of a command line for an option.
 
     Args:
         name: of the option.
+        group: that it is listed in.
         field: of `RunConfig`.
     """
-    from ragassay.engine.config import GROUPS, default_of, option_of
+    from ragassay.engine.config import GROUPS, RunConfig, options_of
 
-    option, kind = option_of(field), _kind(field)
+    option, kind = options_of(RunConfig)[name], _kind(field)
     word: Any = Path if option.path else str
     if _takes_many(kind):
         word = list[word]
@@ -108,16 +109,16 @@ def flag(name: str, field: FieldInfo) -> inspect.Parameter:
     sentences = [option.help]
     if _takes_many(kind):
         sentences.append("Repeat or join with commas." if option.commas else "Repeatable.")
-    if default := default_of(field):
-        sentences.append(f"Default: {default}.")
-    place = GROUPS.index(option.group)
+    if option.default:
+        sentences.append(f"Default: {option.default}.")
+    place = list(GROUPS).index(group)
     # The first group is that of the command's own flags, which cyclopts makes.
-    group: Any = {"group": Group(option.group, sort_key=place)} if place else {}
+    listed_in: Any = {"group": Group(group, sort_key=place)} if place else {}
     parameter = Parameter(
         name=[*option.flags_of(name), *([option.short] if option.short else [])],
         help=" ".join(sentences),
         negative=(),
-        **group,
+        **listed_in,
     )
     return inspect.Parameter(
         name,
@@ -138,9 +139,9 @@ def value_of(name: str, field: FieldInfo, given: Any) -> Any:
     Raises:
         UsageError: the words are not of the option's form.
     """
-    from ragassay.engine.config import option_of
+    from ragassay.engine.config import RunConfig, options_of
 
-    option, kind = option_of(field), _kind(field)
+    option, kind = options_of(RunConfig)[name], _kind(field)
     written = option.flags_of(name)[0]
     if kind == list[int]:
         return numbers(written, given)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from pathlib import Path
@@ -15,6 +16,7 @@ from ragassay import printable
 from ragassay.cli import show
 from ragassay.cli.exits import OK
 from ragassay.cli.flags import Switch
+from ragassay.counts import plural
 from ragassay.errors import UsageError
 
 if TYPE_CHECKING:
@@ -68,9 +70,8 @@ def stats(path: Place = LEDGER, *, json: Switch = False) -> int:
     out = show.console()
     for table in _tables(counted.rows):
         out.print(table)
-    out.print(_summary(counted), soft_wrap=True, markup=False)
-    for judge, parameters in counted.rejected.items():
-        out.print(f"{judge} does not take: {', '.join(parameters)}", soft_wrap=True, markup=False)
+    refused = (f"{judge} does not take: {', '.join(p)}" for judge, p in counted.rejected.items())
+    show.lines(_summary(counted), *refused)
     return OK
 
 
@@ -124,8 +125,7 @@ def export(
             for line in lines:
                 stream.write(line)
                 n += 1
-    text = f"{output}: {_counted(n, 'answer')}"
-    show.console().print(text, soft_wrap=True, markup=False)
+    show.lines(f"{output}: {plural(n, 'answer')}")
     return OK
 
 
@@ -140,12 +140,11 @@ def _check_target(output: Path) -> None:
     if not output.is_file():
         return
     with output.open("rb") as stream:
-        first = stream.readline()
-    try:
-        record = orjson.loads(first) if first.strip() else dict.fromkeys(_EXPORTED)
-    except orjson.JSONDecodeError:
-        record = None
-    if not isinstance(record, dict) or not record.keys() >= _EXPORTED:
+        first = stream.readline().strip()
+    record: object = None
+    with suppress(orjson.JSONDecodeError):
+        record = orjson.loads(first or b"null")
+    if first and not (isinstance(record, dict) and record.keys() >= _EXPORTED):
         raise UsageError(
             f"{output} is there already and is no earlier export, so it stays as it is. Give "
             "another file with -o, or delete it first."
@@ -225,9 +224,7 @@ def prune(
         out.print(table)
     verb = "would go" if dry_run else "thrown away"
     left = after.entries - gone if dry_run else after.entries
-    out.print(
-        f"{_counted(gone, 'answer')} {verb}, {left:,} left in {path}.", soft_wrap=True, markup=False
-    )
+    show.lines(f"{plural(gone, 'answer')} {verb}, {left:,} left in {path}.")
     return OK
 
 
@@ -243,12 +240,11 @@ def _forget(path: Path, model: str | None, *, dry_run: bool, json: bool) -> int:
     if json:
         show.json({"forgotten": n, "dry_run": dry_run, "rejected_parameters": rejections})
         return OK
-    out = show.console()
-    for judge, parameters in rejections.items():
-        out.print(f"{judge} did not take: {', '.join(parameters)}", soft_wrap=True, markup=False)
     verb = "would be forgotten" if dry_run else "forgotten"
-    sentence = f"{_counted(n, 'rejected parameter')} {verb}, no answers thrown away from {path}."
-    out.print(sentence, soft_wrap=True, markup=False)
+    show.lines(
+        *(f"{judge} did not take: {', '.join(p)}" for judge, p in rejections.items()),
+        f"{plural(n, 'rejected parameter')} {verb}, no answers thrown away from {path}.",
+    )
     return OK
 
 
@@ -282,11 +278,8 @@ def _tables(rows: Sequence[Row]) -> Iterator[Table]:
 
 
 def _summary(counted: Stats) -> str:
-    size = (
-        f"{counted.size / 2**20:,.1f} MiB"
-        if counted.size >= 2**20
-        else f"{counted.size / 1024:.0f} KiB"
-    )
+    mib, kib = f"{counted.size / 2**20:,.1f} MiB", f"{counted.size / 2**10:.0f} KiB"
+    size = mib if counted.size >= 2**20 else kib
     if not counted.rows:
         return f"{counted.path}: empty, {size}."
     cost = sum(row.cost for row in counted.rows)
@@ -294,8 +287,8 @@ def _summary(counted: Stats) -> str:
     failures = ", ".join(f"{n:,} {reason}" for reason, n in counted.failures.items())
     n = sum(counted.failures.values())
     pieces = [
-        _counted(counted.entries - n, "answer"),
-        f"{_counted(n, 'failure')}{f' ({failures})' if failures else ''}",
+        plural(counted.entries - n, "answer"),
+        f"{plural(n, 'failure')}{f' ({failures})' if failures else ''}",
         _cost(cost, unpriced, counted.entries) if unpriced < counted.entries else "no prices known",
         size,
     ]
@@ -308,10 +301,6 @@ def _cost(cost: float, unpriced: int, entries: int) -> str:
         return "?"
     shown = f"${cost:,.2f}" if cost >= 1 or cost == 0 else f"${cost:.4f}"
     return f"{shown}+?" if unpriced else shown
-
-
-def _counted(n: int, noun: str) -> str:
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
 def _moment(text: str, now: datetime) -> float:

@@ -41,13 +41,11 @@ def listing(*, model: Folders = None, json: Switch = False) -> int:
         model: NAME=FOLDER: a local folder for a model. Repeatable.
         json: Print as JSON.
     """
-    from ragassay.engine.models import check_folders, survey
+    from ragassay.engine.models import survey
     from ragassay.models.weights import Unavailable, needs_packages
     from ragassay.reports.text import model_table as report
 
-    named = pairs("--model", model, "NAME=FOLDER", "xlm-roberta-large=models")
-    check_folders(named)
-    surveyed = survey(named)
+    surveyed = survey(_folders(model))
     if json:
         show.json(report.as_json(surveyed))
     else:
@@ -85,7 +83,6 @@ def fetch(
         if "@" in name:
             raise UsageError("The commit is named twice: NAME@COMMIT, or --revision.")
         weights = Weights(weights.name, revision)
-    out = show.console()
     errors = show.console(stderr=True)
 
     def print_now(sentence: str) -> None:
@@ -94,10 +91,9 @@ def fetch(
 
     for one in download(weights, output, print_now):
         done = "is here" if one.files else "was here"
-        out.print(f"{one.weights} {done}: {one.folder}", soft_wrap=True, markup=False)
+        show.lines(f"{one.weights} {done}: {one.folder}")
     if output is not None:
-        named = shlex.quote(f"{weights.name}={output}")
-        out.print(f"Use it with --model {named}", soft_wrap=True, markup=False)
+        show.lines(f"Use it with --model {shlex.quote(f'{weights.name}={output}')}")
     return OK
 
 
@@ -119,25 +115,27 @@ def check(
             is one).
         dtype: Precision (default: float32).
     """
-    from ragassay.engine.models import check as tried, check_folders, survey
+    from ragassay.engine.models import check as tried, survey
     from ragassay.models import ModelOptions
 
-    named = pairs("--model", model, "NAME=FOLDER", "xlm-roberta-large=models")
-    check_folders(named)
+    named = _folders(model)
     options = ModelOptions(named, device, dtype)
     chosen = names or tuple(one.name for one in survey(named) if one.folder is not None)
-    out = show.console()
     if not chosen:
-        out.print("No model is on this machine. 'ragassay models' lists them.")
+        show.lines("No model is on this machine. 'ragassay models' lists them.")
         return INCOMPLETE
     works = True
     for name in chosen:
         with show.status(f"loading {name}"):
             checked = tried(name, options)
         works = works and checked.ok
-        out.print(
-            f"{name}: {'ok: ' if checked.ok else 'not usable: '}{checked.message}",
-            soft_wrap=True,
-            markup=False,
-        )
+        show.lines(f"{name}: {'ok' if checked.ok else 'not usable'}: {checked.message}")
     return OK if works else INCOMPLETE
+
+
+def _folders(given: list[str] | None) -> dict[str, str]:
+    from ragassay.engine.models import check_folders
+
+    named = pairs("--model", given, "NAME=FOLDER", "xlm-roberta-large=models")
+    check_folders(named)
+    return named

@@ -120,9 +120,8 @@ def mtrag(
         show.json(summary.to_json())
         show.warn(summary.warnings)
     else:
-        out = show.console()
-        out.print(terminal.summary_table(summary))
-        out.print(f"records: {chosen.output}", soft_wrap=True, markup=False)
+        show.console().print(terminal.summary_table(summary))
+        show.lines(f"records: {chosen.output}")
     return exit_code((), summary)
 
 

@@ -79,7 +79,7 @@ def plot(
         wanted = listed("--metrics-to-plot", metrics_to_plot)
         with show.status("drawing"):
             drawing.save(extra[evaluator](files, wanted), output_file)
-        show.console().print(f"plot: {output_file}", soft_wrap=True, markup=False)
+        show.lines(f"plot: {output_file}")
         return OK
     kind = next((one for one in sources.EVALUATORS if one == evaluator), None)
     if kind is None:
@@ -102,10 +102,8 @@ def plot(
     with show.status("reading results"):
         opened = sources.opened(files, kind, statistic or "cai")
         metrics = sources.chosen(opened, wanted, kind)
-    out = show.console()
-    for one in opened.series:
-        if one.name != one.full:
-            out.print(f"{one.name}: {opened.paths[one.name]}", soft_wrap=True, markup=False)
+    shortened = [one.name for one in opened.series if one.name != one.full]
+    show.lines(*(f"{name}: {opened.paths[name]}" for name in shortened))
     if compare:
         pictures = _differences(opened, metrics, kind, statistic or "cai", output_file, force=force)
     else:
@@ -116,7 +114,7 @@ def plot(
     for target, spec in pictures.items():
         with show.status("drawing"):
             drawing.save(spec, target)
-        out.print(f"plot: {target}", soft_wrap=True, markup=False)
+        show.lines(f"plot: {target}")
     return OK
 
 

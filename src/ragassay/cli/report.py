@@ -47,8 +47,6 @@ def report(
     if json:
         show.json(show.result_json(result))
         return OK
-    out = show.console()
-    show.result(out, result)
-    for what, path in written.items():
-        out.print(f"{what}: {path}", soft_wrap=True, markup=False)
+    show.result(result)
+    show.lines(*(f"{what}: {path}" for what, path in written.items()))
     return OK

@@ -89,11 +89,10 @@ def run(
     if json:
         show.json({**show.result_json(result), "gates": [g.to_json() for g in result.gates]})
     else:
-        show.result(out, result)
+        show.result(result)
         if job.config.slice_by is not None:
             out.print(terminal.slices_table(result.summary))
-        for what, path in reports.items():
-            out.print(f"{what}: {path}", soft_wrap=True, markup=False)
+        show.lines(*(f"{what}: {path}" for what, path in reports.items()))
         if not reports:
             out.print("Add -o DIR to keep the scores and an HTML report.", style="dim")
         show.gates(result.gates)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import tempfile
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -71,22 +72,15 @@ def serve(
         ledgers=WorkerOptions(work),
     )
     app = create_app(opened, options)
-    out = show.console()
     if sample and create_sample(opened):
         with show.status("computing the reports of the sample"):
             Worker(opened, WorkerOptions(work)).run(until_idle=True)
-    out.print(
-        f"ragassay serves http://{host}:{port} from {opened.where}. Ctrl-C ends it.",
-        soft_wrap=True,
-        markup=False,
-    )
-    try:
+    show.lines(f"ragassay serves http://{host}:{port} from {opened.where}. Ctrl-C ends it.")
+    with closing(opened):
         uvicorn.run(
             app, host=host, port=port, log_level="warning", server_header=False,
             timeout_graceful_shutdown=5,  # streams of events may never end by themselves
         )  # fmt: skip
-    finally:
-        opened.close()
     return OK
 
 
@@ -120,13 +114,9 @@ def worker(
 
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, stop)
-    show.console().print(
-        f"{made.name} works for {opened.where}. Ctrl-C ends it.", soft_wrap=True, markup=False
-    )
-    try:
+    show.lines(f"{made.name} works for {opened.where}. Ctrl-C ends it.")
+    with closing(opened):
         made.run(until_idle=until_idle)
-    finally:
-        opened.close()
     return OK
 
 

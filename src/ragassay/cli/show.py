@@ -33,14 +33,18 @@ def console(*, stderr: bool = False) -> Console:
     return made(stderr=stderr)
 
 
-def result(out: Console, shown: Result) -> None:
+def lines(*texts: object) -> None:
+    """Prints texts as they are, one a line, however long."""
+    out = console()
+    for text in texts:
+        out.print(str(text), soft_wrap=True, markup=False)
+
+
+def result(shown: Result) -> None:
     """Prints the table of a run, and below it that of its consistency. A run of the suite
     consistency alone has only that one.
-
-    Args:
-        out: where it is printed.
-        shown: the result.
     """
+    out = console()
     from ragassay.reports.tables import consistency_table
     from ragassay.reports.text import terminal
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -44,17 +45,15 @@ def create(
     """
     from ragassay.service.store import create_token, list_projects
 
-    opened = _opened(store, create=True)  # a service for others needs a token before it starts
-    try:
+    # A service for others needs a token before it starts.
+    with _opened(store, create=True) as opened:
         key = None
         if project is not None:
             key = next((one.id for one in list_projects(opened) if one.name == project), None)
             if key is None:
                 raise UsageError(f"There is no project {project!r}.")
         made, value = create_token(opened, name, scope, key)
-    finally:
-        opened.close()
-    show.console().print(value, soft_wrap=True, markup=False)
+    show.lines(value)
     show.console(stderr=True).print(
         f"The token {made.id} of {name}. It is shown this once; send it as 'Authorization: Bearer "
         "TOKEN'.",
@@ -68,18 +67,14 @@ def listing(*, store: At = None) -> int:
     """List the tokens: id, name, what they allow. The tokens themselves are not kept."""
     from ragassay.service.store import list_projects, list_tokens
 
-    opened = _opened(store)
-    try:
+    with _opened(store) as opened:
         names = {one.id: one.name for one in list_projects(opened)}
         found = list_tokens(opened)
-    finally:
-        opened.close()
-    out = show.console()
     if not found:
-        out.print("There are no tokens: only this machine is served.")
+        show.lines("There are no tokens: only this machine is served.")
     for one in found:
         where = "all projects" if one.project_id is None else names.get(one.project_id, "?")
-        out.print(f"{one.id}  {one.name}  {one.scope}  {where}", soft_wrap=True, markup=False)
+        show.lines(f"{one.id}  {one.name}  {one.scope}  {where}")
     return OK
 
 
@@ -92,16 +87,13 @@ def revoke(key: str, /, *, store: At = None) -> int:
     """
     from ragassay.service.store import revoke_token
 
-    opened = _opened(store)
-    try:
+    with _opened(store) as opened:
         revoke_token(opened, key)
-    finally:
-        opened.close()
-    show.console().print("Revoked.")
+    show.lines("Revoked.")
     return OK
 
 
-def _opened(address: str | None, *, create: bool = False) -> Store:
+def _opened(address: str | None, *, create: bool = False) -> closing[Store]:
     from ragassay.cli.serve import needs_service
 
     needs_service()
@@ -110,4 +102,4 @@ def _opened(address: str | None, *, create: bool = False) -> Store:
     place = address or str(FOLDER)
     if not create and "://" not in place and not Path(place).is_dir():
         raise UsageError(f"There is no service in {place}. Start it once: ragassay serve {place}.")
-    return Store(place)
+    return closing(Store(place))

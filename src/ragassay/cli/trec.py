@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
@@ -114,12 +114,9 @@ def trec(
     from ragassay.metrics.retrieval import trec_names
 
     del results, old_format
-    if level < 0:
-        raise UsageError("-l must be at least 0.")
-    if max_docs is not None and max_docs < 1:
-        raise UsageError("-M must be at least 1.")
-    if n_docs < 0:
-        raise UsageError("-N must be at least 0.")
+    for flag, number, least in (("-l", level, 0), ("-M", max_docs, 1), ("-N", n_docs, 0)):
+        if number is not None and number < least:
+            raise UsageError(f"{flag} must be at least {least}.")
     query = _only_query(debug_level)
     cutoffs = numbers("--ks", ks)
     ultrarag = format == "ultrarag"
@@ -181,16 +178,13 @@ def trec(
             runs,
             chosen,
             scored,
-            correction=correction,
-            n_resamples=n_resamples,
-            seed=seed,
+            {"correction": correction, "n_resamples": n_resamples, "seed": seed},
             json=json,
             ultrarag=ultrarag,
         )
     from ragassay.compat.trec_eval import trec_printing as shown
 
     scores = scored(run, chosen, complete=complete)
-    name = _name(run)
     if ultrarag:
         show.json(shown.ultrarag_summary(scores))
     elif json:
@@ -201,9 +195,8 @@ def trec(
         lines = scores.lines(per_query=per_query, summary=not no_summary)
         sys.stdout.writelines(f"{printable.lines(line)}\n" for line in lines)
     else:
-        out = show.console()
-        out.print(f"{name}: {shown.averaged_over(scores)}", markup=False, soft_wrap=True)
-        out.print(shown.table(scores, per_query=per_query, summary=not no_summary))
+        show.lines(f"{_name(run)}: {shown.averaged_over(scores)}")
+        show.console().print(shown.table(scores, per_query=per_query, summary=not no_summary))
     show.warn(shown.warnings(scores, _path(run)))
     return OK
 
@@ -224,10 +217,8 @@ def _compare(
     runs: list[Path],
     run_measures: list[TrecMeasure],
     scored: Callable[..., TrecScores],
+    options: dict[str, Any],
     *,
-    correction: str,
-    n_resamples: int,
-    seed: int,
     json: bool,
     ultrarag: bool,
 ) -> int:
@@ -263,9 +254,7 @@ def _compare(
             spans=[(m.metric.low, m.metric.high) for m in measures if m.metric],
             clusters=clusters,
             clustered_by=CONVERSATION_KEYS[1],
-            correction=correction,
-            n_resamples=n_resamples,
-            seed=seed,
+            **options,
         )
         for name, matrix in zip(names[:-1], matrices[:-1], strict=True)
     ]

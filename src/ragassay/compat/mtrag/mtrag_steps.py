@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -205,37 +206,31 @@ def run_steps(
     shown = {name: metric for name, metric in fields.items() if name != _BESIDE}
     collected = Accumulator(make_config(), shown)
     tasks = _tasks(options)
-    own_asker = Asker(UnavailableJudge(CONDITION)) if options.steps == (CONDITION,) else None
-    if asker is None and own_asker is None:
-        own_asker = offline_asker()
-    used = own_asker or asker
-    assert used is not None
+    conditions = options.steps == (CONDITION,)
+    used = Asker(UnavailableJudge(CONDITION)) if conditions else asker or offline_asker()
     collected.judge = used.judge.label if options.asks else ""
     kept = Kept()
     records = _records(options.input, tasks)
     models = Models(options.models)
-    try:
-        with (
-            noted() as warned,
-            atomic(options.output) as raw,
-            packed(raw, options.output) as stream,
-        ):
-            refresh = options.refresh and options.asks
-            evaluated = run_step(records, fields, used, options.input, models, refresh=refresh)
-            for n, one in enumerate(evaluated, 1):
-                stream.write(strict.dumps(one.written) + b"\n")
-                collected.add([one.sample], [[one.outcomes[name]] for name in shown])
-                kept.add(one.sample, one.outcomes, one.judged_by, used.judge.label)
-                if isinstance(used.judge, UnavailableJudge):
-                    used.judge.add(one.outcomes.values())
-                if progress is not None:
-                    progress(n)
-            if not collected.columns.identities:
-                raise InputError("holds no records", path=options.input)
-            told = warned()
-    finally:
-        if own_asker is not None:
-            own_asker.close()
+    with (
+        nullcontext() if used is asker else used,
+        noted() as warned,
+        atomic(options.output) as raw,
+        packed(raw, options.output) as stream,
+    ):
+        refresh = options.refresh and options.asks
+        evaluated = run_step(records, fields, used, options.input, models, refresh=refresh)
+        for n, one in enumerate(evaluated, 1):
+            stream.write(strict.dumps(one.written) + b"\n")
+            collected.add([one.sample], [[one.outcomes[name]] for name in shown])
+            kept.add(one.sample, one.outcomes, one.judged_by, used.judge.label)
+            if isinstance(used.judge, UnavailableJudge):
+                used.judge.add(one.outcomes.values())
+            if progress is not None:
+                progress(n)
+        if not collected.columns.identities:
+            raise InputError("holds no records", path=options.input)
+        told = warned()
     asked = used if options.asks else None
     notes = [*_notes(tasks), *told, *used.judge.remarks(), *models.remarks()]
     if asked is not None and options.named:

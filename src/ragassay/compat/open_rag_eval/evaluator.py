@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
-import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragassay import suites
-from ragassay.compat.open_rag_eval.judge_models import LLMJudgeModel, asked, sampling
+from ragassay.compat.open_rag_eval.base_evaluator import Evaluator
+from ragassay.compat.open_rag_eval.judge_models import LLMJudgeModel
 from ragassay.compat.open_rag_eval.metric_classes import (
     AutoNuggetMetric,
     CitationMetric,
@@ -20,23 +19,17 @@ from ragassay.compat.open_rag_eval.metric_classes import (
 )
 from ragassay.compat.open_rag_eval.options import (
     K_VALUES,
-    TREC_KEYS,
-    check,
     cutoffs,
-    trec_options,
+    translated,
     with_options,
 )
-from ragassay.compat.open_rag_eval.query_data import samples_of
-from ragassay.errors import RagassayWarning
-from ragassay.samples import Sample
 
 if TYPE_CHECKING:
     from ragassay.engine.results import Result
-    from ragassay.engine.run import Data
     from ragassay.judges import Judge
 
 
-class TRECEvaluator:
+class TRECEvaluator(Evaluator):
     """The whole suite ``trecrag``.
 
     Args:
@@ -56,93 +49,27 @@ class TRECEvaluator:
         model: LLMJudgeModel | Judge | str = "offline",
         options: Mapping[str, Any] | None = None,
     ) -> None:
-        from ragassay.metrics.core import naming
+        from ragassay.models.classifiers import HHEM
 
         given = dict(options or {})
-        self.model = model
-        at = given.pop("k_values", None)
-        kwargs = given.pop("model_kwargs", None)
-        self._sampling = sampling(kwargs)
-        self._ks = None if at is None else cutoffs(at)
-        self.k_values = self._ks or K_VALUES
-        own = trec_options({name: given.pop(name) for name in TREC_KEYS if name in given})
-        looked_at = own.metrics_to_run_consistency
-        named = tuple(suites.get("trecrag").resolve(looked_at) if looked_at else ())
-        self._repeats = named if own.run_consistency else None
-        if named and not own.run_consistency:
-            warnings.warn(
-                "metrics_to_run_consistency is not looked at, because run_consistency is not true.",
-                RagassayWarning,
-                stacklevel=2,
-            )
-        hhem = own.hallucination_metric
-        if hhem is not None and hhem.max_chars is not None:
-            given["max_chars"] = hhem.max_chars
-        metrics = suites.get("trecrag").resolve(ks=self._ks)
-        check(given, "TRECEvaluator", naming.parameters(*metrics), "k_values", *TREC_KEYS)
-        self.options = given
+        if given.get("k_values") is not None:
+            cutoffs(given["k_values"])
+        values = translated("trecrag", given)
+        super().__init__(values.pop("suite"), values, model)
+        self.k_values = tuple(values.get("ks", K_VALUES))
+        self.options = values.get("options", {})
+        kwargs, given = given.get("model_kwargs"), self.options
         self.retrieval_metric = UMBRELAMetric(model, kwargs, **_of(UMBRELAMetric, given))
         self.generation_metric = AutoNuggetMetric(model, kwargs, **_of(AutoNuggetMetric, given))
         self.citation_metric = CitationMetric(model, kwargs, **_of(CitationMetric, given))
         self.hallucination_metric = HallucinationMetric(
-            None if hhem is None else hhem.model_name, **_of(HallucinationMetric, given)
+            values.get("models", {}).get(HHEM.name), **_of(HallucinationMetric, given)
         )
         self.no_answer_metric = NoAnswerMetric(model, kwargs)
-        for metric in metrics:
+        for metric in suites.get("trecrag").resolve():
             with_options(metric, given)  # refuses impossible values now
 
-    def evaluate(
-        self,
-        data: Data | Mapping[str, Any] | Sample,
-        *,
-        save: str | Path | None = None,
-        **options: Any,
-    ) -> Result:
-        """Evaluates samples with every metric of the suite.
-
-        Args:
-            data: a path, one flat mapping or `Sample` (see the module), or several.
-            save: a run folder to write.
-            options: as for `ragassay.evaluate` (``nuggets="pooled"``, ``budget="5.00"`` ...).
-
-        Raises:
-            InputError: data that cannot be read, or a mapping with an unknown nested field.
-            UsageError: an option that there is not, or a judge that cannot be had.
-        """
-        from ragassay.engine import evaluate
-
-        aliases = {
-            metric: with_options(metric, self.options)
-            for metric in suites.get("trecrag").resolve(ks=self._ks)
-        }
-        columns = {
-            str(new): suites.get("trecrag").columns.get(str(old)) for old, new in aliases.items()
-        }
-        suite = dataclasses.replace(
-            suites.get("trecrag"),
-            metrics=tuple(map(str, aliases.values())),
-            columns={name: column for name, column in columns.items() if column is not None},
-        )
-        models = self.hallucination_metric.running.get("models") or {}
-        running = {
-            **self._sampling,
-            **options,
-            "models": {**models, **(options.get("models") or {})},
-        }
-        chosen: list[Any] = [suite]
-        if self._repeats is not None:
-            chosen.append("consistency")
-            names = [str(with_options(metric, self.options)) for metric in self._repeats]
-            running = {"consistency_of": names, **running}
-        return evaluate(
-            samples_of(data, options.get("columns")),
-            chosen,
-            save=save,
-            **asked(self.model),
-            **running,
-        )
-
-    evaluate_batch = evaluate
+    evaluate_batch = Evaluator.evaluate
 
     def to_csv(self, result: Result, path: str | Path) -> None:
         """Writes the results in the columns of Open RAG Eval's page: unprefixed for a single run,

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ragassay.compat.open_rag_eval.judge_models import LLMJudgeModel, asked, sampling
-from ragassay.compat.open_rag_eval.options import K_VALUES, check, cutoffs, with_options
+from ragassay.compat.open_rag_eval.options import K_VALUES, check, cutoffs, translated, with_options
 from ragassay.compat.open_rag_eval.query_data import samples_of
-from ragassay.errors import UsageError
 from ragassay.samples import Sample
 
 if TYPE_CHECKING:
@@ -20,7 +18,7 @@ if TYPE_CHECKING:
 _RUNNING = ("models", "device", "dtype", "batch_size")
 
 
-class Part(ABC):
+class Part:
     """A part of the suite.
 
     Args:
@@ -32,6 +30,10 @@ class Part(ABC):
     """
 
     metrics: ClassVar[tuple[str, ...]]
+    columns: ClassVar[str | Mapping[str, str]]
+    """The column that holds the published object, or one for each of its keys."""
+    empty: ClassVar[str] = ""
+    """The key that is ``None`` where that column is empty."""
     running: Mapping[str, Any] = {}
     """More of what `ragassay.evaluate` takes."""
 
@@ -86,15 +88,23 @@ class Part(ABC):
             objects.append({**published, "unscored": lacking} if lacking else published)
         return objects[0] if single else objects
 
-    @abstractmethod
     def _published(self, columns: Mapping[str, Any]) -> dict[str, Any]:
         """The published object from the columns of a results file."""
+        if isinstance(self.columns, str):
+            found = columns[self.columns]
+            return {self.empty: None} if found is None else dict(found)
+        return {key: columns[name] for key, name in self.columns.items()}
 
 
 class UMBRELAMetric(Part):
     """Grades of retrieved passages, and the retrieval metrics that follow from them."""
 
     metrics = ("umbrela", "umbrela_P@1", "umbrela_AP@1", "umbrela_MRR")
+    columns: ClassVar[Mapping[str, str]] = {
+        "umbrela_scores": "retrieval_score_umbrela_scores",
+        "mean_umbrela_score": "retrieval_score_mean_umbrela_score",
+        "retrieval_scores": "retrieval_score_precision_metrics",
+    }
 
     def compute(
         self,
@@ -114,13 +124,6 @@ class UMBRELAMetric(Part):
         at = [f"umbrela_{name}@{k}" for name in ("P", "AP") for k in cutoffs(k_values)]
         return self._compute(data, ["umbrela", *at, "umbrela_MRR"])
 
-    def _published(self, columns: Mapping[str, Any]) -> dict[str, Any]:
-        return {
-            "umbrela_scores": columns["retrieval_score_umbrela_scores"],
-            "mean_umbrela_score": columns["retrieval_score_mean_umbrela_score"],
-            "retrieval_scores": columns["retrieval_score_precision_metrics"],
-        }
-
 
 class AutoNuggetMetric(Part):
     """Nuggets and the six scores made of them."""
@@ -130,9 +133,7 @@ class AutoNuggetMetric(Part):
         *("nuggets.all_strict", "nuggets.vital_strict", "nuggets.weighted_strict"),
     )
 
-    def _published(self, columns: Mapping[str, Any]) -> dict[str, Any]:
-        scores = columns["generation_score_autonugget_scores"]
-        return dict(scores) if scores is not None else {"nuggetizer_scores": None}
+    columns, empty = "generation_score_autonugget_scores", "nuggetizer_scores"
 
 
 class CitationMetric(Part):
@@ -140,9 +141,7 @@ class CitationMetric(Part):
 
     metrics = ("citation.precision", "citation.recall", "citation.f1")
 
-    def _published(self, columns: Mapping[str, Any]) -> dict[str, Any]:
-        scores = columns["generation_score_citation_scores"]
-        return dict(scores) if scores is not None else {"f1": None}
+    columns, empty = "generation_score_citation_scores", "f1"
 
 
 class HallucinationMetric(Part):
@@ -161,6 +160,7 @@ class HallucinationMetric(Part):
     """
 
     metrics = ("hhem",)
+    columns: ClassVar[Mapping[str, str]] = {"hhem_score": "generation_score_hallucination_score"}
 
     def __init__(
         self,
@@ -174,10 +174,9 @@ class HallucinationMetric(Part):
         super().__init__(max_chars=max_chars, given=given)
         del detection_threshold
         check(running, "HallucinationMetric", _RUNNING)
-        self.running = _with_folder(running, model_name)
-
-    def _published(self, columns: Mapping[str, Any]) -> dict[str, Any]:
-        return {"hhem_score": columns["generation_score_hallucination_score"]}
+        named = translated("trecrag", {"hallucination_metric": {"model_name": model_name}})
+        folders = {**(running.get("models") or {}), **named.get("models", {})}
+        self.running = {**running, "models": folders}
 
 
 AutoNuggetizer = AutoNuggetMetric
@@ -189,19 +188,4 @@ class NoAnswerMetric(Part):
 
     metrics = ("no_answer",)
 
-    def _published(self, columns: Mapping[str, Any]) -> dict[str, Any]:
-        scores = columns["generation_score_no_answer_score"]
-        return dict(scores) if scores is not None else {"query_answered": None}
-
-
-def _with_folder(running: Mapping[str, Any], name: str | Path | None) -> dict[str, Any]:
-    """The options with the folder of HHEM's checkpoint, where one is named."""
-    from ragassay.models.classifiers import HHEM
-
-    if name is None or str(name) == HHEM.name:
-        return dict(running)
-    if not Path(name).is_dir():
-        raise UsageError(
-            f"model_name: {str(name)!r} is neither {HHEM.name} nor a folder that holds it."
-        )
-    return {**running, "models": {**(running.get("models") or {}), HHEM.name: str(name)}}
+    columns, empty = "generation_score_no_answer_score", "query_answered"

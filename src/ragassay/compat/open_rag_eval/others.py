@@ -6,19 +6,21 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragassay.compat.open_rag_eval.judge_models import LLMJudgeModel, asked
-from ragassay.compat.open_rag_eval.options import similarities
-from ragassay.compat.open_rag_eval.query_data import samples_of
-from ragassay.samples import Sample
+from ragassay.compat.open_rag_eval.base_evaluator import Evaluator
+from ragassay.compat.open_rag_eval.judge_models import LLMJudgeModel
+from ragassay.compat.open_rag_eval.options import translated
 
 if TYPE_CHECKING:
     from ragassay.engine.results import Result
-    from ragassay.engine.run import Data
     from ragassay.judges import Judge
 
 
-class ConsistencyEvaluator:
-    """How alike the answers to repeated runs of a query are; asks no judge.
+class ConsistencyEvaluator(Evaluator):
+    """How alike the answers to repeated runs of a query are, two by two; asks no judge.
+
+    Samples hold each query several times (``query_run`` or ``repeat``). The summary of a result has
+    no metric: the numbers are in its ``consistency``, a result of its own, and printing the result
+    shows them.
 
     Args:
         options: ``metrics``: a list of ``{"bert_score": {...}}`` (``model_type``, ``lang``,
@@ -30,34 +32,14 @@ class ConsistencyEvaluator:
     """
 
     def __init__(self, options: Mapping[str, Any] | None = None) -> None:
-        self.metrics = similarities(options or {})
+        from ragassay.engine.published import SIMILARITIES
 
-    def evaluate(
-        self,
-        data: Data | Mapping[str, Any] | Sample,
-        *,
-        save: str | Path | None = None,
-        **options: Any,
-    ) -> Result:
-        """Compares the runs of each query, two by two.
-
-        The result's own summary has no metric: the numbers are in its ``consistency``, a result
-        of its own, and printing the result shows them.
-
-        Args:
-            data: samples that hold each query several times (``query_run`` or ``repeat``).
-            save: a run folder to write.
-            options: as for `ragassay.evaluate` (``models``, ``device`` ...).
-
-        Raises:
-            InputError: data that cannot be read.
-        """
-        from ragassay.engine import evaluate
-
-        running = {"consistency_metrics": list(self.metrics), **options}
-        return evaluate(
-            samples_of(data, options.get("columns")), "consistency", save=save, **running
-        )
+        given = dict(options or {})
+        listed = given.get("metrics") or list(SIMILARITIES)
+        given["metrics"] = listed if isinstance(listed, list | tuple) else [listed]
+        names = translated("consistency", given)["consistency_metrics"]
+        super().__init__(["consistency"], {"consistency_metrics": names})
+        self.metrics = tuple(names)
 
     def to_csv(self, result: Result, path: str | Path) -> None:
         """Writes the results in the tool's columns (``consistency_rouge_score`` ...).
@@ -74,8 +56,12 @@ class ConsistencyEvaluator:
         write_csv(result, path)
 
 
-class GoldenAnswerEvaluator:
-    """The suite ``golden``: answers against golden answers (``expected_answer``).
+class GoldenAnswerEvaluator(Evaluator):
+    """The suite ``golden``: answers against golden answers (``expected_answer``), by a cosine and
+    by precision, recall and F1 of claims.
+
+    ``evaluate(data, references="queries.csv")`` joins the golden answers from a table with
+    ``query_id`` and ``expected_answer``.
 
     Args:
         model: who is asked about claims; the embedded judge where left out.
@@ -89,37 +75,7 @@ class GoldenAnswerEvaluator:
         model: LLMJudgeModel | Judge | str = "offline",
         embedding_model: LLMJudgeModel | str | None = None,
     ) -> None:
-        self.model = model
         if isinstance(embedding_model, LLMJudgeModel):
             embedding_model = embedding_model.word
         self.embedder = embedding_model
-
-    def evaluate(
-        self,
-        data: Data | Mapping[str, Any] | Sample,
-        *,
-        save: str | Path | None = None,
-        **options: Any,
-    ) -> Result:
-        """Semantic similarity (a cosine), and precision, recall and F1 of claims.
-
-        Args:
-            data: samples with golden answers (``expected_answer``).
-            save: a run folder to write.
-            options: as for `ragassay.evaluate`: ``references="queries.csv"`` joins the golden
-                answers from a table with ``query_id`` and ``expected_answer``.
-
-        Raises:
-            InputError: data that cannot be read.
-            UsageError: a judge or an embedder that cannot be had.
-        """
-        from ragassay.engine import evaluate
-
-        running = {"embedder": self.embedder, **options}
-        return evaluate(
-            samples_of(data, options.get("columns")),
-            "golden",
-            save=save,
-            **asked(self.model),
-            **running,
-        )
+        super().__init__(["golden"], {"embedder": embedding_model}, model)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +38,12 @@ from ragassay.stats import Bounds, Span, alpha_of, check_one_sided, compare_pair
 
 RAW_ALPHA = 0.05
 """Level of ``significant``, which UltraRAG fixes."""
+
+_TESTED = (
+    *("a_mean", "b_mean", "diff", "low", "high", "p_value", "p_adjusted", "t_p_value", "cohens_d"),
+    *("n", "wins", "losses", "ties", "interval", "least", "most", "too_few"),
+)
+"""What a `Difference` has of its test."""
 
 
 def compare(
@@ -98,7 +104,13 @@ def compare(
     wanted = () if primary is None else tuple(_named(primary, a, b, names))
     (values_a, mask_a), (values_b, mask_b) = matched.scores(names)
     clusters, clustered_by = matched.clusters
-    options = _TestOptions(clusters, n_resamples, seed, level, interval)
+    options: dict[str, Any] = {
+        "clusters": clusters,
+        "n_resamples": n_resamples,
+        "seed": seed,
+        "level": level,
+        "interval": interval,
+    }
     comparison = compare_arrays(
         names,
         values_a,
@@ -110,11 +122,9 @@ def compare(
         spans=[metric.bounds for metric in shown_as],
         correction=correction,
         standings=_standings(a, b, names, not_comparable, wanted, trust_offline),
-        only_a=len(matched.rows_a) - len(matched.queries),
-        only_b=len(matched.rows_b) - len(matched.queries),
         warnings=[*reasons_against, *warnings_of(a, b, names, matched.queries, mask_a, mask_b)],
         clustered_by=clustered_by,
-        **options.named,
+        **options,
     )
     if fail_if_drop:
         check_one_sided(level)
@@ -128,28 +138,14 @@ def compare(
     alone = [()] * 2 if metrics is not None else [_only(a, b), _only(b, a)]
     return replace(
         comparison,
+        only_a=len(matched.rows_a) - len(matched.queries),
+        only_b=len(matched.rows_b) - len(matched.queries),
         judged_by=_judged_by(a, b, names),
         metrics_only_a=alone[0],
         metrics_only_b=alone[1],
         primary=wanted,
         gates=tuple(_drop_gate(one, by_name[one.metric], matched, options) for one in margins),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _TestOptions:
-    """What all tests and intervals of a comparison share (see `compare`)."""
-
-    clusters: NDArray[np.int64] | None
-    n_resamples: int
-    seed: int
-    level: float
-    interval: str
-
-    @property
-    def named(self) -> dict[str, Any]:
-        """As keyword arguments of `compare_arrays` and `compare_pairs`."""
-        return {spec.name: getattr(self, spec.name) for spec in fields(self)}
 
 
 def _refusals(
@@ -180,7 +176,7 @@ def _refusals(
 
 
 def _drop_gate(
-    margin: drops.Margin, difference: Difference, matched: MatchedRuns, options: _TestOptions
+    margin: drops.Margin, difference: Difference, matched: MatchedRuns, options: dict[str, Any]
 ) -> GateResult:
     """The result of a gate on the largest drop allowed of one metric."""
     metric = matched.a.summary.metrics[margin.metric]
@@ -193,12 +189,12 @@ def _drop_gate(
             second[0],
             mask=first[1] & second[1],
             spans=[metric.bounds],
-            **options.named,
+            **options,
         )
         return test.least, test.most
 
     n_owed = matched.n_owed(margin.metric)
-    return drops.decide(margin, metric, difference, bounds_with, n_owed, options.level)
+    return drops.decide(margin, metric, difference, bounds_with, n_owed, options["level"])
 
 
 def _named(wanted: str | Sequence[str], a: Result, b: Result, names: Sequence[str]) -> list[str]:
@@ -272,8 +268,6 @@ def compare_arrays(
     level: float = 0.95,
     correction: str = "maxt",
     interval: str = "auto",
-    only_a: int = 0,
-    only_b: int = 0,
     warnings: Sequence[str] = (),
     clustered_by: str | None = None,
 ) -> Comparison:
@@ -291,7 +285,6 @@ def compare_arrays(
             is not ``detectable``.
         standings: what may be concluded from each metric, and why; all are tested when left out.
         n_resamples, seed, level, correction, interval: see `compare`.
-        only_a, only_b: how many queries only one run has.
         warnings: sentences for the reader.
         clustered_by: name of the clusters.
     """
@@ -315,28 +308,12 @@ def compare_arrays(
     differences = tuple(
         Difference(
             name=name,
-            a_mean=test.a_mean,
-            b_mean=test.b_mean,
-            diff=test.diff,
-            low=test.low,
-            high=test.high,
-            p_value=test.p_value,
+            **{key: getattr(test, key) for key in _TESTED},
             significant=None if test.p_value is None else test.p_value < RAW_ALPHA,
-            p_adjusted=test.p_adjusted,
             significant_adjusted=None if test.p_adjusted is None else test.p_adjusted <= alpha,
-            t_p_value=test.t_p_value,
-            cohens_d=test.cohens_d,
             detectable=_possible(test.detectable, *span),
-            n=test.n,
-            wins=test.wins,
-            losses=test.losses,
-            ties=test.ties,
             higher_is_better=direction,
             level=test.level_used,
-            interval=test.interval,
-            least=test.least,
-            most=test.most,
-            too_few=test.too_few,
             standing=standing,
             why=why,
         )
@@ -349,8 +326,8 @@ def compare_arrays(
         b=b_name,
         differences=differences,
         n_common=a.shape[1],
-        only_a=only_a,
-        only_b=only_b,
+        only_a=0,
+        only_b=0,
         n_resamples=n_resamples,
         seed=seed,
         level=level,

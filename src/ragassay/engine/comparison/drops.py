@@ -8,11 +8,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ragassay.counts import either, plural
+from ragassay.engine.comparison.gates import NUMBER, Estimate, Gate, outermost, settled
 from ragassay.engine.results import Difference, GateResult, MetricSummary
 from ragassay.errors import UsageError
 from ragassay.stats import Bounds
 
-_FORM = re.compile(r"^(?P<metric>.*?[^\s=<>])\s*>\s*(?P<margin>[\d.]+(?:[eE][-+]?\d+)?)$")
+_FORM = re.compile(rf"^(?P<metric>.*?[^\s=<>])\s*>\s*(?P<size>{NUMBER})$")
 
 
 @dataclass(frozen=True)
@@ -39,18 +40,12 @@ def parse(text: str) -> Margin:
         UsageError: another form, or a size that is not above 0.
     """
     match = _FORM.match(text.strip())
-    size = 0.0
-    if match is not None:
-        try:
-            size = float(match["margin"])
-        except ValueError:
-            match = None
-    if match is None or not size > 0.0:
+    if match is None or not float(match["size"]) > 0.0:
         raise UsageError(
             f"--fail-if-drop {text!r} is no margin. Write METRIC>SIZE with a size above 0, as in "
             "'nDCG@10>0.03': a drop by more than that fails."
         )
-    return Margin(match["metric"], size)
+    return Margin(match["metric"], float(match["size"]))
 
 
 def resolve(
@@ -112,51 +107,32 @@ def decide(
         n_owed: how many scores both runs owe.
         level: confidence level of the bounds.
     """
-    higher_is_better = metric.higher_is_better is not False
-    seen: Bounds = (difference.least, difference.most)
+    falls = metric.higher_is_better is False
+    least, most = difference.least, difference.most
+    gate = (
+        Gate(margin.metric, "high", "<=", margin.size)
+        if falls
+        else Gate(margin.metric, "low", ">=", -margin.size)
+    )
+    seen = Estimate(difference.diff, least, most)
     possible = [seen]
 
     def result(passed: bool | None, why: str = "") -> GateResult:
-        lows, highs = zip(*possible, strict=True)
-        low = min((end for end in lows if end is not None), default=None)
-        high = max((end for end in highs if end is not None), default=None)
-        which, value = ("low", seen[0]) if higher_is_better else ("high", seen[1])
-        return GateResult(f"no drop {margin}", value, passed, n_owed, why, which, level, low, high)
-
-    def verdict(bounds: Bounds) -> bool | None:
-        return _verdict(margin.size, bounds if higher_is_better else _mirrored(bounds))
+        ends = outermost(gate, possible)
+        value = most if falls else least
+        return GateResult(f"no drop {margin}", value, passed, n_owed, why, gate.which, level, *ends)
 
     if difference.standing in ("indicative", "not comparable"):
         hint = "; --trust-offline lets it decide" if difference.standing == "indicative" else ""
         return result(None, f"{difference.why.rstrip('.')}{hint}")
     if difference.n < 2:
         return result(None, "fewer than two common queries have a score")
+    owed, are = plural(n_owed, "score"), either(n_owed, "is", "are")
     if n_owed:
         low, high = metric.bounds
         if low is None or high is None:
-            missing = f"{plural(n_owed, 'score')} {either(n_owed, 'is', 'are')} missing"
-            return result(None, f"{missing}, and may be anything")
-        possible = [bounds_with(low, high), bounds_with(high, low)]
-    verdicts = {verdict(bounds) for bounds in possible}
-    passed = verdicts.pop() if len(verdicts) == 1 else None
-    if passed is None and n_owed and verdict(seen) is not None:
-        return result(
-            None,
-            f"{plural(n_owed, 'score')} that should be there {either(n_owed, 'is', 'are')} missing",
-        )
-    return result(passed, "" if passed is not None else "n is too small to tell")
-
-
-def _mirrored(bounds: Bounds) -> Bounds:
-    """The bounds of the difference with the other sign."""
-    low, high = bounds
-    return (None if high is None else -high, None if low is None else -low)
-
-
-def _verdict(size: float, bounds: Bounds) -> bool | None:
-    """Whether a drop by more than ``size`` is excluded, where higher is better; ``False`` where it
-    is shown."""
-    low, high = bounds
-    if low is not None and low >= -size:
-        return True
-    return False if high is not None and high < -size else None
+            return result(None, f"{owed} {are} missing, and may be anything")
+        both = (bounds_with(low, high), bounds_with(high, low))
+        possible = [Estimate(None, *bounds) for bounds in both]
+    sentence = f"{owed} that should be there {are} missing" if n_owed else ""
+    return result(*settled(gate, seen, possible, sentence))

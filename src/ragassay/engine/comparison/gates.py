@@ -27,9 +27,10 @@ from ragassay.scores import Reason
 from ragassay.stats import Bounds, Span, one_sided
 
 _OPERATORS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
-_FORM = re.compile(
-    r"^(?P<left>.+?)\s*(?P<op>>=|<=|>|<)\s*(?P<threshold>[-+]?[\d.]+(?:[eE][-+]?\d+)?)$"
-)
+NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+"""A decimal number without a sign, as a regular expression."""
+
+_FORM = re.compile(rf"^(?P<left>.+?)\s*(?P<op>>=|<=|>|<)\s*(?P<threshold>[-+]?{NUMBER})$")
 _BOUND = re.compile(r"^(?P<which>mean|low|high)\((?P<name>.+)\)$")
 OWED = (Reason.MISSING_INPUT, *(reason for reason in Reason if reason.incomplete))
 """Reasons that do not lie in the nature of the query: a score was owed, whether the system gave no
@@ -88,10 +89,7 @@ def parse(text: str) -> Gate:
         )
     bounded = _BOUND.match(match["left"])
     which, name = (bounded["which"], bounded["name"]) if bounded else ("mean", match["left"])
-    try:
-        gate = Gate(name, which, match["op"], float(match["threshold"]))  # type: ignore[arg-type]
-    except ValueError as error:
-        raise UsageError(f"--fail-under {text!r}: {match['threshold']} is not a number.") from error
+    gate = Gate(name, which, match["op"], float(match["threshold"]))  # type: ignore[arg-type]
     if gate.which != "mean" and gate.at_least != (gate.which == "low"):
         asked = _number(gate.threshold)
         right = f"low({name})>={asked}" if gate.at_least else f"high({name})<={asked}"
@@ -177,7 +175,7 @@ def decide(
 
 
 @dataclass(frozen=True)
-class _Estimate:
+class Estimate:
     """A mean, and the one-sided bounds of the true mean."""
 
     mean: float | None
@@ -210,18 +208,13 @@ def _decide(
         # Where a score may be anything, nothing is certain.
         closed = metric.aggregate == "mean" and len(ends) == 2
         possible = [_estimate(gate, metric, columns, options, end) for end in ends if closed]
-    verdicts = {_verdict(gate, estimate) for estimate in possible}
-    passed = verdicts.pop() if len(verdicts) == 1 else None
-    why = ""
-    if passed is None and n_owed and _verdict(gate, seen) is not None:
-        were = either(n_owed, "was", "were")
-        why = f"{plural(n_owed, 'sample')} that should have been scored {were} not"
-    elif passed is None:
-        why = "n is too small to tell"
+    were = either(n_owed, "was", "were")
+    owed = f"{plural(n_owed, 'sample')} that should have been scored {were} not"
+    passed, why = settled(gate, seen, possible, owed if n_owed else "")
     distrust = "" if trust_offline else offline_reason(metric)
     if distrust:
         passed, why = None, f"{distrust}; --trust-offline lets it decide"
-    low, high = _outermost(gate, possible) if gate.which != "mean" or n_owed else (None, None)
+    low, high = outermost(gate, possible) if gate.which != "mean" or n_owed else (None, None)
     return GateResult(str(gate), value, passed, n_owed, why, gate.which, options.level, low, high)
 
 
@@ -248,7 +241,7 @@ def _estimate(
     columns: ScoreColumns,
     options: IntervalOptions,
     owed: float | None = None,
-) -> _Estimate:
+) -> Estimate:
     """The values that a gate is decided by; ``owed`` takes the place of each score that is owed,
     where given.
     """
@@ -265,10 +258,28 @@ def _estimate(
         None if clusters is None else clusters[chosen],
         replace(options, level=level),
     )
-    return _Estimate(interval.mean, interval.low, interval.high)
+    return Estimate(interval.mean, interval.low, interval.high)
 
 
-def _outermost(gate: Gate, possible: Sequence[_Estimate]) -> Bounds:
+def settled(
+    gate: Gate, seen: Estimate, possible: Sequence[Estimate], owed: str
+) -> tuple[bool | None, str]:
+    """Whether a gate passes, fails or is undecided, and why it is.
+
+    Args:
+        gate: the condition.
+        seen: what was found.
+        possible: what may be true: with the worst and the best values for owed scores.
+        owed: says that scores are owed; empty where none are.
+    """
+    verdicts = {_verdict(gate, estimate) for estimate in possible}
+    passed = verdicts.pop() if len(verdicts) == 1 else None
+    if passed is not None:
+        return passed, ""
+    return None, owed if owed and _verdict(gate, seen) is not None else "n is too small to tell"
+
+
+def outermost(gate: Gate, possible: Sequence[Estimate]) -> Bounds:
     """The lowest and the highest value that a gate was decided by: of means, or of bounds."""
     on_mean = gate.which == "mean"
     lows = [one.mean if on_mean else one.low for one in possible]
@@ -279,13 +290,11 @@ def _outermost(gate: Gate, possible: Sequence[_Estimate]) -> Bounds:
     )
 
 
-def _verdict(gate: Gate, estimate: _Estimate) -> bool | None:
+def _verdict(gate: Gate, estimate: Estimate) -> bool | None:
     """Passed, failed, or undecided."""
     if gate.which == "mean":
         return None if estimate.mean is None else gate.holds(estimate.mean)
-    if estimate.low is None or estimate.high is None:
-        return None
     near, far = (estimate.low, estimate.high) if gate.at_least else (estimate.high, estimate.low)
-    if gate.holds(near):
+    if near is not None and gate.holds(near):
         return True
-    return None if gate.holds(far) else False
+    return None if far is None or gate.holds(far) else False

@@ -1,27 +1,21 @@
-from .config_file import read_config as read_config
+from .config_file import SAMPLING as SAMPLING, ConfigFile as ConfigFile
 from .config_keys import variable_of as variable_of
 from .config_paths import (
     found_from as found_from,
     make_absolute as make_absolute,
     make_relative as make_relative,
 )
+from .config_reading import read_config as read_config
+from .judging import OWN as OWN, POOLED as POOLED, Judging as Judging
 from .metric_selection import (
     Plan as Plan,
     make_plan as make_plan,
     published_names as published_names,
     with_options as with_options,
 )
-from .option import (
-    GROUPS as GROUPS,
-    JUDGING as JUDGING,
-    Option as Option,
-    default_of as default_of,
-    option_of as option_of,
-    options_of as options_of,
-)
+from .option import Option as Option, options_of as options_of
 from .run_config import (
-    OWN as OWN,
-    POOLED as POOLED,
+    GROUPS as GROUPS,
     RunConfig as RunConfig,
     first_problem as first_problem,
     make_config as make_config,

@@ -11,15 +11,19 @@ from typing import Any
 
 from ragassay import formats, suites
 from ragassay.engine.comparison import gates
+from ragassay.engine.config.judging import OWN, POOLED
 from ragassay.engine.config.metric_selection import Plan, make_plan, published_names, with_options
-from ragassay.engine.config.run_config import OWN, POOLED, RunConfig
+from ragassay.engine.config.run_config import RunConfig
 from ragassay.engine.config.user_metrics import own_metrics
 from ragassay.engine.consistency import templates
 from ragassay.engine.models import check_folders, check_names, models_used
 from ragassay.errors import OptionError, UsageError
 from ragassay.formats import aliases
 from ragassay.metrics.core import Metric
-from ragassay.yaml_files import Place, Wrong
+from ragassay.yaml_files import Place
+
+Wrong = Callable[[Place, str], Exception]
+"""Makes an error about a key, or an item of one, of what is wrong there."""
 
 
 def check(config: RunConfig, keys: Collection[str], wrong: Wrong) -> None:

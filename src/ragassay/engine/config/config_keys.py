@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from ragassay.engine.config.environment import only_reference
-from ragassay.errors import InputError
 from ragassay.yaml_files import Marked, Place
 
 _NAMED = re.compile(r"(?:^|_)(?:api_?key|(?:access|auth|hf|api)_token|password|secret)$", re.I)
@@ -18,29 +17,27 @@ def is_for_a_key(place: Place) -> bool:
     return bool(place) and _NAMED.search(place[-1].replace("-", "_")) is not None
 
 
-def refuse_keys(content: Marked, path: object) -> None:
+def refuse_keys(content: Marked) -> None:
     """Refuses an API key that is written out. A reference to the environment is allowed.
 
     Args:
         content: the file's content, with its lines.
-        path: names the file in errors.
 
     Raises:
         InputError: an API key is written out; the error has the line and the field, not the key.
     """
     for place, value in _scalars(content.value):
         if is_for_a_key(place) and value not in (None, ""):
-            variable_of(value, content, path, place)
+            variable_of(value, content, place)
 
 
-def variable_of(value: Any, content: Marked, path: object, place: Place) -> str | None:
+def variable_of(value: Any, content: Marked, place: Place) -> str | None:
     """The environment variable that an API key is to be read from; ``None`` where the value is
     empty.
 
     Args:
         value: what the file has at the place.
         content: the file's content, with its lines.
-        path: names the file in errors.
         place: of the value.
 
     Raises:
@@ -49,14 +46,12 @@ def variable_of(value: Any, content: Marked, path: object, place: Place) -> str 
     if value in (None, ""):
         return None
     one = only_reference(value) if isinstance(value, str) else None
-    if one is not None and one.default in (None, "", "null"):
-        return one.name
-    raise InputError(
+    if one is not None and one["default"] in (None, "", "null"):
+        return one["name"]
+    raise content.wrong(
+        place,
         "a key must not stand in the file",
-        path=path,
-        line=content.line(place),
-        field=".".join(place),
-        hint="Write ${oc.env:NAME} and set that environment variable, or keep the key in a file of "
+        "Write ${oc.env:NAME} and set that environment variable, or keep the key in a file of "
         "its own (--key-file). For a server that needs none, leave it out.",
     )
 

@@ -8,8 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from ragassay.engine.config.judging import OWN, POOLED
 from ragassay.engine.config.option import options_of
-from ragassay.engine.config.run_config import OWN, POOLED, RunConfig
+from ragassay.engine.config.run_config import RunConfig
 
 Change = Callable[[str], str]
 

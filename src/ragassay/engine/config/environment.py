@@ -6,34 +6,27 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from ragassay.errors import InputError
 from ragassay.yaml_files import Marked, Place, marked
 
 _FORM = re.compile(r"\$\{([^}]*)\}")
-_NAME = r"[A-Za-z_][A-Za-z0-9_]*"
-_OURS = re.compile(rf"({_NAME})(?:(:-)(.*))?", re.DOTALL)
-_OMEGACONF = re.compile(rf"\s*oc\.env\s*:\s*({_NAME})\s*(?:(,)(.*))?", re.DOTALL)
+_NAME = r"(?P<name>[A-Za-z_][A-Za-z0-9_]*)"
+_REFERENCES = (
+    re.compile(rf"{_NAME}(?::-(?P<default>.*))?", re.DOTALL),
+    re.compile(
+        rf"\s*oc\.env\s*:\s*{_NAME}\s*(?:,\s*(?P<quote>['\"]?)(?P<default>.*?)(?P=quote)\s*)?",
+        re.DOTALL,
+    ),
+)
 _FOREIGN = re.compile(r"\s*(?:\.|[A-Za-z_]\w*\s*[.:\[]).*", re.DOTALL)
 """What OmegaConf would resolve: another key, or a resolver of its own."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reference:
-    """A mention of an environment variable.
-
-    Attributes:
-        name: of the variable.
-        default: what counts where it is not set; ``None`` where nothing does.
+def only_reference(text: str) -> re.Match[str] | None:
+    """The reference that is the whole text, or ``None``. Its groups are ``name`` and ``default``,
+    which counts where the variable is not set, if it is given.
     """
-
-    name: str
-    default: str | None = None
-
-
-def only_reference(text: str) -> Reference | None:
-    """The reference that is the whole text, or ``None``."""
     match = _FORM.fullmatch(text.strip())
     return None if match is None else _reference(match[1])
 
@@ -96,28 +89,16 @@ def _value(match: re.Match[str], environment: Mapping[str, str], path: object, l
                 hint="Write ${NAME} or ${oc.env:NAME}; references to other keys are not followed.",
             )
         return match[0]
-    if one.name in environment:
-        return environment[one.name]
-    if one.default is None:
+    name, default = one["name"], one["default"]
+    if name not in environment and default is None:
         raise InputError(
-            f"names the environment variable {one.name}, which is not set",
+            f"names the environment variable {name}, which is not set",
             path=path,
             line=line,
-            hint=f"Set it, or write ${{{one.name}:-default}}.",
+            hint=f"Set it, or write ${{{name}:-default}}.",
         )
-    return one.default
+    return environment.get(name, default)
 
 
-def _reference(body: str) -> Reference | None:
-    match = _OURS.fullmatch(body)
-    if match is not None:
-        return Reference(match[1], match[3] if match[2] else None)
-    match = _OMEGACONF.fullmatch(body)
-    if match is None:
-        return None
-    return Reference(match[1], _unquoted(match[3]) if match[2] else None)
-
-
-def _unquoted(text: str) -> str:
-    text = text.strip()
-    return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"" else text
+def _reference(body: str) -> re.Match[str] | None:
+    return next((match for form in _REFERENCES if (match := form.fullmatch(body))), None)

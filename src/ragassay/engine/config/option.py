@@ -3,36 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel
-from pydantic.fields import FieldInfo
+from pydantic import BaseModel, BeforeValidator, ConfigDict
 
-GENERAL, JUDGING, MODELS = GROUPS = ("Parameters", "Judging", "Neural models")
-"""The groups that options are listed in."""
+MODEL_CONFIG = ConfigDict(
+    extra="forbid", frozen=True, use_attribute_docstrings=True, defer_build=True
+)
+"""Of the classes that declare options: the text below a field is the option's help."""
+
+ONE_OR_MANY = BeforeValidator(lambda value: [value] if isinstance(value, str) else value)
+EMPTY = BeforeValidator(lambda value: {} if value is None else value)
+Names = Annotated[list[str], ONE_OR_MANY]
+"""Several names; one may be given as it is."""
 
 
 @dataclass(frozen=True)
 class Option:
-    """The annotation of a field that is an option.
+    """The annotation of a field that is an option, where its name, type and text do not say all.
 
     Attributes:
-        help: sentences that say what it is.
-        group: where it is listed.
-        default: in words, what holds where nothing is given; empty where the field's own default
-            says so.
-        flags: on the command line, where they are not the field's name.
+        default: in words, what holds where nothing is given; else the field's own default, and
+            empty for none.
+        flags: on the command line, the usual one first, where they are not the field's name.
         short: a flag of one letter.
         path: whether its value names what is read or what is written.
         commas: a flag takes several values joined with commas.
         text: a flag takes a text, whatever the field's type is.
         form, example: how a flag with a name and a value is written (NAME=VALUE).
         page: the page of the documentation that says more.
+        help: sentences that say what it is: the text below the field.
     """
 
-    help: str
-    group: str = GENERAL
     default: str = ""
     flags: tuple[str, ...] = ()
     short: str = ""
@@ -42,23 +46,21 @@ class Option:
     form: str = ""
     example: str = ""
     page: str = ""
+    help: str = ""
 
     def flags_of(self, name: str) -> tuple[str, ...]:
         """The long flags of the field of this name, the usual one first."""
         return self.flags or (f"--{name.replace('_', '-')}",)
 
 
-def option_of(field: FieldInfo) -> Option:
-    """The option that a field is."""
-    return next(one for one in field.metadata if isinstance(one, Option))
-
-
+@cache
 def options_of(schema: type[BaseModel]) -> Mapping[str, Option]:
     """The options of a model, by the names of its fields."""
-    return {name: option_of(field) for name, field in schema.model_fields.items()}
-
-
-def default_of(field: FieldInfo) -> str:
-    """The default of an option in words; empty for none."""
-    given = None if field.default_factory else field.default
-    return option_of(field).default or ("" if given is None or given is False else str(given))
+    options = {}
+    for name, field in schema.model_fields.items():
+        declared = next((one for one in field.metadata if isinstance(one, Option)), Option())
+        own: Any = None if field.default_factory else field.default
+        usual = "" if own is None or own is False else str(own)
+        said = " ".join((field.description or "").split())
+        options[name] = replace(declared, help=said, default=declared.default or usual)
+    return options

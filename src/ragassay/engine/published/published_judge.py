@@ -1,27 +1,27 @@
-"""The models of Open RAG Eval's configurations as our words for judges."""
+"""The models of Open RAG Eval's configurations as our words for judges and embedders; its
+golden-answer evaluator, the suite ``golden``, has nothing else."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from ragassay.engine.config import model_kwargs, variable_of
-from ragassay.engine.published.published_draft import Draft
-from ragassay.engine.published.published_options import JudgeModel
-from ragassay.errors import OptionError, did_you_mean
+from ragassay import suites
+from ragassay.engine.config import ConfigFile, variable_of
+from ragassay.engine.published.published_options import Evaluator, JudgeModel
+from ragassay.errors import did_you_mean
 from ragassay.transport import OWN_KEY, aliases, providers
 from ragassay.yaml_files import Place
 
 MODELS = ("OpenAIModel", "GeminiModel", "AnthropicModel", "TogetherModel")
 
 
-def translate_judge(draft: Draft, model: JudgeModel | None, usual: str, place: Place) -> None:
+def translate_judge(file: ConfigFile, model: JudgeModel | None, usual: str, place: Place) -> None:
     """Translates the ``model`` of an evaluator into a judge, unless a flag names one.
 
     Besides the tool's four types, any provider's name is allowed (``openai``, ``ollama``).
 
     Args:
-        draft: takes the judge, and the environment variable that its key is in.
+        file: takes the judge, and the environment variable that its key is in.
         model: an evaluator's ``model``.
         usual: the published default, where it has no name.
         place: where it stands.
@@ -31,64 +31,71 @@ def translate_judge(draft: Draft, model: JudgeModel | None, usual: str, place: P
             that is written out, or another judge than that of the evaluators before.
     """
     if model is not None:
-        translate_kwargs(draft, model.model_kwargs, (*place, "model_kwargs"))
-    if "judge" in draft.given or (model is None and draft.content.value.get("judge")):
+        file.sample(model.model_kwargs, (*place, "model_kwargs"))
+    if "judge" in file.given or (model is None and file.content.value.get("judge")):
         return
     if model is None:
-        draft.note(
+        file.note(
             place[:-1],
             "names no model, so ragassay's offline rules judge. Open RAG Eval's page means GPT-4o "
             f"of OpenAI: --judge openai:{usual}, or 'model: {{type: OpenAIModel, name: {usual}}}' "
             "here, with the key in OPENAI_API_KEY.",
         )
         return
-    word, variables = _word(draft, model, usual, place)
+    word, variables = _word(file, model, usual, place)
     if not model.name:
-        draft.note(
+        file.note(
             place,
             f"names no model, so {word} is asked, the default of Open RAG Eval's page (its "
             "tool stops at such a file). 'name' chooses another.",
         )
-    if draft.values.get("judge", [word]) != [word]:
-        (other,), where = draft.values["judge"], draft.places[("judge",)]
-        raise draft.wrong(
+    if file.values.get("judge", [word]) != [word]:
+        (other,), where = file.values["judge"], file.places[("judge",)]
+        raise file.wrong(
             place,
-            f"{word} is to be asked here, and {other} in line {draft.content.line(where)}; a run "
+            f"{word} is to be asked here, and {other} in line {file.content.line(where)}; a run "
             "has one judge, so nothing was evaluated",
             "Keep one of them, ask both as a panel (--judge twice), or run twice with --judge.",
         )
-    draft.put("judge", [word], place)
-    variable = variable_of(model.api_key, draft.content, draft.path, (*place, "api_key"))
+    file.put("judge", [word], place)
+    variable = variable_of(model.api_key, file.content, (*place, "api_key"))
     if variable is not None and variable not in variables:
-        draft.put("key_variable", variable, (*place, "api_key"))
+        file.put("key_variable", variable, (*place, "api_key"))
 
 
-def translate_kwargs(draft: Draft, given: Mapping[str, Any] | None, place: Place) -> None:
-    """Translates the judge's sampling parameters. Those that flags set are left out.
+def translate_golden(file: ConfigFile, one: Evaluator, place: Place) -> None:
+    """Translates a golden-answer evaluator: its judge and its embedder.
 
     Args:
-        draft: takes the keys; has the file.
-        given: parameters under the names that the endpoint has for them.
-        place: of the parameters in the file.
+        file: takes the keys; has the file.
+        one: the evaluator, as the file has it.
+        place: of the evaluator in the file.
 
     Raises:
-        InputError: an unknown parameter, or an impossible value.
+        InputError: an option (it has none), or an impossible model.
     """
-    for name, value in (given or {}).items():
-        here = (*place, str(name))
-        try:
-            values = model_kwargs({name: value})
-        except OptionError as error:
-            raise draft.wrong(here, error.problem) from error
-        for key in values.keys() - {*draft.given}:
-            draft.put(key, value, here)
+    translate_judge(file, one.model, suites.get("golden").default_model, (*place, "model"))
+    for key in one.options or {}:
+        raise file.wrong((*place, "options", key), "is not a key that is known", "It has none.")
+    where = (*place, "embedding_model")
+    if "embedder" in file.given:
+        return
+    if one.embedding_model is None:
+        file.note(
+            place,
+            "names no embedding_model, so the semantic similarity is unscored; --embedder names "
+            "one.",
+        )
+        return
+    model = file.validated(JudgeModel, one.embedding_model, where)
+    file.put("embedder", _embedder(file, model, where), where)
 
 
-def embedder_word(draft: Draft, model: JudgeModel, place: Place) -> str:
+def _embedder(file: ConfigFile, model: JudgeModel, place: Place) -> str:
     """The value of our key ``embedder`` for an ``embedding_model``.
 
     Args:
-        draft: has the file.
+        file: has the file.
         model: the part of the file that names the embedder.
         place: of that part.
 
@@ -96,13 +103,13 @@ def embedder_word(draft: Draft, model: JudgeModel, place: Place) -> str:
         InputError: an unknown type, a missing name, or a key that is in a variable of its own.
     """
     if not model.name:
-        raise draft.wrong(place, "has no name", "Name it, as in text-embedding-3-small.")
+        raise file.wrong(place, "has no name", "Name it, as in text-embedding-3-small.")
     folded = model.type.strip().casefold().removesuffix("model").removesuffix("embedding")
-    word, variables = _word(draft, model.model_copy(update={"type": folded}), "", place)
+    word, variables = _word(file, model.model_copy(update={"type": folded}), "", place)
     here = (*place, "api_key")
-    variable = variable_of(model.api_key, draft.content, draft.path, here)
+    variable = variable_of(model.api_key, file.content, here)
     if variable is not None and variable not in variables:
-        raise draft.wrong(
+        raise file.wrong(
             here,
             f"an embedder's key is read from {' or '.join(variables)}",
             f"Set that variable, or keep the key in a file (embedder_key_file), not in {variable}.",
@@ -110,12 +117,14 @@ def embedder_word(draft: Draft, model: JudgeModel, place: Place) -> str:
     return word
 
 
-def _word(draft: Draft, model: JudgeModel, usual: str, place: Place) -> tuple[str, Sequence[str]]:
+def _word(
+    file: ConfigFile, model: JudgeModel, usual: str, place: Place
+) -> tuple[str, Sequence[str]]:
     """Our word for a judge, and the environment variables that its key is looked for in anyway."""
     folded = model.type.strip().casefold().removesuffix("model")
     name = aliases().get(folded, folded)
     if name not in providers():
-        raise draft.wrong(
+        raise file.wrong(
             (*place, "type"),
             f"there is no model {model.type!r}",
             f"{did_you_mean(model.type, MODELS)} There are: {', '.join(MODELS)}.",
@@ -123,14 +132,14 @@ def _word(draft: Draft, model: JudgeModel, usual: str, place: Place) -> tuple[st
     provider = providers()[name]
     if model.base_url:
         if provider.protocol != "openai":
-            raise draft.wrong(
+            raise file.wrong(
                 (*place, "base_url"),
                 "is for servers that speak OpenAI's protocol",
                 f"Set the environment variable {provider.url_variable} to ask {name} elsewhere.",
             )
         if not model.name:
-            raise draft.wrong(place, "has no name", "Which model of the server is to be asked?")
+            raise file.wrong(place, "has no name", "Which model of the server is to be asked?")
         return f"{model.base_url}#{model.name}", (OWN_KEY,)
     if not model.name and provider.default is None:
-        raise draft.wrong(place, "has no name", f"Which model of {name} is to be asked?")
+        raise file.wrong(place, "has no name", f"Which model of {name} is to be asked?")
     return f"{name}:{model.name or f'{provider.default}{usual}'}", provider.keys

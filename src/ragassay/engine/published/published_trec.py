@@ -3,95 +3,94 @@
 from __future__ import annotations
 
 from ragassay import suites
-from ragassay.engine.config import found_from
-from ragassay.engine.published.published_draft import Draft
-from ragassay.engine.published.published_judge import translate_judge, translate_kwargs
+from ragassay.engine.config import ConfigFile, found_from
+from ragassay.engine.published.published_judge import translate_judge
 from ragassay.engine.published.published_options import Evaluator, Hallucination, TrecOptions
-from ragassay.errors import did_you_mean
+from ragassay.errors import UsageError, did_you_mean
 from ragassay.metrics.core import naming
 from ragassay.models.classifiers import HHEM
 from ragassay.yaml_files import Place
 
 
-def translate_trec(draft: Draft, one: Evaluator, place: Place) -> None:
+def translate_trec(file: ConfigFile, one: Evaluator, place: Place) -> None:
     """Translates a TREC evaluator: judge, cut-offs, parameters, and what is compared over repeated
     runs.
 
     Args:
-        draft: takes the keys; has the file.
+        file: takes the keys; has the file.
         one: the evaluator, as the file has it.
         place: of the evaluator in the file.
 
     Raises:
         InputError: an unknown key, an impossible value, or what ragassay cannot do.
     """
-    translate_judge(draft, one.model, suites.get("trecrag").default_model, (*place, "model"))
+    translate_judge(file, one.model, suites.get("trecrag").default_model, (*place, "model"))
     body, place = one.options or {}, (*place, "options")
     parameters = naming.parameters(*suites.get("trecrag").resolve())
     rest = {key: value for key, value in body.items() if key not in parameters}
     for key in rest:
         if key not in TrecOptions.model_fields:
             known = [*TrecOptions.model_fields, *sorted(parameters)]
-            raise draft.wrong(
+            raise file.wrong(
                 (*place, key),
                 "is not a key that is known",
                 did_you_mean(str(key), known) or f"There are: {', '.join(known)}.",
             )
-    options = draft.validated(TrecOptions, rest, place)
-    translate_kwargs(draft, options.model_kwargs, (*place, "model_kwargs"))
+    options = file.validated(TrecOptions, rest, place)
+    file.sample(options.model_kwargs, (*place, "model_kwargs"))
     if options.k_values is not None:
-        draft.put("ks", options.k_values, (*place, "k_values"))
+        file.put("ks", options.k_values, (*place, "k_values"))
     for key, value in body.items():
         if key in parameters:
-            draft.option(key, value, (*place, key))
+            file.option(key, value, (*place, key))
     if options.hallucination_metric is not None:
-        _hallucination(draft, options.hallucination_metric, (*place, "hallucination_metric"))
-    _repeats(draft, options, place)
+        _hallucination(file, options.hallucination_metric, (*place, "hallucination_metric"))
+    _repeats(file, options, place)
 
 
-def _hallucination(draft: Draft, given: Hallucination, place: Place) -> None:
+def _hallucination(file: ConfigFile, given: Hallucination, place: Place) -> None:
     if given.backend_type not in (None, "hhem"):
-        raise draft.wrong(
+        raise file.wrong(
             (*place, "backend_type"),
             f"there is no backend {given.backend_type!r} here",
             "Write hhem, which runs on this machine; ragassay asks no service for this.",
         )
     if given.model_name not in (None, HHEM.name):
-        folder = found_from(draft.path.parent, str(given.model_name))
+        folder = found_from(file.path.parent, str(given.model_name))
         if not folder.is_dir():
-            raise draft.wrong(
+            raise file.wrong(
                 (*place, "model_name"),
                 f"{given.model_name!r} is neither {HHEM.name} nor a folder that holds it",
             )
-        draft.put("models", {HHEM.name: str(folder)}, (*place, "model_name"))
+        file.put("models", {HHEM.name: str(folder)}, (*place, "model_name"))
     if given.max_chars is not None:
-        draft.option("max_chars", given.max_chars, (*place, "max_chars"))
+        file.option("max_chars", given.max_chars, (*place, "max_chars"))
     if given.detection_threshold is not None:
-        draft.note(
+        file.note(
             (*place, "detection_threshold"),
             "changes nothing, as in Open RAG Eval itself: the score is reported as it is.",
         )
     for key in ("api_key", "base_url"):
         if getattr(given, key):
-            draft.note((*place, key), "is not used: the model runs on this machine.")
+            file.note((*place, key), "is not used: the model runs on this machine.")
 
 
-def _repeats(draft: Draft, options: TrecOptions, place: Place) -> None:
+def _repeats(file: ConfigFile, options: TrecOptions, place: Place) -> None:
     """Translates what is compared over repeated runs."""
     where = (*place, "metrics_to_run_consistency")
-    names, items = [], []
+    places: dict[str, Place] = {}
     for at, name in enumerate(options.metrics_to_run_consistency or []):
-        items.append((*where, str(at)))
-        names.append(
-            draft.checked(
-                lambda text: str(suites.get("trecrag").resolve([text])[0]), name, items[-1]
-            )
-        )
+        here = (*where, str(at))
+        try:
+            found = suites.get("trecrag").resolve([name])
+        except UsageError as error:
+            raise file.wrong(here, str(error)) from error
+        places |= dict.fromkeys(map(str, found), here)
     if not options.run_consistency:
-        if names:
-            draft.note(where, "is not looked at, because run_consistency is not true.")
+        if places:
+            file.note(where, "is not looked at, because run_consistency is not true.")
         return
-    draft.over_runs = True
-    draft.add_suite("consistency", (*place, "run_consistency"))
-    if names:
-        draft.put("consistency_of", names, where, *items)
+    file.over_runs = True
+    file.add_suite("consistency", (*place, "run_consistency"))
+    if places:
+        file.put("consistency_of", list(places), where, *places.values())

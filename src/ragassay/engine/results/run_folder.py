@@ -12,14 +12,13 @@ from typing import Any, BinaryIO
 
 import orjson
 import yaml
-from pydantic import ValidationError
 
 from ragassay import files, formats
 from ragassay.engine.results import fingerprint
 from ragassay.engine.results.result import CONSISTENCY, Result, ScoreColumns, ScoreRow
 from ragassay.engine.results.slicing import CONVERSATION_KEYS, Slicer, conversation
 from ragassay.engine.results.summary import SCHEMA_VERSION, Summary
-from ragassay.engine.results.verdicts import VerdictFile
+from ragassay.engine.results.verdicts import VerdictFile, problem_of
 from ragassay.errors import InputError, UsageError
 from ragassay.extensions import added
 from ragassay.formats import to_record
@@ -327,11 +326,7 @@ def _read_summary(path: Path) -> Summary:
             )
         return Summary.from_json(body)
     except (KeyError, TypeError, ValueError) as error:
-        problem: object = error
-        if isinstance(error, ValidationError):
-            first = error.errors()[0]
-            problem = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
-        raise InputError(f"is not a run's summary ({problem})", path=path) from error
+        raise InputError(f"is not a run's summary ({problem_of(error)})", path=path) from error
 
 
 def _read_config(path: Path) -> dict[str, Any]:

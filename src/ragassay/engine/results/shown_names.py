@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from difflib import get_close_matches
 
 from ragassay import suites
 from ragassay.errors import UsageError, did_you_mean
@@ -59,16 +58,13 @@ def _there_are(word: str, known: Collection[str], listed: str, aliases: Collecti
     """What there is; nearest may be a published name as well."""
     if len(known) <= _MOST:
         return f"{did_you_mean(word, [*known, *aliases])} There are: {', '.join(known)}."
-    by_folded = {name.casefold(): name for name in reversed([*known, *aliases])}
-    near = get_close_matches(word.casefold(), by_folded, n=_NEAREST, cutoff=_LIKE)
-    names = f", the nearest {', '.join(by_folded[name] for name in near)}" if near else ""
-    return f"There are {len(known)} metrics{names}; {listed}."
+    near = did_you_mean(word, [*known, *aliases], at_least=_LIKE)
+    return f"{near} There are {len(known)} metrics; {listed}."
 
 
 _MOST = 20
 """Names that an error lists; of more only the nearest."""
 
-_NEAREST = 5
 _LIKE = 0.4
 """How alike they must be, from 0 to 1."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from ragassay.stats import Components
@@ -34,13 +34,13 @@ class MetricSummary:
     name: str
     title: str
     family: str
-    mean: float | None
-    low: float | None
-    high: float | None
-    level: float
-    interval: str
-    n_scored: int
-    n_total: int
+    mean: float | None = None
+    low: float | None = None
+    high: float | None = None
+    level: float = 0.95
+    interval: str = "none"
+    n_scored: int = 0
+    n_total: int = 0
     n_clusters: int | None = None
     std: float | None = None
     median: float | None = None
@@ -174,23 +174,9 @@ class Summary:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Summary:
         """The summary that `to_json` wrote; fields that this version does not know are left out."""
-        values = _known(cls, data)
-        values["metrics"] = _metrics(values["metrics"])
-        values["slices"] = tuple(
-            Slice(**{**_known(Slice, piece), "metrics": _metrics(piece["metrics"])})
-            for piece in values["slices"]
-        )
-        values["warnings"] = tuple(values["warnings"])
-        for spent in ("judging", "embedding"):
-            if values.get(spent) is not None:
-                values[spent] = Spending(**_known(Spending, values[spent]))
-        values["variances"] = {
-            name: Components(**_known(Components, parts))
-            for name, parts in values.get("variances", {}).items()
-        }
         from pydantic import TypeAdapter
 
-        return TypeAdapter(cls).validate_python(asdict(cls(**values)))
+        return TypeAdapter(cls).validate_python(data)
 
 
 @dataclass(frozen=True, slots=True)
@@ -413,14 +399,3 @@ def _cells(d: Difference) -> tuple[str, ...]:
         d.verdict,
         str(d.n),
     )
-
-
-def _metrics(data: Mapping[str, Any]) -> dict[str, MetricSummary]:
-    return {
-        name: MetricSummary(**{**_known(MetricSummary, entry), "bounds": tuple(entry["bounds"])})
-        for name, entry in data.items()
-    }
-
-
-def _known(cls: type[Any], data: Mapping[str, Any]) -> dict[str, Any]:
-    return {spec.name: data[spec.name] for spec in fields(cls) if spec.name in data}

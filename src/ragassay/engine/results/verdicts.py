@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
 import orjson
+from pydantic import TypeAdapter, ValidationError
 
 from ragassay.errors import InputError
 from ragassay.judges import Asked, to_record
@@ -78,15 +80,15 @@ class VerdictFile:
         """All verdicts, each with its place in the file."""
         if not self._path.is_file():
             return
-        place = 0
+        place, check = 0, TypeAdapter(_Checked).validate_python
         with self._path.open("rb") as stream:
             for number, line in enumerate(stream, start=1):
                 try:
                     record = orjson.loads(line)
-                    _check(record)
-                except (KeyError, TypeError, ValueError) as error:
+                    check(record)
+                except ValueError as error:
                     raise InputError(
-                        f"is not a verdict ({error})",
+                        f"is not a verdict ({problem_of(error)})",
                         path=self._path,
                         line=number,
                         hint="The folder is damaged; run the evaluation again.",
@@ -95,34 +97,41 @@ class VerdictFile:
                 place += len(line)
 
 
-_NUMBER = (int, float)
-_TYPES: Mapping[str, type | tuple[type, ...]] = {
-    **dict.fromkeys(("id", "key", "question", "judge", "model", "reply", "prompt_hash"), str),
-    **dict.fromkeys(("detail", "request"), str),
-    "reason": (str, type(None)),
-    "answer": (dict, type(None)),
-    "about": dict,
-    **dict.fromkeys(("messages", "votes"), list),
-    **dict.fromkeys(("repeat", "input_tokens", "output_tokens", "attempts"), int),
-    "latency": _NUMBER,
-    "cost": (*_NUMBER, type(None)),
-}
+@dataclass(frozen=True)
+class _Message:
+    role: str
+    content: str
 
 
-def _check(record: Any) -> None:
-    """Checks that a record and its votes have the fields of a verdict, of the right types.
+@dataclass(frozen=True)
+class _Checked:
+    """The form of a record and of its votes."""
 
-    Raises:
-        KeyError, TypeError: it does not.
-    """
-    if not isinstance(record, dict):
-        raise TypeError("it is no object")
-    record["id"], record["key"], record["question"]
-    for name, value in record.items():
-        if name in _TYPES and not isinstance(value, _TYPES[name]):
-            raise TypeError(f"{name} is {value!r:.80}")
-    for message in record.get("messages", ()):
-        if not (isinstance(message["role"], str) and isinstance(message["content"], str)):
-            raise TypeError(f"a message is {message!r:.80}")
-    for vote in record.get("votes", ()):
-        _check(vote)
+    id: str
+    key: str
+    question: str
+    judge: str = ""
+    model: str = ""
+    reply: str = ""
+    prompt_hash: str = ""
+    detail: str = ""
+    request: str = ""
+    reason: str | None = None
+    answer: dict[str, Any] | None = None
+    about: Mapping[str, Any] = field(default_factory=dict)
+    messages: tuple[_Message, ...] = ()
+    votes: tuple[_Checked, ...] = ()
+    repeat: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    attempts: int = 0
+    latency: float = 0.0
+    cost: float | None = None
+
+
+def problem_of(error: Exception) -> str:
+    """What is wrong with a record: where pydantic says so, its first complaint and the place."""
+    if not isinstance(error, ValidationError):
+        return str(error)
+    first = error.errors()[0]
+    return ": ".join([*filter(None, [".".join(map(str, first["loc"]))]), first["msg"]])

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragassay.counts import either, plural
-from ragassay.engine.config import JUDGING, RunConfig, options_of
+from ragassay.engine.config import Judging, RunConfig
 from ragassay.engine.models import identities
 from ragassay.engine.results import Given, Spending
 from ragassay.engine.run.scoring import judged_among
@@ -122,9 +122,8 @@ def open_session(
         ours = SENDING if config.embedder is not None else ()
         asked = [
             name
-            for name, option in options_of(RunConfig).items()
-            if option.group == JUDGING
-            and name not in ABOUT_QUESTIONS
+            for name in Judging.model_fields
+            if name not in ABOUT_QUESTIONS
             and name not in ours
             and getattr(config, name) not in (None, False)
         ]

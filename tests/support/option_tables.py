@@ -4,24 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from ragassay.engine.config.option import default_of, option_of
-from ragassay.engine.config.run_config import MODEL_KWARGS, RunConfig
+from ragassay.engine.config import GROUPS, RunConfig, options_of
+from ragassay.engine.config.run_config import MODEL_KWARGS
 
 
 def option_table(group: str) -> str:
     """The options of a group as a Markdown table: key, what it is, default."""
     rows = ["| key | what | default |", "|---|---|---|"]
-    for name, field in RunConfig.model_fields.items():
-        option = option_of(field)
-        if option.group != group:
-            continue
+    for name, option in options_of(GROUPS[group]).items():
         what = option.help
         if option.flags:
             what += f" The flag is `{option.flags[0]}`."
         if option.page:
             what += f" More: [{option.page}]({option.page})."
-        default = default_of(field)
-        rows.append(f"| `{name}` | {_cell(what)} | {_cell(default)} |")
+        rows.append(f"| `{name}` | {_cell(what)} | {_cell(option.default)} |")
     return "\n".join(rows)
 
 
@@ -29,10 +25,10 @@ def json_schema() -> dict[str, Any]:
     """The JSON Schema of a configuration file with our own keys."""
     schema = RunConfig.model_json_schema()
     keys = schema["properties"]
-    for name, field in RunConfig.model_fields.items():
+    for name, option in options_of(RunConfig).items():
         key = keys[name]
-        key["description"] = option_of(field).help
-        keys[name] = _as_read(key)
+        del key["description"]  # it has the line breaks of the source
+        keys[name] = _as_read({**key, "description": option.help})
     for name in ("budget", "price"):  # also dollars
         keys[name]["anyOf"].append({"type": "number"})
     keys["key_map"] = {**keys["columns"], "description": "UltraRAG's word for columns."}

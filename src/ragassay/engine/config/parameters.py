@@ -1,0 +1,138 @@
+"""The options that say what is evaluated, and how its numbers are made."""
+
+from __future__ import annotations
+
+import math
+import re
+from datetime import UTC, date, datetime, timedelta
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, Field, ValidationInfo, field_validator
+
+from ragassay.engine.config.option import EMPTY, MODEL_CONFIG, ONE_OR_MANY, Names, Option
+from ragassay.errors import InputError
+from ragassay.formats import timestamp
+
+_DAY = 86_400.0
+"""Seconds."""
+
+
+class Parameters(BaseModel):
+    """Which data, suites and metrics, and what is made of the scores."""
+
+    model_config = MODEL_CONFIG
+
+    data: Annotated[str | None, Option(path="read")] = None
+    """File or folder with the samples."""
+    suite: Annotated[
+        Names, Option(short="-s", commas=True, default="what suits the data", page="formats.md")
+    ] = Field(default_factory=list)
+    """Suites to run: qa, retrieval, chunks, trecrag, mtrag, ragreport, golden or consistency."""
+    metrics: Annotated[Names, Option(short="-m")] = Field(default_factory=list)
+    """Metrics to compute instead of all of the suites', joined with commas ('ragassay metrics'
+    lists them)."""
+    output: Annotated[str | None, Option(short="-o", path="write")] = None
+    """Folder for scores, summary and reports."""
+    columns: Annotated[
+        dict[str, str],
+        EMPTY,
+        Option(commas=True, form="FIELD=COLUMN", example="answer=model_output"),
+    ] = Field(default_factory=dict)
+    """Your column for one of our fields, as in answer=model_output."""
+    format: Annotated[str | None, Option(default="detected")] = None
+    """Input format, where detection is wrong."""
+    references: Annotated[str | None, Option(path="read")] = None
+    """Table (CSV) with query_id and expected_answer to take golden answers from."""
+    qrels: Annotated[str | None, Option(path="read")] = None
+    """TREC or BEIR judgements to take gold passages from."""
+    ks: Annotated[list[int] | None, Option(default="1,5,10,20,50,100")] = None
+    """Cut-offs, joined with commas: of the suites retrieval and trecrag in place of theirs, or of
+    metrics named without one (recall, ndcg, precision)."""
+    separator: str | None = None
+    r"""What separates the chunks in a context that is one string: '|||', '\n\n' ..."""
+    single_chunk: bool = False
+    """Each context that is one string is one chunk. Suite ragreport, whose indices count chunks,
+    refuses one that looks joined unless this or a separator is given."""
+    system: str | None = None
+    """System name for data that has none."""
+    published: bool = False
+    """Give the benchmark's own values where its description differs from them."""
+    from_timestamp: Annotated[
+        float | None, Option(flags=("--from", "--from-timestamp"), text=True)
+    ] = None
+    """Evaluate only samples from this time on: seconds, or ISO 8601 (UTC where no zone is named).
+    Samples without a timestamp are left out and counted."""
+    to_timestamp: Annotated[float | None, Option(flags=("--to", "--to-timestamp"), text=True)] = (
+        None
+    )
+    """Evaluate only samples up to this time, itself included; a date means all of that day."""
+    limit: Annotated[int | None, Option(short="-n")] = Field(None, ge=1)
+    """Evaluate only the first N samples."""
+    slice_by: Annotated[
+        list[str] | None, ONE_OR_MANY, Option(commas=True, default="those with few values")
+    ] = None
+    """Metadata columns to slice by."""
+    cluster_by: Annotated[str | None, Option(default="the conversation")] = None
+    """Metadata column whose samples are not independent."""
+    interval: Annotated[Literal["auto", "t", "percentile", "bca"], Option(page="statistics.md")] = (
+        "auto"
+    )
+    """Kind of interval: by the scores' range (auto), Student's t, or a bootstrap."""
+    level: float = Field(0.95, gt=0, lt=1)
+    """Confidence level."""
+    n_resamples: int = Field(10_000, ge=1)
+    """Bootstrap resamples."""
+    seed: int = Field(0, ge=0)
+    """Seed of everything random."""
+    fail_under: Names = Field(default_factory=list)
+    """Gate: METRIC>=VALUE on the mean, or low(METRIC)>=VALUE (high(METRIC)<=VALUE) on the one-sided
+    bound of the true mean; exit code 1 when it fails, 3 when n is too small to tell."""
+    trust_offline: bool = False
+    """Let offline judgments decide gates, whatever their agreement with people."""
+    options: Annotated[
+        dict[str, Any], EMPTY, Option(flags=("--option",), form="NAME=VALUE", example="min_grade=2")
+    ] = Field(default_factory=dict)
+    """A parameter for every metric that has it, as in min_grade=2."""
+    consistency_of: Annotated[
+        Names, Option(default="all of the other suites", page="consistency.md")
+    ] = Field(default_factory=list)
+    """With suite consistency: the metrics whose spread over repeated runs is shown, joined with
+    commas."""
+    consistency_metrics: Annotated[Names, Option(default="the suite's")] = Field(
+        default_factory=list
+    )
+    """The metrics of suite consistency."""
+
+    @field_validator("from_timestamp", "to_timestamp", mode="before")
+    @classmethod
+    def _time(cls, value: Any, info: ValidationInfo) -> Any:
+        """Seconds since 1970, UTC where no zone is named."""
+        if isinstance(value, date):
+            value = value.isoformat()  # YAML knows dates
+        try:
+            seconds = timestamp(value, info.field_name or "")
+        except InputError as error:
+            raise ValueError(f"{value!r} is no point in time. {error.hint}") from error
+        is_day = isinstance(value, str) and re.fullmatch(r"\s*\d{4}-\d\d-\d\d\s*", value)
+        if seconds is not None and is_day and info.field_name == "to_timestamp":
+            return math.nextafter(seconds + _DAY, seconds)
+        return seconds
+
+    @field_validator("to_timestamp")
+    @classmethod
+    def _in_order(cls, last: float | None, info: ValidationInfo) -> float | None:
+        first = info.data.get("from_timestamp")
+        if first is not None and last is not None and first > last:
+            raise ValueError(
+                f"the interval ends at {_utc(last)} and begins later, at {_utc(first)}"
+            )
+        return last
+
+
+def _utc(seconds: float) -> str:
+    """A point in time in ISO 8601; the seconds since 1970 where the year has not four digits."""
+    try:
+        moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=math.floor(seconds))
+    except OverflowError:
+        return f"{seconds:.15g}"
+    return moment.replace(tzinfo=None).isoformat(timespec="seconds") + "Z"
