@@ -111,16 +111,17 @@ def redirected(url: str, there: object, role: str) -> EndpointError:
     return EndpointError(Reason.AUTH, detail, free=True)
 
 
-def foreign(content: bytes, url: str, expected: str) -> EndpointError:
+def foreign(content: bytes, url: str, expected: str, why: str = "") -> EndpointError:
     """The error for a reply with status 200 that is not of the protocol (a login page).
 
     Args:
         content: the reply, with the key blanked out.
         url: the endpoint's, for the sentence.
         expected: what the reply should have been, ``chat completion``.
+        why: what is wrong with it; its beginning is shown where left out.
     """
-    shown = content[:120].decode("utf-8", "replace")
-    detail = f"{url} answered with something that is no {expected}: {shown!r}"
+    shown = why or repr(content[:120].decode("utf-8", "replace"))
+    detail = f"{url} answered with something that is no {expected}: {shown}"
     return EndpointError(Reason.SERVER_ERROR, detail, again=True)
 
 
@@ -133,9 +134,6 @@ def unreached(error: Exception, url: str, key: Secret) -> EndpointError:
         key: is blanked out.
     """
     causes = list(_causes(error))
-    for one in causes:
-        if isinstance(one, EndpointError):  # what was raised within the client
-            return one
     if any(isinstance(one, UnicodeError) or "Illegal header" in str(one) for one in causes):
         # These quote the header; and what cannot be sent now cannot be sent later.
         detail = f"{url} cannot be asked: a header of the request holds what no header may hold."
