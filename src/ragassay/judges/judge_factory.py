@@ -43,7 +43,7 @@ from ragassay.transport import (
     providers,
     secrets,
 )
-from ragassay.transport.endpoints import TIMEOUT_S, Endpoint
+from ragassay.transport.endpoints import SAMPLING, TIMEOUT_S, Endpoint
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,14 +88,7 @@ class JudgeOptions:
     @property
     def parameters(self) -> dict[str, Any]:
         """The sampling parameters that the user chose."""
-        given = {
-            "temperature": self.temperature,
-            "top_p": self.top_p,
-            "presence_penalty": self.presence_penalty,
-            "frequency_penalty": self.frequency_penalty,
-            "seed": self.seed,
-            "max_tokens": self.max_tokens,
-        }
+        given = {name: getattr(self, name) for name in SAMPLING}
         return {name: value for name, value in given.items() if value is not None}
 
 

@@ -11,6 +11,7 @@ import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import resources
 from pathlib import Path
 
 from ragassay.errors import InputError, UsageError
@@ -21,43 +22,6 @@ APPLICATION = 0x52474C31
 VERSION = 1
 BUSY_S = 60.0
 """How long one process waits for another that writes to the same file."""
-
-SCHEMA = (
-    """
-    CREATE TABLE verdicts (
-        key BLOB NOT NULL,
-        kind TEXT NOT NULL,
-        version INTEGER NOT NULL,
-        question TEXT NOT NULL,
-        repeat INTEGER NOT NULL,
-        endpoint TEXT NOT NULL,
-        model TEXT NOT NULL,
-        answered_by TEXT NOT NULL,
-        prompt_hash TEXT NOT NULL,
-        reason TEXT,
-        detail TEXT NOT NULL,
-        request BLOB NOT NULL,
-        reply TEXT NOT NULL,
-        answer TEXT,
-        input_tokens INTEGER NOT NULL,
-        output_tokens INTEGER NOT NULL,
-        cost REAL,
-        latency REAL NOT NULL,
-        attempts INTEGER NOT NULL,
-        dropped TEXT NOT NULL,
-        created REAL NOT NULL
-    )
-    """,
-    "CREATE UNIQUE INDEX verdicts_by_key ON verdicts (key)",
-    """
-    CREATE TABLE rejected (
-        endpoint TEXT NOT NULL,
-        model TEXT NOT NULL,
-        parameter TEXT NOT NULL,
-        PRIMARY KEY (endpoint, model, parameter)
-    )
-    """,
-)
 
 
 def connect(path: str, *, create: bool = True) -> sqlite3.Connection:
@@ -96,6 +60,16 @@ def explained(path: str) -> Iterator[None]:
         raise _explanation(path, error) from error
     except UnicodeDecodeError as error:  # SQLite quotes what it found
         raise damaged(path, "it holds what is no text") from error
+
+
+def statements(name: str) -> list[str]:
+    """The SQL statements that make tables.
+
+    Args:
+        name: of a file beside this one, without its ending.
+    """
+    source = resources.files("ragassay.judges.ledger") / f"{name}.sql"
+    return source.read_text(encoding="utf-8").split(";")[:-1]
 
 
 def _find_place(path: Path, create: bool) -> None:
@@ -155,7 +129,7 @@ def _check_and_make(connection: sqlite3.Connection, path: str) -> None:
             path=path,
             hint="Name another file for the ledger with --ledger.",
         )
-    for statement in SCHEMA:
+    for statement in statements("verdicts"):
         connection.execute(statement)
     connection.execute(f"PRAGMA application_id = {APPLICATION}")
     connection.execute(f"PRAGMA user_version = {VERSION}")

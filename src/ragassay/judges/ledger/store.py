@@ -78,6 +78,12 @@ class Entry:
     created: float
 
 
+PROVENANCE = (
+    *("prompt_hash", "reply", "input_tokens", "output_tokens", "cost", "latency"),
+    *("attempts", "dropped"),
+)
+"""The fields that an entry shares with the provenance of its verdict."""
+
 _NAMES = tuple(field.name for field in fields(Entry))
 _REQUEST, _REPLY, _DETAIL = (_NAMES.index(name) for name in ("request", "reply", "detail"))
 _ANSWER, _DROPPED = _NAMES.index("answer"), _NAMES.index("dropped")

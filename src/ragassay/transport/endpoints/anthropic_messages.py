@@ -13,7 +13,7 @@ from ragassay.transport.endpoints.endpoint import (
     counted,
 )
 from ragassay.transport.endpoints.http_endpoint import HttpEndpoint, needs_client, usage_of
-from ragassay.transport.provider_table import Provider
+from ragassay.transport.provider_table import spoken
 
 LONGEST = 4096
 """Tokens of a reply where the user does not say: this API wants a number."""
@@ -93,17 +93,4 @@ def _simple(node: Any) -> Any:
     return node
 
 
-PROTOCOL = ApiProtocol(
-    "anthropic",
-    AnthropicMessages,
-    needs_client,
-    {
-        "anthropic": Provider(
-            "https://api.anthropic.com",
-            ("ANTHROPIC_API_KEY",),
-            "ANTHROPIC_BASE_URL",
-            protocol="anthropic",
-        )
-    },
-    {"claude": "anthropic"},
-)
+PROTOCOL = ApiProtocol("anthropic", AnthropicMessages, needs_client, **spoken("anthropic"))

@@ -18,7 +18,7 @@ from ragassay.transport.endpoints.endpoint import (
     counted,
 )
 from ragassay.transport.endpoints.http_endpoint import HttpEndpoint, needs_client, usage_of
-from ragassay.transport.provider_table import Provider
+from ragassay.transport.provider_table import spoken
 
 _NAMES = {"max_tokens": "max_output_tokens"}
 
@@ -104,17 +104,5 @@ _FINISH: Mapping[Any, Finish] = {"MAX_TOKENS": "length", **dict.fromkeys(_WITHHE
 
 
 PROTOCOL = ApiProtocol(
-    "google",
-    GoogleGenAI,
-    needs_client,
-    {
-        "google": Provider(
-            "https://generativelanguage.googleapis.com",
-            ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
-            "GOOGLE_GEMINI_BASE_URL",
-            protocol="google",
-        )
-    },
-    {"gemini": "google"},
-    embeddings="/v1beta/openai",
+    "google", GoogleGenAI, needs_client, embeddings="/v1beta/openai", **spoken("google")
 )

@@ -14,7 +14,7 @@ from ragassay.transport.endpoints.endpoint import (
     counted,
 )
 from ragassay.transport.endpoints.http_endpoint import HttpEndpoint, needs_client, usage_of
-from ragassay.transport.provider_table import COMPATIBLE_ALIASES, OPENAI_COMPATIBLE
+from ragassay.transport.provider_table import spoken
 
 OPENAI = "https://api.openai.com/v1"
 
@@ -85,11 +85,4 @@ def _text(content: Any) -> str | None:
     return content
 
 
-PROTOCOL = ApiProtocol(
-    "openai",
-    OpenAIChat,
-    needs_client,
-    OPENAI_COMPATIBLE,
-    COMPATIBLE_ALIASES,
-    embeddings="",
-)
+PROTOCOL = ApiProtocol("openai", OpenAIChat, needs_client, embeddings="", **spoken("openai"))
