@@ -34,7 +34,7 @@ _YES_NO = lists.patterns("begins_with_yes_or_no")
 _TRUE = {"yes", "true", "ja", "oui", "si", "sí", "sì", "是", "是的", "はい"}
 
 
-@rule_for(AnswerMatch)
+@rule_for(AnswerMatch, "answer", lambda _, answer: not answer.is_matching)
 def match(question: AnswerMatch) -> Match | None:
     """True where the answer matches one of the references, and no wrong answer as well as this one.
 
