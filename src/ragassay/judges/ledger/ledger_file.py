@@ -37,8 +37,6 @@ def connect(path: str, *, create: bool = True) -> sqlite3.Connection:
     """
     if path != MEMORY:
         _find_place(Path(path), create)
-        if not Path(path).exists():
-            _make_private(Path(path))
     with explained(path):
         connection = sqlite3.connect(
             path, timeout=BUSY_S, isolation_level=None, check_same_thread=False
@@ -82,24 +80,17 @@ def _find_place(path: Path, create: bool) -> None:
             hint="A run with an LLM as its judge makes one in the folder where it is started; "
             "name another with --ledger.",
         )
+    what = "the ledger's folder cannot be made"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        what = "the ledger cannot be written"
+        if not path.exists():
+            # It will hold all texts that were sent, so it is its owner's alone. The files that
+            # SQLite puts beside it take their rights from it.
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
     except OSError as error:
         raise UsageError(
-            f"{path}: the ledger's folder cannot be made ({error.strerror or error}). "
-            "Choose another place with --ledger."
-        ) from error
-
-
-def _make_private(path: Path) -> None:
-    """Makes the empty file: it will hold all texts that were sent, so it is its owner's alone. The
-    files that SQLite puts beside it take their rights from it."""
-    try:
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-    except OSError as error:
-        raise UsageError(
-            f"{path}: the ledger cannot be written ({error.strerror or error}). "
-            "Choose another place with --ledger."
+            f"{path}: {what} ({error.strerror or error}). Choose another place with --ledger."
         ) from error
 
 

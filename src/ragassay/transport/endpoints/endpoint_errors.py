@@ -61,10 +61,55 @@ def from_status(
         sent: names of the parameters that were sent, and the mode: what may be rejected.
         role: what the endpoint is for, as the user calls it.
     """
-    error = _meaning(status, body, headers, url, model, key, sent, role)
-    # A gateway that ran out of time says nothing about what stands behind it.
-    error.free = error.reason is not Reason.TIMEOUT
-    return error
+    message, code, param = _read_error(body)
+    all_text = f"{message} {code} {param}"[:_READ]
+    shown = _shown(message) or code or "it gave no reason"
+    if status in (401, 407) or (status in (400, 403) and _says("bad_key", all_text)):
+        what = "the key" if key else "requests without a key"
+        detail = f"{url} does not accept {what} ({status}): {shown} {key.advice}"
+        return EndpointError(Reason.AUTH, detail)
+    if status == 402 or (status in (400, 403, 429) and _says("no_credit", all_text)):
+        if key:
+            detail = (
+                f"the account behind {key.source} at {url} has no credit left ({status}): {shown}"
+            )
+        else:
+            detail = f"{url} gives no credit ({status}): {shown} {key.advice}"
+        return EndpointError(Reason.AUTH, detail)
+    if status in (400, 403, 451) and _says("filtered", all_text):
+        return EndpointError(Reason.REFUSED, f"the endpoint's filter refused the request: {shown}")
+    if status == 403:
+        who = "this key" if key else "a request without a key"
+        detail = f"{url} does not let {who} use the model {model!r} (403): {shown} {key.advice}"
+        return EndpointError(Reason.AUTH, detail)
+    if status in (404, 405) or (status in (400, 422) and _says("no_model", all_text)):
+        detail = f"{url} does not know the model {model!r}, or nothing answers there ({status}): "
+        return EndpointError(Reason.AUTH, f"{detail}{shown} Check the {role}'s name and address.")
+    if status == 413 or (status in (400, 422) and _says("too_long", all_text)):
+        return EndpointError(Reason.CONTEXT_TOO_LONG, f"the request is too long: {shown}")
+    if status == 429:
+        never = _says("never_fits", all_text)
+        return EndpointError(
+            Reason.RATE_LIMITED,
+            f"{url} turned the request away for its rate (429): {shown}",
+            again=not never,
+            overloaded=not never,
+            retry_after=retry_after(headers, body),
+        )
+    if status in (408, 504):
+        detail = f"{url} ran out of time ({status}): {shown}"
+        return EndpointError(Reason.TIMEOUT, detail, again=True)
+    if status in (400, 422):
+        detail = f"{url} rejects the request ({status}): {shown}"
+        named = frozenset(rejected(message, param, body, sent))
+        return EndpointError(Reason.SERVER_ERROR, detail, rejected=named)
+    return EndpointError(
+        Reason.SERVER_ERROR,
+        f"{url} failed ({status}): {shown}",
+        again=status >= 500 or status in (409, 425),
+        overloaded=status in _OVERLOADED,
+        retry_after=retry_after(headers, body) if status in _OVERLOADED else None,
+    )
 
 
 def redirected(url: str, there: object, role: str) -> EndpointError:
@@ -117,67 +162,6 @@ def unreached(error: Exception, url: str, key: Secret) -> EndpointError:
     shown = key.hidden_in(str(causes[-1]) or type(causes[-1]).__name__)
     detail = f"{url} cannot be reached: {shown}"
     return EndpointError(Reason.CONNECTION, detail, again=True, free=free, sent=not free)
-
-
-def _meaning(
-    status: int,
-    body: bytes,
-    headers: Mapping[str, str],
-    url: str,
-    model: str,
-    key: Secret,
-    sent: Collection[str],
-    role: str,
-) -> EndpointError:
-    message, code, param = _read_error(body)
-    all_text = f"{message} {code} {param}"[:_READ]
-    shown = _shown(message) or code or "it gave no reason"
-    if status in (401, 407) or (status in (400, 403) and _says("bad_key", all_text)):
-        what = "the key" if key else "requests without a key"
-        detail = f"{url} does not accept {what} ({status}): {shown} {key.advice}"
-        return EndpointError(Reason.AUTH, detail)
-    if status == 402 or (status in (400, 403, 429) and _says("no_credit", all_text)):
-        if key:
-            detail = (
-                f"the account behind {key.source} at {url} has no credit left ({status}): {shown}"
-            )
-        else:
-            detail = f"{url} gives no credit ({status}): {shown} {key.advice}"
-        return EndpointError(Reason.AUTH, detail)
-    if status in (400, 403, 451) and _says("filtered", all_text):
-        return EndpointError(Reason.REFUSED, f"the endpoint's filter refused the request: {shown}")
-    if status == 403:
-        who = "this key" if key else "a request without a key"
-        detail = f"{url} does not let {who} use the model {model!r} (403): {shown} {key.advice}"
-        return EndpointError(Reason.AUTH, detail)
-    if status in (404, 405) or (status in (400, 422) and _says("no_model", all_text)):
-        detail = f"{url} does not know the model {model!r}, or nothing answers there ({status}): "
-        return EndpointError(Reason.AUTH, f"{detail}{shown} Check the {role}'s name and address.")
-    if status == 413 or (status in (400, 422) and _says("too_long", all_text)):
-        return EndpointError(Reason.CONTEXT_TOO_LONG, f"the request is too long: {shown}")
-    if status == 429:
-        never = _says("never_fits", all_text)
-        return EndpointError(
-            Reason.RATE_LIMITED,
-            f"{url} turned the request away for its rate (429): {shown}",
-            again=not never,
-            overloaded=not never,
-            retry_after=retry_after(headers, body),
-        )
-    if status in (408, 504):
-        detail = f"{url} ran out of time ({status}): {shown}"
-        return EndpointError(Reason.TIMEOUT, detail, again=True)
-    if status in (400, 422):
-        detail = f"{url} rejects the request ({status}): {shown}"
-        named = frozenset(rejected(message, param, body, sent))
-        return EndpointError(Reason.SERVER_ERROR, detail, rejected=named)
-    return EndpointError(
-        Reason.SERVER_ERROR,
-        f"{url} failed ({status}): {shown}",
-        again=status >= 500 or status in (409, 425),
-        overloaded=status in _OVERLOADED,
-        retry_after=retry_after(headers, body) if status in _OVERLOADED else None,
-    )
 
 
 def rejected(message: str, param: str, body: bytes, sent: Collection[str]) -> set[str]:

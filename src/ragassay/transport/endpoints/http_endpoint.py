@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import orjson
 
 from ragassay.errors import UsageError
+from ragassay.scores import Reason
 from ragassay.transport.endpoints.endpoint import CONNECT_S, Completion, Endpoint, EndpointError
 from ragassay.transport.endpoints.endpoint_errors import (
     foreign,
@@ -123,7 +124,7 @@ class HttpEndpoint(Endpoint):
 
     def _status(self, status: int, response: httpx2.Response, sent: bytes) -> EndpointError:
         body: Mapping[str, Any] = orjson.loads(sent)
-        return from_status(
+        error = from_status(
             status,
             self.key.hidden_in_bytes(response.content),
             headers=response.headers,
@@ -133,6 +134,9 @@ class HttpEndpoint(Endpoint):
             sent=set(self.named(body)),
             role=self.role,
         )
+        # A gateway that ran out of time says nothing about what stands behind it.
+        error.free = error.reason is not Reason.TIMEOUT
+        return error
 
 
 class Unsound(ValueError):  # noqa: N818 - it says what is the case
