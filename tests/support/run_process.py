@@ -17,11 +17,11 @@ from pathlib import Path
 from types import TracebackType
 
 WARM = (
-    "openai.resources.chat",
+    "httpx2",
     "ragassay.engine.run.evaluation",
     "ragassay.engine.plan.data_preview",
     "ragassay.judges.judge_factory",
-    "ragassay.transport.endpoints.pools",
+    "ragassay.transport.endpoints.http_endpoint",
     "ragassay.reports.folder",
     "ragassay.reports.text.terminal",
 )

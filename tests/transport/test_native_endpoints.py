@@ -1,11 +1,10 @@
 """Anthropic's and Google's own protocols carry the same questions to the same answers.
 
-Their clients are extras; what they send is answered by the test server in their own form.
+What they send is answered by the test server in their own form.
 """
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Callable
 
 import pytest
@@ -18,6 +17,7 @@ from ragassay.judges.judge_factory import make_judge
 from ragassay.judges.ledger.store import Ledger
 from ragassay.judges.questions.relevance import RelevanceGrade
 from ragassay.scores import Reason
+from ragassay.transport.endpoints import http_endpoint
 from ragassay.transport.endpoints.anthropic_messages import AnthropicMessages
 from ragassay.transport.endpoints.endpoint import Endpoint, Prompt
 from ragassay.transport.endpoints.google_genai import GoogleGenAI
@@ -28,30 +28,21 @@ GRADE = RelevanceGrade("how tall is the tower?", "The tower is 81 metres tall.")
 SECRET = Secret(KEY, "TEST_KEY")
 
 
-def _here(name: str) -> bool:
-    try:
-        return importlib.util.find_spec(name) is not None
-    except ModuleNotFoundError:
-        return False
-
-
-HERE = {"anthropic": _here("anthropic"), "google": _here("google.genai")}
 CLASSES: dict[str, type[Endpoint]] = {"anthropic": AnthropicMessages, "google": GoogleGenAI}
 
 
 @pytest.fixture(params=CLASSES)
 def endpoint(request: pytest.FixtureRequest, server: LLMServer) -> Callable[[], Endpoint]:
-    if not HERE[request.param]:
-        pytest.skip(f"the extra {request.param!r} is not installed")
     url = server.url.removesuffix("/v1")
     return lambda: CLASSES[request.param](url, SECRET, timeout=5)
 
 
 @pytest.mark.parametrize("name", CLASSES)
-def test_a_missing_package_is_one_sentence_that_names_the_extra(name: str) -> None:
-    if HERE[name]:
-        pytest.skip(f"the extra {name!r} is installed")
-    with Ledger(":memory:") as ledger, pytest.raises(UsageError, match=rf"ragassay\[{name}\]"):
+def test_a_missing_package_is_one_sentence_that_names_the_extra(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(http_endpoint, "find_spec", lambda package: None)
+    with Ledger(":memory:") as ledger, pytest.raises(UsageError, match=r"ragassay\[llm\]"):
         environment = {"ANTHROPIC_API_KEY": KEY, "GEMINI_API_KEY": KEY}
         make_judge([f"{name}:m"], default_model="x", ledger=ledger, environment=environment)
 

@@ -27,14 +27,13 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 
 from ragassay.judges.reply import Lost, Reply, ReplyInParts, about
 
 RULES = ("median", "majority")
 R = TypeVar("R", bound=Reply)
-T = TypeVar("T", bound=Hashable)
 
 
 def combine(replies: Sequence[R], rule: str) -> R:
@@ -54,35 +53,30 @@ def combine(replies: Sequence[R], rule: str) -> R:
     first = replies[0]
     if len(replies) == 1:
         return first
+    kinds = type(first).fields()
+    deciders = {name: _decider(kind, rule) for name, kind in kinds.items()}
     decided: dict[str, Any] = {}
-    texts = []
     lost: dict[str, Lost] = {}
-    for name, kind in type(first).fields().items():
-        decide = _decider(kind, rule)
-        if decide is None:
-            texts.append(name)
-            continue
+    for name, decide in deciders.items():
         votes = [vote for reply in replies if (vote := getattr(reply, name)) is not None]
-        if 2 * len(votes) > len(replies):
+        if decide is not None and 2 * len(votes) > len(replies):
             decided[name] = decide(votes)
-        else:
+        elif decide is not None:
             lost[name] = next(
                 reply.lost[name]
                 for reply in replies
                 if isinstance(reply, ReplyInParts) and name in reply.lost
             )
-    voter_for_all = _voter(replies, decided)
     words: dict[str, Any] = {}
-    for name in texts:
-        if type(first).fields()[name] is str:
-            if about(name) in lost:
-                words[name] = None
-                continue
-            fields = _explained(name, decided)
-            speaker = voter_for_all or _voter(replies, {field: decided[field] for field in fields})
-            words[name] = getattr(speaker, name) if speaker else _votes(replies, fields)
-        else:
+    for name in (name for name, decide in deciders.items() if decide is None):
+        if kinds[name] is not str:
             words[name] = getattr(first, name)
+        elif about(name) in lost:
+            words[name] = None
+        else:
+            fields = [about(name)] if about(name) in decided else list(decided)
+            speaker = _voter(replies, decided, decided) or _voter(replies, decided, fields)
+            words[name] = getattr(speaker, name) if speaker else _votes(replies, fields)
     if isinstance(first, ReplyInParts):
         words |= {**dict.fromkeys(lost), "lost": lost}
     return first.model_copy(update={**decided, **words})
@@ -111,35 +105,23 @@ Decider = Callable[[Sequence[Any]], Any]
 
 def _decider(kind: Any, rule: str) -> Decider | None:
     """The function that combines votes of a type; ``None`` for words."""
-    if get_origin(kind) is tuple:
-        return _list_decider(get_args(kind)[0], rule)
-    return _single_decider(kind, rule)
-
-
-def _list_decider(kind: Any, rule: str) -> Decider | None:
-    if get_origin(kind) is Annotated:
-        kind = get_args(kind)[0]
-    if kind is int:
-        return _indices
-    decide = _single_decider(kind, rule)
-    if decide is None:
-        return None
-
-    def entries(votes: Sequence[Sequence[Any]]) -> tuple[Any, ...]:
-        return tuple(decide(column) for column in zip(*votes, strict=True))
-
-    return entries
-
-
-def _single_decider(kind: Any, rule: str) -> Decider | None:
     if kind is bool:
         return _more_than_half
+    if kind is int:
+        return lambda votes: _ordinal(votes, rule)
     if get_origin(kind) is Literal:
         words = get_args(kind)[::-1]  # ascending: the last named is the lowest
         return lambda votes: words[_ordinal([words.index(vote) for vote in votes], rule)]
-    if kind is int:
-        return lambda votes: _ordinal(votes, rule)
-    return None
+    if get_origin(kind) is not tuple:
+        return None
+    (entry, *_) = get_args(kind)
+    entry = get_args(entry)[0] if get_origin(entry) is Annotated else entry
+    if entry is int:
+        return _indices
+    decide = _decider(entry, rule)
+    if decide is None:
+        return None
+    return lambda votes: tuple(decide(column) for column in zip(*votes, strict=True))
 
 
 def _more_than_half(votes: Sequence[bool]) -> bool:
@@ -159,17 +141,11 @@ def _indices(votes: Sequence[Sequence[int]]) -> tuple[int, ...]:
     return tuple(sorted(index for index, count in counts.items() if 2 * count > len(votes)))
 
 
-def _voter(replies: Sequence[R], outcome: Mapping[str, Any]) -> R | None:
-    """The first who voted for an outcome."""
-    for reply in replies:
-        if all(getattr(reply, name) == value for name, value in outcome.items()):
-            return reply
-    return None
-
-
-def _explained(text: str, decided: Mapping[str, Any]) -> list[str]:
-    """The fields that a text explains."""
-    return [about(text)] if about(text) in decided else list(decided)
+def _voter(replies: Sequence[R], outcome: Mapping[str, Any], fields: Iterable[str]) -> R | None:
+    """The first who voted for an outcome, in some of its fields."""
+    names = list(fields)
+    voted = (one for one in replies if all(getattr(one, n) == outcome[n] for n in names))
+    return next(voted, None)
 
 
 def _votes(replies: Sequence[Reply], names: Sequence[str]) -> str:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
 from urllib.parse import urlsplit, urlunsplit
@@ -43,7 +43,7 @@ from ragassay.transport import (
     providers,
     secrets,
 )
-from ragassay.transport.endpoints import TIMEOUT_S, Endpoint
+from ragassay.transport.endpoints import SAMPLING, TIMEOUT_S, Endpoint
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,14 +88,7 @@ class JudgeOptions:
     @property
     def parameters(self) -> dict[str, Any]:
         """The sampling parameters that the user chose."""
-        given = {
-            "temperature": self.temperature,
-            "top_p": self.top_p,
-            "presence_penalty": self.presence_penalty,
-            "frequency_penalty": self.frequency_penalty,
-            "seed": self.seed,
-            "max_tokens": self.max_tokens,
-        }
+        given = {name: getattr(self, name) for name in SAMPLING}
         return {name: value for name, value in given.items() if value is not None}
 
 
@@ -177,15 +170,52 @@ def make_judge(
         UsageError: an unknown provider, a missing key, model or package, impossible options.
         InputError: a key file or recorded verdicts that cannot be read.
     """
-    made = _Making(
-        default_model, ledger, budget, options or JudgeOptions(), environment or os.environ
-    )
     if not words:
         raise UsageError("No judge is named. 'offline' is the embedded one.")
-    judges = [made.judge(word) for word in words]
-    if len(judges) == 1:
-        return judges[0]
-    return Panel(judges, made.options.rule, made.options.quorum)
+    chosen, places = options or JudgeOptions(), environment or os.environ
+    limits: dict[str, Limiter] = {}
+
+    def judge(word: str) -> Judge:
+        kind, _, name = word.partition(":")
+        if kind.casefold() in kinds():
+            return kinds()[kind.casefold()](name, chosen)
+        address = address_of(word, default_model, places, _key(word, chosen, places))
+        limiter = Limiter(chosen.concurrency, rpm=chosen.rpm, tpm=chosen.tpm)
+        price = Price.parse(chosen.price) if isinstance(chosen.price, str) else chosen.price
+        return LLMJudge(
+            endpoint_at(address, chosen.timeout),
+            address.model,
+            ledger=ledger,
+            # The models of an endpoint share its pace. Breakers are not shared, because a wrong
+            # model name says nothing about the other models.
+            limiter=limits.setdefault(address.url, limiter),
+            budget=budget,
+            price=price_of(address.model, address.url) if price is None else price,
+            parameters=chosen.parameters,
+            label=address.label,
+            timeout=chosen.timeout,
+            reuse=chosen.reuse,
+        )
+
+    judges = [judge(word.strip()) for word in words]
+    return judges[0] if len(judges) == 1 else Panel(judges, chosen.rule, chosen.quorum)
+
+
+def _key(word: str, options: JudgeOptions, environment: Mapping[str, str]) -> Secret | None:
+    """The key that the options name; ``None`` where they name none."""
+    if options.dry:
+        return secrets.NO_KEY
+    if options.key_file is not None:
+        return secrets.from_file(str(options.key_file))
+    if options.key_variable is None:
+        return None
+    key = secrets.from_environment([options.key_variable], environment)
+    if key is None:
+        raise UsageError(
+            f"The key of the judge {_masked(word)} is to come from the environment "
+            f"variable {_masked(options.key_variable)}, which is not set."
+        )
+    return key
 
 
 def address_of(
@@ -242,64 +272,6 @@ def address_of(
         )
     endpoint_key = given_key or secrets.no_key(provider.keys, _KEY_FILES[role])
     return Address(f"{name}:{model}", url, model, provider.protocol, endpoint_key)
-
-
-@dataclass
-class _Making:
-    """What the judges of one run share."""
-
-    default_model: str
-    ledger: Ledger
-    budget: Budget | None
-    options: JudgeOptions
-    environment: Mapping[str, str]
-    limits: dict[str, Limiter] = field(default_factory=dict)
-
-    def judge(self, word: str) -> Judge:
-        word, options = word.strip(), self.options
-        kind, _, name = word.partition(":")
-        if kind.casefold() in kinds():
-            return kinds()[kind.casefold()](name, options)
-        key = secrets.NO_KEY if options.dry else None
-        if options.key_file is not None and not options.dry:
-            key = secrets.from_file(str(options.key_file))
-        elif options.key_variable is not None and not options.dry:
-            key = secrets.from_environment([options.key_variable], self.environment)
-            if key is None:
-                raise UsageError(
-                    f"The key of the judge {_masked(word)} is to come from the environment "
-                    f"variable {_masked(options.key_variable)}, which is not set."
-                )
-        address = address_of(word, self.default_model, self.environment, key)
-        return LLMJudge(
-            endpoint_at(address, options.timeout),
-            address.model,
-            ledger=self.ledger,
-            limiter=self._limiter(address),
-            budget=self.budget,
-            price=self._price(address),
-            parameters=options.parameters,
-            label=address.label,
-            timeout=options.timeout,
-            reuse=options.reuse,
-        )
-
-    def _limiter(self, address: Address) -> Limiter:
-        """The limiter of an endpoint, shared by its models. Breakers are not shared, because a
-        wrong model name says nothing about the other models.
-        """
-        limiter = self.limits.get(address.url)
-        if limiter is None:
-            options = self.options
-            limiter = Limiter(options.concurrency, rpm=options.rpm, tpm=options.tpm)
-            self.limits[address.url] = limiter
-        return limiter
-
-    def _price(self, address: Address) -> Price | None:
-        given = self.options.price
-        if given is not None:
-            return given if isinstance(given, Price) else Price.parse(given)
-        return price_of(address.model, address.url)
 
 
 def endpoint_at(address: Address, timeout: float) -> Endpoint:

@@ -215,34 +215,25 @@ def _schema(form: type[BaseModel]) -> dict[str, Any]:
         for field in body["properties"].values():
             (kind,) = (one for one in field.pop("anyOf") if one != {"type": "null"})
             field.update(kind)
-    schema: dict[str, Any] = _inlined(body, body.pop("$defs", {}))
-    _close(schema)
-    return schema
+    strict: dict[str, Any] = _strict(body, body.pop("$defs", {}))
+    return strict
 
 
-def _inlined(node: Any, definitions: Mapping[str, Any]) -> Any:
-    """The schema with each reference replaced by what it refers to: not all endpoints follow them.
-    No reply refers to itself."""
+def _strict(node: Any, definitions: Mapping[str, Any]) -> Any:
+    """The schema as strict structured output wants it: every object closed, every key required,
+    and each reference replaced by what it refers to, because not all endpoints follow them. No
+    reply refers to itself."""
     if isinstance(node, list):
-        return [_inlined(one, definitions) for one in node]
+        return [_strict(one, definitions) for one in node]
     if not isinstance(node, dict):
         return node
     if "$ref" in node:
-        return _inlined(definitions[node["$ref"].rpartition("/")[2]], definitions)
-    return {name: _inlined(one, definitions) for name, one in node.items()}
-
-
-def _close(node: Any) -> None:
-    """Strict structured output wants every object closed and every key required."""
-    if isinstance(node, dict):
-        if isinstance(node.get("title"), str):
-            del node["title"]
-        if "properties" in node:
-            node["additionalProperties"] = False
-            node["required"] = list(node["properties"])
-        node.pop("default", None)
-        for value in node.values():
-            _close(value)
-    elif isinstance(node, list):
-        for value in node:
-            _close(value)
+        return _strict(definitions[node["$ref"].rpartition("/")[2]], definitions)
+    closed = {
+        name: _strict(one, definitions)
+        for name, one in node.items()
+        if name != "default" and not (name == "title" and isinstance(one, str))
+    }
+    if "properties" in closed:
+        closed |= {"additionalProperties": False, "required": list(closed["properties"])}
+    return closed

@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 import orjson
 from pydantic import TypeAdapter, ValidationError
@@ -126,7 +126,10 @@ class ReplayFile:
                         raise InputError("is compressed", hint="Decompress it first.")
                     line = raw[len(mark) :]
                     if line.strip():
-                        self._take(line, number, place + len(mark))
+                        try:
+                            self._keep(_object(line), number, place + len(mark))
+                        except InputError as error:
+                            raise error.at(line=number) from error
                     place += len(raw)
         except OSError as error:
             raise InputError(
@@ -144,12 +147,6 @@ class ReplayFile:
             )
         return content.hexdigest()[:12]
 
-    def _take(self, raw: bytes, number: int, place: int) -> None:
-        try:
-            self._keep(_object(raw), number, place)
-        except InputError as error:
-            raise error.at(line=number) from error
-
     def _keep(self, record: dict[str, Any], number: int, place: int) -> None:
         cls = _type_of(record, self._kinds)
         repeat = _repeat_of(record)
@@ -160,9 +157,13 @@ class ReplayFile:
         who = judge_named_in(record)
         line = Line(number, place, who, who if record.get("model") else "")
         if "data" in record:
-            data = _data_of(cls, record["data"])
+            question = _question_of(cls, record["data"])
+            data = {name: getattr(question, name) for name in record["data"]}
             if reply is not None:
-                _check(cls, data, reply)
+                try:
+                    question.check(reply)
+                except ValueError as error:
+                    raise InputError(str(error), field="answer") from error
             labels = self._by_data.setdefault(cls.kind, {}).setdefault(tuple(sorted(data)), {})
             key = (_digest(data), ANY_REPEAT if repeat is None else repeat)
             labels.setdefault(key, []).append(line)
@@ -278,7 +279,7 @@ def _repeat_of(record: Mapping[str, Any]) -> int | None:
     raise InputError(f"must be a whole number from 0, not {repeat!r}", field="repeat")
 
 
-def _data_of(cls: type[Question[Any]], given: Any) -> dict[str, Any]:
+def _question_of(cls: type[Question[Any]], given: Any) -> Question[Any]:
     if not isinstance(given, dict):
         raise InputError("must be an object", field="data", hint=f"As in {example(cls)}")
     names = {field.name for field in fields(cls)}
@@ -289,25 +290,16 @@ def _data_of(cls: type[Question[Any]], given: Any) -> dict[str, Any]:
     for field in fields(cls):
         if field.name not in given and _required(field):
             raise InputError("is missing", field=f"data.{field.name}", hint=f"As in {example(cls)}")
-    data = {}
-    for name, value in given.items():
-        try:
-            data[name] = _adapter(cls, name).validate_json(orjson.dumps(value), strict=True)
-        except ValidationError as error:
-            raise InputError(error.errors()[0]["msg"], field=f"data.{name}") from error
-    return data
-
-
-def _check(cls: type[Question[Any]], data: Mapping[str, Any], reply: Reply) -> None:
     try:
-        cls(**data).check(reply)
-    except ValueError as error:
-        raise InputError(str(error), field="answer") from error
+        return _adapter(cls).validate_json(orjson.dumps(given), strict=True)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise InputError(first["msg"], field=f"data.{first['loc'][0]}") from error
 
 
 @cache
-def _adapter(cls: type[Question[Any]], name: str) -> TypeAdapter[Any]:
-    return TypeAdapter(get_type_hints(cls, include_extras=True)[name])
+def _adapter(cls: type[Question[Any]]) -> TypeAdapter[Question[Any]]:
+    return TypeAdapter(cls)
 
 
 def _required(field: Any) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any
 
 from ragassay.judges.verdict import Failure, Provenance, Verdict
@@ -70,20 +71,8 @@ def _one(asked: Verdict[Any] | Failure) -> dict[str, Any]:
 
 
 def _provenance(made: Provenance) -> dict[str, Any]:
-    record: dict[str, Any] = {"judge": made.judge}
-    if made.messages or made.request or made.model:
-        record |= {
-            "model": made.model,
-            "prompt_hash": made.prompt_hash,
-            "request": made.request,
-            "messages": [dict(message) for message in made.messages],
-            "reply": made.reply,
-            "input_tokens": made.input_tokens,
-            "output_tokens": made.output_tokens,
-            "cost": made.cost,
-            "latency": made.latency,
-            "attempts": made.attempts,
-            "cached": made.cached,
-            "dropped": list(made.dropped),
-        }
-    return record
+    if not (made.messages or made.request or made.model):
+        return {"judge": made.judge}
+    record = {field.name: getattr(made, field.name) for field in fields(made)}
+    messages = [dict(message) for message in made.messages]
+    return {**record, "messages": messages, "dropped": list(made.dropped)}

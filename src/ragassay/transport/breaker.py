@@ -143,12 +143,4 @@ class Breaker:
 _NUMBERED = re.compile(r"\S*\d\S*")
 """Words that may differ between failures that are alike: numbers, times, identifiers."""
 
-_COUNTED = frozenset(
-    {
-        Reason.AUTH,
-        Reason.CONNECTION,
-        Reason.SERVER_ERROR,
-        Reason.TIMEOUT,
-        Reason.RATE_LIMITED,
-    }
-)
+_COUNTED = frozenset({*NEVER_ANSWERED_S, Reason.AUTH, Reason.RATE_LIMITED})

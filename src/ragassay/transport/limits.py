@@ -12,9 +12,9 @@ import asyncio
 import heapq
 import itertools
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from contextvars import ContextVar
-from types import TracebackType
 
 from ragassay.errors import UsageError
 
@@ -92,7 +92,8 @@ class Limiter:
         """Requests in flight."""
         return self._active
 
-    def slot(self, tokens: int = 0, *, begun: bool = False) -> Slot:
+    @asynccontextmanager
+    async def slot(self, tokens: int = 0, *, begun: bool = False) -> AsyncIterator[None]:
         """A place for one request: ``async with limiter.slot(tokens): ...``. Requests come in the
         order of asking, but those of questions that were begun come before new ones.
 
@@ -100,7 +101,11 @@ class Limiter:
             tokens: about how many the request will use, its answer included.
             begun: whether a request for the same purpose was sent before.
         """
-        return Slot(self, tokens, begun)
+        await self.enter(tokens, begun)
+        try:
+            yield
+        finally:
+            self.leave()
 
     def succeeded(self) -> None:
         """The endpoint answered (also where the answer is no good)."""
@@ -218,26 +223,6 @@ class Limiter:
         if self._timer is not None:
             self._timer.cancel()
         self._timer = loop.call_later(wait, self._serve)
-
-
-class Slot:
-    """A place for one request, held from ``async with`` to the end of the block."""
-
-    __slots__ = ("_begun", "_limiter", "_tokens")
-
-    def __init__(self, limiter: Limiter, tokens: int, begun: bool) -> None:
-        self._limiter, self._tokens, self._begun = limiter, tokens, begun
-
-    async def __aenter__(self) -> None:
-        await self._limiter.enter(self._tokens, self._begun)
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._limiter.leave()
 
 
 class _Bucket:

@@ -1,10 +1,11 @@
-"""Where the providers are that speak OpenAI's protocol, and which environment variable holds their
-key. Others stand with their protocol, in `ragassay.transport.endpoints`."""
+"""Where the providers of models are, and which environment variable holds their key
+(``providers.yaml``)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib import resources
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,49 +33,22 @@ class Provider:
     default: str | None = None
 
 
-OPENAI_COMPATIBLE: Mapping[str, Provider] = {
-    "openai": Provider(
-        "https://api.openai.com/v1", ("OPENAI_API_KEY",), "OPENAI_BASE_URL", default=""
-    ),
-    "azure": Provider(
-        "",
-        ("AZURE_OPENAI_API_KEY",),
-        "AZURE_OPENAI_ENDPOINT",
-        "/openai/v1",
-        default="",
-    ),
-    "openrouter": Provider(
-        "https://openrouter.ai/api/v1", ("OPENROUTER_API_KEY",), default="openai/"
-    ),
-    "together": Provider("https://api.together.xyz/v1", ("TOGETHER_API_KEY",)),
-    "groq": Provider("https://api.groq.com/openai/v1", ("GROQ_API_KEY",)),
-    "mistral": Provider("https://api.mistral.ai/v1", ("MISTRAL_API_KEY",)),
-    "deepseek": Provider("https://api.deepseek.com/v1", ("DEEPSEEK_API_KEY",)),
-    "fireworks": Provider("https://api.fireworks.ai/inference/v1", ("FIREWORKS_API_KEY",)),
-    "xai": Provider("https://api.x.ai/v1", ("XAI_API_KEY",)),
-    "ollama": Provider(
-        "http://localhost:11434/v1", ("OLLAMA_API_KEY",), "OLLAMA_HOST", "/v1", key_needed=False
-    ),
-    "vllm": Provider(
-        "http://localhost:8000/v1", ("VLLM_API_KEY",), "VLLM_BASE_URL", key_needed=False
-    ),
-    "lmstudio": Provider(
-        "http://localhost:1234/v1", ("LMSTUDIO_API_KEY",), "LMSTUDIO_BASE_URL", key_needed=False
-    ),
-    "litellm": Provider(
-        "http://localhost:4000/v1", ("LITELLM_API_KEY",), "LITELLM_BASE_URL", key_needed=False
-    ),
-}
+def spoken(protocol: str) -> dict[str, Any]:
+    """Who speaks a protocol of ours: ``providers`` and ``aliases``, by name.
 
-COMPATIBLE_ALIASES: Mapping[str, str] = {
-    "azure_openai": "azure",
-    "azure-openai": "azure",
-    "togetherai": "together",
-    "together_ai": "together",
-    "lm_studio": "lmstudio",
-    "lm-studio": "lmstudio",
-    "grok": "xai",
-}
+    Args:
+        protocol: ``openai``.
+    """
+    import yaml
+
+    text = (resources.files("ragassay.transport") / "providers.yaml").read_text(encoding="utf-8")
+    listed = yaml.safe_load(text)[protocol]
+    every = {
+        name: Provider(**{**one, "keys": tuple(one["keys"])}, protocol=protocol)
+        for name, one in listed["providers"].items()
+    }
+    return {"providers": every, "aliases": listed["aliases"]}
+
 
 OWN_KEY = "RAGASSAY_API_KEY"
 """The variable for the key of an endpoint that is named by its URL."""

@@ -34,7 +34,7 @@ class Secret:
         UsageError: no header can hold it (a line break, a blank, an umlaut); names only the source.
     """
 
-    __slots__ = ("_forms", "_value", "source")
+    __slots__ = ("_hidden", "_hidden_bytes", "_value", "source")
 
     def __init__(self, value: str, source: str) -> None:
         value = value.strip()
@@ -45,7 +45,8 @@ class Secret:
                 "Copy it again."
             )
         self._value = value
-        self._forms = _forms(value) if len(value) >= _SHORTEST else ()
+        forms = "|".join(map(re.escape, _forms(value))) if len(value) >= _SHORTEST else "(?!)"
+        self._hidden, self._hidden_bytes = re.compile(forms), re.compile(forms.encode())
         self.source = source
 
     def reveal(self) -> str:
@@ -66,17 +67,11 @@ class Secret:
     def hidden_in(self, text: str) -> str:
         """The text with the key blanked out, wherever a server may have echoed it, also in the
         escaped forms of JSON, HTML and URLs."""
-        for form in self._forms:
-            if form in text:
-                text = text.replace(form, HIDDEN)
-        return text
+        return self._hidden.sub(HIDDEN, text)
 
     def hidden_in_bytes(self, body: bytes) -> bytes:
         """As `hidden_in`, for what came over the wire."""
-        for form in self._forms:
-            if form.encode() in body:
-                body = body.replace(form.encode(), HIDDEN.encode())
-        return body
+        return self._hidden_bytes.sub(HIDDEN.encode(), body)
 
     def __repr__(self) -> str:
         return f"Secret(from {self.source})" if self else "Secret(no key)"

@@ -98,8 +98,8 @@ def address_for(
     address = address_of(word, "", places, key, "embedder")
     if not address.model:
         raise UsageError(f"Which model of {word}? Name it, as in openai:text-embedding-3-small.")
-    if find_spec("openai") is None:
-        raise UsageError("This embedder needs the openai package: pip install 'ragassay[llm]'.")
+    if find_spec("httpx2") is None:
+        raise UsageError("This embedder needs the httpx2 package: pip install 'ragassay[llm]'.")
     return dataclasses.replace(address, url=f"{address.url}{path}", protocol="openai")
 
 

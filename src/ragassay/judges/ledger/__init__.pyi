@@ -1,5 +1,10 @@
 from . import ledger_admin as ledger_admin
 from .ledger_admin import Row as Row, Stats as Stats
 from .ledger_file import MEMORY as MEMORY
-from .store import DEFAULT as DEFAULT, Entry as Entry, Ledger as Ledger
+from .store import (
+    DEFAULT as DEFAULT,
+    PROVENANCE as PROVENANCE,
+    Entry as Entry,
+    Ledger as Ledger,
+)
 from .vectors import KIND as KIND, Paid as Paid, VectorStore as VectorStore, exists as exists

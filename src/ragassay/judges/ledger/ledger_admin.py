@@ -8,18 +8,20 @@ from __future__ import annotations
 import contextlib
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import orjson
+from pydantic import ConfigDict, Field, ValidationError
+from pydantic.dataclasses import dataclass as pydantic_dataclass
 
 from ragassay.errors import UsageError, did_you_mean
 from ragassay.judges.ledger import vectors
 from ragassay.judges.ledger.ledger_file import MEMORY, damaged
-from ragassay.judges.ledger.store import END_OF_TIME, Entry, Ledger
+from ragassay.judges.ledger.store import END_OF_TIME, PROVENANCE, Entry, Ledger
 from ragassay.transport import providers
 
 
@@ -59,12 +61,6 @@ class Selection:
             parts.append("reason IS NOT NULL")
         return " AND ".join(parts) or "1", values
 
-    def of_vectors(self, ledger: Ledger) -> tuple[str, list[Any]] | None:
-        """The condition on a ledger's vectors; ``None`` where none of them is selected."""
-        if self.kind not in (None, vectors.KIND) or self.failed or not vectors.exists(ledger):
-            return None
-        return replace(self, kind=None).condition()
-
     def check(self, ledger: Ledger) -> None:
         """Refuses names that occur nowhere in the ledger.
 
@@ -74,19 +70,37 @@ class Selection:
         for column, value in (("model", self.model), ("kind", self.kind)):
             if value is None:
                 continue
-            known = [row[0] for row in ledger.select(f"SELECT DISTINCT {column} FROM verdicts")]
-            if vectors.exists(ledger):
-                what = column if column == "model" else f"'{vectors.KIND}'"
-                rows = ledger.select(f"SELECT DISTINCT {what} FROM {vectors.TABLE}")
-                known += [row[0] for row in rows if row[0] not in known]
+            rows = ledger.select(f"SELECT DISTINCT {column} FROM {_all(ledger)} ORDER BY 1")
+            known = [row[0] for row in rows]
             if value not in known:
                 hint = did_you_mean(value, known) or (
-                    f"There are: {', '.join(sorted(known))}." if known else "The ledger is empty."
+                    f"There are: {', '.join(known)}." if known else "The ledger is empty."
                 )
                 raise UsageError(f"No entry is of the {column} {value!r}. {hint}")
 
 
-@dataclass(frozen=True, slots=True)
+_VERDICTS = (
+    "SELECT rowid AS id, endpoint, model, kind, reason, input_tokens, output_tokens, cost, created "
+    "FROM verdicts"
+)
+_VECTORS = (  # what was sent for them has no reply in tokens
+    f"SELECT rowid AS id, endpoint, model, '{vectors.KIND}' AS kind, NULL AS reason, input_tokens, "
+    f"0 AS output_tokens, cost, created FROM {vectors.TABLE}"
+)
+
+
+def _tables(ledger: Ledger) -> dict[str, str]:
+    """For each table of entries the query that gives them, in the same columns."""
+    tables = {"verdicts": _VERDICTS}
+    return {**tables, vectors.TABLE: _VECTORS} if vectors.exists(ledger) else tables
+
+
+def _all(ledger: Ledger) -> str:
+    """All entries, as a table of a query."""
+    return f"({' UNION ALL '.join(_tables(ledger).values())})"
+
+
+@pydantic_dataclass(frozen=True, config=ConfigDict(strict=True))
 class Row:
     """What a ledger holds of one kind of question for one model of one endpoint.
 
@@ -107,8 +121,8 @@ class Row:
     output_tokens: int
     cost: float
     unpriced: int
-    first: float
-    last: float
+    first: float = Field(ge=0)
+    last: float = Field(lt=END_OF_TIME)
 
     @property
     def judge(self) -> str:
@@ -117,20 +131,10 @@ class Row:
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
-        return {
-            "judge": self.judge,
-            "endpoint": self.endpoint,
-            "model": self.model,
-            "question": self.kind,
-            "entries": self.entries,
-            "failures": self.failures,
-            "input_tokens": self.input_tokens,
-            "output_tokens": self.output_tokens,
-            "cost": round(self.cost, 6),
-            "unpriced": self.unpriced,
-            "first": moment(self.first),
-            "last": moment(self.last),
-        }
+        values = {"judge": self.judge, **asdict(self)}
+        values |= {"cost": round(self.cost, 6)}
+        values |= {"first": moment(self.first), "last": moment(self.last)}
+        return {"question" if name == "kind" else name: one for name, one in values.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,50 +190,25 @@ def stats(ledger: Ledger, selection: Selection = Selection()) -> Stats:
         selection: of its entries; all when left out.
     """
     condition, values = selection.condition()
+    chosen = f"FROM {_all(ledger)} WHERE {condition}"
     failures: dict[tuple[str, str, str], dict[str, int]] = {}
-    for *group, reason, n in ledger.select(
-        "SELECT endpoint, model, kind, reason, count(*) AS n FROM verdicts "
-        f"WHERE {condition} AND reason IS NOT NULL GROUP BY 1, 2, 3, 4 ORDER BY n DESC, reason",
+    for endpoint, model, kind, reason, n in ledger.select(
+        f"SELECT endpoint, model, kind, reason, count(*) AS n {chosen} AND reason IS NOT NULL "
+        "GROUP BY 1, 2, 3, 4 ORDER BY n DESC, reason",
         values,
     ):
-        endpoint, model, kind = group
         failures.setdefault((endpoint, model, kind), {})[reason] = n
-    rows = [
-        Row(endpoint, model, kind, n, failures.get((endpoint, model, kind), {}), *counted)
-        for endpoint, model, kind, n, *counted in ledger.select(
-            "SELECT endpoint, model, kind, count(*), sum(input_tokens), sum(output_tokens), "
-            "total(cost), sum(cost IS NULL), min(created), max(created) FROM verdicts "
-            f"WHERE {condition} GROUP BY 1, 2, 3 ORDER BY 1, 2, 3",
-            values,
-        )
-    ]
-    rows += _vectors(ledger, selection)
-    for row in rows:
-        numbers = (row.input_tokens, row.output_tokens, row.unpriced, row.first, row.last)
-        texts = (row.endpoint, row.model, row.kind, *row.failures)
-        is_valid = all(isinstance(one, int | float) for one in numbers) and all(
-            isinstance(one, str) for one in texts
-        )
-        if not is_valid or not 0 <= row.first <= row.last < END_OF_TIME:
-            raise damaged(ledger.path, "a kept answer lacks what each of them has")
+    counted = ledger.select(
+        "SELECT endpoint, model, kind, count(*), sum(input_tokens), sum(output_tokens), "
+        f"total(cost), sum(cost IS NULL), min(created), max(created) {chosen} "
+        f"GROUP BY 1, 2, 3 ORDER BY kind = '{vectors.KIND}', 1, 2, 3",
+        values,
+    )
+    try:
+        rows = [Row(*(*row[:4], failures.get(row[:3], {}), *row[4:])) for row in counted]
+    except ValidationError as error:
+        raise damaged(ledger.path, "a kept answer lacks what each of them has") from error
     return Stats(ledger.path, _size(ledger.path), rows, rejections(ledger))
-
-
-def _vectors(ledger: Ledger, selection: Selection) -> list[Row]:
-    """As rows of a kind of their own; what was sent for them has no reply in tokens."""
-    chosen = selection.of_vectors(ledger)
-    if chosen is None:
-        return []
-    condition, values = chosen
-    return [
-        Row(endpoint, model, vectors.KIND, n, {}, read, 0, *counted)
-        for endpoint, model, n, read, *counted in ledger.select(
-            "SELECT endpoint, model, count(*), sum(input_tokens), total(cost), "
-            f"sum(cost IS NULL), min(created), max(created) FROM {vectors.TABLE} "
-            f"WHERE {condition} GROUP BY 1, 2 ORDER BY 1, 2",
-            values,
-        )
-    ]
 
 
 def export(
@@ -270,10 +249,13 @@ def prune(ledger: Ledger, selection: Selection) -> int:
         The number of entries.
     """
     condition, values = selection.condition()
-    gone = ledger.change(f"DELETE FROM verdicts WHERE {condition}", values)
-    chosen = selection.of_vectors(ledger)
-    if chosen is not None:
-        gone += ledger.change(f"DELETE FROM {vectors.TABLE} WHERE {chosen[0]}", chosen[1])
+    gone = sum(
+        ledger.change(
+            f"DELETE FROM {table} WHERE rowid IN (SELECT id FROM ({entries}) WHERE {condition})",
+            values,
+        )
+        for table, entries in _tables(ledger).items()
+    )
     if gone:
         with contextlib.suppress(UsageError):
             ledger.shrink()
@@ -327,20 +309,10 @@ def record_of(entry: Entry, *, messages: bool = True) -> dict[str, Any]:
     }
     if entry.reason is not None:
         record |= {"reason": entry.reason, "detail": entry.detail}
-    record |= {
-        "judge": label_of(entry.endpoint, entry.model),
-        "model": entry.answered_by,
-        "prompt_hash": entry.prompt_hash,
-        "request": entry.key,
-        "reply": entry.reply,
-        "input_tokens": entry.input_tokens,
-        "output_tokens": entry.output_tokens,
-        "cost": entry.cost,
-        "latency": entry.latency,
-        "attempts": entry.attempts,
-        "dropped": list(entry.dropped),
-        "created": moment(entry.created),
-    }
+    record |= {"judge": label_of(entry.endpoint, entry.model), "model": entry.answered_by}
+    made = {name: getattr(entry, name) for name in PROVENANCE}
+    record |= {"prompt_hash": made.pop("prompt_hash"), "request": entry.key, **made}
+    record["created"] = moment(entry.created)
     if messages:
         record["sent"] = orjson.Fragment(entry.request)
     return record

@@ -11,6 +11,7 @@ import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import resources
 from pathlib import Path
 
 from ragassay.errors import InputError, UsageError
@@ -21,43 +22,6 @@ APPLICATION = 0x52474C31
 VERSION = 1
 BUSY_S = 60.0
 """How long one process waits for another that writes to the same file."""
-
-SCHEMA = (
-    """
-    CREATE TABLE verdicts (
-        key BLOB NOT NULL,
-        kind TEXT NOT NULL,
-        version INTEGER NOT NULL,
-        question TEXT NOT NULL,
-        repeat INTEGER NOT NULL,
-        endpoint TEXT NOT NULL,
-        model TEXT NOT NULL,
-        answered_by TEXT NOT NULL,
-        prompt_hash TEXT NOT NULL,
-        reason TEXT,
-        detail TEXT NOT NULL,
-        request BLOB NOT NULL,
-        reply TEXT NOT NULL,
-        answer TEXT,
-        input_tokens INTEGER NOT NULL,
-        output_tokens INTEGER NOT NULL,
-        cost REAL,
-        latency REAL NOT NULL,
-        attempts INTEGER NOT NULL,
-        dropped TEXT NOT NULL,
-        created REAL NOT NULL
-    )
-    """,
-    "CREATE UNIQUE INDEX verdicts_by_key ON verdicts (key)",
-    """
-    CREATE TABLE rejected (
-        endpoint TEXT NOT NULL,
-        model TEXT NOT NULL,
-        parameter TEXT NOT NULL,
-        PRIMARY KEY (endpoint, model, parameter)
-    )
-    """,
-)
 
 
 def connect(path: str, *, create: bool = True) -> sqlite3.Connection:
@@ -73,8 +37,6 @@ def connect(path: str, *, create: bool = True) -> sqlite3.Connection:
     """
     if path != MEMORY:
         _find_place(Path(path), create)
-        if not Path(path).exists():
-            _make_private(Path(path))
     with explained(path):
         connection = sqlite3.connect(
             path, timeout=BUSY_S, isolation_level=None, check_same_thread=False
@@ -98,6 +60,16 @@ def explained(path: str) -> Iterator[None]:
         raise damaged(path, "it holds what is no text") from error
 
 
+def statements(name: str) -> list[str]:
+    """The SQL statements that make tables.
+
+    Args:
+        name: of a file beside this one, without its ending.
+    """
+    source = resources.files("ragassay.judges.ledger") / f"{name}.sql"
+    return source.read_text(encoding="utf-8").split(";")[:-1]
+
+
 def _find_place(path: Path, create: bool) -> None:
     if path.is_dir():
         raise InputError("is a folder, not a ledger", path=path, hint="Name the file inside it.")
@@ -108,24 +80,17 @@ def _find_place(path: Path, create: bool) -> None:
             hint="A run with an LLM as its judge makes one in the folder where it is started; "
             "name another with --ledger.",
         )
+    what = "the ledger's folder cannot be made"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        what = "the ledger cannot be written"
+        if not path.exists():
+            # It will hold all texts that were sent, so it is its owner's alone. The files that
+            # SQLite puts beside it take their rights from it.
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
     except OSError as error:
         raise UsageError(
-            f"{path}: the ledger's folder cannot be made ({error.strerror or error}). "
-            "Choose another place with --ledger."
-        ) from error
-
-
-def _make_private(path: Path) -> None:
-    """Makes the empty file: it will hold all texts that were sent, so it is its owner's alone. The
-    files that SQLite puts beside it take their rights from it."""
-    try:
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-    except OSError as error:
-        raise UsageError(
-            f"{path}: the ledger cannot be written ({error.strerror or error}). "
-            "Choose another place with --ledger."
+            f"{path}: {what} ({error.strerror or error}). Choose another place with --ledger."
         ) from error
 
 
@@ -155,7 +120,7 @@ def _check_and_make(connection: sqlite3.Connection, path: str) -> None:
             path=path,
             hint="Name another file for the ledger with --ledger.",
         )
-    for statement in SCHEMA:
+    for statement in statements("verdicts"):
         connection.execute(statement)
     connection.execute(f"PRAGMA application_id = {APPLICATION}")
     connection.execute(f"PRAGMA user_version = {VERSION}")

@@ -11,12 +11,12 @@ import asyncio
 import sqlite3
 import threading
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import nullcontext
+from collections.abc import Iterable, Iterator, KeysView, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, fields
 from operator import attrgetter
 from pathlib import Path
-from queue import Empty, SimpleQueue
 from typing import Any
 
 import orjson
@@ -78,6 +78,12 @@ class Entry:
     created: float
 
 
+PROVENANCE = (
+    *("prompt_hash", "reply", "input_tokens", "output_tokens", "cost", "latency"),
+    *("attempts", "dropped"),
+)
+"""The fields that an entry shares with the provenance of its verdict."""
+
 _NAMES = tuple(field.name for field in fields(Entry))
 _REQUEST, _REPLY, _DETAIL = (_NAMES.index(name) for name in ("request", "reply", "detail"))
 _ANSWER, _DROPPED = _NAMES.index("answer"), _NAMES.index("dropped")
@@ -108,7 +114,9 @@ _COMPRESSION = 3
 
 _PAGE = 500
 
-_Waiting = tuple[str, Sequence[Any], asyncio.AbstractEventLoop, "asyncio.Future[None]"]
+_Statements = Sequence[tuple[str, Sequence[Any]]]
+_Waiting = tuple[_Statements, asyncio.AbstractEventLoop, "asyncio.Future[None]"]
+"""Statements with their values, and who waits for them."""
 
 
 class Ledger:
@@ -128,9 +136,10 @@ class Ledger:
         self.path = str(path)
         self._reader = connect(self.path, create=create)
         self._reading = threading.Lock()
-        self._queue: SimpleQueue[_Waiting | None] = SimpleQueue()
-        self._writer: threading.Thread | None = None
-        self._starting = threading.Lock()
+        self._writing = ThreadPoolExecutor(1, thread_name_prefix="ragassay-ledger")
+        self._writer: sqlite3.Connection | None = self._reader if self.path == MEMORY else None
+        self._waiting: list[_Waiting] = []
+        self._adding = threading.Lock()
         self._closed = False
 
     def __enter__(self) -> Ledger:
@@ -164,16 +173,7 @@ class Ledger:
         else:
             await self.write([(_KEEP_FAILURE, (*row, row[0]))])
 
-    def rejected(self, endpoint: str, model: str) -> frozenset[str]:
-        """The parameters that an endpoint is known not to take for a model.
-
-        Args:
-            endpoint: its URL.
-            model: its name there.
-        """
-        return frozenset(self.rejections(endpoint, model))
-
-    def rejections(self, endpoint: str, model: str) -> list[str]:
+    def rejected(self, endpoint: str, model: str) -> KeysView[str]:
         """The parameters that an endpoint is known not to take for a model, in the order in which
         they were rejected.
 
@@ -182,7 +182,8 @@ class Ledger:
             model: its name there.
         """
         query = "SELECT parameter FROM rejected WHERE endpoint = ? AND model = ? ORDER BY rowid"
-        return [row[0] for row in self.select(query, (endpoint, model))]
+        rows = self.select(query, (endpoint, model))
+        return dict.fromkeys(str(row[0]) for row in rows).keys()
 
     async def reject(self, endpoint: str, model: str, parameters: Iterable[str]) -> None:
         """Remembers, for this run and later ones, that an endpoint does not take parameters for a
@@ -248,18 +249,16 @@ class Ledger:
 
     def close(self) -> None:
         """Writes what is still waiting, and closes the file."""
-        with self._starting:
+        with self._adding:
             closed, self._closed = self._closed, True
-            writer = self._writer
         if closed:
             return
-        if writer is not None:
-            self._queue.put(None)
-            writer.join()
+        self._writing.shutdown()
         with self._reading:
-            self._reader.close()
+            for connection in {self._reader, self._writer or self._reader}:
+                connection.close()
 
-    async def write(self, statements: Sequence[tuple[str, Sequence[Any]]]) -> None:
+    async def write(self, statements: _Statements) -> None:
         """Carries out statements on the writer's thread. Durable when this returns. For what is
         kept beside the answers.
 
@@ -267,87 +266,45 @@ class Ledger:
             UsageError: the file cannot be written any more.
         """
         loop = asyncio.get_running_loop()
-        with self._starting:
+        done = loop.create_future()
+        with self._adding:
             if self._closed:
                 raise RuntimeError("the ledger is closed")
-            if self._writer is None:
-                self._writer = threading.Thread(target=self._keep_writing, name="ragassay-ledger")
-                # A ledger that nobody closed must not keep a process alive.
-                self._writer.daemon = True
-                self._writer.start()
-            done = [loop.create_future() for _ in statements]
-            for (statement, values), future in zip(statements, done, strict=True):
-                self._queue.put((statement, values, loop, future))
-        for future in done:
-            await future
+            self._waiting.append((statements, loop, done))
+            if len(self._waiting) == 1:
+                self._writing.submit(self._write_all)
+        await done
 
-    def _keep_writing(self) -> None:
-        """The writer's thread: one transaction for all that has gathered."""
-        memory = self.path == MEMORY
-        try:
-            connection = self._reader if memory else connect(self.path)
-        except Exception as error:
-            self._refuse(error)
-            return
-        ended = False
-        while not ended:
-            waiting, ended = self._gathered()
-            if not waiting:
-                continue
-            failed = self._attempt(connection, waiting)
-            if failed is None or len(waiting) == 1:
-                _tell(waiting, failed)
-            else:
-                self._one_by_one(connection, waiting)
-        if not memory:
-            connection.close()
-
-    def _one_by_one(self, connection: sqlite3.Connection, waiting: Sequence[_Waiting]) -> None:
-        """Writes the rows of a failed transaction one by one, so that only the row at fault is
-        lost; where the disk is full, what still fits is kept.
+    def _write_all(self) -> None:
+        """Writes all that has gathered in one transaction; where that fails, one by one, so that
+        only what is at fault is lost. Where the disk is full, what still fits is kept.
         """
+        with self._adding:
+            waiting, self._waiting = self._waiting, []
+        failed = self._attempt(waiting)
         for at, one in enumerate(waiting):
-            failed = self._attempt(connection, [one])
-            _tell([one], failed)
-            if isinstance(failed, RagassayError):
-                _tell(waiting[at + 1 :], failed)
-                return
+            if failed is not None and len(waiting) > 1:
+                lost = self._attempt([one])
+                if isinstance(lost, RagassayError):
+                    _tell(waiting[at:], lost)
+                    return
+                _tell([one], lost)
+            else:
+                _tell([one], failed)
 
-    def _attempt(
-        self, connection: sqlite3.Connection, waiting: Sequence[_Waiting]
-    ) -> Exception | None:
+    def _attempt(self, waiting: Sequence[_Waiting]) -> Exception | None:
         """Executes one transaction; returns its error, if there is one."""
-        lock = self._reading if connection is self._reader else nullcontext()
         try:
-            with lock, explained(self.path):
-                _carry_out(connection, waiting)
+            if self._writer is None:
+                self._writer = connect(self.path)
+            lock = self._reading if self._writer is self._reader else nullcontext()
+            rows = [(each[0], _packed(*each)) for statements, *_ in waiting for each in statements]
+            with lock, explained(self.path), transaction(self._writer):
+                for statement, values in rows:
+                    self._writer.execute(statement, values)
         except Exception as error:
             return error
         return None
-
-    def _gathered(self) -> tuple[list[_Waiting], bool]:
-        waiting: list[_Waiting] = []
-        item = self._queue.get()
-        try:
-            while item is not None:
-                waiting.append(item)
-                item = self._queue.get_nowait()
-        except Empty:
-            return waiting, False
-        return waiting, True
-
-    def _refuse(self, error: Exception) -> None:
-        ended = False
-        while not ended:
-            waiting, ended = self._gathered()
-            _tell(waiting, error)
-
-
-def _carry_out(connection: sqlite3.Connection, waiting: Sequence[_Waiting]) -> None:
-    rows = [(statement, _packed(statement, values)) for statement, values, _, _ in waiting]
-    with transaction(connection):
-        for statement, values in rows:
-            connection.execute(statement, values)
 
 
 def _packed(statement: str, values: Sequence[Any]) -> Sequence[Any]:
@@ -360,24 +317,19 @@ def _packed(statement: str, values: Sequence[Any]) -> Sequence[Any]:
 
 
 def _tell(waiting: Sequence[_Waiting], error: Exception | None) -> None:
-    by_loop: dict[asyncio.AbstractEventLoop, list[asyncio.Future[None]]] = {}
-    for _, _, loop, future in waiting:
-        by_loop.setdefault(loop, []).append(future)
-    for loop, futures in by_loop.items():
-        try:
-            loop.call_soon_threadsafe(_resolve, futures, error)
-        except RuntimeError:
-            continue  # the loop is closed, nobody waits: the rows are written all the same
+    for _, loop, done in waiting:
+        # Where the loop is closed nobody waits: the rows are written all the same.
+        with suppress(RuntimeError):
+            loop.call_soon_threadsafe(_resolve, done, error)
 
 
-def _resolve(futures: Sequence[asyncio.Future[None]], error: Exception | None) -> None:
-    for future in futures:
-        if future.done():
-            continue
-        if error is None:
-            future.set_result(None)
-        else:
-            future.set_exception(error)
+def _resolve(done: asyncio.Future[None], error: Exception | None) -> None:
+    if done.done():
+        return
+    if error is None:
+        done.set_result(None)
+    else:
+        done.set_exception(error)
 
 
 def _row_of(entry: Entry) -> tuple[Any, ...]:

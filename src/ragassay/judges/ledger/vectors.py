@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ragassay.judges.ledger.ledger_file import statements
 from ragassay.judges.ledger.store import Ledger
 
 if TYPE_CHECKING:
@@ -24,22 +25,6 @@ KIND = "embedding"
 
 TABLE = "vectors"
 
-_MAKE = (
-    f"""
-    CREATE TABLE IF NOT EXISTS {TABLE} (
-        key BLOB NOT NULL,
-        endpoint TEXT NOT NULL,
-        model TEXT NOT NULL,
-        dimensions INTEGER NOT NULL,
-        answered_by TEXT NOT NULL,
-        vector BLOB NOT NULL,
-        input_tokens INTEGER NOT NULL,
-        cost REAL,
-        created REAL NOT NULL
-    )
-    """,
-    f"CREATE UNIQUE INDEX IF NOT EXISTS {TABLE}_by_key ON {TABLE} (key)",
-)
 _COLUMNS = "key, endpoint, model, dimensions, answered_by, vector, input_tokens, cost, created"
 _KEEP = f"INSERT OR REPLACE INTO {TABLE} ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
@@ -85,7 +70,7 @@ class VectorStore:
         self._endpoint, self._model, self._dimensions = endpoint, model, dimensions or 0
         self._space = f"{endpoint}\n{model}\n{self._dimensions}\n".encode()
         if not exists(ledger):
-            for statement in _MAKE:
+            for statement in statements("vectors"):
                 ledger.change(statement)
 
     def find(self, texts: Iterable[str]) -> Mapping[str, NDArray[np.float32]]:

@@ -43,7 +43,7 @@ class EndpointCapabilities:
         self._ledger, self._endpoint, self._model = ledger, endpoint.url, model
         self.dropped = endpoint.never
         self.before: tuple[frozenset[str], ...] = ()
-        for name in ledger.rejections(endpoint.url, model):
+        for name in ledger.rejected(endpoint.url, model):
             self._drop(self.dropped | {name})
         self.reopen()
 

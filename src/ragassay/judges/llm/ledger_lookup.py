@@ -6,7 +6,7 @@ from typing import Any, Literal, cast
 
 import orjson
 
-from ragassay.judges.ledger import Entry, Ledger
+from ragassay.judges.ledger import PROVENANCE, Entry, Ledger
 from ragassay.judges.llm.requests import Request
 from ragassay.judges.question import Question
 from ragassay.judges.reply import ReplyInParts
@@ -59,18 +59,11 @@ class LedgerLookup:
             return None
         made = Provenance(
             self._label,
-            entry.answered_by,
-            entry.prompt_hash,
-            entry.key,
-            cast("list[Message]", orjson.loads(entry.request)["messages"]),
-            entry.reply,
-            entry.input_tokens,
-            entry.output_tokens,
-            entry.cost,
-            entry.latency,
-            entry.attempts,
+            model=entry.answered_by,
+            request=entry.key,
+            messages=cast("list[Message]", orjson.loads(entry.request)["messages"]),
             cached=True,
-            dropped=entry.dropped,
+            **{name: getattr(entry, name) for name in PROVENANCE},
         )
         if entry.reason is not None:
             if self._reuse == "answers" and not renewed:

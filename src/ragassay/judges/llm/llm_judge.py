@@ -21,7 +21,7 @@ from typing import Any
 from ragassay import strict
 from ragassay.errors import RagassayError, UsageError
 from ragassay.judges.judge import Judge
-from ragassay.judges.ledger import Entry, Ledger
+from ragassay.judges.ledger import PROVENANCE, Entry, Ledger
 from ragassay.judges.llm import requests
 from ragassay.judges.llm.endpoint_capabilities import Current, EndpointCapabilities, Learnt
 from ragassay.judges.llm.ledger_lookup import LedgerLookup, Reuse
@@ -406,27 +406,20 @@ class _Asking:
         return price.cost(tally.input_tokens, tally.output_tokens)
 
     def _entry(self, reason: Reason | None, detail: str, answer: bytes | None) -> Entry:
-        tally, question = self.tally, self.question
+        question, made = self.question, self._provenance()
         return Entry(
-            key=self.request.key,
+            key=made.request,
             kind=question.kind,
             version=question.version,
             question=question.key,
             repeat=self.repeat,
             endpoint=self.judge.endpoint.url,
             model=self.judge.model,
-            answered_by=tally.model,
-            prompt_hash=question.prompt_hash(self.judge.model),
+            answered_by=made.model,
             reason=None if reason is None else str(reason),
             detail=detail,
             request=self.request.record(self.messages),
-            reply=self.reply,
             answer=answer,
-            input_tokens=tally.input_tokens,
-            output_tokens=tally.output_tokens,
-            cost=self._cost(),
-            latency=tally.seconds,
-            attempts=tally.attempts,
-            dropped=self.request.lost,
             created=time.time(),
+            **{name: getattr(made, name) for name in PROVENANCE},
         )

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 from pydantic import ValidationError
@@ -228,14 +228,8 @@ def _quoted(source: str, data: Any) -> bool:
 def _texts(data: Any) -> Iterator[str]:
     if isinstance(data, str):
         yield data
-    elif isinstance(data, dict):
-        yield from _all(data.values())
-    elif isinstance(data, list | tuple):
-        yield from _all(data)
-
-
-def _all(values: Iterable[Any]) -> Iterator[str]:
-    for value in values:
+    values = data.values() if isinstance(data, dict) else data
+    for value in values if isinstance(data, dict | list | tuple) else ():
         yield from _texts(value)
 
 

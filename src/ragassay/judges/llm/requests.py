@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -122,9 +122,7 @@ def repair(request: Request, reply: str | None, problem: str) -> Prompt:
         {"role": "assistant", "content": shown},
         {"role": "user", "content": again},
     ]
-    return Prompt(
-        prompt.model, messages, prompt.parameters, prompt.mode, prompt.name, prompt.schema
-    )
+    return replace(prompt, messages=messages)
 
 
 def sampling(

@@ -51,7 +51,13 @@ def extract(question: ExtractClaims) -> Claims:
     return Claims(claims=tuple(claims))
 
 
-@rule_for(ClaimSupport)
+def _unsupported(question: ClaimSupport, answer: ClaimVerdicts) -> bool:
+    """Whether a claim is without support that could have some."""
+    pairs = zip(question.claims, answer.supported, strict=True)
+    return any(not held and content(claim) and not is_hostile(claim) for claim, held in pairs)
+
+
+@rule_for(ClaimSupport, "passages", _unsupported)
 def support(question: ClaimSupport) -> ClaimVerdicts:
     """Decides on each claim by itself: one window must hold more than half of its weight, and the
     passages all its numbers and names."""

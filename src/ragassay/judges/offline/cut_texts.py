@@ -6,35 +6,18 @@ from such a text is dropped; an answer that something is there is kept.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Set
 from typing import Any
 
-from ragassay.judges.offline.claims import supported_share
-from ragassay.judges.offline.language import LONGEST, content, is_hostile
-from ragassay.judges.offline.refusals import says_idk
+from ragassay.judges.offline.language import LONGEST
+from ragassay.judges.offline.rules import rules
 from ragassay.judges.question import Question
-from ragassay.judges.questions import (
-    AnswerAttempted,
-    AnswerMatch,
-    AssignNuggets,
-    CitationSupport,
-    ClaimSupport,
-    ContextReport,
-    ExtractNuggets,
-    ReferenceRating,
-    RelevanceGrade,
-    Satisfaction,
-    SaysIdk,
-    SaysUnderspecified,
-)
+from ragassay.judges.questions import ContextReport
 from ragassay.judges.reply import Lost, R
 from ragassay.scores import Reason
 
-POSITIVE_GRADE, POSITIVE_STARS = 2, 4
-"""From which relevance grade, and from how many stars of five, a text holds what is asked for."""
-
-_Absent = Callable[[Any, Any], bool]
-"""Whether an answer to a question says that something is absent from the texts of a field."""
+POSITIVE_STARS = 4
+"""From how many stars of five a text holds what is asked for."""
 
 
 def too_long(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -80,9 +63,9 @@ def as_far_as_read(question: Question[R], answer: R) -> R | Lost:
         without = dict.fromkeys([*gone, *(f"{name}_explanation" for name in gone)])
         told = {**answer.lost, **dict.fromkeys(gone, lost)}
         return answer.model_copy(update={**without, "lost": told})
-    field, absent = _ABSENT.get(type(question), ("", None))
-    of_field = any(name.split()[0] == field for name in cut)
-    return lost if of_field and absent is not None and absent(question, answer) else answer
+    rule = rules()[type(question)]
+    of_field = any(name.split()[0] == rule.field for name in cut)
+    return lost if of_field and rule.absent(question, answer) else answer
 
 
 def _lacking(answer: ContextReport, cut: Set[int]) -> list[str]:
@@ -94,44 +77,3 @@ def _lacking(answer: ContextReport, cut: Set[int]) -> list[str]:
         "attribution": cut <= set(answer.attribution or ()),
     }
     return [name for name, good in stands.items() if not good and getattr(answer, name) is not None]
-
-
-def _unsupported(question: ClaimSupport, answer: Any) -> bool:
-    """Whether a claim is without support that could have some."""
-    pairs = zip(question.claims, answer.supported, strict=True)
-    return any(not held and content(claim) and not is_hostile(claim) for claim, held in pairs)
-
-
-def _rated_unsupported(question: ReferenceRating, _: Any) -> bool:
-    """Whether phrases without support lowered the rating."""
-    if says_idk(question.answer) == "yes" or says_idk(question.reference) == "yes":
-        return False
-    share = supported_share(question.answer, (*question.passages, question.reference))
-    return share is not None and share < 1
-
-
-_ABSENT: Mapping[type[Question[Any]], tuple[str, _Absent]] = {
-    RelevanceGrade: ("passage", lambda _, answer: answer.grade < POSITIVE_GRADE),
-    ClaimSupport: ("passages", _unsupported),
-    CitationSupport: (
-        "passage",
-        lambda question, answer: answer.support != "full" and not is_hostile(question.statement),
-    ),
-    ExtractNuggets: (
-        "passages",
-        lambda question, answer: not answer.nuggets and not question.known,
-    ),
-    AssignNuggets: (
-        "answer",
-        lambda _, answer: any(label != "support" for label in answer.labels),
-    ),
-    ReferenceRating: ("passages", _rated_unsupported),
-    AnswerMatch: ("answer", lambda _, answer: not answer.is_matching),
-    Satisfaction: ("answer", lambda _, answer: answer.stars < POSITIVE_STARS),
-    # "yes" says that there is no statement, "no" that there is no refusal.
-    SaysIdk: ("answer", lambda _, answer: answer.says_idk != "partial"),
-    AnswerAttempted: ("answer", lambda _, answer: answer.answered == "no"),
-    SaysUnderspecified: ("answer", lambda _, answer: answer.asks == "no"),
-}
-"""For each kind of question the field whose texts an answer says something about, and whether the
-answer says that something is absent from them."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from ragassay.judges.offline.language import (
     Evidence,
     Piece,
@@ -11,6 +9,7 @@ from ragassay.judges.offline.language import (
     differ,
     evidence_sentences,
     is_number,
+    lists,
     negated,
     piece,
     plain,
@@ -31,13 +30,11 @@ SHORT = 5
 FOUND = 0.6
 """Share of a longer reference's weight, without the query's words, that must be found."""
 
-_YES_NO = re.compile(
-    r"\W*(yes|no|true|false|ja|nein|oui|non|s[ií]|sì|是的?|不是?|否|はい|いいえ)\b", re.IGNORECASE
-)
+_YES_NO = lists.patterns("begins_with_yes_or_no")
 _TRUE = {"yes", "true", "ja", "oui", "si", "sí", "sì", "是", "是的", "はい"}
 
 
-@rule_for(AnswerMatch)
+@rule_for(AnswerMatch, "answer", lambda _, answer: not answer.is_matching)
 def match(question: AnswerMatch) -> Match | None:
     """True where the answer matches one of the references, and no wrong answer as well as this one.
 

@@ -36,7 +36,11 @@ HELD, PARTLY_HELD = 0.7, 0.45
 """Share of a nugget's weight that two neighbouring sentences of an answer must hold."""
 
 
-@rule_for(ExtractNuggets)
+@rule_for(
+    ExtractNuggets,
+    "passages",
+    lambda question, answer: not answer.nuggets and not question.known,
+)
 def extract(question: ExtractNuggets) -> NuggetList:
     """The clauses nearest to the query, each of at most ``words`` words, best first."""
     asked = frozenset(content(question.query))
@@ -102,7 +106,9 @@ def _important(query: str, nugget: str) -> Importance:
     return "vital" if near >= RELATED or (fits and near > 0) else "okay"
 
 
-@rule_for(AssignNuggets)
+@rule_for(
+    AssignNuggets, "answer", lambda _, answer: any(label != "support" for label in answer.labels)
+)
 def assign(question: AssignNuggets) -> NuggetAssignments:
     """``support`` where neighbouring sentences of the answer hold its words, numbers and names."""
     evidence = Evidence((question.answer,))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ragassay.judges.offline.claims import supported_share
+from ragassay.judges.offline.cut_texts import POSITIVE_STARS
 from ragassay.judges.offline.language import (
     KINDS,
     content,
@@ -17,7 +18,15 @@ from ragassay.judges.offline.rules import rule_for
 from ragassay.judges.questions import Rating, ReferenceRating, Satisfaction, Stars
 
 
-@rule_for(ReferenceRating)
+def _rated_unsupported(question: ReferenceRating, _: Rating) -> bool:
+    """Whether phrases without support lowered the rating."""
+    if says_idk(question.answer) == "yes" or says_idk(question.reference) == "yes":
+        return False
+    share = supported_share(question.answer, (*question.passages, question.reference))
+    return share is not None and share < 1
+
+
+@rule_for(ReferenceRating, "passages", _rated_unsupported)
 def rating(question: ReferenceRating) -> Rating:
     """The mean of the agreement with the reference and the support by the passages, as 1 to 10.
 
@@ -48,7 +57,7 @@ def _agreement(answer: str, reference: str) -> float:
     return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
 
 
-@rule_for(Satisfaction)
+@rule_for(Satisfaction, "answer", lambda _, answer: answer.stars < POSITIVE_STARS)
 def satisfaction(question: Satisfaction) -> Stars:
     """1 for a refusal, 2 for an answer about something else, 3 for one about the query, one more
     for the kind that is asked for, and one where it is complete; one less for a partial refusal.

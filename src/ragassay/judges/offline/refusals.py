@@ -50,23 +50,11 @@ _HEDGE = re.compile(
     rf"(?=\W*$|\s*[,;:，、—–]|{_TURN.pattern})(?:{_TURN.pattern}|[\s,;:，、—–]+)*",
     re.IGNORECASE,
 )
-_CONCEDES = re.compile(
-    r"^\W*(?:while|although|though|even though|whereas|obwohl|bien que|aunque|sebbene)\b[^,]*,",
-    re.IGNORECASE,
-)
+_CONCEDES = lists.patterns("concessions")
 _PRONOUN = re.compile(r"^\W*(?:it|they|he|she)\b", re.IGNORECASE)
-_QUOTED = re.compile(
-    r"(?<!\w)'[^'’]{1,3}(?:[^'’]|['’](?=\w)){0,200}'(?!\w)|\"[^\"]{1,200}\"|“[^“”]{1,200}”"
-    r"|‘(?:[^‘’]|’(?=\w)){1,200}’(?!\w)|«[^«»]{1,200}»|„[^„“”]{1,200}[“”]"
-)
-_SALUTATION = re.compile(
-    r"^\W{0,9}(?:sorry|(?:my )?apologies|thanks|thank you|hi|hello|hey|greetings"
-    r"|good (?:morning|afternoon|evening))\s*[,–—-]\s*(?=\w)",
-    re.IGNORECASE,
-)
-_INTERJECTION = re.compile(
-    r"^\W*(?:(?:h+m+|um+|uh+|oh|ah|well|sorry|apologies|honestly|frankly)\b\W*)+", re.IGNORECASE
-)
+_QUOTED = lists.patterns("quotations")
+_SALUTATION = lists.patterns("salutations")
+_INTERJECTION = lists.patterns("interjections")
 _PERSONAL = re.compile(r"\b(?:i|we|me|us|you|my)\b|\?", re.IGNORECASE)
 _DIGIT = re.compile(r"\d")
 _NEAR = 40

@@ -62,6 +62,9 @@ MAIN = 0.5
 """Smallest weight of a sentence of the query that counts, as a share of the heaviest one's: thanks
 do not count."""
 
+POSITIVE = 2
+"""From which grade a passage holds what is asked for."""
+
 _TOGETHER = 1 / 3
 """Part of the score for words that share a sentence; the rest is for each word by itself."""
 
@@ -226,7 +229,7 @@ def _stuffed(passage: str) -> bool:
     return len(words) > 20 and len(set(words)) / len(words) < VARIED
 
 
-@rule_for(RelevanceGrade)
+@rule_for(RelevanceGrade, "passage", lambda _, answer: answer.grade < POSITIVE)
 def relevance(question: RelevanceGrade) -> Relevance:
     """The grade, used for all three steps: words do not show how far a passage can be trusted."""
     grade_of_passage = grade(question.query, question.passage, question.earlier)

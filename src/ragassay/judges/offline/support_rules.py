@@ -16,7 +16,11 @@ FREE = Nearness(held=0.6, within=0.0, spread=0.0, either=True)
 """How much of a statement and a sentence of its passage must match to speak of the same thing."""
 
 
-@rule_for(CitationSupport)
+@rule_for(
+    CitationSupport,
+    "passage",
+    lambda question, answer: answer.support != "full" and not is_hostile(question.statement),
+)
 def citation(question: CitationSupport) -> Support:
     """Full where one window holds nearly all of it, with its numbers and names, and no sentence
     contradicts it."""

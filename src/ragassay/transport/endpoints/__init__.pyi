@@ -1,4 +1,5 @@
 from .endpoint import (
+    SAMPLING as SAMPLING,
     TIMEOUT_S as TIMEOUT_S,
     ApiProtocol as ApiProtocol,
     Completion as Completion,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Generic, Literal, TypeVar
+from typing import Any, ClassVar, Literal
 
 from ragassay.scores import Reason
 from ragassay.transport.provider_table import Provider
@@ -26,9 +26,6 @@ SAMPLING = (
     "max_tokens",
 )
 """The sampling parameters that are known by these names everywhere here; others go as they are."""
-
-
-C = TypeVar("C")
 
 
 CONNECT_S = 10.0
@@ -156,27 +153,6 @@ class Endpoint(ABC):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.url!r})"
-
-
-class ClientEndpoint(Endpoint, Generic[C]):
-    """An endpoint that talks through a provider's own client, made when it is first needed."""
-
-    _client: C | None = None
-
-    @property
-    def client(self) -> C:
-        """The client, made now where it was not."""
-        if self._client is None:
-            self._client = self._made()
-        return self._client
-
-    async def open(self) -> None:
-        """Loads the client, which may take half a second."""
-        _ = self.client
-
-    @abstractmethod
-    def _made(self) -> C:
-        """A new client, with its own retries off."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,8 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from functools import cache
+from importlib import resources
 
 import orjson
 
@@ -22,37 +24,6 @@ _READ = 2000
 
 _SHOWN = 300
 
-_TOO_LONG = re.compile(
-    r"context[ _](?:length|window|size)|maximum (?:context|input length)|prompt is too long"
-    r"|input is too long"
-    r"|too many (?:input )?tokens|input token count|string_above_max_length"
-    r"|reduce the length of (?:the|your) (?:messages|prompt|input)"
-    r"|exceed\w*[^.]{0,60}(?:maximum|limit|context)[^.]{0,30}tokens",
-    re.IGNORECASE,
-)
-_FILTERED = re.compile(
-    r"content[ _](?:filter|policy|management)|moderation|flagged|safety (?:system|policy|settings)"
-    r"|responsible ai|prohibited_content",
-    re.IGNORECASE,
-)
-_NO_MODEL = re.compile(
-    r"model[_ ]not[_ ]found|no such model|unknown model|invalid model|model_not_available"
-    r"|\bmodels?\b[^.\n]{0,120}(?:does not exist|do not exist|not found|is not available)",
-    re.IGNORECASE,
-)
-_NO_CREDIT = re.compile(
-    r"insufficient[_ ](?:quota|balance|funds|credits?)|billing[_ ](?:hard[_ ]limit|not[_ ]active)"
-    r"|credit balance is too low|payment required",
-    re.IGNORECASE,
-)
-"""Never the mere mention of a quota or of billing: servers speak of both in passing rate limits."""
-_BAD_KEY = re.compile(r"api[_ -]?key not valid|invalid[_ ](?:api[_ ])?key|api_key_invalid", re.I)
-_NEVER_FITS = re.compile(r"request too large", re.IGNORECASE)
-_FORM = re.compile(
-    r"response[_ ]?format|json_?schema|json_object|json mode|structured.?output|output_config"
-    r"|response_?mime_?type|response_?(?:json_?)?schema|guided|grammar",
-    re.IGNORECASE,
-)
 FORMS = ("json_schema", "json_object")
 """The modes that ask for the answer's form by a parameter."""
 
@@ -90,84 +61,14 @@ def from_status(
         sent: names of the parameters that were sent, and the mode: what may be rejected.
         role: what the endpoint is for, as the user calls it.
     """
-    error = _meaning(status, body, headers, url, model, key, sent, role)
-    # A gateway that ran out of time says nothing about what stands behind it.
-    error.free = error.reason is not Reason.TIMEOUT
-    return error
-
-
-def redirected(url: str, there: object, role: str) -> EndpointError:
-    """The error for a redirect to another origin: prompt and key are not sent there.
-
-    Args:
-        url: the endpoint's.
-        there: the origin that it names.
-        role: what the endpoint is for, as the user calls it.
-    """
-    detail = (
-        f"{url} redirects to another server, {there}, and nothing was sent there. If that is the "
-        f"right one, name it as the {role}'s address."
-    )
-    return EndpointError(Reason.AUTH, detail, free=True)
-
-
-def foreign(content: bytes, url: str, expected: str) -> EndpointError:
-    """The error for a reply with status 200 that is not of the protocol (a login page).
-
-    Args:
-        content: the reply, with the key blanked out.
-        url: the endpoint's, for the sentence.
-        expected: what the reply should have been, ``chat completion``.
-    """
-    shown = content[:120].decode("utf-8", "replace")
-    detail = f"{url} answered with something that is no {expected}: {shown!r}"
-    return EndpointError(Reason.SERVER_ERROR, detail, again=True)
-
-
-def unreached(error: Exception, url: str, key: Secret) -> EndpointError:
-    """The error for a request that the client could not send, or whose reply never came.
-
-    Args:
-        error: the client's.
-        url: the endpoint's, for the sentence.
-        key: is blanked out.
-    """
-    causes = list(_causes(error))
-    for one in causes:
-        if isinstance(one, EndpointError):  # what was raised within the client
-            return one
-    if any(isinstance(one, UnicodeError) or "Illegal header" in str(one) for one in causes):
-        # These quote the header; and what cannot be sent now cannot be sent later.
-        detail = f"{url} cannot be asked: a header of the request holds what no header may hold."
-        return EndpointError(Reason.CONNECTION, detail, free=True, sent=False)
-    free = any(type(one).__name__ in _NEVER_SENT for one in causes)
-    names = [type(one).__name__ for one in causes if type(one) is not TimeoutError]
-    if isinstance(error, TimeoutError) or any("Timeout" in name for name in names):
-        detail = f"{url} did not answer in time"
-        return EndpointError(Reason.TIMEOUT, detail, again=True, free=free, sent=not free)
-    shown = key.hidden_in(str(causes[-1]) or type(causes[-1]).__name__)
-    detail = f"{url} cannot be reached: {shown}"
-    return EndpointError(Reason.CONNECTION, detail, again=True, free=free, sent=not free)
-
-
-def _meaning(
-    status: int,
-    body: bytes,
-    headers: Mapping[str, str],
-    url: str,
-    model: str,
-    key: Secret,
-    sent: Collection[str],
-    role: str,
-) -> EndpointError:
     message, code, param = _read_error(body)
     all_text = f"{message} {code} {param}"[:_READ]
     shown = _shown(message) or code or "it gave no reason"
-    if status in (401, 407) or (status in (400, 403) and _BAD_KEY.search(all_text)):
+    if status in (401, 407) or (status in (400, 403) and _says("bad_key", all_text)):
         what = "the key" if key else "requests without a key"
         detail = f"{url} does not accept {what} ({status}): {shown} {key.advice}"
         return EndpointError(Reason.AUTH, detail)
-    if status == 402 or (status in (400, 403, 429) and _NO_CREDIT.search(all_text)):
+    if status == 402 or (status in (400, 403, 429) and _says("no_credit", all_text)):
         if key:
             detail = (
                 f"the account behind {key.source} at {url} has no credit left ({status}): {shown}"
@@ -175,19 +76,19 @@ def _meaning(
         else:
             detail = f"{url} gives no credit ({status}): {shown} {key.advice}"
         return EndpointError(Reason.AUTH, detail)
-    if status in (400, 403, 451) and _FILTERED.search(all_text):
+    if status in (400, 403, 451) and _says("filtered", all_text):
         return EndpointError(Reason.REFUSED, f"the endpoint's filter refused the request: {shown}")
     if status == 403:
         who = "this key" if key else "a request without a key"
         detail = f"{url} does not let {who} use the model {model!r} (403): {shown} {key.advice}"
         return EndpointError(Reason.AUTH, detail)
-    if status in (404, 405) or (status in (400, 422) and _NO_MODEL.search(all_text)):
+    if status in (404, 405) or (status in (400, 422) and _says("no_model", all_text)):
         detail = f"{url} does not know the model {model!r}, or nothing answers there ({status}): "
         return EndpointError(Reason.AUTH, f"{detail}{shown} Check the {role}'s name and address.")
-    if status == 413 or (status in (400, 422) and _TOO_LONG.search(all_text)):
+    if status == 413 or (status in (400, 422) and _says("too_long", all_text)):
         return EndpointError(Reason.CONTEXT_TOO_LONG, f"the request is too long: {shown}")
     if status == 429:
-        never = bool(_NEVER_FITS.search(all_text))
+        never = _says("never_fits", all_text)
         return EndpointError(
             Reason.RATE_LIMITED,
             f"{url} turned the request away for its rate (429): {shown}",
@@ -211,6 +112,58 @@ def _meaning(
     )
 
 
+def redirected(url: str, there: object, role: str) -> EndpointError:
+    """The error for a redirect to another origin: prompt and key are not sent there.
+
+    Args:
+        url: the endpoint's.
+        there: the origin that it names.
+        role: what the endpoint is for, as the user calls it.
+    """
+    detail = (
+        f"{url} redirects to another server, {there}, and nothing was sent there. If that is the "
+        f"right one, name it as the {role}'s address."
+    )
+    return EndpointError(Reason.AUTH, detail, free=True)
+
+
+def foreign(content: bytes, url: str, expected: str, why: str = "") -> EndpointError:
+    """The error for a reply with status 200 that is not of the protocol (a login page).
+
+    Args:
+        content: the reply, with the key blanked out.
+        url: the endpoint's, for the sentence.
+        expected: what the reply should have been, ``chat completion``.
+        why: what is wrong with it; its beginning is shown where left out.
+    """
+    shown = why or repr(content[:120].decode("utf-8", "replace"))
+    detail = f"{url} answered with something that is no {expected}: {shown}"
+    return EndpointError(Reason.SERVER_ERROR, detail, again=True)
+
+
+def unreached(error: Exception, url: str, key: Secret) -> EndpointError:
+    """The error for a request that the client could not send, or whose reply never came.
+
+    Args:
+        error: the client's.
+        url: the endpoint's, for the sentence.
+        key: is blanked out.
+    """
+    causes = list(_causes(error))
+    if any(isinstance(one, UnicodeError) or "Illegal header" in str(one) for one in causes):
+        # These quote the header; and what cannot be sent now cannot be sent later.
+        detail = f"{url} cannot be asked: a header of the request holds what no header may hold."
+        return EndpointError(Reason.CONNECTION, detail, free=True, sent=False)
+    free = any(type(one).__name__ in _NEVER_SENT for one in causes)
+    names = [type(one).__name__ for one in causes if type(one) is not TimeoutError]
+    if isinstance(error, TimeoutError) or any("Timeout" in name for name in names):
+        detail = f"{url} did not answer in time"
+        return EndpointError(Reason.TIMEOUT, detail, again=True, free=free, sent=not free)
+    shown = key.hidden_in(str(causes[-1]) or type(causes[-1]).__name__)
+    detail = f"{url} cannot be reached: {shown}"
+    return EndpointError(Reason.CONNECTION, detail, again=True, free=free, sent=not free)
+
+
 def rejected(message: str, param: str, body: bytes, sent: Collection[str]) -> set[str]:
     """Which of what was sent the server does not take, as far as it says so.
 
@@ -226,7 +179,7 @@ def rejected(message: str, param: str, body: bytes, sent: Collection[str]) -> se
     named = {re.split(r"[.\[]", param.removeprefix("body."))[0]} if param else set()
     named |= set(_places(body))
     names = {name for name in named if name in sent}
-    if form and any(_FORM.fullmatch(name) for name in named):
+    if form and any(_is_form(name) for name in named):
         names |= form
     if names:
         return names
@@ -234,7 +187,7 @@ def rejected(message: str, param: str, body: bytes, sent: Collection[str]) -> se
     names = {name for name in sent if name not in form and re.search(rf"\b{name}\b", text)}
     if {"temperature", "top_p"} <= names and re.search(r"\bboth\b", text):
         names.remove("temperature")  # one of them is enough: the one that matters stays
-    if not names and form and _FORM.search(text):
+    if not names and form and _says("form", text):
         names = form
     if not names and not named:
         # A parameter that no model needs is the likeliest cause: once more without it.
@@ -266,6 +219,24 @@ def retry_after(headers: Mapping[str, str], body: bytes = b"") -> float | None:
         return max(0.0, (moment - datetime.now(UTC)).total_seconds())
     delay = re.search(rb'"retryDelay"\s*:\s*"(\d+(?:\.\d+)?)s"', body)
     return float(delay[1]) if delay else None
+
+
+@cache
+def _words() -> Mapping[str, re.Pattern[str]]:
+    """What servers say in their errors, by what it means: ``error_words.yaml``."""
+    import yaml
+
+    source = resources.files("ragassay.transport.endpoints") / "error_words.yaml"
+    listed = yaml.safe_load(source.read_text(encoding="utf-8"))
+    return {name: re.compile("|".join(one), re.IGNORECASE) for name, one in listed.items()}
+
+
+def _says(what: str, text: str) -> bool:
+    return _words()[what].search(text) is not None
+
+
+def _is_form(name: str) -> bool:
+    return _words()["form"].fullmatch(name) is not None
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
@@ -302,7 +273,7 @@ def _places(body: bytes) -> Iterator[str]:
     text = body[:_READ].decode("utf-8", "replace")
     for match in re.finditer(r"""['"]loc\\?['"]\s*:\s*[\[(]([^\])]*)[\])]""", text):
         for name in re.findall(r"[A-Za-z_]\w+", match[1]):
-            if name in SAMPLING or name == "max_completion_tokens" or _FORM.fullmatch(name):
+            if name in SAMPLING or name == "max_completion_tokens" or _is_form(name):
                 yield name
 
 

@@ -1,43 +1,41 @@
-"""Google's Gemini API, through the official client (extra ``google``)."""
+"""Google's Gemini API."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, ClassVar
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar
+from urllib.parse import quote
 
 import orjson
 
-from ragassay.errors import UsageError
-from ragassay.scores import Reason
 from ragassay.transport.endpoints.endpoint import (
     MOST_TOKENS,
     ApiProtocol,
-    ClientEndpoint,
     Completion,
-    EndpointError,
     Finish,
     Prompt,
     counted,
 )
-from ragassay.transport.endpoints.endpoint_errors import from_status, unreached
-from ragassay.transport.provider_table import Provider
-
-if TYPE_CHECKING:
-    import httpx2
-    from google import genai
+from ragassay.transport.endpoints.http_endpoint import HttpEndpoint, needs_client, usage_of
+from ragassay.transport.provider_table import spoken
 
 _NAMES = {"max_tokens": "max_output_tokens"}
 
 
-class GoogleGenAI(ClientEndpoint["genai.Client"]):
+class GoogleGenAI(HttpEndpoint):
     """``POST {url}/v1beta/models/{model}:generateContent``."""
 
     protocol: ClassVar[str] = "google"
-    _http: httpx2.AsyncClient
+    payload: ClassVar[str] = "candidates"
+    expected: ClassVar[str] = "list of candidates"
+
+    def headers(self) -> Mapping[str, str]:
+        """The key."""
+        return {"x-goog-api-key": self.key.reveal() or "none"}
 
     def body(self, prompt: Prompt) -> dict[str, Any]:
-        """What the client's ``generate_content`` is called with."""
+        """The request in the names of Google's Python client, which identify it in ledgers."""
         system = [one["content"] for one in prompt.messages if one["role"] == "system"]
         config = {_NAMES.get(name, name): value for name, value in prompt.parameters.items()}
         if system:
@@ -56,129 +54,55 @@ class GoogleGenAI(ClientEndpoint["genai.Client"]):
             "config": config,
         }
 
-    async def send(self, body: bytes) -> Completion:
-        """One request; the client's own retries are off."""
-        from google.genai import errors
-
-        client = self.client
+    def wire(self, body: bytes) -> tuple[str, bytes]:
+        """The same in the names of the API."""
         asked = orjson.loads(body)
-        try:
-            response = await client.aio.models.generate_content(**asked)
-        except errors.APIError as error:
-            raise self._status(error, asked) from None
-        except UnicodeError as error:  # in a header
-            raise unreached(error, self.url, self.key) from None
-        except ValueError as error:
-            # The client checks what it sends, and what comes back.
-            detail = self.key.hidden_in(f"{self.url}: {type(error).__name__}: {error}")
-            raise EndpointError(Reason.SERVER_ERROR, detail, again=True) from None
-        except Exception as error:
-            # Which HTTP library is below, and with it the errors' types, is the client's choice.
-            raise unreached(error, self.url, self.key) from None
-        return self._completion(response)
+        system = asked["config"].pop("system_instruction", None)
+        content = {"contents": asked["contents"]}
+        if system is not None:
+            content["systemInstruction"] = {"parts": [{"text": system}]}
+        content["generationConfig"] = {
+            re.sub("_(.)", lambda letter: letter[1].upper(), name): value
+            for name, value in asked["config"].items()
+        }
+        model = asked["model"]
+        place = model if model.startswith(("models/", "tunedModels/")) else f"models/{model}"
+        return f"/v1beta/{quote(place)}:generateContent", orjson.dumps(content)
 
-    async def close(self) -> None:
-        """Ends the connections."""
-        client, self._client = self._client, None
-        if client is not None:
-            await client.aio.aclose()
-            await self._http.aclose()  # the client leaves alone what it was given
-
-    def _made(self) -> genai.Client:
-        import httpx2
-        from google import genai
-
-        from ragassay.transport.endpoints.pools import options
-
-        self._http = httpx2.AsyncClient(**options(self.url, self.role))
-        return genai.Client(
-            vertexai=False,
-            api_key=self.key.reveal() or "none",
-            http_options={
-                "base_url": self.url,
-                "timeout": int(self.timeout * 1000),
-                "retry_options": {"attempts": 1},
-                "httpx_async_client": self._http,
-            },
-        )
-
-    def _completion(self, response: Any) -> Completion:
-        usage = response.usage_metadata
-        read = written = 0
-        if usage is not None:
-            read = counted(usage.prompt_token_count) or 0
-            outputs = (usage.candidates_token_count, usage.thoughts_token_count)
-            written = min(sum(counted(output) or 0 for output in outputs), MOST_TOKENS)
-        model = self.key.hidden_in(response.model_version or "")
-        blocked = response.prompt_feedback and response.prompt_feedback.block_reason
-        if blocked or not response.candidates:
-            return Completion(
-                None,
-                "filtered" if blocked else "stop",
-                None,
-                model,
-                read,
-                written,
-                read > 0,
-            )
-        candidate = response.candidates[0]
-        parts = (candidate.content and candidate.content.parts) or []
-        text = "".join(part.text or "" for part in parts if not part.thought)
-        finish = _FINISH.get(getattr(candidate.finish_reason, "name", ""), "stop")
-        text = self.key.hidden_in(text)
-        return Completion(text, finish, None, model, read, written, read > 0)
-
-    def _status(self, error: Any, asked: Mapping[str, Any]) -> EndpointError:
-        config = asked["config"]
-        names = {name for name in config if not name.startswith(("system", "response"))}
+    def named(self, body: Mapping[str, Any]) -> Iterator[str]:
+        """The sampling parameters, and the mode."""
+        config = body["config"]
+        yield from (name for name in config if not name.startswith(("system", "response")))
         if "response_json_schema" in config:
-            names.add("json_schema")
+            yield "json_schema"
         elif "response_mime_type" in config:
-            names.add("json_object")
-        return from_status(
-            int(error.code or 500),
-            self.key.hidden_in_bytes(orjson.dumps(error.details, default=str)),
-            headers=getattr(error.response, "headers", None) or {},
-            url=self.url,
-            model=asked["model"],
-            key=self.key,
-            sent=names,
-        )
+            yield "json_object"
+
+    def read(self, reply: Any, sent: bytes) -> Completion:
+        """The first candidate, without the model's thoughts."""
+        del sent
+        usage = usage_of(reply, "usageMetadata")
+        read = counted(usage.get("promptTokenCount")) or 0
+        outputs = (usage.get("candidatesTokenCount"), usage.get("thoughtsTokenCount"))
+        written = min(sum(counted(output) or 0 for output in outputs), MOST_TOKENS)
+        text: str | None = None
+        finish: Finish = "stop"
+        if (reply.get("promptFeedback") or {}).get("blockReason"):
+            finish = "filtered"
+        elif reply.get("candidates"):
+            candidate = reply["candidates"][0]
+            parts = (candidate.get("content") or {}).get("parts") or []
+            text = "".join(part.get("text") or "" for part in parts if not part.get("thought"))
+            finish = _FINISH.get(candidate.get("finishReason"), "stop")
+        model = str(reply.get("modelVersion") or "")
+        return Completion(text, finish, None, model, read, written, read > 0)
 
 
 _ROLES = {"user": "user", "assistant": "model"}
-_FINISH: Mapping[str, Finish] = {
-    "MAX_TOKENS": "length",
-    "SAFETY": "filtered",
-    "RECITATION": "filtered",
-    "BLOCKLIST": "filtered",
-    "PROHIBITED_CONTENT": "filtered",
-    "SPII": "filtered",
-}
-
-
-def needs_google() -> None:
-    """Says at once that the client is not installed.
-
-    Raises:
-        UsageError: it is not.
-    """
-    if find_spec("google") is None or find_spec("google.genai") is None:
-        raise UsageError("Google's models need their package: pip install 'ragassay[google]'.")
+_WITHHELD = ("SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII")
+_FINISH: Mapping[Any, Finish] = {"MAX_TOKENS": "length", **dict.fromkeys(_WITHHELD, "filtered")}
 
 
 PROTOCOL = ApiProtocol(
-    "google",
-    GoogleGenAI,
-    needs_google,
-    {
-        "google": Provider(
-            "https://generativelanguage.googleapis.com",
-            ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
-            "GOOGLE_GEMINI_BASE_URL",
-            protocol="google",
-        )
-    },
-    {"gemini": "google"},
-    embeddings="/v1beta/openai",
+    "google", GoogleGenAI, needs_client, embeddings="/v1beta/openai", **spoken("google")
 )

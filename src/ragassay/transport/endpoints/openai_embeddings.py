@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -12,12 +11,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import orjson
 
-from ragassay.scores import Reason
-from ragassay.transport.endpoints.endpoint import Completion, EndpointError, counted
+from ragassay.transport.endpoints.endpoint import Completion, counted
+from ragassay.transport.endpoints.http_endpoint import Unsound, usage_of
 from ragassay.transport.endpoints.openai_chat import OpenAIChat
 
 if TYPE_CHECKING:
-    import httpx2
     from numpy.typing import NDArray
 
 
@@ -37,6 +35,8 @@ class OpenAIEmbeddings(OpenAIChat):
     """``POST {url}/embeddings``."""
 
     path: ClassVar[str] = "/embeddings"
+    payload: ClassVar[str] = "data"
+    expected: ClassVar[str] = "list of vectors"
     role: ClassVar[str] = "embedder"
 
     def texts(
@@ -58,56 +58,30 @@ class OpenAIEmbeddings(OpenAIChat):
             body["encoding_format"] = encoding
         return body
 
-    def _completion(self, response: httpx2.Response, sent: bytes) -> Completion:
-        content = self.key.hidden_in_bytes(response.content)
-        n = len(orjson.loads(sent)["input"])
-        try:
-            body = _parsed(content)
-            if "data" not in body and body.get("error"):
-                # Some proxies pass a provider's error on with status 200.
-                code = body["error"].get("code")
-                status = code if isinstance(code, int) and 400 <= code < 600 else 502
-                raise self._status(status, response, sent)
-            vectors = _in_order(body["data"], n)
-            usage = body.get("usage")
-            usage = usage if isinstance(usage, dict) else {}
-            read = counted(usage.get("prompt_tokens"))
-            model = str(body.get("model") or "")
-            return VectorReply(
-                None, model=model, input_tokens=read or 0, counted=bool(read), vectors=vectors
-            )
-        except (KeyError, TypeError, AttributeError, ValueError) as error:
-            shown = content[:120].decode("utf-8", "replace")
-            why = str(error) if isinstance(error, _Unsound) else f"it begins with {shown!r}"
-            detail = f"{self.url} answered with something that is no list of {n} vectors: {why}"
-            raise EndpointError(Reason.SERVER_ERROR, detail, again=True) from None
-
-
-class _Unsound(ValueError):  # noqa: N818 - it says what is the case
-    """The reply is JSON, and not what was agreed on; the message says how."""
-
-
-def _parsed(content: bytes) -> Any:
-    try:
-        return orjson.loads(content)
-    except orjson.JSONDecodeError:
-        return json.loads(content)  # some servers write NaN, which is no JSON
+    def read(self, reply: Any, sent: bytes) -> Completion:
+        """The vectors, one for each text that was sent."""
+        vectors = _in_order(reply["data"], len(orjson.loads(sent)["input"]))
+        read = counted(usage_of(reply).get("prompt_tokens"))
+        model = str(reply.get("model") or "")
+        return VectorReply(
+            None, model=model, input_tokens=read or 0, counted=bool(read), vectors=vectors
+        )
 
 
 def _in_order(data: Any, n: int) -> tuple[NDArray[np.float32], ...]:
     """The vectors by their index, which need not be the order in which they came."""
     if not isinstance(data, list) or len(data) != n:
         there = len(data) if isinstance(data, list) else "none"
-        raise _Unsound(f"there are {there}")
+        raise Unsound(f"there are {there}")
     named = any("index" in item for item in data)
     # Servers that write protocol buffers as JSON leave an index of 0 out.
     places = [item.get("index") or 0 if named else at for at, item in enumerate(data)]
     if sorted(places) != list(range(n)):
-        raise _Unsound("their indices are not those of the texts")
+        raise Unsound("their indices are not those of the texts")
     placed = dict(zip(places, data, strict=True))
     vectors = tuple(_vector(placed[at]["embedding"]) for at in range(n))
     if len({len(vector) for vector in vectors}) != 1:
-        raise _Unsound("they differ in length")
+        raise Unsound("they differ in length")
     return vectors
 
 
@@ -117,10 +91,10 @@ def _vector(value: Any) -> NDArray[np.float32]:
         try:
             vector = np.frombuffer(base64.b64decode(value, validate=True), dtype="<f4")
         except (binascii.Error, ValueError):
-            raise _Unsound("one is neither a list of numbers nor base64 of them") from None
+            raise Unsound("one is neither a list of numbers nor base64 of them") from None
     else:
         vector = np.asarray(value, dtype=np.float64)
     if vector.ndim != 1 or not len(vector):
-        raise _Unsound("one is empty, or no list of numbers")
+        raise Unsound("one is empty, or no list of numbers")
     with np.errstate(over="ignore"):
         return vector.astype(np.float32)

@@ -50,29 +50,15 @@ _EXAMPLES = lists.patterns("examples")
 _NAME = re.compile(
     rf"\b{NAME_WORD}(?: (?:(?:de|der|van|von|di|of|the|del|la) ){{0,3}}{NAME_WORD}){{0,4}}"
 )
-_LOCATIVE = re.compile(
-    r"\b(?:in|at|near|from|on|through|via|to|into|across|throughout|im|aus|nach|à|en|au)"
-    r"(?: (?:the|der|dem|la|le|el))?"
-    r"(?: [^\W\d_]{2,20}(?: of)?)?(?: [\w’'-]{2,20},)? $",
-    re.IGNORECASE,
-)
-_MADE_BY = re.compile(
-    r"\b(?:is|was|are|were|ist|war|est|è|es)((?: [\w-]+){0,5}?)"
-    r" (?:by|von|par|por|da|di) [A-ZÀ-ÖØ-Þ]"
-)
+_LOCATIVE = lists.patterns("before_places")
+_MADE_BY = lists.patterns("made_by")
 _MAKING = lists.words("verbs_of_making")
 _PREPOSITIONS = lists.words("prepositions")
 _BY = re.compile(r"\b(?:by|von|par|por|da|di) $")
-_PASSIVE = re.compile(
-    r"\b(?:is|was|are|were|be|been|being) (?:[a-z]+ly )?([a-z]+)(?: [a-z]+ly)? by "
-    r"((?:the|a|an|its|their|our|two|three|several|many) )?([^\W\d_]+)",
-    re.IGNORECASE,
-)
+_PASSIVE = lists.patterns("passives")
 _NO_AGENTS = lists.words("no_agents")
 _INDIRECT = lists.words("indirect_questions")
-_SOMEWHERE = re.compile(
-    r"\b(?:in|at|on|under|near|inside|into|through) (?:(?:the|a|an|their|its) )?([^\W\d_]{2,40})"
-)
+_SOMEWHERE = lists.patterns("somewhere")
 _REACH = 40
 """Characters before a name that are searched for "in the"."""
 

@@ -33,10 +33,7 @@ _HAS = {"has", "have", "had"}
 _ADVERB = re.compile(r"first|last|\w+ly")
 _COUNTS = re.compile(r"\b(?:how (?:many|much)|what|which)$", re.IGNORECASE)
 _WHO = re.compile(r"\b(?:who|wer|qui|qui[eé]n|chi)$", re.IGNORECASE)
-_NAMED = re.compile(
-    r"\b(?:what|which) (?:is|was|are|were|do|does|did|would|will) .*\b(?!name\b)\w+$",
-    re.IGNORECASE,
-)
+_NAMED = lists.patterns("asks_named_thing")
 _WORDS = re.compile(r"[^\W_][\w'’.-]*|[,;:()]")
 
 

@@ -1,5 +1,4 @@
 from . import lists as lists
-from .asked_for import asked_thing as asked_thing
 from .hostile import evidence_sentences as evidence_sentences, is_hostile as is_hostile
 from .numbers import MONTHS as MONTHS, is_number as is_number
 from .support_of_text import (
@@ -29,6 +28,7 @@ from .wanted import (
     NAME_WORD as NAME_WORD,
     Kind as Kind,
     answers_by_name as answers_by_name,
+    asked_thing as asked_thing,
     asking as asking,
     asks_place as asks_place,
     holds as holds,

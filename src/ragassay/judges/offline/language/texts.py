@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from ragassay.judges.offline.language import lists
 from ragassay.judges.offline.language.word_weights import (
     LITTLE,
     content,
@@ -12,36 +13,16 @@ from ragassay.judges.offline.language.word_weights import (
     weigh,
 )
 
-_CITATION = re.compile(
-    r"[ \t]*(?:\[\^?\d{1,3}(?:\s*[,;–-]\s*\^?\d{1,3})*\]"
-    r"|【[^】]{0,40}】"
-    r"|\[(?:doc(?:ument)?|passage|source|ref)s?\.?\s*\d{1,3}\]"
-    r"|\((?:source|passage|document|doc)s?\.?:?\s*\d{1,3}(?:\s*(?:,|and|&)\s*\d{1,3})*\))",
-    re.IGNORECASE,
-)
+_CITATION = lists.patterns("citations")
 _LINK = re.compile(r"\[([^\[\]\n]{1,300})\]\(\s*(?:https?:|www\.|/)[^)\s]{0,1000}+\s*\)")
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)[ \t]*[\w+#-]*[ \t]*$", re.MULTILINE)
 _MARKS = re.compile(r"\*\*|__|`|(?<!\w)\*(?=\w)|(?<=\w)\*(?!\w)")
 _BULLET = re.compile(r"^[ \t>]*(?:#{1,6}\s+|[-*+•◦▪–]\s+|\(?\d{1,3}[.)]\s+)+", re.MULTILINE)
 _STOP = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+|(?<=[。！？｡；])[”’」』）]*|\s*\n\s*|(?<=[؟।])\s+")
-_ABBREVIATION = re.compile(
-    r"(?:^|[\s(])(?:[A-Za-z]|Mr|Mrs|Ms|Dr|Prof|Sr|Jr|St|Mt|Fig|Figs|Eq|No|Nos|Vol|pp|vs|cf|al|ca"
-    r"|approx|est|Inc|Ltd|Co|Corp|e\.g|i\.e|z\.B|d\.h|bzw|Nr|Abs|Art|Sec|Jan|Feb|Mar|Apr|Jun|Jul"
-    r"|Aug|Sep|Sept|Oct|Nov|Dec|U\.S|U\.K|[aA]\.[mM]|[pP]\.[mM])\.$"
-)
+_ABBREVIATION = lists.patterns("abbreviations")
 _TAIL = 20
 """Characters before an end that are searched for an abbreviation; all of them are shorter."""
-_CUT = re.compile(
-    r"(?<=[,;:，、；：—])(?<!\d[,:](?=\d))\s*|\s+[–—-]+\s+|\s*[()（）]\s*|\s+(?=(?:"
-    "and|or|but|because|although|though|while|whereas|which|where|when|if|unless|that|who|whose|by"
-    "|for|with|without|in|on|to|from|of|as|at|into|than|through|such|during|before|after|between"
-    "|under|over|about"
-    "|und|oder|aber|weil|dass|mit|von|für|auf|aus|bei|nach|durch"
-    "|et|ou|mais|parce|pour|avec|dans|par|sur"
-    "|pero|porque|para|por|desde|hasta"
-    r")\s)",
-    re.IGNORECASE,
-)
+_CUT = lists.patterns("phrase_ends")
 _LONGEST_PHRASE = 6
 """Largest number of content words in a phrase; longer ones without a place to cut are halved."""
 

@@ -1,4 +1,5 @@
-"""The kind of answer that a query asks for (a date, a number, a name), and texts that have it."""
+"""What a query asks for: the kind (a date, a number, a name) and the thing, as it is named there
+("ECTS" in "how many ECTS has it?"); and texts that have it."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from functools import lru_cache
 from typing import Literal
 
 from ragassay.judges.offline.language import lists
-from ragassay.judges.offline.language.word_weights import WHOLE, content, visible, weight
+from ragassay.judges.offline.language.word_weights import WHOLE, content, tokens, visible, weight
 
 Kind = Literal["date", "number", "name", "any"]
 KINDS: dict[Kind, str] = {"date": "a date", "number": "a number", "name": "a name"}
@@ -23,6 +24,7 @@ _HOLDS = {"date": lists.patterns("dates"), "number": lists.patterns("numbers")}
 _CAPITAL = re.compile(r"\b[^\W\d_a-zß-öø-ÿ][\w’'-]*")
 _REQUESTS = lists.patterns("requests")
 _PLACE = lists.patterns("asks_place")
+_THING = lists.patterns("asks_thing")
 NAME_WORD = r"[A-ZÀ-ÖØ-Þ][\w’'-]{0,40}\.?"
 """A capitalised word, as a pattern."""
 _PERSON = re.compile(
@@ -69,6 +71,26 @@ def subject(query: str) -> frozenset[str]:
         words.update(content(" ".join(filter(None, match.groups()))))
     stems = frozenset(content(query))
     return stems - words or stems
+
+
+@lru_cache(maxsize=1024)
+def asked_thing(query: str) -> str:
+    """The word after "how many", "which" or "what", and what stands in "what is the ... of".
+
+    Empty where the query names no such thing: "when was it opened?", "how much does it cost?".
+    """
+    text = visible(query)
+    match = _THING.search(text)
+    if match is None:
+        return ""
+    if match.lastindex:
+        return str(match[match.lastindex])
+    words = tokens(text[match.end() : match.end() + _LONGEST])
+    return words[0] if words and content(words[0]) else ""
+
+
+_LONGEST = 60
+"""Characters after the question word that are searched."""
 
 
 def holds(text: str, kind: Kind, asked: Set[str] = frozenset()) -> bool:
