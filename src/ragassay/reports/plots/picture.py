@@ -15,8 +15,7 @@ from ragassay.reports.plots.comparability_notes import differences_in_computatio
 from ragassay.reports.plots.compared import overview
 from ragassay.reports.plots.consistency_plot import STATISTIC_FORMS, Statistic
 from ragassay.reports.plots.marks import DASHED
-from ragassay.reports.plots.panels import Panel
-from ragassay.reports.plots.series import Series
+from ragassay.reports.plots.series import Panel, Series
 from ragassay.reports.plots.sources import Evaluator, Sources, left_out, remarks
 from ragassay.reports.tables import run_numbers
 from ragassay.reports.text import wording
