@@ -22,7 +22,7 @@ from ragassay.reports.plots import marks, sheet
 from ragassay.reports.plots.marks import DASHED
 from ragassay.reports.plots.series import Panel
 from ragassay.reports.plots.sheet import NORMAL, SMALL
-from ragassay.reports.text import footnotes, wording
+from ragassay.reports.text import footnotes, grouping, wording
 
 _WIDTHS, _ROWS = (300.0, 340.0), (48.0, 105.0)
 """The least and the greatest width of a line's two panels, and height of it: three lines of small
@@ -152,11 +152,8 @@ def scale_of(metric: MetricSummary, metrics: Mapping[str, MetricSummary]) -> obj
 
 def _blocks(lines: Sequence[_Line]) -> list[list[_Line]]:
     """The lines that share an axis: those of one scale together, in their order."""
-    alike: dict[object, list[_Line]] = {}
-    for line in lines:
-        alike.setdefault(line.scale, []).append(line)
     blocks = []
-    for group in alike.values():
+    for group in grouping.grouped((line.scale, line) for line in lines).values():
         n = math.ceil(len(group) / _ON_ONE_AXIS)
         blocks += [group[at * len(group) // n : (at + 1) * len(group) // n] for at in range(n)]
     return blocks

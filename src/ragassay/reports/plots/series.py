@@ -36,6 +36,11 @@ class Series:
         """The metric's summary; ``None`` where the file does not have it."""
         return self.result.summary.metrics.get(name)
 
+    @property
+    def judges(self) -> str:
+        """All judges of the file; empty where it names none."""
+        return ", ".join(sorted({m.judge for m in self.result.summary.metrics.values() if m.judge}))
+
     def why(self, name: str) -> str:
         """Why a metric has no value: how many samples went unscored for which reason."""
         if name not in self.result.summary.metrics:

@@ -17,11 +17,14 @@ from ragassay.reports.text import wording
 from ragassay.transport import as_of
 
 _FITS = {
-    "fits": "green",
-    "may not fit": "yellow",
-    "does not fit": "red",
-    "no price known": "yellow",
-}
+    "fits": ("the plan fits", "green"),
+    "may not fit": (
+        "the plan may not fit; the run would stop there and keep what is scored", "yellow"),
+    "does not fit": (
+        "the plan does not fit; the run would stop there and keep what is scored", "red"),
+    "no price known": (
+        "no price is known, so dollars cannot be planned (give --price IN,OUT)", "yellow"),
+}  # fmt: skip
 _NAMES = 4
 """Metrics that ask the same, named in one cell before "and N more"."""
 
@@ -54,13 +57,7 @@ class _PlanView:
 
     def _table(self, wide: bool, plain: bool) -> Table:
         plan = self.plan
-        table = Table(
-            box=SIMPLE_HEAD,
-            header_style="bold",
-            pad_edge=False,
-            padding=(0, 1, 0, 0),
-            show_footer=False,
-        )
+        table = Table(box=SIMPLE_HEAD, header_style="bold", pad_edge=False, padding=(0, 1, 0, 0))
         heads = ["calls", "in ledger", "tokens in", "tokens out", "cost", "time"]
         if not wide:
             heads = ["calls", "in ledger", "tokens", "cost", "time"]
@@ -96,8 +93,8 @@ def plan_lines(plan: CallPlan, plain: bool = False) -> list[tuple[str, str]]:
     else:
         lines.append((f"Time: {_time_sentence(plan, plain)}.", "bold"))
     if plan.budget is not None:
-        verdict = plan.budget.verdict
-        lines.append((f"Budget {plan.budget.budget}: {_fit_sentence(verdict)}.", _FITS[verdict]))
+        sentence, style = _FITS[plan.budget.verdict]
+        lines.append((f"Budget {plan.budget.budget}: {sentence}.", style))
     if plan.questions:
         kinds = [
             f"{_span(calls, _count, plain)} {kind}"
@@ -154,15 +151,6 @@ def _time_sentence(plan: CallPlan, plain: bool) -> str:
     if pace.tpm is not None:
         limits.append(f"{pace.tpm:g} tokens a minute")
     return f"about {_span(plan.seconds, _duration, plain)} ({', '.join(limits)})"
-
-
-def _fit_sentence(verdict: str) -> str:
-    return {
-        "fits": "the plan fits",
-        "may not fit": "the plan may not fit; the run would stop there and keep what is scored",
-        "does not fit": "the plan does not fit; the run would stop there and keep what is scored",
-        "no price known": "no price is known, so dollars cannot be planned (give --price IN,OUT)",
-    }[verdict]
 
 
 def _cells(amount: Amount, wide: bool, plain: bool) -> list[Text]:
