@@ -17,8 +17,15 @@ import ragassay
 from plot_reading import TREC, drawn, rows, walk, words
 from ragassay.cli import call
 from ragassay.engine.comparison.standing import offline_reason
-from ragassay.reports.charts import charts
-from ragassay.reports.plots import consistency_plot, file_labels, picture, sheet, sources, trec_plot
+from ragassay.reports.plots import (
+    boxes,
+    consistency_plot,
+    file_labels,
+    picture,
+    sheet,
+    sources,
+    trec_plot,
+)
 from ragassay.stats import mean_interval
 from ragassay.stats.dispersion import spread
 from reports_examples import example
@@ -186,7 +193,7 @@ def test_systems_of_one_file_are_rows(tmp_path: Path) -> None:
 def test_many_points_are_thinned_evenly_and_told_and_the_rest_is_of_all(tmp_path: Path) -> None:
     queries = plot_files.many(1_500)
     spec = drawn(plot_files.ore(tmp_path / "a.csv", queries), metrics=["nuggets.all"])
-    assert len(rows(spec, "value", "at")) == charts.MAX_POINTS
+    assert len(rows(spec, "value", "at")) == boxes.MAX_POINTS
     assert "1,500" in " ".join(spec["title"]["subtitle"])
     values = [run["all"] for (run,) in queries.values() if run]
     (box,) = rows(spec, "q1", "mean")

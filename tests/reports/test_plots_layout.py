@@ -12,8 +12,7 @@ import plot_files
 from plot_reading import drawn, labels, overlaps, walk
 from ragassay.reports.charts import drawing
 from ragassay.reports.plots import boxes, consistency_plot, sheet
-from ragassay.reports.plots.panels import Panel
-from ragassay.reports.plots.series import Series
+from ragassay.reports.plots.series import Panel, Series
 from ragassay.scores import Outcome, Reason, Unscored
 from reports_examples import Kind, result, samples
 

@@ -15,7 +15,9 @@ from hypothesis import given, strategies as st
 
 from ragassay.engine.results.result import Result
 from ragassay.errors import UsageError
-from ragassay.reports.charts import charts, distribution_chart
+from ragassay.reports.charts import distribution_chart, drawing
+from ragassay.reports.plots import run_charts as charts
+from ragassay.reports.plots.boxes import MAX_POINTS
 from ragassay.reports.plots.compared import MAX_BARS, overview
 from ragassay.scores import Score
 from reports_examples import (
@@ -90,15 +92,17 @@ def test_thinning_keeps_the_ends_and_is_deterministic(numbers: list[float], limi
 
 def test_box_and_interval_marks_hold_our_numbers() -> None:
     found = example(45)
-    boxes = rows(charts.boxplots(found), "whisker_low", "mean")
-    for name, metric in found.summary.metrics.items():
+    panels = charts.boxplots(found)["concat"]
+    for panel, (name, metric) in zip(panels, found.summary.metrics.items(), strict=True):
         values = found.columns.values(name)[found.columns.scored(name)]
         box = distribution_chart.box(values)
-        row = next(row for row in boxes if row["row"].startswith(name))
+        row = rows(panel, "whisker_low", "mean")[0]
+        texts = [found["text"] for found in rows(panel, "text") if isinstance(found["text"], str)]
         assert box is not None
         assert (row["mean"], row["low"], row["high"]) == (metric.mean, metric.low, metric.high)
         assert (row["q1"], row["median"], row["q3"]) == (box.q1, box.median, box.q3)
-        assert f"{metric.n_scored}/{metric.n_total} scored" in row["row"]
+        assert name in texts
+        assert any(f"n = {metric.n_scored}/{metric.n_total}" in text for text in texts)
 
 
 def test_no_statistics_are_left_to_the_chart_library() -> None:
@@ -121,9 +125,9 @@ def test_the_menu_that_sends_data_away_is_off_and_nothing_is_fetched() -> None:
 def test_more_than_5000_rows_are_drawn_and_thinned_points_are_told(tmp_path: Path) -> None:
     found = large(6_000)
     spec = charts.boxplots(found)
-    points = rows(spec, "offset", "value")
+    points = rows(spec, "at", "value")
     values = found.columns.values("f1")
-    assert len([p for p in points if isinstance(p["value"], float)]) == charts.MAX_POINTS
+    assert len([p for p in points if isinstance(p["value"], float)]) == MAX_POINTS
     assert "1,000" in " ".join(spec["title"]["subtitle"])
     assert "6,000" in " ".join(spec["title"]["subtitle"])
     box = rows(spec, "whisker_low", "mean")[0]
@@ -150,36 +154,24 @@ def test_names_with_dots_brackets_quotes_and_tags_are_only_values(tmp_path: Path
     fields = {
         row["field"] for row in walk(spec) if "field" in row and isinstance(row["field"], str)
     }
-    assert fields <= {
-        "row",
-        "run",
-        "value",
-        "offset",
-        "whisker_low",
-        "whisker_high",
-        "q1",
-        "q3",
-        "median",
-        "low",
-        "high",
-        "mean",
-    }
-    charts.save(spec, tmp_path / "hostile.svg")
+    assert all(field.replace("_", "").isalnum() for field in fields)
+    assert not fields & {*found.summary.metrics, found.name}
+    drawing.save(spec, tmp_path / "hostile.svg")
     texts = [element.text for element in ET.parse(tmp_path / "hostile.svg").iter() if element.text]
     assert any("a.b[0]'\"" in text for text in texts)
     assert "<script" not in (tmp_path / "hostile.svg").read_text()
 
 
 def test_metrics_of_one_range_share_a_scale() -> None:
-    spec = charts.boxplots(example(20))
-    panels = spec["vconcat"]
-    assert len(panels) == 2
-    domains = [
-        {tuple(f["scale"]["domain"]) for f in walk(panel) if f.get("field") == "median"}
-        for panel in panels
-    ]
-    assert all(len(found) == 1 for found in domains)
-    low, high = next(iter(domains[0]))
+    run = example(20)
+    panels = charts.boxplots(run)["concat"]
+    domains: dict[object, set[tuple[float, ...]]] = {}
+    for panel, metric in zip(panels, run.summary.metrics.values(), strict=True):
+        found = {tuple(f["scale"]["domain"]) for f in walk(panel) if f.get("field") == "median"}
+        domains.setdefault(metric.bounds, set()).update(found)
+    assert len(domains) == 2
+    assert all(len(found) == 1 for found in domains.values())
+    low, high = next(iter(domains[0.0, 1.0]))
     assert low <= 0 and high >= 1
 
 
@@ -193,7 +185,7 @@ def test_many_differences_are_thinned_and_told() -> None:
 def test_runs_of_one_name_stay_apart() -> None:
     first, second = example(5), example(5, seed=9)
     spec = charts.boxplots([first, second])
-    runs = {row["run"] for row in rows(spec, "whisker_low", "run")}
+    runs = {row["file"] for row in rows(spec, "whisker_low", "file")}
     assert runs == {"hybrid", "hybrid (2)"}
 
 

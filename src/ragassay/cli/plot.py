@@ -69,13 +69,8 @@ def plot(
     from ragassay.reports.charts import drawing
     from ragassay.reports.plots import picture, sources
 
-    if evaluator is None:
-        raise UsageError(
-            "--evaluator is missing: say which evaluator wrote the files, --evaluator trec, "
-            "--evaluator consistency or --evaluator golden_answer."
-        )
     extra = added("plots")
-    if evaluator in extra:
+    if evaluator is not None and evaluator in extra:
         wanted = listed("--metrics-to-plot", metrics_to_plot)
         with show.status("drawing"):
             drawing.save(extra[evaluator](files, wanted), output_file)
@@ -84,10 +79,11 @@ def plot(
     kind = next((one for one in sources.EVALUATORS if one == evaluator), None)
     if kind is None:
         every = [*sources.EVALUATORS, *extra]
-        raise UsageError(
-            f"No evaluator is called {evaluator!r}. {did_you_mean(evaluator, every)} There are: "
-            f"{', '.join(every)}."
-        )
+        problem = "--evaluator is missing: say which evaluator wrote the files."
+        if evaluator is not None:
+            hint = did_you_mean(evaluator, every)
+            problem = f"No evaluator is called {evaluator!r}. {hint}"
+        raise UsageError(f"{problem} There are: {', '.join(every)}.")
     if statistic is not None and kind != "consistency":
         raise UsageError(
             "--statistic says what is drawn of each query's repeated runs, so it goes with "

@@ -9,9 +9,9 @@ from ragassay import files
 from ragassay.engine.results import CONSISTENCY, SCORES, Comparison, Result, report_files
 from ragassay.errors import UsageError, did_you_mean
 from ragassay.extensions import added
-from ragassay.reports.charts import charts, drawing
+from ragassay.reports.charts import drawing
 from ragassay.reports.html import pages
-from ragassay.reports.plots import overview
+from ragassay.reports.plots import overview, run_charts
 from ragassay.reports.tables import (
     consistency_csv,
     consistency_table,
@@ -41,9 +41,9 @@ WRITERS: dict[str, Callable[[Result, Path], None]] = {
     "long-csv": tables.write_csv,
     "jsonl": tables.write_jsonl,
     "parquet": tables.write_parquet,
-    "png": charts.write_boxplots,
-    "svg": charts.write_boxplots,
-    "distributions": charts.write_distributions,
+    "png": run_charts.write_boxplots,
+    "svg": run_charts.write_boxplots,
+    "distributions": run_charts.write_distributions,
     "ragreport": ragreport_csv.write_csv,
     "trecrag": trecrag_csv.write_trecrag,
     "consistency": consistency_csv.write_csv,

@@ -1,4 +1,3 @@
-from . import charts as charts, distribution_chart as distribution_chart, drawing as drawing
-from .charts import MAX_POINTS as MAX_POINTS
+from . import distribution_chart as distribution_chart, drawing as drawing
 from .distribution_chart import Values as Values
 from .drawing import GRID as GRID, INK as INK, MUTED as MUTED, PALETTE as PALETTE, Spec as Spec

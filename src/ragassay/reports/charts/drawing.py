@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from ragassay import files
-from ragassay.engine.results import MetricSummary
 from ragassay.errors import UsageError
 from ragassay.reports.text import wording
 
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#666666")
 """Okabe and Ito's colours, which people with any kind of colour vision can distinguish."""
 
-WIDTH = 520
-INK, MUTED = "#1c2330", "#5b6472"
-LABEL_LINES = "split(datum.label, '\\n')"
-"""Vega's expression that shows a label's lines."""
-
-GRID = "#e3e6ea"
+INK, MUTED, GRID = "#1c2330", "#5b6472", "#e3e6ea"
 _FONT = "DejaVu Sans, Liberation Sans, Arial, Helvetica, sans-serif"
+
+_CONFIG = {
+    "font": _FONT,
+    "view": {"stroke": None},
+    "axis": {
+        "domain": False,
+        "ticks": False,
+        "gridColor": GRID,
+        "labelColor": MUTED,
+        "labelFontSize": 11.5,
+        "labelPadding": 7,
+        "labelFlush": False,
+        "format": ",~f",
+    },
+}
 
 _SUFFIXES = (".png", ".svg", ".json")
 
@@ -45,7 +54,7 @@ def save(spec: Spec, path: str | Path) -> None:
     check_suffix(target)
     match target.suffix.casefold():
         case ".png":
-            content = vl_convert.vegalite_to_png(spec, scale=2.0, **_offline())
+            content = vl_convert.vegalite_to_png(spec, scale=2.0, allowed_base_urls=[])
         case ".svg":
             content = as_svg(spec).encode()
         case _:
@@ -57,18 +66,8 @@ def as_svg(spec: Spec) -> str:
     """The chart as SVG, drawn without any network or file access."""
     import vl_convert
 
-    drawn: str = vl_convert.vegalite_to_svg(spec, **_offline())
+    drawn: str = vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
     return drawn
-
-
-def _offline() -> dict[str, Any]:
-    """Altair's own version of Vega-Lite where the drawing library has it, and nothing loaded."""
-    import altair as alt
-    import vl_convert
-
-    wanted = ".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])
-    version = wanted if wanted in vl_convert.get_vegalite_versions() else None
-    return {"vl_version": version, "allowed_base_urls": []}
 
 
 def check_suffix(path: Path) -> None:
@@ -85,53 +84,8 @@ def check_suffix(path: Path) -> None:
         )
 
 
-def spec(chart: Any, title: str, notes: Sequence[str]) -> Spec:
-    """The chart as a dictionary, in the house style, without the menu that sends data away.
-
-    Args:
-        chart: of Altair.
-        title: of the chart.
-        notes: sentences below the title.
-    """
-    import altair as alt
-
-    styled = (
-        chart.properties(
-            title=alt.TitleParams(
-                wording.one_line(title),
-                subtitle=[wording.one_line(note) for note in notes],
-                anchor="start",
-                fontSize=16,
-                subtitleFontSize=11,
-                subtitleColor=MUTED,
-                offset=16,
-            ),
-            background="#ffffff",
-            padding=20,
-        )
-        .configure(font=_FONT)
-        .configure_view(stroke=None)
-        .configure_axis(
-            domainColor=GRID,
-            gridColor=GRID,
-            tickColor=GRID,
-            labelColor=INK,
-            labelFontSize=11,
-            titleColor=MUTED,
-            titleFontWeight="normal",
-            labelFlush=False,
-            tickCount=6,
-        )
-        .configure_axisX(tickCount=10)
-        .configure_legend(labelFontSize=11)
-    )
-    chart_spec: Spec = styled.to_dict(validate=False)
-    chart_spec["usermeta"] = {"embedOptions": {"actions": False}}
-    return chart_spec
-
-
 def house(title: str, notes: Sequence[str]) -> Spec:
-    """The house style for a chart that is written as a mapping and has no axes.
+    """The house style for a chart, without the menu that sends data away.
 
     Args:
         title: of the chart.
@@ -145,32 +99,6 @@ def house(title: str, notes: Sequence[str]) -> Spec:
             "subtitleColor": MUTED,
         },
         "background": "#ffffff",
-        "config": {"font": _FONT, "view": {"stroke": None}},
+        "config": _CONFIG,
         "usermeta": {"embedOptions": {"actions": False}},
     }
-
-
-def data(values: Sequence[Spec]) -> Spec:
-    """Rows that the chart itself contains. Their field names are ours, never from the data."""
-    return {"values": list(values)}
-
-
-def by_bounds(metrics: Iterable[MetricSummary]) -> list[list[MetricSummary]]:
-    """Metrics with the same closed range share a scale; each other one has its own."""
-    groups: dict[object, list[MetricSummary]] = {}
-    for metric in metrics:
-        closed = None not in metric.bounds
-        groups.setdefault(metric.bounds if closed else metric.name, []).append(metric)
-    return list(groups.values())
-
-
-def label(name: str, higher: bool | None, tail: str) -> str:
-    """A metric's name with its direction, and a second line.
-
-    Args:
-        name: of the metric.
-        higher: whether higher values are better; ``None`` where neither is.
-        tail: the second line.
-    """
-    head = " ".join(filter(None, (wording.one_line(name), wording.arrow(higher))))
-    return f"{head}\n{tail}" if tail else head

@@ -6,43 +6,41 @@ values, never in field names.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from ragassay.engine.comparison import offline_reason
-from ragassay.reports.charts import GRID, INK, MAX_POINTS, MUTED, Spec, Values, distribution_chart
-from ragassay.reports.plots import key, marks, sheet
+from ragassay.engine.results import MetricSummary
+from ragassay.reports.charts import INK, MUTED, Spec, distribution_chart
+from ragassay.reports.plots import marks, sheet
 from ragassay.reports.plots.marks import Channel, mark
-from ragassay.reports.plots.panels import (
-    AXIS,
-    GAP,
-    KEY_GAP,
-    LINE,
-    RAIN,
-    Geometry,
-    Panel,
-    axis,
-    between,
-    geometry,
-    in_words,
-    spelled,
-)
-from ragassay.reports.plots.series import Series
+from ragassay.reports.plots.series import Panel, Series
 from ragassay.reports.plots.sheet import HEADING, NORMAL, SMALL
 from ragassay.reports.text import wording
 
-_UNDER = -8
-"""Where the line below a panel's title ends."""
+MAX_POINTS = 1_000
+"""Points drawn for one metric of one run; boxes are computed from all values."""
+
+_WIDTH, _ROWS = 130.0, (34.0, 170.0)
+"""The least width of a panel, and the least and the greatest height of a row."""
+
+_IN_WORDS = 310.0
+"""The least width of a panel that has its numbers above it."""
+
+_MIDDLE, _HALF = -0.2, 0.2
+"""Of a box, as shares of its row: its points lie below."""
+
+_TITLE, _BELOW, _HEADS = -42, -25, -8
+"""Where the lines above a panel end."""
+
+_MEAN, _MEDIAN, _N = 52, 108, 120
+"""Where the numbers beside a panel end, and where their number begins."""
 
 _INSET, _PITCH = 6.0, 13.0
 """Of the words in a row without a value: how far they begin within the panel, and from one line to
 the next."""
-
-_BINS = 40
-"""Slices of an axis in which like values are counted."""
 
 _TRACK = "#eef0f3"
 
@@ -64,133 +62,137 @@ def boxes(
         notes: sentences below the title.
         point: what a point is, such as ``query``.
     """
-    told = [*notes, *_thinned_note(series, panels)]
-    shape = geometry(series, panels, told)
-    drawn = [
-        (_share_panel if panel.share else _box_panel)(series, panel, shape, at % shape.columns == 0)
-        for at, panel in enumerate(panels)
-    ]
-    across = sum(shape.stats) + between(shape.columns)
-    chart: Spec = {
-        "concat": drawn,
-        "columns": shape.columns,
-        "bounds": "flush",
-        "spacing": {"row": shape.head + AXIS + GAP, "column": across},
-    }
-    if any(not panel.share for panel in panels):
-        below = key.box_key(series, point, left=shape.names)
-        chart = {"vconcat": [chart, below], "spacing": KEY_GAP}
-    return sheet.finished(chart, title, told)
+    n = len(panels)
+    columns = n if n <= 3 else 2 if n == 4 else 3 if n <= 9 else 4
+    inner = [(_bars if panel.share else _boxes)(series, panel.metric) for panel in panels]
+
+    def draw(width: float, row: float) -> Spec:
+        size = {"width": width, "height": row * len(series)}
+        drawn = [
+            {
+                "layer": [*layers, *_texts(series, panel, width, row, first=at % columns == 0)],
+                **size,
+            }
+            for at, (panel, layers) in enumerate(zip(panels, inner, strict=True))
+        ]
+        return {"concat": drawn, "columns": columns, "spacing": {"row": 20, "column": 30}}
+
+    least = _WIDTH if len(series) > 1 else _IN_WORDS
+    return sheet.filled(
+        draw, title, [*notes, *_key(series, panels, point)], across=columns,
+        down=math.ceil(n / columns) * len(series), widths=(least, math.inf), rows=_ROWS,
+    )  # fmt: skip
 
 
-def _thinned_note(series: Sequence[Series], panels: Sequence[Panel]) -> list[str]:
+def _key(series: Sequence[Series], panels: Sequence[Panel], point: str) -> list[str]:
+    """What the marks mean."""
     shown = [panel.metric for panel in panels if not panel.share]
     most = max((one.size(name) for one in series for name in shown), default=0)
-    if most <= MAX_POINTS:
+    if not shown:
         return []
-    return [
-        f"Points: at most {MAX_POINTS:,} a row are drawn, evenly spaced by rank (of up to "
-        f"{most:,}); boxes, means and intervals are of all values."
+    metrics = [m for one in series for m in one.result.summary.metrics.values()]
+    better = " ↑ higher is better." if any(m.higher_is_better for m in metrics) else ""
+    notes = [
+        f"Point: one {point}. Box: middle half and median; whiskers: up to 1.5 boxes. "
+        f"Diamond: {interval_words(metrics)}.{better}"
     ]
+    if most > MAX_POINTS:
+        notes.append(
+            f"Points: at most {MAX_POINTS:,} a row are drawn, evenly spaced by rank (of up to "
+            f"{most:,}); boxes, means and intervals are of all values."
+        )
+    return notes
 
 
-def _box_panel(series: Sequence[Series], panel: Panel, shape: Geometry, first: bool) -> Spec:
-    rain = shape.row >= RAIN
-    middle = -0.2 if rain else 0.0
-    half = min(0.2 if rain else 0.33, 20 / shape.row)
-    (low, high), ticks = axis(series, panel.metric)
-    x, y, fill = partial(marks.along, low=low, high=high), _rows(series), _fill(series)
+def interval_words(metrics: Sequence[MetricSummary]) -> str:
+    """Level and kind of the intervals drawn, where they agree."""
+    kinds = {(m.level, m.interval) for m in metrics if m.low is not None}
+    if len(kinds) != 1:
+        return "mean with its interval" if kinds else "mean"
+    ((level, kind),) = kinds
+    return f"mean, {wording.percent(level)} interval ({wording.interval_name(kind)})"
+
+
+def _axis(series: Sequence[Series], name: str) -> Callable[[str], Channel]:
+    """From a field to a place on the scale of a metric, the same for all files."""
+    metrics = [m for one in series if (m := one.metric(name)) is not None]
+    ends = [end for metric in metrics for end in distribution_chart.scale(metric)]
+    ends += [end for metric in metrics for end in (metric.low, metric.high) if end is not None]
+    return partial(marks.along, low=min(ends), high=max(ends), axis={"tickCount": 5})
+
+
+def _boxes(series: Sequence[Series], name: str) -> list[Spec]:
+    x, y, fill = _axis(series, name), _rows(series), _fill(series)
     drawn: list[Spec] = []
     clouds: list[Spec] = []
     for at, one in enumerate(series):
-        metric = one.metric(panel.metric)
-        if metric is None or not one.size(panel.metric):
+        metric, columns = one.metric(name), one.result.columns
+        box = distribution_chart.box(columns.values(name)[columns.scored(name)]) if metric else None
+        if metric is None or box is None:
             continue
-        columns = one.result.columns
-        values = columns.values(panel.metric)[columns.scored(panel.metric)]
-        box = distribution_chart.box(values)
-        assert box is not None
-        level = at + middle
+        level = at + _MIDDLE
         drawn.append(
-            {"file": one.name, "row": at, "y": level, "top": level - half, "bottom": level + half}
-            | {"cap_top": level - half / 2, "cap_bottom": level + half / 2}
+            {"file": one.name, "row": at, "y": level, "top": level - _HALF, "bottom": level + _HALF}
+            | {"cap_top": level - _HALF / 2, "cap_bottom": level + _HALF / 2}
             | {"whisker_low": box.low, "q1": box.q1, "median": box.median}
-            | {"q3": box.q3, "whisker_high": box.high, "n": int(values.size)}
-            | {"mean": metric.mean, "low": metric.low, "high": metric.high}
-            | {"indicative": bool(offline_reason(metric))}
+            | {"q3": box.q3, "whisker_high": box.high, "n": one.size(name)}
+            | _mean_of(metric)
         )
+        values = columns.values(name)[columns.scored(name)]
         shown = distribution_chart.thinned(values, MAX_POINTS)
-        centre, reach = (at + 0.25, 0.36) if rain else (float(at), 0.78)
         points = [
-            {"row": at, "value": float(value), "at": round(centre + reach * float(offset), 4)}
-            for value, offset in zip(shown, _cloud(shown, low, high), strict=True)
+            {"row": at, "value": float(value), "at": round(at + 0.25 + 0.36 * float(offset), 4)}
+            for value, offset in zip(shown, distribution_chart.spread(shown.size), strict=True)
         ]
-        # On its box a point needs more contrast; where there are many they must not fill it.
-        most, fade = (0.5, 0.3) if rain else (0.75, 0.45)
-        opacity = min(most, most * (100 / shown.size) ** fade)
-        size = (26 if rain else 15) if shown.size <= 300 else (13 if rain else 8)
         places = {"x": x("value"), "y": y("at"), "color": fill}
+        opacity = min(0.5, 0.5 * (100 / shown.size) ** 0.3)
+        size = 26 if shown.size <= 300 else 13
         clouds.append(mark("circle", points, places, size=size, opacity=opacity))
 
-    def line(left: str, right: str) -> Spec:
-        ends = {"x": x(left), "x2": marks.to(right), "y": y("y"), "color": fill}
-        return mark("rule", drawn, ends, size=1.5)
-
-    def cap(end: str) -> Spec:
-        ends = {"x": x(end), "y": y("cap_top"), "y2": marks.to("cap_bottom"), "color": fill}
-        return mark("rule", drawn, ends, size=1.5)
+    def line(**ends: Channel) -> Spec:
+        return mark("rule", drawn, {"y": y("y"), "color": fill, **ends}, size=1.5)
 
     sides = {"y": y("top"), "y2": marks.to("bottom")}
-    corners = sides | {"x": x("q1"), "x2": marks.to("q3")}
-    layers = [
-        *_grid(ticks, x, shape.height, lambda tick: f"{tick:,g}"),
-        line("whisker_low", "q1"),
-        line("q3", "whisker_high"),
-        cap("whisker_low"),
-        cap("whisker_high"),
-        mark("rect", drawn, corners | {"color": fill, "stroke": fill},
-             fillOpacity=0.2 if rain else 0.1, strokeWidth=1.5),
+    corners = sides | {"x": x("q1"), "x2": marks.to("q3"), "color": fill, "stroke": fill}
+    cap = {"y": y("cap_top"), "y2": marks.to("cap_bottom")}
+    return [
+        line(x=x("whisker_low"), x2=marks.to("q1")),
+        line(x=x("q3"), x2=marks.to("whisker_high")),
+        line(x=x("whisker_low"), **cap),
+        line(x=x("whisker_high"), **cap),
+        mark("rect", drawn, corners, fillOpacity=0.2, strokeWidth=1.5),
         *clouds,
         # Dark, or it would be lost among points of its own colour.
         mark("rule", drawn, sides | {"x": x("median")}, size=2.5, color=INK),
         *_means(drawn, x, y),
-        *_texts(series, panel, shape, first, ("mean", "median", "n")),
-    ]  # fmt: skip
-    return _as_panel(layers, panel, series, shape)
-
-
-def _cloud(values: Values, low: float, high: float) -> Values:
-    """The offset of each point from its row's middle, in [-0.5, 0.5); it grows with the number of
-    similar values. The values must be sorted; the result is always the same.
-    """
-    bins = np.clip((values - low) / ((high - low) or 1.0) * _BINS, 0, _BINS - 1).astype(np.int64)
-    counts = np.bincount(bins, minlength=_BINS)
-    offsets: Values = distribution_chart.spread(values.size) * (
-        0.25 + 0.75 * counts[bins] / max(int(counts.max()), 1)
-    )
-    return offsets
-
-
-def _share_panel(series: Sequence[Series], panel: Panel, shape: Geometry, first: bool) -> Spec:
-    half = min(0.33, 15 / shape.row)
-    drawn = [
-        {"file": one.name, "row": at, "y": at, "top": at - half, "bottom": at + half}
-        | {"zero": 0.0, "one": 1.0, "mean": metric.mean, "low": metric.low, "high": metric.high}
-        | {"n": metric.n_scored, "indicative": bool(offline_reason(metric))}
-        for at, one in enumerate(series)
-        if (metric := one.metric(panel.metric)) is not None and metric.mean is not None
     ]
-    x, y = partial(marks.along, low=0.0, high=1.0), _rows(series)
+
+
+def _bars(series: Sequence[Series], name: str) -> list[Spec]:
+    drawn = [
+        {"file": one.name, "row": at, "y": at, "top": at - 0.33, "bottom": at + 0.33}
+        | {"zero": 0.0, "one": 1.0, "n": metric.n_scored, **_mean_of(metric)}
+        for at, one in enumerate(series)
+        if (metric := one.metric(name)) is not None and metric.mean is not None
+    ]
+    axis = {"format": ".0%", "tickCount": 5}
+    x, y = partial(marks.along, low=0.0, high=1.0, axis=axis), _rows(series)
     corners = {"x": x("zero"), "y": y("top"), "y2": marks.to("bottom")}
     full_bar, share_bar = corners | {"x2": marks.to("one")}, corners | {"x2": marks.to("mean")}
-    layers = [
-        *_grid([0.0, 0.25, 0.5, 0.75, 1.0], x, shape.height, lambda tick: f"{tick:.0%}"),
+    return [
         mark("rect", drawn, full_bar, color=_TRACK),
         mark("rect", drawn, share_bar | {"color": _fill(series)}, opacity=0.6),
         *_means(drawn, x, y),
-        *_texts(series, panel, shape, first, ("share", "", "n")),
     ]
-    return _as_panel(layers, panel, series, shape)
+
+
+def _mean_of(metric: MetricSummary) -> Spec:
+    """The mean with its interval; of a metric that is a sum, nothing."""
+    if metric.aggregate == "sum":
+        return dict.fromkeys(("mean", "low", "high")) | {"indicative": False}
+    indicative = bool(offline_reason(metric))
+    ends = {"low": metric.low, "high": metric.high}
+    return {"mean": metric.mean, **ends, "indicative": indicative}
 
 
 def _means(
@@ -201,108 +203,90 @@ def _means(
     plain = [one for one in bounded if not one["indicative"]]
     dashed = [one for one in bounded if one["indicative"]]
     ends = {"x": x("low"), "x2": marks.to("high"), "y": y("y")}
+    told = [one for one in drawn if one["mean"] is not None]
     return [
         mark("rule", plain, ends, size=3.5, color=INK),
         mark("rule", dashed, ends, size=3.5, color=INK, strokeDash=list(marks.DASHES)),
-        marks.diamond(drawn, {"x": x("mean"), "y": y("y")}),
-    ]
-
-
-def _as_panel(
-    layers: Sequence[Spec], panel: Panel, series: Sequence[Series], shape: Geometry
-) -> Spec:
-    """The panel under its title; the numbers of a single file stand in its second line."""
-    style: Mapping[str, Any] = {"baseline": "bottom", "fontSize": SMALL, "color": MUTED}
-    bold = {"baseline": "bottom", "fontSize": HEADING, "fontWeight": "bold", "color": INK}
-    above = _UNDER - LINE
-    heads = [marks.text(panel.title, 0, above - LINE * shape.stacked, align="left", **bold)]
-    below = panel.below
-    if len(series) == 1:
-        below = in_words(panel, series[0])
-        x, align = (0.0, "left") if shape.stacked else (shape.width, "right")
-        heads.append(marks.text(panel.below, x, above - 1, align=align, **style))
-    heads.append(marks.text(below, 0, _UNDER, align="left", **style))
-    return marks.layered([*layers, *heads], shape.width, shape.height)
-
-
-def _grid(
-    ticks: Sequence[float],
-    x: Callable[[str], Channel],
-    height: float,
-    told: Callable[[float], str],
-) -> list[Spec]:
-    """Grid lines and their numbers. An axis of the library's own leaves some numbers out."""
-    rows = [{"tick": tick, "text": told(tick)} for tick in ticks]
-    place = {"x": x("tick"), "y": marks.here(height + 7), "text": marks.WORDS}
-    return [
-        mark("rule", rows, {"x": x("tick")}, color=GRID, size=1),
-        mark("text", rows, place, baseline="top", fontSize=SMALL, color=MUTED),
+        marks.diamond(told, {"x": x("mean"), "y": y("y")}),
     ]
 
 
 def _texts(
-    series: Sequence[Series],
-    panel: Panel,
-    shape: Geometry,
-    first: bool,
-    heads: tuple[str, str, str],
+    series: Sequence[Series], panel: Panel, width: float, row: float, *, first: bool
 ) -> list[Spec]:
-    """Names at the left of the first panel of a line; mean, median and n beside each."""
-    if len(series) == 1:
-        return []
-    texts: list[Spec] = []
-    for at, one in enumerate(series):
-        metric = one.metric(panel.metric)
-        if metric is None or metric.mean is None:
-            words = "not in this file" if metric is None else f"no value: {one.why(panel.metric)}"
-            texts += [{**line, "at": at + line["at"]} for line in _in_place(words, shape)]
-            continue
-        texts.append({"at": at, "text": spelled(panel, metric.mean), "kind": "mean"})
-        if not panel.share:
-            texts.append({"at": at, "text": sheet.number(metric.median), "kind": "median"})
-        texts.append({"at": at, "text": wording.coverage(metric), "kind": "n"})
-    right = shape.width + shape.stats[0]
-    places = {"mean": right, "median": right + shape.stats[1], "n": right + sum(shape.stats[1:])}
-    if panel.share:
-        places["n"] = right + shape.stats[2]
-    y = _rows(series)("at")
-    lift = -0.2 * shape.row if shape.row >= RAIN and not panel.share else 0.0
-
-    def column(kind: str, x: float, align: str = "right", **style: Any) -> Spec:
-        rows = [row for row in texts if row["kind"] == kind]
-        place = {"x": marks.here(x), "y": y, "text": marks.WORDS}
-        return mark("text", rows, place, baseline="middle", align=align, **style)
-
-    numbers: dict[str, Any] = {"dy": lift, "fontSize": NORMAL, "color": INK}
+    """Title and headings; mean, median and n beside each row, or why there are none; names at the
+    left of the first panel of a line. The numbers of a single file stand in words above it."""
+    small = {"baseline": "bottom", "fontSize": SMALL, "color": MUTED}
+    bold = small | {"fontSize": HEADING, "fontWeight": "bold", "color": INK}
     layers = [
-        column("mean", places["mean"], fontWeight="bold", **numbers),
-        column("median", places["median"], **numbers),
-        column("n", places["n"], dy=lift, fontSize=SMALL, color=MUTED),
-        column("nothing", _INSET, "left", dy=lift, fontSize=SMALL, fontStyle="italic",
-               color=MUTED),
-        *(
-            marks.text(words, x, _UNDER, align="right", baseline="bottom", fontSize=SMALL,
-                       color=MUTED)
-            for words, x in zip(heads, places.values(), strict=True)
-            if words
-        ),
-    ]  # fmt: skip
+        marks.text(panel.title, 0, _TITLE, align="left", **bold),
+        marks.text(panel.below, 0, _BELOW, align="left", **small),
+    ]
+    if len(series) == 1:
+        return [*layers, marks.text(_in_words(panel, series[0]), 0, _HEADS, align="left", **small)]
+    y = _rows(series)("at")
+
+    def column(told: Sequence[Spec], x: float, align: str = "right", **style: Any) -> Spec:
+        place = {"x": marks.here(x), "y": y, "text": marks.WORDS}
+        return mark("text", told, place, baseline="middle", align=align, **style)
+
+    middle = 0.0 if panel.share else _MIDDLE
+    shown = [
+        (at + middle, metric)
+        for at, one in enumerate(series)
+        if (metric := one.metric(panel.metric)) is not None and metric.mean is not None
+    ]
+    number: dict[str, Any] = {"fontSize": NORMAL, "color": INK}
+    means = [{"at": at, "text": _spelled(panel, metric.mean)} for at, metric in shown]
+    medians = [{"at": at, "text": sheet.number(metric.median)} for at, metric in shown]
+    counts = [{"at": at, "text": wording.coverage(metric)} for at, metric in shown]
+    heads = {_MEAN: "share" if panel.share else "mean", _MEDIAN: "" if panel.share else "median"}
+    layers += [
+        column(means, width + _MEAN, fontWeight="bold", **number),
+        column([] if panel.share else medians, width + _MEDIAN, **number),
+        column(counts, width + _N, "left", fontSize=SMALL, color=MUTED),
+        *(marks.text(head, width + x, _HEADS, align="right", **small) for x, head in heads.items()),
+        marks.text("n", width + _N, _HEADS, align="left", **small),
+    ]
+    empty = [
+        {"at": at + offset, "text": line}
+        for at, one in enumerate(series)
+        if (metric := one.metric(panel.metric)) is None or metric.mean is None
+        for offset, line in _in_place(one.why(panel.metric), width, row)
+    ]
+    layers.append(column(empty, _INSET, "left", fontSize=SMALL, fontStyle="italic", color=MUTED))
     if first:
-        names = [{"at": at, "text": wording.one_line(one.name)} for at, one in enumerate(series)]
-        place = {"x": marks.here(-12), "y": y, "text": marks.WORDS}
-        layers.append(mark("text", names, place, align="right", baseline="middle", **numbers))
+        names = [
+            {"at": at + middle, "text": wording.one_line(one.name)} for at, one in enumerate(series)
+        ]
+        layers.append(column(names, -12, **number))
     return layers
 
 
-def _in_place(words: str, shape: Geometry) -> list[Spec]:
+def _in_words(panel: Panel, one: Series) -> str:
+    """The numbers of a single file."""
+    metric = one.metric(panel.metric)
+    if metric is None or metric.mean is None:
+        return one.why(panel.metric)
+    mean = _spelled(panel, metric.mean)
+    if metric.low is not None and metric.high is not None:
+        mean += f" [{_spelled(panel, metric.low)}, {_spelled(panel, metric.high)}]"
+    tail = f"n = {wording.coverage(metric)}"
+    if panel.share:
+        return f"{mean} · {tail}"
+    word = wording.aggregate_note(metric) or "mean"
+    return f"{word} {mean} · median {sheet.number(metric.median)} · {tail}"
+
+
+def _spelled(panel: Panel, value: float | None) -> str:
+    return f"{(value or 0.0) * 100:.1f} %" if panel.share else sheet.number(value)
+
+
+def _in_place(words: str, width: float, row: float) -> list[tuple[float, str]]:
     """A text in place of a row's box and numbers, in as many lines as there is room for."""
-    room = shape.width + sum(shape.stats) - 2 * _INSET
-    lines = sheet.wrapped(words, room, SMALL, max(int(shape.row / (_PITCH + 2)), 1))
+    lines = sheet.wrapped(words, width + _N - _INSET, SMALL, max(int(row / (_PITCH + 2)), 1))
     middle = (len(lines) - 1) / 2
-    return [
-        {"at": (line - middle) * _PITCH / shape.row, "text": text, "kind": "nothing"}
-        for line, text in enumerate(lines)
-    ]
+    return [((line - middle) * _PITCH / row, text) for line, text in enumerate(lines)]
 
 
 def _rows(series: Sequence[Series]) -> Callable[[str], Channel]:

@@ -9,6 +9,7 @@ from ragassay.engine.results import MetricSummary, names_in
 from ragassay.reports.plots import consistency_plot, trec_plot
 from ragassay.reports.plots.series import Series
 from ragassay.reports.plots.tabled import BY_FILE, UNKNOWN
+from ragassay.reports.text import grouping
 
 _METRICS, _FILES = 8, 3
 """How many names a sentence has; of more it says how many."""
@@ -28,7 +29,7 @@ def differences_in_computation(series: Sequence[Series], metrics: Sequence[str])
         series: the files.
         metrics: that are drawn.
     """
-    names_by_difference: dict[str, list[str]] = {}
+    pairs = []
     for name in metrics:
         known = {
             one.name: _facts(metric)
@@ -43,10 +44,10 @@ def differences_in_computation(series: Sequence[Series], metrics: Sequence[str])
         if sum(OWN_NUGGETS in facts.get("rest", ()) for facts in known.values()) > 1:
             how.append("each file has nuggets of its own")
         if how:
-            names_by_difference.setdefault("; ".join(how), []).append(name)
+            pairs.append(("; ".join(how), name))
     return [
         f"Not computed alike: {_listed(names, _METRICS)} ({how})."
-        for how, names in names_by_difference.items()
+        for how, names in grouping.grouped(pairs).items()
     ]
 
 
@@ -77,7 +78,7 @@ def _differing(known: Mapping[str, Facts], fact: str) -> str:
     if len(set(told.values())) < 2:
         return ""
     common = frozenset.intersection(*told.values())
-    files: dict[str, list[str]] = {}
-    for name, parts in told.items():
-        files.setdefault(" ".join(sorted(parts - common)) or "by default", []).append(name)
+    files = grouping.grouped(
+        (" ".join(sorted(parts - common)) or "by default", name) for name, parts in told.items()
+    )
     return "; ".join(f"{how} in {_listed(names, _FILES)}" for how, names in files.items())

@@ -17,21 +17,16 @@ import numpy as np
 from ragassay.engine.comparison import aligned, query_differences
 from ragassay.engine.results import Comparison, Difference, MetricSummary, Result
 from ragassay.errors import UsageError
-from ragassay.reports.charts import GRID, INK, MUTED, PALETTE, Spec, Values, distribution_chart
+from ragassay.reports.charts import INK, MUTED, PALETTE, Spec, Values, distribution_chart
 from ragassay.reports.plots import marks, sheet
 from ragassay.reports.plots.marks import DASHED
-from ragassay.reports.plots.panels import Panel
-from ragassay.reports.plots.sheet import MARGIN, NORMAL, SMALL
-from ragassay.reports.text import footnotes, wording
+from ragassay.reports.plots.series import Panel
+from ragassay.reports.plots.sheet import NORMAL, SMALL
+from ragassay.reports.text import footnotes, grouping, wording
 
-_WIDE = _FOREST, _BARS = 320.0, 330.0
-_BETWEEN = 62.0
-_HEADS, _AXIS = 26.0, 12.0
-_LEAST, _MOST = 48.0, 105.0
-"""Height of a line: three lines of small text, or a fifth of a slide."""
-
-_GAP = 12.0
-"""Room between two lines; below an axis, twice as much and what its numbers need more."""
+_WIDTHS, _ROWS = (300.0, 340.0), (48.0, 105.0)
+"""The least and the greatest width of a line's two panels, and height of it: three lines of small
+text, or a fifth of a slide."""
 
 _ON_ONE_AXIS = 10
 """Lines above one axis; further ones get the same axis once more."""
@@ -85,26 +80,21 @@ def overview(
         UsageError: no metric has a difference.
     """
     lines = _lines(comparison, a, b, panels or {})
-    told = [*notes, *_notes(comparison, lines)]
-    # In pixels: what stands around the lines, and what is left for each.
     blocks = _blocks(lines)
-    around = 2 * MARGIN + sheet.head_height(told) + _HEADS
-    room = sheet.HEIGHT - around - len(blocks) * (_AXIS + _GAP)
-    height = min(max(room / len(lines) - _GAP, _LEAST), _MOST)
-    views: list[Spec] = []
-    for at, block in enumerate(blocks):
-        views += [marks.layered([_head("", 0, "left")], wide, _AXIS) for wide in _WIDE if at]
-        for line in block:
-            first, last = not views, line is block[-1]
-            views += [_forest(line, height, first, last), _bars(line, height, first)]
-    chart = {
-        "concat": views,
-        "columns": 2,
-        "bounds": "flush",
-        "spacing": {"row": _GAP, "column": _BETWEEN},
-    }
-    title = f"A = {comparison.a} against B = {comparison.b}"
-    return sheet.finished(chart, title, told)
+
+    def draw(width: float, height: float) -> Spec:
+        views: list[Spec] = []
+        for block in blocks:
+            for line in block:
+                first, last = not views, line is block[-1]
+                views.append(_forest(line, width, height, first=first, last=last))
+                views.append(_bars(line, width, height, first=first))
+        return {"concat": views, "columns": 2, "spacing": {"row": 12, "column": 20}}
+
+    return sheet.filled(
+        draw, f"A = {comparison.a} against B = {comparison.b}",
+        [*notes, *_notes(comparison, lines)], across=2, down=len(lines), widths=_WIDTHS, rows=_ROWS,
+    )  # fmt: skip
 
 
 def _lines(
@@ -162,11 +152,8 @@ def scale_of(metric: MetricSummary, metrics: Mapping[str, MetricSummary]) -> obj
 
 def _blocks(lines: Sequence[_Line]) -> list[list[_Line]]:
     """The lines that share an axis: those of one scale together, in their order."""
-    alike: dict[object, list[_Line]] = {}
-    for line in lines:
-        alike.setdefault(line.scale, []).append(line)
     blocks = []
-    for group in alike.values():
+    for group in grouping.grouped((line.scale, line) for line in lines).values():
         n = math.ceil(len(group) / _ON_ONE_AXIS)
         blocks += [group[at * len(group) // n : (at + 1) * len(group) // n] for at in range(n)]
     return blocks
@@ -203,26 +190,22 @@ def _test(comparison: Comparison) -> str:
     )
 
 
-def _forest(line: _Line, height: float, first: bool, last: bool) -> Spec:
+def _forest(line: _Line, width: float, height: float, *, first: bool, last: bool) -> Spec:
     """The mean difference with its interval around zero; the metric's name at the left."""
     d = line.difference
     drawn = [{"diff": d.diff, "low": d.low, "high": d.high, "zero": 0.0}]
     color = VERDICT_COLORS.get(d.verdict, MUTED)
     half = line.reach or 1.0
-    x = partial(marks.along, low=-half, high=half)
+    signed = {"tickCount": 5, "labels": last, "format": "+,~f"}
+    x = partial(marks.along, low=-half, high=half, axis=signed if line.reach else None)
     middle = marks.here(height / 2)
-    ticks = [{"tick": tick, "text": f"{tick:+,g}" if tick else "0"} for tick in _ticks(line.reach)]
     right = {"align": "right", "baseline": "middle"}
     layers = [
-        marks.mark("rule", ticks, {"x": x("tick")}, color=GRID, size=1),
         marks.mark("rule", drawn, {"x": x("zero")}, color=INK, size=1.2, strokeDash=[4, 3]),
         marks.text(line.panel.title, -14, height / 2 - 8, fontSize=NORMAL, fontWeight="bold",
                    color=INK, **right),
         marks.text(line.panel.below, -14, height / 2 + 9, fontSize=SMALL, color=MUTED, **right),
     ]  # fmt: skip
-    if last:
-        place = {"x": x("tick"), "y": marks.here(height + 5), "text": marks.WORDS}
-        layers.append(marks.mark("text", ticks, place, baseline="top", fontSize=SMALL, color=MUTED))
     if d.low is not None:
         ends = {"x": x("low"), "x2": marks.to("high"), "y": middle}
         style = {"strokeDash": list(marks.DASHES)} if d.standing in _UNSETTLED else {}
@@ -231,13 +214,13 @@ def _forest(line: _Line, height: float, first: bool, last: bool) -> Spec:
     if first:
         layers += [
             _head("← B higher", 0, "left"),
-            _head("mean difference A - B", _FOREST / 2, "center"),
-            _head("A higher →", _FOREST, "right"),
+            _head("mean difference A - B", width / 2, "center"),
+            _head("A higher →", width, "right"),
         ]
-    return marks.layered(layers, _FOREST, height)
+    return {"layer": layers, "width": width, "height": height}
 
 
-def _bars(line: _Line, height: float, first: bool) -> Spec:
+def _bars(line: _Line, width: float, height: float, *, first: bool) -> Spec:
     """Each query's difference, sorted; beside them the numbers."""
     d = line.difference
     step = line.n_all / max(line.diffs.size, 1)
@@ -259,28 +242,27 @@ def _bars(line: _Line, height: float, first: bool) -> Spec:
     spread = wording.NOTHING
     if d.low is not None and d.high is not None:
         spread = f"[{_signed(d.low)}, {_signed(d.high)}]"
+    small = {"fontSize": SMALL, "color": MUTED}
     verdict = {"color": VERDICT_COLORS.get(d.verdict, MUTED), "fontWeight": "bold"}
     words = [
         (f"{_signed(d.diff)} · {d.verdict}", -16, {"fontSize": NORMAL, **verdict}),
-        (" · ".join(filter(None, (spread, tested))), 1, {"fontSize": SMALL, "color": INK}),
-        (_tally(d), 17, {"fontSize": SMALL, "color": MUTED}),
+        (" · ".join(filter(None, (spread, tested))), 1, small | {"color": INK}),
+        (_tally(d), 17, small),
     ]
+    ends = [(line.extent, 4), (-line.extent, height - 4)] if line.extent else []
+    texts = [(text, width + 16, height / 2 + dy, "left", style) for text, dy, style in words]
+    texts += [(f"{end:+.3g}", -6, place, "right", small) for end, place in ends]
     layers = [
         marks.mark("rule", [{"zero": 0.0}], {"y": y("zero")}, color=MUTED, size=1),
         marks.mark("rect", bars, places, opacity=0.85),
         *(
-            marks.text(text, _BARS + 16, height / 2 + dy, align="left", baseline="middle", **style)
-            for text, dy, style in words
+            marks.text(text, x, place, align=align, baseline="middle", **style)
+            for text, x, place, align, style in texts
         ),
-        *(
-            marks.text(f"{end:+.3g}", -6, place, align="right", baseline="middle",
-                       fontSize=SMALL - 1.5, color=MUTED)
-            for end, place in ((line.extent, 4), (-line.extent, height - 4)) if end
-        ),
-    ]  # fmt: skip
+    ]
     if first:
-        layers.append(_head("difference of each query, sorted", _BARS / 2, "center"))
-    return marks.layered(layers, _BARS, height)
+        layers.append(_head("difference of each query, sorted", width / 2, "center"))
+    return {"layer": layers, "width": width, "height": height}
 
 
 def _head(words: str, x: float, align: str) -> Spec:
@@ -296,19 +278,10 @@ def _tally(d: Difference) -> str:
     return f"A higher on {d.wins:,}, lower on {d.losses:,}{equal}"
 
 
-def _ticks(reach: float) -> list[float]:
-    if not reach:
-        return [0.0]
-    step = sheet.step(1.6 * reach)
-    most = int(reach / step + 1e-9)
-    return [round(at * step, 10) for at in range(-most, most + 1)]
-
-
 def _signed(value: float | None) -> str:
     if value is None:
         return wording.NOTHING
     if value == 0:
         return "0"
-    size = abs(value)
-    text = f"{size:,.{3 if size < 10 else 2 if size < 100 else 1}f}"
+    text = sheet.number(abs(value))
     return f"{'+' if value > 0 else '-'}{text}" if float(text.replace(",", "")) else "0"

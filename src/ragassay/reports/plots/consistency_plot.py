@@ -7,16 +7,16 @@ pairs of answers), and their statistics. One statistic is drawn: the value of ea
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from math import inf
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 from ragassay.engine.results import MetricSummary, Result
 from ragassay.errors import InputError
 from ragassay.formats import kind
 from ragassay.reports.plots import trec_plot
 from ragassay.reports.plots.tabled import BY_FILE, LEVEL, ROUNDING, Cell, Collected, header, rows
+from ragassay.reports.tables import consistency_csv
 from ragassay.stats import Spread, spread
 
 PREFIX = "consistency_"
@@ -25,32 +25,27 @@ Statistic = Literal["cai", "mean", "median", "variance", "cv", "std", "range", "
 STATISTICS = get_args(Statistic)
 
 
-@dataclass(frozen=True, slots=True)
-class StatisticForm:
-    """A statistic: its key in the file, and its title.
+KEYS = {name: key for key, name in consistency_csv.STATS.items()}
+"""What a file calls a statistic."""
 
-    ``level`` says that it is on the metric's own scale. The others measure spread, where lower
-    values are more consistent.
-    """
 
-    key: str
+class StatisticForm(NamedTuple):
+    """A statistic's title, and whether it is on the metric's own scale. The others measure spread,
+    where lower values are more consistent."""
+
     title: str
     level: bool = False
 
 
-STATISTIC_FORMS: Mapping[str, StatisticForm] = {
-    "cai": StatisticForm(
-        "consistency_adjusted_index", "consistency-adjusted index, mean / (1 + sd)", True
-    ),
-    "mean": StatisticForm("mean", "mean over the runs", True),
-    "median": StatisticForm("median", "median over the runs", True),
-    "variance": StatisticForm("variance", "sample variance over the runs"),
-    "cv": StatisticForm(
-        "coefficient_of_variation", "coefficient of variation over the runs, sd / mean"
-    ),
-    "std": StatisticForm("std", "population standard deviation over the runs"),
-    "range": StatisticForm("max_min", "range over the runs, highest - lowest"),
-    "iqr": StatisticForm("iqr", "interquartile range over the runs"),
+STATISTIC_FORMS: Mapping[Statistic, StatisticForm] = {
+    "cai": StatisticForm("consistency-adjusted index, mean / (1 + sd)", True),
+    "mean": StatisticForm("mean over the runs", True),
+    "median": StatisticForm("median over the runs", True),
+    "variance": StatisticForm("sample variance over the runs"),
+    "cv": StatisticForm("coefficient of variation over the runs, sd / mean"),
+    "std": StatisticForm("population standard deviation over the runs"),
+    "range": StatisticForm("range over the runs, highest - lowest"),
+    "iqr": StatisticForm("interquartile range over the runs"),
 }
 
 TITLES = {
@@ -135,7 +130,7 @@ def _within(cell: Cell, name: str, statistic: Statistic) -> float | None:
     least, most = -inf if low is None else low, inf if high is None else high
     if value is not None and not least - ROUNDING <= value <= most + ROUNDING:
         where = "below 0" if value < 0 else f"above {high:g}"
-        raise cell.wrong(f"{STATISTIC_FORMS[statistic].key} is {value:g}, which lies {where}")
+        raise cell.wrong(f"{KEYS[statistic]} is {value:g}, which lies {where}")
     return value
 
 
@@ -162,7 +157,7 @@ def _value(cell: Cell, statistic: Statistic, graded: bool) -> float | None:
         if std < 0:
             raise cell.wrong(f"the std is {std:g}, which lies below 0")
         return mean / _HIGHEST_GRADE / (1 + std / _HIGHEST_GRADE)
-    key = STATISTIC_FORMS[statistic].key
+    key = KEYS[statistic]
     if key in stats:
         return cell.number(stats[key], key)
     if len(values) < 2:

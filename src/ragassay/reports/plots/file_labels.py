@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,7 +13,8 @@ MOST = 26
 _GENERIC = ("trecrag", "consistency")
 """Files that every run folder holds, so the folder's name says more."""
 
-_TOKEN = re.compile(r"[-_.\s/·]")
+_WORDS = re.compile(r".{3,}[-_.\s/·]", re.S)
+"""Whole words at the beginning of a name."""
 
 
 def labels(paths: Sequence[Path]) -> list[str]:
@@ -54,7 +56,7 @@ def numbered(names: Sequence[str]) -> list[str]:
 def shortened(names: Sequence[str], most: int = MOST) -> list[str]:
     """The names, shortened where they are too long. Names that were different stay different.
 
-    What all names begin or end with is cut first, then the middle.
+    What all names begin with is cut first, in whole words, then the middle.
 
     Args:
         names: of files.
@@ -62,17 +64,14 @@ def shortened(names: Sequence[str], most: int = MOST) -> list[str]:
     """
     if all(len(name) <= most for name in names):
         return list(names)
-    begin, end = _shared(names)
-    cut = []
-    for name in names:
-        rest = name[begin : len(name) - end]
-        cut.append(f"{'…' if begin else ''}{rest}{'…' if end else ''}" if rest else name)
-    for tail in (0.5, 0.75, 0.25):
-        short = [_middle(name, most, tail) for name in cut]
-        if len(set(short)) == len(set(names)):
-            return short
+    begun = os.path.commonprefix(list(names)) if len(names) > 1 else ""  # noqa: RUF071 not a path
+    words = _WORDS.match(begun)
+    begin = 0 if words is None else words.end()
+    short = [
+        _middle(f"…{name[begin:]}" if name[begin:] and begin else name, most) for name in names
+    ]
     return [
-        one if short.count(one) == 1 else f"{at}: {_middle(one, most - 4, 0.5)}"
+        one if short.count(one) == 1 else f"{at}: {_middle(one, most - 4)}"
         for at, one in enumerate(short, start=1)
     ]
 
@@ -87,29 +86,8 @@ def _parts(path: Path) -> list[str]:
     return folders if name in _GENERIC and folders else [*folders, name]
 
 
-def _shared(names: Sequence[str]) -> tuple[int, int]:
-    """How many characters all names begin and end with, in whole words of at least four."""
-    if len(set(names)) < 2:
-        return 0, 0
-    begin = _whole_words(_common(names))
-    rest = [name[begin:][::-1] for name in names]
-    end = _whole_words(_common(rest))
-    return begin if begin >= 4 else 0, end if end >= 4 else 0
-
-
-def _common(names: Sequence[str]) -> str:
-    first, last = min(names), max(names)
-    at = next((at for at, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), None)
-    return first if at is None else first[:at]
-
-
-def _whole_words(text: str) -> int:
-    ends = [match.end() for match in _TOKEN.finditer(text)]
-    return ends[-1] if ends else 0
-
-
-def _middle(name: str, most: int, tail: float) -> str:
+def _middle(name: str, most: int) -> str:
     if len(name) <= most:
         return name
-    last = round((most - 1) * tail)
+    last = (most - 1) // 2
     return f"{name[: most - 1 - last]}…{name[len(name) - last :]}"

@@ -1,8 +1,4 @@
-"""Marks of a Vega-Lite chart as plain mappings.
-
-A picture has thousands of points; altair would copy them each time that a chart becomes part of
-another one.
-"""
+"""Marks of a Vega-Lite chart as plain mappings: a picture has thousands of points."""
 
 from __future__ import annotations
 
@@ -63,25 +59,16 @@ def text(words: str, x: float, y: float, **style: Any) -> Spec:
     return mark("text", [{"text": wording.one_line(words)}], place, **style)
 
 
-def layered(layers: Sequence[Spec], width: float, height: float) -> Spec:
-    """A panel of several layers.
-
-    Args:
-        layers: drawn in this order.
-        width, height: in pixels.
-    """
-    return {"layer": list(layers), "width": width, "height": height}
-
-
-def along(field: str, low: float, high: float) -> Channel:
-    """A field on a scale without an axis.
+def along(field: str, low: float, high: float, axis: Channel | None = None) -> Channel:
+    """A field on a scale.
 
     Args:
         field: of the rows.
         low, high: ends of the scale; ``low`` may be above ``high``.
+        axis: of the scale; none where left out.
     """
     scale = {"domain": [low, high], "nice": False, "zero": False}
-    return {"field": field, "type": "quantitative", "title": None, "axis": None, "scale": scale}
+    return {"field": field, "type": "quantitative", "title": None, "axis": axis, "scale": scale}
 
 
 def to(field: str) -> Channel:

@@ -15,11 +15,10 @@ from ragassay.reports.plots.comparability_notes import differences_in_computatio
 from ragassay.reports.plots.compared import overview
 from ragassay.reports.plots.consistency_plot import STATISTIC_FORMS, Statistic
 from ragassay.reports.plots.marks import DASHED
-from ragassay.reports.plots.panels import Panel
-from ragassay.reports.plots.series import Series
+from ragassay.reports.plots.series import Panel, Series
 from ragassay.reports.plots.sources import Evaluator, Sources, left_out, remarks
 from ragassay.reports.tables import run_numbers
-from ragassay.reports.text import wording
+from ragassay.reports.text import grouping, wording
 
 
 def draw(
@@ -95,23 +94,19 @@ def _reason(one: Series, name: str) -> str:
 def _indicative(series: Sequence[Series], metrics: Sequence[str]) -> list[str]:
     """Which metrics are only indicative and why, a sentence for each reason; of which files, where
     not of all."""
-    names_by_reason: dict[tuple[str, str], list[str]] = {}
+    pairs = []
     for name in metrics:
         there = [one for one in series if one.size(name)]
-        reasons: dict[str, list[str]] = {}
-        for one in there:
-            if why := _reason(one, name):
-                reasons.setdefault(why, []).append(one.name)
-        for why, files in reasons.items():
+        files_by_reason = grouping.grouped((_reason(one, name), one.name) for one in there)
+        for why, files in files_by_reason.items():
             where = "" if len(files) == len(there) else f" in {', '.join(files)}"
-            names_by_reason.setdefault((why, where), []).append(name)
-    if not names_by_reason:
-        return []
+            pairs.append(((why, where), name))
     told = [
         f"{', '.join(names)}{where}: indicative: {why}."
-        for (why, where), names in names_by_reason.items()
+        for (why, where), names in grouping.grouped(pairs).items()
+        if why
     ]
-    return [*told, DASHED]
+    return [*told, DASHED] if told else []
 
 
 def _title(
@@ -154,18 +149,12 @@ def _size_note(series: Sequence[Series], evaluator: Evaluator, statistic: Statis
 
 
 def _judged(series: Sequence[Series]) -> list[str]:
-    by: dict[str, list[str]] = {}
-    for one in series:
-        judges = sorted({m.judge for m in one.result.summary.metrics.values() if m.judge})
-        if judges:
-            by.setdefault(", ".join(judges), []).append(one.name)
-    if len(by) == 1 and len(next(iter(by.values()))) == len(series):
-        return [f"Judged by {next(iter(by))}."]
+    by = grouping.grouped((one.judges, one.name) for one in series)
+    unnamed = by.pop("", [])
+    if not by or (len(by) == 1 and not unnamed):
+        return [f"Judged by {judge}." for judge in by]
     sentences = [f"Judged by {judge}: {', '.join(files)}." for judge, files in by.items()]
-    unnamed = [one.name for one in series if not any(one.name in files for files in by.values())]
-    return (
-        [*sentences, f"No judge is named in {', '.join(unnamed)}."] if by and unnamed else sentences
-    )
+    return [*sentences, *([f"No judge is named in {', '.join(unnamed)}."] if unnamed else [])]
 
 
 def compared(

@@ -1,4 +1,4 @@
-"""One row of a plot's panels."""
+"""What a picture shows: a panel a metric, in it a row a file."""
 
 from __future__ import annotations
 
@@ -6,6 +6,16 @@ from dataclasses import dataclass
 
 from ragassay.engine.results import MetricSummary, Result
 from ragassay.reports.text import wording
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """A metric, what stands above its panel, and whether it is a share of answers."""
+
+    metric: str
+    title: str
+    below: str
+    share: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +36,18 @@ class Series:
         """The metric's summary; ``None`` where the file does not have it."""
         return self.result.summary.metrics.get(name)
 
+    @property
+    def judges(self) -> str:
+        """All judges of the file; empty where it names none."""
+        return ", ".join(sorted({m.judge for m in self.result.summary.metrics.values() if m.judge}))
+
     def why(self, name: str) -> str:
         """Why a metric has no value: how many samples went unscored for which reason."""
         if name not in self.result.summary.metrics:
             return "not in this file"
         reasons = self.result.columns.reasons(name).items()
-        return ", ".join(f"{wording.reason(code)} ({n:,})" for code, n in reasons)
+        why = ", ".join(f"{wording.reason(code)} ({n:,})" for code, n in reasons)
+        return f"no value: {why}"
 
     def size(self, name: str) -> int:
         """How many values of a metric there are."""

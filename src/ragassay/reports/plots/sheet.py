@@ -1,15 +1,14 @@
 """The sheet of a picture: 16 to 9, for a slide, with room for every label.
 
-Panels are laid out by their own size alone (flush), so that what stands beside one moves no other;
-what is left of the sheet becomes its margin.
+Vega lays the panels out by what stands in and beside them; what is left of the sheet goes to the
+panels, and then to its margin.
 """
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Sequence
-from typing import Any
+import textwrap
+from collections.abc import Callable, Sequence
 
 from ragassay.errors import UsageError
 from ragassay.reports.charts import INK, PALETTE, Spec, drawing
@@ -34,32 +33,50 @@ _TALL = 0.7
 _SIZE = re.compile(r'<svg[^>]*?\bwidth="([\d.]+)"[^>]*?\bheight="([\d.]+)"')
 _LINE_CHARS = 165
 
+Draw = Callable[[float, float], Spec]
+"""Gives a chart without a title, from the width of a panel and the height of a row in pixels."""
+
 
 def color(at: int) -> str:
     """The colour of the file at a place."""
     return COLORS[at % len(COLORS)]
 
 
-def text_width(text: str, size: float = NORMAL) -> float:
-    """The approximate width of a text, in pixels.
+def filled(
+    draw: Draw,
+    title: str,
+    notes: Sequence[str],
+    *,
+    across: int,
+    down: int,
+    widths: tuple[float, float],
+    rows: tuple[float, float],
+) -> Spec:
+    """A picture whose panels fill the sheet, with title and notes; a larger sheet where they need
+    it.
 
     Args:
-        text: to be written.
-        size: of the font, in pixels.
-    """
-    return len(text) * size * CHAR
-
-
-def finished(chart: Spec, title: str, notes: Sequence[str]) -> Spec:
-    """The chart on its sheet, with title and notes.
-
-    Args:
-        chart: without a title.
+        draw: the panels.
         title: of the chart.
         notes: sentences below the title.
+        across: panels beside each other.
+        down: rows one below the other, over all panels.
+        widths: the least and the greatest width of a panel.
+        rows: the least and the greatest height of a row.
     """
-    finished_chart = drawing.house(title, [line for note in notes for line in _lines(note)]) | chart
-    finished_chart["title"] |= {
+    head = [line for note in notes for line in _lines(note)]
+    # The title may be wider than all panels, and leaves no room for them to grow into.
+    width, height = _size(_titled(draw(widths[0], rows[0]), "", ["x"] * len(head)))
+    wide, high = (width + 2 * MARGIN) / WIDTH, (height + 2 * MARGIN) / HEIGHT
+    larger = max(1.0, wide, high)
+    room = (larger * WIDTH - 2 * MARGIN - width) / across, (larger - high) * HEIGHT / down
+    chart = draw(min(widths[0] + room[0], widths[1]), min(rows[0] + room[1], rows[1]))
+    return _fitted(_titled(chart, title, head))
+
+
+def _titled(chart: Spec, title: str, notes: Sequence[str]) -> Spec:
+    titled = drawing.house(title, notes) | chart
+    titled["title"] |= {
         "fontSize": TITLE,
         "color": INK,
         "subtitleFontSize": NORMAL,
@@ -68,12 +85,7 @@ def finished(chart: Spec, title: str, notes: Sequence[str]) -> Spec:
         "frame": "bounds",
         "offset": 22,
     }
-    return _fitted(finished_chart)
-
-
-def head_height(notes: Sequence[str]) -> float:
-    """How much room title and notes take."""
-    return TITLE + 8 + 17 * sum(len(_lines(note)) for note in notes) + 22
+    return titled
 
 
 def number(value: float | None) -> str:
@@ -83,18 +95,6 @@ def number(value: float | None) -> str:
     size = abs(value)
     text = f"{value:,.{3 if size < 10 else 2 if size < 100 else 1 if size < 1000 else 0}f}"
     return text.lstrip("-") if float(text.replace(",", "")) == 0 else text
-
-
-def share(value: float | None) -> str:
-    """A share in per cent."""
-    return wording.NOTHING if value is None else f"{value * 100:.1f} %"
-
-
-def step(span: float) -> float:
-    """A round distance of about five ticks."""
-    rough = (span or 1.0) / 5
-    size = 10.0 ** math.floor(math.log10(rough) + 1e-9)
-    return float(next(one * size for one in (1, 2, 5, 10) if one * size >= rough * 0.999))
 
 
 def wrapped(text: str, width: float, size: float, most: int) -> list[str]:
@@ -107,32 +107,29 @@ def wrapped(text: str, width: float, size: float, most: int) -> list[str]:
         most: number of lines. Text beyond them is left out, and an ellipsis shows it.
     """
     chars = max(int(width / (size * CHAR)), 2)
-    lines = _lines(text, chars)
-    cut = len(lines) > most
-    shown = [line if len(line) <= chars else f"{line[: chars - 1]}…" for line in lines[:most]]
-    if cut and not shown[-1].endswith("…"):
-        shown[-1] = f"{shown[-1][: chars - 2].rstrip(' ,')} …"
-    return shown
+    lines = [line.replace(", …", " …") for line in _lines(text, chars, most)]
+    return [line if len(line) <= chars else f"{line[: chars - 1]}…" for line in lines]
 
 
-def _lines(text: str, chars: int = _LINE_CHARS) -> list[str]:
+def _lines(text: str, chars: int = _LINE_CHARS, most: int | None = None) -> list[str]:
     """A text in lines of so many characters: those that fit the sheet, for a note."""
-    lines = [""]
-    for word in wording.one_line(text).split(" "):
-        if len(lines[-1]) + len(word) + 1 > chars and lines[-1]:
-            lines.append(word)
-        else:
-            lines[-1] = f"{lines[-1]} {word}".strip()
-    return lines
+    return textwrap.wrap(
+        wording.one_line(text), chars, max_lines=most, placeholder=" …",
+        break_long_words=False, break_on_hyphens=False,
+    )  # fmt: skip
+
+
+def _size(chart: Spec) -> tuple[float, float]:
+    """Width and height of what a chart draws. Its points need no room, and take long to draw."""
+    size = _SIZE.search(drawing.as_svg(_outline(chart)))
+    if size is None:
+        raise UsageError("The chart library drew a picture without a size.")
+    return float(size[1]), float(size[2])
 
 
 def _fitted(chart: Spec) -> Spec:
     """The same with margins that make the sheet 16 to 9 and put the picture into its middle."""
-    bare = _without_points(chart) | {"padding": 0}
-    size = _SIZE.search(drawing.as_svg(bare))
-    if size is None:
-        raise UsageError("The chart library drew a picture without a size.")
-    width, height = float(size[1]), float(size[2])
+    width, height = _size(chart)
     over = max(1.0, (width + 2 * MARGIN) / WIDTH, (height + 2 * MARGIN) / HEIGHT)
     if (width + 2 * MARGIN) / WIDTH < _TALL * (height + 2 * MARGIN) / HEIGHT:
         return chart | {"padding": MARGIN}  # a long list would only get wide margins
@@ -148,12 +145,15 @@ def _fitted(chart: Spec) -> Spec:
     return chart
 
 
-def _without_points(part: Any) -> Any:
-    """The same without the points of panels: they need no room outside, and take long to draw."""
-    if isinstance(part, list):
-        return [_without_points(piece) for piece in part]
-    if "mark" not in part:
-        inner = ("layer", "concat", "vconcat")
-        return {k: _without_points(v) if k in inner else v for k, v in part.items()}
-    is_cloud = part["mark"]["type"] == "circle" and "color" in part["encoding"]
-    return part | {"data": {"values": []}} if is_cloud else part
+def _outline(chart: Spec) -> Spec:
+    """What of a chart needs room: its texts, and of each panel the first mark, for the axes."""
+    panels = [
+        panel
+        | {
+            "layer": [
+                one for at, one in enumerate(panel["layer"]) if "text" in one["encoding"] or not at
+            ]
+        }
+        for panel in chart["concat"]
+    ]
+    return chart | {"concat": panels, "padding": 0}

@@ -24,12 +24,8 @@ EVALUATORS: tuple[Evaluator, ...] = get_args(Evaluator)
 
 _CONSISTENCY_FILE = "consistency.csv"
 
-_TABLE: Mapping[Evaluator, str] = {
-    "trec": "scores.csv",
-    "consistency": _CONSISTENCY_FILE,
-    "golden_answer": "scores.csv",
-}
-"""What names all metrics of a run folder."""
+_FILES = {"consistency": consistency_plot, "trec": trec_plot, "golden_answer": golden_plot}
+"""What knows the files of an evaluator."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,12 +249,9 @@ def _of_folder(path: Path, evaluator: Evaluator, statistic: Statistic) -> list[R
 def _other(path: Path, problem: str) -> InputError:
     """The error for a table of another kind, with what to do about it."""
     heads = header(path)
-    if consistency_plot.columns_of(heads):
-        hint = "It holds results of the other evaluator: use --evaluator consistency."
-    elif trec_plot.columns_of(heads):
-        hint = "It holds results of the other evaluator: use --evaluator trec."
-    elif golden_plot.columns_of(heads):
-        hint = "It holds results of the other evaluator: use --evaluator golden_answer."
+    others = [name for name, files in _FILES.items() if files.columns_of(heads)]
+    if others:
+        hint = f"It holds results of the other evaluator: use --evaluator {others[0]}."
     elif {"passage_id", "passage", "generated_answer"} <= set(heads):
         hint = "It holds answers, not scores: 'ragassay run FILE --suite trecrag' scores them."
     elif {"sample", "metric"} & set(heads):
@@ -274,8 +267,9 @@ def _other(path: Path, problem: str) -> InputError:
 
 def _tables(sources: Sources, evaluator: Evaluator) -> str:
     """The files that name all metrics."""
+    table = _CONSISTENCY_FILE if evaluator == "consistency" else "scores.csv"
     names = [
-        str(path / _TABLE[evaluator] if path.is_dir() else path)
+        str(path / table if path.is_dir() else path)
         for path in dict.fromkeys(sources.paths.values())
     ]
     return f"{', '.join(names[:3])}{' ...' if names[3:] else ''}"

@@ -16,33 +16,15 @@ from typing import Any
 from ragassay.engine.results import Result
 from ragassay.errors import UsageError
 from ragassay.metrics.citation import passage_keys
-from ragassay.metrics.consistency import (
-    SCORES,
-    RunsBertScore,
-    RunsOverlap,
-    RunsRbo,
-    RunsRouge1,
-    RunsRouge2,
-    RunsRougeL,
-)
-from ragassay.metrics.core import Metric, naming
+from ragassay.metrics.consistency import SCORES, RunsRouge1, RunsRouge2, RunsRougeL
+from ragassay.metrics.core import naming
 from ragassay.reports.tables import tables
-from ragassay.reports.tables.consistency_values import consistency_of
+from ragassay.reports.tables.consistency_values import SIMILARITIES, consistency_of
 from ragassay.reports.tables.ore_values import SpecValues
 from ragassay.reports.tables.rows_by_sample import Rows, with_samples
 from ragassay.samples import Sample
 from ragassay.stats import spread
 from ragassay.suites import PUBLISHED
-
-_SIMILARITIES: Mapping[type[Metric], str] = {
-    RunsBertScore: "consistency_bert_score",
-    RunsRougeL: "consistency_rouge_score",
-    RunsRouge1: "consistency_rouge1_score",
-    RunsRouge2: "consistency_rouge2_score",
-    RunsOverlap: "consistency_retrieval_overlap",
-    RunsRbo: "consistency_retrieval_rbo",
-}
-"""The columns of what is compared pair by pair; of precision, recall and F it is F."""
 
 STATS: Mapping[str, str] = {
     "mean": "mean",
@@ -132,9 +114,9 @@ def _similarities(inner: Result) -> dict[str, str]:
     """Column by metric; of metrics that differ in a parameter only, the first."""
     columns: dict[str, str] = {}
     parsed = {name: naming.parse(entry.metric) for name, entry in inner.summary.metrics.items()}
-    for kind, column in _SIMILARITIES.items():
+    for kind, (_, column) in SIMILARITIES.items():
         for name, metric in parsed.items():
-            if isinstance(metric, kind) and getattr(metric, "part", "f") == "f":
+            if column and isinstance(metric, kind) and getattr(metric, "part", "f") == "f":
                 columns[name] = column
                 break
     return columns

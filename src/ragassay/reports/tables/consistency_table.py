@@ -22,7 +22,7 @@ from ragassay.reports.tables.consistency_values import (
     share,
 )
 from ragassay.reports.tables.responsive_table import fitted
-from ragassay.reports.text import escape, wording
+from ragassay.reports.text import escape, grouping, wording
 
 UNSCORED = "unscored"
 _SHARES = ("query", "system", "query x system", "repeat")
@@ -78,11 +78,8 @@ class _View:
 
 def _gaps(rows: Overview) -> list[str]:
     """What has no score at all and why, alike together: the words of the column `UNSCORED`."""
-    alike: dict[str, list[str]] = {}
-    for heads, cells in tables(rows):
-        for line in cells if UNSCORED in heads else ():
-            if line[-1]:
-                alike.setdefault(line[-1], []).append(line[0])
+    lines = (line for heads, cells in tables(rows) if UNSCORED in heads for line in cells)
+    alike = grouping.grouped((line[-1], line[0]) for line in lines if line[-1])
     return [f"Unscored: {what}: {', '.join(names)}." for what, names in alike.items()]
 
 

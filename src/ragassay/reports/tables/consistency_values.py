@@ -26,15 +26,17 @@ from ragassay.metrics.core import Metric, naming
 from ragassay.reports.text import wording
 from ragassay.stats import Components
 
-_TITLES: Mapping[type[Metric], str] = {
-    RunsBertScore: "answers: BERTScore",
-    RunsRouge1: "answers: ROUGE-1",
-    RunsRouge2: "answers: ROUGE-2",
-    RunsRougeL: "answers: ROUGE-L",
-    RunsRougeOre: "answers: ROUGE-L (ore)",
-    RunsOverlap: "passages: overlap (Jaccard)",
-    RunsRbo: "passages: rank-biased overlap",
+SIMILARITIES: Mapping[type[Metric], tuple[str, str]] = {
+    RunsBertScore: ("answers: BERTScore", "consistency_bert_score"),
+    RunsRougeL: ("answers: ROUGE-L", "consistency_rouge_score"),
+    RunsRouge1: ("answers: ROUGE-1", "consistency_rouge1_score"),
+    RunsRouge2: ("answers: ROUGE-2", "consistency_rouge2_score"),
+    RunsRougeOre: ("answers: ROUGE-L (ore)", ""),
+    RunsOverlap: ("passages: overlap (Jaccard)", "consistency_retrieval_overlap"),
+    RunsRbo: ("passages: rank-biased overlap", "consistency_retrieval_rbo"),
 }
+"""What is compared pair by pair: its title, and its column in ``consistency.csv`` (empty where it
+has none; of precision, recall and F it is F)."""
 
 HEADS: Mapping[str, str] = {
     "mean": "mean",
@@ -120,11 +122,11 @@ def overview(summary: Summary) -> Overview:
         if isinstance(metric, OfMetric):
             one = spreads.setdefault(metric.of, Spreads(metric.of))
             one.stats[metric.stat] = entry
-        elif metric is not None and type(metric) in _TITLES:
+        elif metric is not None and type(metric) in SIMILARITIES:
             base, part = str(metric), getattr(metric, "part", "")
             key = base.removesuffix(f".{part}") if part else base
             tail = key.removeprefix(metric.name)
-            title = _TITLES[type(metric)] + (f" {tail}" if tail else "")
+            title = SIMILARITIES[type(metric)][0] + (f" {tail}" if tail else "")
             alike.setdefault(key, Alike(title)).parts[part] = entry
         else:
             others.append(entry)

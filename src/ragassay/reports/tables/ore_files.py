@@ -17,7 +17,6 @@ tool writes 0.5 for some.
 
 from __future__ import annotations
 
-import io
 import json
 import tempfile
 from collections import Counter
@@ -40,7 +39,7 @@ from ragassay.reports.tables.consistency_values import consistency_of
 from ragassay.reports.tables.ore_tokens import GENERATION, RETRIEVAL, TOTALS, tokens_of
 from ragassay.reports.tables.ore_values import COLUMNS, OreValues, demand, texts
 from ragassay.reports.tables.rows_by_sample import with_samples
-from ragassay.reports.tables.tables import csv_writer
+from ragassay.reports.tables.tables import write_lines
 
 TREC, CONSISTENCY, MERGED, JSON = FILES.values()
 
@@ -300,10 +299,4 @@ def _cell(value: Any) -> str:
 
 def _table(path: Path, heads: Sequence[str], lines: Iterable[Mapping[str, str]]) -> None:
     heads = ["query_id", "query", *heads]
-    with files.atomic(path) as stream:
-        text = io.TextIOWrapper(stream, encoding="utf-8", errors="replace", newline="")
-        writer = csv_writer(text)
-        writer.writerow(heads)
-        for line in lines:
-            writer.writerow([line.get(head, "") for head in heads])
-        text.detach()
+    write_lines(path, heads, ([line.get(head, "") for head in heads] for line in lines), str)

@@ -6,7 +6,7 @@ import csv
 import io
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -142,13 +142,19 @@ def _parquet_row(row: ScoreRow) -> tuple[Any, ...]:
     return (*record.values(), label)
 
 
-def write_lines(path: str | Path, heads: Sequence[str], lines: Iterable[Iterable[Any]]) -> None:
+def write_lines(
+    path: str | Path,
+    heads: Sequence[str],
+    lines: Iterable[Iterable[Any]],
+    spell: Callable[[Any], str | float] | None = None,
+) -> None:
     """Writes a CSV file whose cells no spreadsheet runs as formulas.
 
     Args:
         path: of the file to write.
         heads: names of the columns.
         lines: cells of each line; ``None`` is an empty cell.
+        spell: gives another text of a cell, where a published form has one.
 
     Raises:
         UsageError: the file cannot be written.
@@ -156,9 +162,9 @@ def write_lines(path: str | Path, heads: Sequence[str], lines: Iterable[Iterable
     with files.atomic(path) as stream:
         text = io.TextIOWrapper(stream, encoding="utf-8", errors="replace", newline="")
         writer = csv_writer(text)
-        writer.writerow(map(_cell, heads))
+        writer.writerow(map(spell or _cell, heads))
         for line in lines:
-            writer.writerow(map(_cell, line))
+            writer.writerow(map(spell or _cell, line))
         text.detach()
 
 

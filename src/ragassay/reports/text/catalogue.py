@@ -15,6 +15,7 @@ from rich.text import Text
 from ragassay import suites
 from ragassay.engine.comparison import agreements
 from ragassay.errors import UsageError
+from ragassay.judges.offline import Agreement
 from ragassay.metrics.core import Metric, naming
 from ragassay.reports.text import wording
 
@@ -197,17 +198,11 @@ def _example(cls: type[Metric], canonical: str | None) -> Metric:
 
 def _agreement(metric: Metric) -> dict[str, dict[str, Any]]:
     """How far the offline judge agrees with labels, by the kinds that the metric rests on."""
+    figures = ("measure", "value", "n", "source", "held_out", "sufficient")
     by_kind: dict[str, dict[str, Any]] = {}
     for kind, known in agreements(str(metric)).items():
-        by_kind[kind] = {
-            "said": NO_ANSWER if known is None else str(known),
-            "measure": None if known is None else known.measure,
-            "value": None if known is None else known.value,
-            "n": 0 if known is None else known.n,
-            "source": "" if known is None else known.source,
-            "held_out": known is not None and known.held_out,
-            "sufficient": known is not None and known.sufficient,
-        }
+        by_kind[kind] = {"said": NO_ANSWER if known is None else str(known)}
+        by_kind[kind] |= {name: getattr(known or Agreement(kind), name) for name in figures}
     return by_kind
 
 

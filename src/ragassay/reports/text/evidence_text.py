@@ -18,6 +18,7 @@ from ragassay.judges.offline import LABEL, NOT_MEASURED
 from ragassay.judges.offline.language import LONGEST
 from ragassay.reports.text import verdict_text, wording
 from ragassay.reports.text.answer_spans import PIECES, Span, spans
+from ragassay.reports.text.grouping import grouped
 from ragassay.samples import Sample
 from ragassay.scores import Value
 from ragassay.strict import dumps
@@ -90,11 +91,7 @@ def _over_runs(scores: Sequence[Evidence]) -> Iterator[RenderableType]:
     """The values of a query's runs, one line for what is measured alike: its figures, and the
     values in each run or of each pair of runs.
     """
-    groups: dict[str, list[Evidence]] = {}
-    for one in scores:
-        base, _, last = one.row.metric.rpartition(".")
-        name = base if base and last.isidentifier() else one.row.metric
-        groups.setdefault(name, []).append(one)
+    groups = grouped((_measured(one.row.metric), one) for one in scores)
     shown = Table(box=None, pad_edge=False, header_style="bold dim")
     for title in ("metric", "figures", "in the runs, or of pairs of runs"):
         shown.add_column(title, overflow="fold")
@@ -119,6 +116,11 @@ def _over_runs(scores: Sequence[Evidence]) -> Iterator[RenderableType]:
     more = len(groups) - _MOST_PIECES
     rest = f"… and {more:,} more. " if more > 0 else ""
     yield Text(f"\n{rest}A metric's name shows it whole; --full shows all.", "dim")
+
+
+def _measured(metric: str) -> str:
+    base, _, last = metric.rpartition(".")
+    return base if base and last.isidentifier() else metric
 
 
 def _figure(value: Value | None, reason: str | None) -> str:

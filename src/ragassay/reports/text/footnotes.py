@@ -19,6 +19,7 @@ from ragassay.engine.results import (
 )
 from ragassay.errors import UsageError
 from ragassay.metrics.core import naming
+from ragassay.reports.text.grouping import grouped
 from ragassay.reports.text.wording import (
     confidence,
     correction_name,
@@ -47,10 +48,8 @@ def summary_notes(summary: Summary, *, judged_marked: bool = True) -> list[str]:
         judged_marked: whether the table itself says which metrics were judged by whom.
     """
     notes = [f"Each mean runs over {summary.averaged_over}."] if summary.averaged_over else []
-    kinds: dict[str, list[MetricSummary]] = {}
-    for metric in summary.metrics.values():
-        if metric.low is not None:
-            kinds.setdefault(metric.interval, []).append(metric)
+    bounded = (metric for metric in summary.metrics.values() if metric.low is not None)
+    kinds = grouped((metric.interval, metric) for metric in bounded)
     n_clusters = sorted({m.n_clusters for m in summary.metrics.values() if m.n_clusters})
     clustered = ""
     if n_clusters:
@@ -100,12 +99,11 @@ def judge_notes(summary: Summary, judged_marked: bool) -> list[str]:
 
 def agreement_notes(summary: Summary) -> list[str]:
     """Notes on the known agreement of the offline judgments with people."""
-    names_by_figure: dict[str, list[str]] = {}
-    for metric in summary.metrics.values():
-        agreement = offline_agreement(metric) if metric.n_scored else None
-        if agreement is not None:
-            told = ", ".join(filter(None, (str(agreement), agreement.caveat)))
-            names_by_figure.setdefault(told, []).append(metric.name)
+    names_by_figure = grouped(
+        (", ".join(filter(None, (str(agreement), agreement.caveat))), metric.name)
+        for metric in summary.metrics.values()
+        if metric.n_scored and (agreement := offline_agreement(metric)) is not None
+    )
     return [
         f"Offline judge, {told}: {', '.join(names)}." for told, names in names_by_figure.items()
     ]
@@ -170,21 +168,23 @@ def spent_on(summary: Summary) -> str:
 
 def _given_notes(summary: Summary) -> list[str]:
     """Notes on the values that came with the records; metrics with the same note share it."""
-    alike: dict[tuple[str, str], list[str]] = {}
-    for metric in summary.metrics.values():
-        if metric.n_given:
-            every = metric.n_given == metric.n_scored
-            which = (
-                f"{'all' if every else f'{metric.n_given:,}'} of {plural(metric.n_scored, 'value')}"
-            )
-            by = f", of {metric.judge}" if every and metric.judge else ""
-            key = (f"{which}{by}", _without_given(metric.metric))
-            alike.setdefault(key, []).append(metric.name)
+    alike = grouped(
+        ((_how_given(metric), _without_given(metric.metric)), metric.name)
+        for metric in summary.metrics.values()
+        if metric.n_given
+    )
     return [
         f"Resting on values read from the records, not on a judge or model here ({how}): "
         f"{', '.join(names)}.{instead}"
         for (how, instead), names in alike.items()
     ]
+
+
+def _how_given(metric: MetricSummary) -> str:
+    every = metric.n_given == metric.n_scored
+    by = f", of {metric.judge}" if every and metric.judge else ""
+    n = "all" if every else f"{metric.n_given:,}"
+    return f"{n} of {plural(metric.n_scored, 'value')}{by}"
 
 
 def _without_given(metric: str) -> str:
@@ -300,10 +300,8 @@ def unscored_notes(summary: Summary) -> list[str]:
     """Notes on samples without a score, by metric and number; metrics with the same numbers share a
     note.
     """
-    alike: dict[str, list[str]] = {}
-    for metric in summary.metrics.values():
-        if metric.unscored:
-            alike.setdefault(reasons(metric.unscored), []).append(metric.name)
+    every = summary.metrics.values()
+    alike = grouped((reasons(metric.unscored), metric.name) for metric in every if metric.unscored)
     return [f"{what}: {', '.join(names)}" for what, names in alike.items()]
 
 
@@ -394,11 +392,11 @@ def _widened(comparison: Comparison) -> list[str]:
             "The verdict follows the sign-flip test, not this interval: near its ends they may "
             "differ. --interval auto shows the test's own."
         ]
-    causes: dict[str, list[str]] = {}
-    for d in comparison.differences:
-        cause = d.interval.partition(" and ")[2]
-        if cause and d.low is not None:
-            causes.setdefault(cause, []).append(d.name)
+    causes = grouped(
+        (cause, d.name)
+        for d in comparison.differences
+        if d.low is not None and (cause := d.interval.partition(" and ")[2])
+    )
     words = {
         "ties": "most differences are equal, and others may have been missed",
         "skewness": "a few differences are much larger than the others",
@@ -413,10 +411,8 @@ def _widened(comparison: Comparison) -> list[str]:
 def interval_levels(comparison: Comparison) -> str:
     """The confidence levels of the intervals of the differences: ``at 95 %``, or, where the
     correction asks for more, ``at 97.5 % for em, 95 % for f1``."""
-    metrics: dict[str, list[str]] = {}
-    for d in sorted(comparison.differences, key=lambda d: d.level, reverse=True):
-        if d.low is not None:
-            metrics.setdefault(confidence(d.level), []).append(d.name)
+    falling = sorted(comparison.differences, key=lambda d: d.level, reverse=True)
+    metrics = grouped((confidence(d.level), d.name) for d in falling if d.low is not None)
     levels = list(metrics) or [confidence(comparison.level)]
     if levels == [confidence(comparison.level)]:
         return f"at {levels[0]}"
@@ -440,10 +436,11 @@ def standing_notes(comparison: Comparison) -> list[str]:
     """Notes on metrics that have no verdict, or whose judge was never measured; one sentence for
     each reason.
     """
-    reasons: dict[tuple[str, str], list[str]] = {}
-    for d in comparison.differences:
-        if d.standing != "tested" or d.why:
-            reasons.setdefault((d.standing, d.why), []).append(d.name)
+    reasons = grouped(
+        ((d.standing, d.why), d.name)
+        for d in comparison.differences
+        if d.standing != "tested" or d.why
+    )
     words = {
         "tested": "{why}",
         "exploratory": "exploratory, because other metrics were named as the primary ones{why}",

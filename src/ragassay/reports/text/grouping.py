@@ -5,25 +5,33 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
+from typing import TypeVar
 
 from ragassay.engine.results import MetricSummary, Slice
 
 _NUMERIC = re.compile(r"[+-]?\d+(\.\d+)?")
 
 
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+
+
+def grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
+    """The values of each key, both in the order in which they come."""
+    groups: dict[Key, list[Value]] = {}
+    for key, value in pairs:
+        groups.setdefault(key, []).append(value)
+    return groups
+
+
 def families(metrics: Iterable[MetricSummary]) -> dict[str, list[MetricSummary]]:
     """The metrics by family, in their order."""
-    by_family: dict[str, list[MetricSummary]] = {}
-    for metric in metrics:
-        by_family.setdefault(metric.group or metric.family, []).append(metric)
-    return by_family
+    return grouped((metric.group or metric.family, metric) for metric in metrics)
 
 
 def by_column(slices: Iterable[Slice]) -> dict[str, list[Slice]]:
     """The slices of each column: numbers (a turn, a year) by value, then the rest as they come."""
-    pieces_of: dict[str, list[Slice]] = {}
-    for piece in slices:
-        pieces_of.setdefault(piece.column, []).append(piece)
+    pieces_of = grouped((piece.column, piece) for piece in slices)
     for pieces in pieces_of.values():
         pieces.sort(key=lambda piece: _numeric(piece.value))
     return pieces_of

@@ -36,16 +36,13 @@ def summary(run_summary: Summary) -> str:
 
 def comparison(compared: Comparison) -> str:
     """A comparison as Markdown (GitHub's dialect)."""
-    corrected = f"p ({wording.correction_name(compared.correction)})"
     lines = [f"**{escape(footnotes.verdict_line(compared))}**", ""]
-    lines += _table(
-        [
-            *("metric", "A_mean (new)", "B_mean (old)", "Diff(A-B)", "interval"),
-            *("p_value", "significant", "t-test p", corrected, "verdict", "n", "detectable"),
-        ],
-        "lrrrrrlrrlrr",
-        (_difference_cells(difference) for difference in compared.differences),
-    )
+    heads = [
+        *("metric", "A_mean (new)", "B_mean (old)", "Diff(A-B)", "interval"),
+        *("p_value", "significant", "t-test p", wording.corrected_p(compared)),
+        *("verdict", "n", "detectable"),
+    ]
+    lines += _table(heads, "lrrrrrlrrlrr", map(_difference_cells, compared.differences))
     notes = [*footnotes.comparison_notes(compared), *footnotes.gate_notes(compared)]
     return _finish(lines, notes, compared.warnings)
 
@@ -83,20 +80,10 @@ def _grouped(metric: MetricSummary) -> str:
 
 def _difference_cells(d: Difference) -> list[str]:
     mark = {"better": "✅ ", "worse": "❌ ", "different": "⚠ "}.get(d.verdict, "")
-    return [
-        _name(d.name, d.higher_is_better),
-        wording.number(d.a_mean),
-        wording.number(d.b_mean),
-        wording.number(d.diff, sign=True),
-        wording.bounds(d.low, d.high, sign=True),
-        escape(wording.p_value(d.p_value)),
-        wording.significant(d),
-        escape(wording.p_value(d.t_p_value)),
-        escape(wording.p_value(d.p_adjusted)),
-        mark + d.verdict,
-        f"{d.n:,}",
-        wording.number(d.detectable),
-    ]
+    told = wording.compared(d)
+    told |= {head: escape(told[head]) for head in ("p_value", "t-test p", "corrected p")}
+    told["verdict"] = mark + d.verdict
+    return [_name(d.name, d.higher_is_better), *told.values()]
 
 
 def _slice_table(column: str, pieces: Sequence[Slice]) -> list[str]:

@@ -10,6 +10,7 @@ from rich.text import Text
 from ragassay.engine.models import EmbeddingPlan
 from ragassay.engine.plan import Preview
 from ragassay.reports.text import wording
+from ragassay.reports.text.grouping import grouped
 from ragassay.reports.text.plan import plan_table
 
 
@@ -58,9 +59,7 @@ def preview_table(preview: Preview) -> RenderableType:
 
 def _extras(preview: Preview) -> list[str]:
     """What is not on this machine, each with the metrics that need it."""
-    metrics: dict[str, list[str]] = {}
-    for name, why in preview.extras.items():
-        metrics.setdefault(why, []).append(name)
+    metrics = grouped((why, name) for name, why in preview.extras.items())
     return [f"{why} ({', '.join(names)})." for why, names in metrics.items()]
 
 

@@ -17,7 +17,27 @@ from ragassay.reports.text import footnotes, grouping, wording
 _VERDICT_STYLE = {"better": "green", "worse": "red", "different": "yellow"}
 _BAR_WIDTH = 12
 _WIDE_SUMMARY, _BAR_SUMMARY = 110, 80
-_WIDE_COMPARISON, _TWO_LINE_COMPARISON, _NARROW_COMPARISON = 156, 106, 76
+
+_MEANS, _TESTS = ("A_mean (new)", "B_mean (old)"), ("t-test p", "corrected p")
+_COMPARED = {
+    156: (*_MEANS, "Diff(A-B)", "interval", "p_value", "significant", *_TESTS, "verdict", "n",
+          "detectable"),
+    118: (*_MEANS, "Diff(A-B)/interval", "p_value/significant", "/".join(_TESTS),
+          "verdict/n, detectable"),
+    80: ("/".join(_MEANS), "Diff(A-B)/interval", "p_value/t-test p/corrected p",
+         "significant/verdict"),
+    0: ("/".join(_MEANS), "Diff(A-B)/interval/p_value, significant/t-test p, corrected p/verdict"),
+}  # fmt: skip
+"""The columns of a comparison by the least width that they need: the lines of a cell stand between
+slashes."""
+
+_COMPARED_STYLES = {
+    "Diff(A-B)": "bold",
+    "interval": "dim",
+    "significant": "dim",
+    "n, detectable": "dim",
+    "detectable": "dim",
+}
 
 
 def summary_table(summary: Summary) -> RenderableType:
@@ -117,41 +137,27 @@ class _ComparisonView:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         comparison, plain, width = self.comparison, options.ascii_only, options.max_width
         yield _heading([f"{comparison.a} (new) against {comparison.b} (old)"], "")
-        corrected = f"p ({wording.correction_name(comparison.correction)})"
-        short = corrected.replace("Benjamini-Hochberg", "BH")
-        if width >= _WIDE_COMPARISON:
-            cells = _one_line_cells
-            heads = ["A_mean (new)", "B_mean (old)", "Diff(A-B)", "interval"]
-            heads += ["p_value", "significant", "t-test p", corrected]
-            heads += ["verdict", "n", "detectable"]
-        elif width >= _TWO_LINE_COMPARISON:
-            cells = _two_line_cells
-            heads = ["A_mean\n(new)", "B_mean\n(old)", "Diff(A-B)\ninterval"]
-            heads += ["p_value\nsignificant", f"t-test p\n{short}", "verdict\nn, detectable"]
-        elif width >= _NARROW_COMPARISON:
-            cells = _narrow_cells
-            heads = ["A_mean (new)\nB_mean (old)", "Diff(A-B)\ninterval"]
-            heads += [f"p_value\nt-test p\n{short}", "significant\nverdict"]
-        else:
-            cells = _stacked_cells
-            heads = ["A_mean\n(new)\nB_mean\n(old)"]
-            heads += ["Diff(A-B)\ninterval\np_value, significant\nt-test p, {short}\nverdict"]
+        corrected = wording.corrected_p(comparison)
+        if width < max(_COMPARED):
+            corrected = corrected.replace("Benjamini-Hochberg", "BH")
+        shown = next(columns for least, columns in _COMPARED.items() if width >= least)
+        columns = [column.split("/") for column in shown]
+        height = max(map(len, columns))
         table = _table()
-        table.add_column("metric" if cells is _one_line_cells else "metric\n", overflow="fold")
-        for head in heads:
-            verdict = head.startswith(("verdict", "significant\nverdict"))
-            table.add_column(
-                head,
-                justify="left" if verdict else "right",
-                no_wrap=not (verdict and cells is _narrow_cells),
-                max_width=len("no difference") if verdict and cells is _narrow_cells else None,
-            )
+        table.add_column("\n" * (height > 1) + "metric", overflow="fold")
+        for lines in columns:
+            head = "\n".join(lines).replace("corrected p", corrected)
+            words = "verdict" in lines[:2]
+            table.add_column(head, justify="left" if words else "right", no_wrap=True)
         for d in comparison.differences:
-            table.add_row(_name(d.name, d.higher_is_better, "", plain), *cells(d, plain))
+            cells = [
+                Text("\n").join(_compared(d, line, plain) for line in lines) for lines in columns
+            ]
+            table.add_row(_name(d.name, d.higher_is_better, "", plain), *cells)
         yield Padding(table, (0, 0, 0, 1))
         yield Padding(Text(wording.one_line(footnotes.verdict_line(comparison)), "bold"), (0, 1))
         notes = footnotes.comparison_notes(comparison)
-        if cells in (_narrow_cells, _stacked_cells):
+        if len(shown) <= 4:
             sizes = [f"{d.name} {wording.number(d.detectable)}" for d in comparison.differences]
             ns = {d.n for d in comparison.differences}
             if len(ns) == 1:
@@ -163,79 +169,16 @@ class _ComparisonView:
         yield _notes(notes, comparison.warnings, plain)
 
 
-def _one_line_cells(d: Difference, plain: bool) -> list[RenderableType]:
-    return [
-        _number(d.a_mean, plain),
-        _number(d.b_mean, plain),
-        _difference(d, plain),
-        _interval(d, plain),
-        _p_value(d.p_value, plain),
-        _significant(d, plain),
-        _p_value(d.t_p_value, plain),
-        _p_value(d.p_adjusted, plain),
-        _verdict(d),
-        Text(f"{d.n:,}"),
-        Text(_dash(wording.number(d.detectable), plain), style="dim"),
-    ]
-
-
-def _two_line_cells(d: Difference, plain: bool) -> list[RenderableType]:
-    detectable = _dash(wording.number(d.detectable), plain)
-    return [
-        _number(d.a_mean, plain),
-        _number(d.b_mean, plain),
-        Text("\n").join([_difference(d, plain), _interval(d, plain)]),
-        Text("\n").join([_p_value(d.p_value, plain), _significant(d, plain)]),
-        Text("\n").join([_p_value(d.t_p_value, plain), _p_value(d.p_adjusted, plain)]),
-        Text("\n").join([_verdict(d), Text(f"n={d.n:,}, {detectable}", style="dim")]),
-    ]
-
-
-def _narrow_cells(d: Difference, plain: bool) -> list[RenderableType]:
-    return [
-        Text("\n").join([_number(d.a_mean, plain), _number(d.b_mean, plain)]),
-        Text("\n").join([_difference(d, plain), _interval(d, plain)]),
-        Text("\n").join(_p_value(p, plain) for p in (d.p_value, d.t_p_value, d.p_adjusted)),
-        Text("\n").join([_significant(d, plain), _verdict(d)]),
-    ]
-
-
-def _stacked_cells(d: Difference, plain: bool) -> list[RenderableType]:
-    lines = [
-        _difference(d, plain),
-        _interval(d, plain),
-        Text(", ").join([_p_value(d.p_value, plain), _significant(d, plain)]),
-        Text(", ").join([_p_value(d.t_p_value, plain), _p_value(d.p_adjusted, plain)]),
-        _verdict(d),
-    ]
-    return [
-        Text("\n").join([_number(d.a_mean, plain), _number(d.b_mean, plain)]),
-        Text("\n").join(lines),
-    ]
-
-
-def _number(value: float | None, plain: bool) -> Text:
-    return Text(_dash(wording.number(value), plain))
-
-
-def _difference(d: Difference, plain: bool) -> Text:
-    return Text(_dash(wording.number(d.diff, sign=True), plain), style="bold")
-
-
-def _interval(d: Difference, plain: bool) -> Text:
-    return Text(_dash(wording.bounds(d.low, d.high, sign=True), plain), style="dim")
-
-
-def _p_value(value: float | None, plain: bool) -> Text:
-    return Text(_dash(wording.p_value(value), plain))
-
-
-def _significant(d: Difference, plain: bool) -> Text:
-    return Text(_dash(wording.significant(d), plain), style="dim")
-
-
-def _verdict(d: Difference) -> Text:
-    return Text(d.verdict, style=_VERDICT_STYLE.get(d.verdict, ""))
+def _compared(d: Difference, line: str, plain: bool) -> Text:
+    """One line of a cell of a comparison."""
+    told = wording.compared(d)
+    pieces = [_dash(told[head], plain) for head in line.split(", ")]
+    if line == "n, detectable":
+        pieces[0] = f"n={pieces[0]}"
+    style = _COMPARED_STYLES.get(line, "")
+    return Text(
+        ", ".join(pieces), _VERDICT_STYLE.get(d.verdict, "") if line == "verdict" else style
+    )
 
 
 def _slice_block(column: str, pieces: Sequence[Slice], plain: bool) -> RenderableType:

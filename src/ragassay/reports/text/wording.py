@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from ragassay.counts import plural as plural
 from ragassay.engine.comparison import offline_agreement
 from ragassay.engine.results import (
+    Comparison,
     Difference,
     MetricSummary,
     Spending,
@@ -206,6 +207,28 @@ def _short(label: str) -> str:
     if label.startswith("replay:") and " of " in label:
         return f"{_short(label.partition(' of ')[2])} (replayed)"
     return label.rpartition("#")[2].rpartition(":")[2] or label
+
+
+def compared(d: Difference) -> dict[str, str]:
+    """What tables of a comparison say of a metric, by the heads of their columns."""
+    return {
+        "A_mean (new)": number(d.a_mean),
+        "B_mean (old)": number(d.b_mean),
+        "Diff(A-B)": number(d.diff, sign=True),
+        "interval": bounds(d.low, d.high, sign=True),
+        "p_value": p_value(d.p_value),
+        "significant": significant(d),
+        "t-test p": p_value(d.t_p_value),
+        "corrected p": p_value(d.p_adjusted),
+        "verdict": d.verdict,
+        "n": f"{d.n:,}",
+        "detectable": number(d.detectable),
+    }
+
+
+def corrected_p(comparison: Comparison) -> str:
+    """The head over the corrected p: ``p (Holm)``."""
+    return f"p ({correction_name(comparison.correction)})"
 
 
 def significant(difference: Difference) -> str:

@@ -1,0 +1,126 @@
+"""Pictures of a run's scores, for its folder: boxes with their points, and histograms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from ragassay.engine.results import MetricSummary, Result
+from ragassay.errors import UsageError
+from ragassay.reports.charts import INK, PALETTE, Spec, distribution_chart, drawing
+from ragassay.reports.plots import file_labels, marks
+from ragassay.reports.plots.boxes import boxes, interval_words
+from ragassay.reports.plots.series import Panel, Series
+from ragassay.reports.text import wording
+
+Results = Result | Sequence[Result]
+
+
+def write_boxplots(results: Results, path: str | Path) -> None:
+    """Writes `boxplots` as a file.
+
+    Args:
+        results: of one run or several.
+        path: of the file; the suffix decides the form (``.png``, ``.svg`` or ``.json`` for
+            Vega-Lite).
+
+    Raises:
+        UsageError: another suffix, nothing to draw, or the file cannot be written.
+    """
+    drawing.save(boxplots(results), path)
+
+
+def write_distributions(results: Results, path: str | Path) -> None:
+    """Writes `histograms` as a file.
+
+    Args:
+        results: of one run or several.
+        path: of the file; as for `write_boxplots`.
+
+    Raises:
+        UsageError: another suffix, nothing to draw, or the file cannot be written.
+    """
+    drawing.save(histograms(results), path)
+
+
+def boxplots(results: Results) -> Spec:
+    """A box with its points for each metric of each run, and the mean with its interval.
+
+    Raises:
+        UsageError: no run has a number.
+    """
+    series, metrics = _shown(results)
+    panels = [Panel(m.name, m.name, wording.direction(m.higher_is_better)) for m in metrics]
+    return boxes(series, panels, _title(series, "scores of all samples"), [], "sample")
+
+
+def histograms(results: Results) -> Spec:
+    """A histogram of each metric's values, the runs beside each other on one scale.
+
+    Raises:
+        UsageError: no run has a number.
+    """
+    series, metrics = _shown(results)
+    panels = [_histogram(s, m.name) for m in metrics for s in series if s.size(m.name)]
+    every = [metric for one in series for metric in one.result.summary.metrics.values()]
+    note = f"Share of scored samples in each of 24 bins; dark line: {interval_words(every)}."
+    columns = 2 if len(series) == 1 else len(series)
+    house = drawing.house(_title(series, "distributions"), [note])
+    return house | {"concat": panels, "columns": columns, "spacing": 24, "padding": 20}
+
+
+def _shown(results: Results) -> tuple[list[Series], list[MetricSummary]]:
+    """The runs, and the metrics with numbers."""
+    runs = [results] if isinstance(results, Result) else list(results)
+    names = file_labels.numbered([wording.one_line(run.name) for run in runs])
+    series = [Series(name, name, run) for name, run in zip(names, runs, strict=True)]
+    metrics: dict[str, MetricSummary] = {}
+    for one in series:
+        for metric in one.result.summary.metrics.values():
+            if one.size(metric.name):
+                metrics.setdefault(metric.name, metric)
+    if not metrics:
+        raise UsageError("There is nothing to draw: no metric has a number.")
+    return series, list(metrics.values())
+
+
+def _histogram(one: Series, name: str) -> Spec:
+    metric, columns = one.result.summary.metrics[name], one.result.columns
+    values = columns.values(name)[columns.scored(name)]
+    histogram = distribution_chart.histogram(values, *distribution_chart.scale(metric))
+    width = (histogram.high - histogram.low) / len(histogram.counts)
+    bars = [
+        {"from": histogram.low + at * width, "to": histogram.low + (at + 1) * width}
+        | {"share": count / max(values.size, 1), "zero": 0}
+        for at, count in enumerate(histogram.counts)
+    ]
+
+    def x(field: str) -> marks.Channel:
+        return marks.along(field, histogram.low, histogram.high, axis={"tickCount": 5})
+
+    share = {"field": "share", "type": "quantitative", "title": None}
+    y = share | {"axis": {"format": ".0%", "tickCount": 3}}
+    places = {"x": x("from"), "x2": marks.to("to"), "y": y, "y2": marks.to("zero")}
+    style = {"color": PALETTE[0], "opacity": 0.75, "stroke": "#ffffff", "strokeWidth": 1}
+    layers = [marks.mark("rect", bars, places, **style)]
+    ends = {"mean": metric.mean, "low": metric.low, "high": metric.high}
+    if metric.aggregate != "sum" and metric.low is not None:
+        band = {"x": x("low"), "x2": marks.to("high")}
+        layers.append(marks.mark("rect", [ends], band, color=INK, opacity=0.15))
+    if metric.aggregate != "sum" and metric.mean is not None:
+        layers.append(marks.mark("rule", [ends], {"x": x("mean")}, color=INK, size=2))
+    title = {
+        "text": f"{wording.one_line(name)} {wording.arrow(metric.higher_is_better)}".strip(),
+        "subtitle": f"{one.name}, {wording.coverage(metric)} scored",
+        "fontSize": 12,
+        "anchor": "start",
+        "offset": 4,
+    }
+    return {"layer": layers, "width": 300, "height": 110, "title": title}
+
+
+def _title(series: Sequence[Series], what: str) -> str:
+    every = [metric for one in series for metric in one.result.summary.metrics.values()]
+    judges = {metric.judge for metric in every if metric.judge}
+    judged = f" (judged by {', '.join(sorted(judges))})" if judges else ""
+    return f"{', '.join(dict.fromkeys(one.result.name for one in series))}: {what}{judged}"
