@@ -148,7 +148,6 @@ class _SimilarAtK(_Similar):
 
 
 @register
-@dataclass(frozen=True)
 class PrecisionAtKExact(_ExactAtK):
     """`chunks_datapizza.precision_at_k_exact`."""
 
@@ -157,7 +156,6 @@ class PrecisionAtKExact(_ExactAtK):
 
 
 @register
-@dataclass(frozen=True)
 class RecallAtKExact(_ExactAtK):
     """`chunks_datapizza.recall_at_k_exact`."""
 
@@ -166,7 +164,6 @@ class RecallAtKExact(_ExactAtK):
 
 
 @register
-@dataclass(frozen=True)
 class F1AtKExact(_ExactAtK):
     """`chunks_datapizza.f1_at_k_exact`."""
 
@@ -175,7 +172,6 @@ class F1AtKExact(_ExactAtK):
 
 
 @register
-@dataclass(frozen=True)
 class PrecisionAtKSimilarity(_SimilarAtK):
     """`chunks_datapizza.precision_at_k_similarity`."""
 
@@ -184,7 +180,6 @@ class PrecisionAtKSimilarity(_SimilarAtK):
 
 
 @register
-@dataclass(frozen=True)
 class RecallAtKSimilarity(_SimilarAtK):
     """`chunks_datapizza.recall_at_k_similarity`."""
 
@@ -193,7 +188,6 @@ class RecallAtKSimilarity(_SimilarAtK):
 
 
 @register
-@dataclass(frozen=True)
 class F1AtKSimilarity(_SimilarAtK):
     """`chunks_datapizza.f1_at_k_similarity`."""
 
@@ -202,7 +196,6 @@ class F1AtKSimilarity(_SimilarAtK):
 
 
 @register
-@dataclass(frozen=True)
 class HybridLogRankExact(_Hybrid, _Exact):
     """`chunks_datapizza.hybrid_log_rank_score_exact`."""
 
@@ -211,7 +204,6 @@ class HybridLogRankExact(_Hybrid, _Exact):
 
 
 @register
-@dataclass(frozen=True)
 class HybridLogRankSimilarity(_Hybrid, _Similar):
     """`chunks_datapizza.hybrid_log_rank_score_similarity`."""
 

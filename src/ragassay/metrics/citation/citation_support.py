@@ -207,7 +207,6 @@ def _textless(statements: Sequence[Statement], passages: Sequence[Passage]) -> U
 
 
 @register
-@dataclass(frozen=True)
 class Citation(_OfParts):
     """Citations by the formulas of Open RAG Eval's page.
 
@@ -233,7 +232,6 @@ class Citation(_OfParts):
 
 
 @register
-@dataclass(frozen=True)
 class CitationPairs(_OfParts):
     """Citations as ``citation``, but for precision: every citation of every part counts once.
 
@@ -255,7 +253,6 @@ class CitationPairs(_OfParts):
 
 
 @register
-@dataclass(frozen=True)
 class CitationOre(_Citation):
     """Citations as Open RAG Eval's tool computes them.
 
@@ -284,7 +281,6 @@ class CitationOre(_Citation):
 
 
 @register
-@dataclass(frozen=True)
 class CitationTrec(_OfSentences):
     """Citations as TREC's RAG track scores support: the first citation of each sentence.
 
@@ -310,7 +306,6 @@ class CitationTrec(_OfSentences):
 
 
 @register
-@dataclass(frozen=True)
 class CitationSentences(_OfSentences):
     """Citations of each sentence, all of them.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from ragassay.metrics.answer import MODEL, RESCALE, EncoderMetric, Scale, bertscores
@@ -103,7 +102,6 @@ def _answers(
 
 
 @register
-@dataclass(frozen=True)
 class RunsBertScore(AnswersMetric, EncoderMetric):
     """BERTScore over all pairs of answers to a query, each answer encoded once.
 

@@ -105,7 +105,6 @@ class _RunsRetrieval(RunsMetric):
 
 
 @register
-@dataclass(frozen=True)
 class RunsOverlap(_RunsRetrieval):
     """Passages that both of two runs retrieved, over those that either did (Jaccard).
 
@@ -123,7 +122,6 @@ class RunsOverlap(_RunsRetrieval):
 
 
 @register
-@dataclass(frozen=True)
 class RunsRbo(_RunsRetrieval):
     """Rank-biased overlap of the lists that two runs retrieved, extrapolated beyond their ends.
 

@@ -110,7 +110,6 @@ class _RunsRouge(PairsRouge):
 
 
 @register
-@dataclass(frozen=True)
 class RunsRouge1(_RunsRouge):
     """ROUGE-1 over all pairs of answers to a query.
 
@@ -125,7 +124,6 @@ class RunsRouge1(_RunsRouge):
 
 
 @register
-@dataclass(frozen=True)
 class RunsRouge2(_RunsRouge):
     """ROUGE-2 over all pairs of answers to a query; P and R as in ``runs_rouge1``."""
 
@@ -137,7 +135,6 @@ class RunsRouge2(_RunsRouge):
 
 
 @register
-@dataclass(frozen=True)
 class RunsRougeL(_RunsRouge):
     """ROUGE-L over all pairs of answers to a query; P and R as in ``runs_rouge1``."""
 

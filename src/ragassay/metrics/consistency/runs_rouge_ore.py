@@ -8,7 +8,6 @@ word counts once however often it occurs in an answer.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from ragassay.metrics.answer import PARTS, PRF
@@ -116,7 +115,6 @@ def _both(earlier: Sentences, later: Sentences) -> PRF | None:
 
 
 @register
-@dataclass(frozen=True)
 class RunsRougeOre(PairsRouge):
     """ROUGE-L over all pairs of answers as Open RAG Eval's tool computes it.
 

@@ -7,7 +7,6 @@ its printed name carries those that differ from their defaults: ``nDCG@10``, ``P
 Adding one takes one file in this package::
 
     @register
-    @dataclass(frozen=True)
     class Shout(SampleMetric):
         '''Share of capital letters in the answer.'''
 
@@ -388,11 +387,15 @@ def failed(metric: Metric, error: Exception) -> Unscored:
 
 
 _CLASSES: dict[str, type[Metric]] = {}
-M = TypeVar("M", bound=type[Metric])
+M = TypeVar("M", bound=Metric)
 
 
-def register(cls: M) -> M:
-    """Makes a metric class known by its name and aliases, and prints it by its name."""
+@typing.dataclass_transform(frozen_default=True)
+def register(cls: type[M]) -> type[M]:
+    """Makes a metric class a frozen dataclass (unless it is one already), known by its name and
+    aliases, and printed by its name."""
+    if "__dataclass_params__" not in vars(cls):
+        cls = dataclass(frozen=True)(cls)
     known = _CLASSES.get(cls.name, cls)
     if (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
         raise UsageError(

@@ -146,7 +146,6 @@ class _Nuggets(JudgedMetric):
 
 
 @register
-@dataclass(frozen=True)
 class Nuggets(_Nuggets):
     """Share of the query's nuggets that the answer holds: support 1, partial support 0.5, else 0.
 
@@ -173,7 +172,6 @@ class Nuggets(_Nuggets):
 
 
 @register
-@dataclass(frozen=True)
 class NuggetsOre(_Nuggets):
     """Nuggets as Open RAG Eval's tool scores them.
 
