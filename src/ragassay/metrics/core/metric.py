@@ -325,6 +325,21 @@ class SampleMetric(Metric):
         """The outcome for one sample that lacks nothing."""
 
 
+_LACKING: Mapping[Need, tuple[Reason, str]] = {
+    "query": (Reason.MISSING_INPUT, "the sample has no query"),
+    "passages": (Reason.MISSING_INPUT, "the sample has no retrieved passages"),
+    "answer": (Reason.MISSING_INPUT, "the sample has no answer"),
+    "references": (Reason.NOT_APPLICABLE, "the sample has no reference answer"),
+    "gold": (Reason.NOT_APPLICABLE, "the sample has no gold passages"),
+    "answerability": (Reason.NOT_APPLICABLE, "the sample has no answerability label"),
+    "history": (Reason.NOT_APPLICABLE, "the sample has no earlier turns"),
+    "given": (Reason.MISSING_INPUT, "the record brings no values under 'given'"),
+    "runs": (Reason.NOT_APPLICABLE, "the sample is one run of a query, not a group of runs"),
+}
+_FILLED = ("references", "history", "given", "runs")
+"""Needs that an empty value does not meet."""
+
+
 def missing(sample: Sample, needs: Sequence[Need]) -> Unscored | None:
     """The first needed part that the sample lacks, as an `Unscored`; ``None`` when it has all.
 
@@ -337,27 +352,13 @@ def missing(sample: Sample, needs: Sequence[Need]) -> Unscored | None:
         needs: parts of a sample; they are looked at in this order.
     """
     for need in needs:
-        if need == "answer" and sample.answer is None:
-            why = f" (the system failed: {sample.failure})" if sample.failure else ""
-            return Unscored(Reason.MISSING_INPUT, f"the sample has no answer{why}")
-        if need == "passages" and sample.passages is None:
-            return Unscored(Reason.MISSING_INPUT, "the sample has no retrieved passages")
-        if need == "query" and sample.query is None:
-            return Unscored(Reason.MISSING_INPUT, "the sample has no query")
-        if need == "references" and not sample.references:
-            return Unscored(Reason.NOT_APPLICABLE, "the sample has no reference answer")
-        if need == "gold" and sample.gold is None:
-            return Unscored(Reason.NOT_APPLICABLE, "the sample has no gold passages")
-        if need == "answerability" and sample.answerability is None:
-            return Unscored(Reason.NOT_APPLICABLE, "the sample has no answerability label")
-        if need == "history" and not sample.history:
-            return Unscored(Reason.NOT_APPLICABLE, "the sample has no earlier turns")
-        if need == "given" and not sample.given:
-            return Unscored(Reason.MISSING_INPUT, "the record brings no values under 'given'")
-        if need == "runs" and not sample.runs:
-            return Unscored(
-                Reason.NOT_APPLICABLE, "the sample is one run of a query, not a group of runs"
-            )
+        has = getattr(sample, need)
+        if has is not None and (has or need not in _FILLED):
+            continue
+        reason, detail = _LACKING[need]
+        if need == "answer" and sample.failure:
+            detail += f" (the system failed: {sample.failure})"
+        return Unscored(reason, detail)
     return None
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import ClassVar, get_args
 
 from ragassay.counts import plural
@@ -98,10 +98,7 @@ class _Nuggets(JudgedMetric):
     @property
     def options(self) -> NuggetOptions:
         """How nuggets are made."""
-        return NuggetOptions(
-            self.iterations, self.most, self.best, self.words, self.batch, self.min_grade,
-            self.window, self.shots, self.always,
-        )  # fmt: skip
+        return NuggetOptions(**{one.name: getattr(self, one.name) for one in fields(NuggetOptions)})
 
     async def judge(self, sample: Sample, ask: Ask) -> Outcome:
         """The score, with every nugget and its labels as parts."""
