@@ -282,6 +282,3 @@ def get(name: str) -> Suite:
         hint = did_you_mean(name, suites)
         raise UsageError(f"Unknown suite {name!r}. {hint} There are: {', '.join(suites)}.")
     return suites[name]
-
-
-__all__ = ["Suite", "Total", "get", "known", "named", "parse_all"]

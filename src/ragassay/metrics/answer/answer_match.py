@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, ClassVar
 
@@ -15,7 +14,6 @@ from ragassay.scores import Outcome, Score, Unscored
 
 
 @register
-@dataclass(frozen=True)
 class AnswerMatches(JudgedMetric):
     """Whether the answer means the same as a reference answer, whatever the wording.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -17,7 +17,6 @@ _GIVEN: Final = ("answer_embedding", "reference_embeddings")
 
 
 @register
-@dataclass(frozen=True)
 class AnswerSimilarity(ModelMetric):
     """Cosine of the vectors of answer and reference, of the closest reference where there are
     several.

@@ -250,7 +250,6 @@ def against_references(
 
 
 @register
-@dataclass(frozen=True)
 class BertScore(EncoderMetric):
     """BERTScore of the answer against its references, as bert-score 0.3.13 gives it for one pair at
     a time: precision, recall or F.

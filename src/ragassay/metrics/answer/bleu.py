@@ -92,7 +92,6 @@ def sentence_bleu(
 
 
 @register
-@dataclass(frozen=True)
 class BLEU(ReferenceMetric[Pair]):
     """Sentence BLEU against all references at once, with effective order."""
 

@@ -32,7 +32,6 @@ class _Attempt(JudgedMetric):
 
 
 @register
-@dataclass(frozen=True)
 class NoAnswer(_Attempt):
     """``yes``: an answer was attempted, right or wrong; ``no``: the system said that it cannot
     answer, or said nothing."""
@@ -48,7 +47,6 @@ class NoAnswer(_Attempt):
 
 
 @register
-@dataclass(frozen=True)
 class Answered(_Attempt):
     """1 where the system tried to answer, else 0: the mean is the share of questions answered.
 

@@ -196,7 +196,6 @@ class _Rouge(ReferenceMetric[Compared]):
 
 
 @register
-@dataclass(frozen=True)
 class Rouge1(_Rouge):
     """ROUGE-1 as rouge-score computes it, or over words of any script."""
 
@@ -207,7 +206,6 @@ class Rouge1(_Rouge):
 
 
 @register
-@dataclass(frozen=True)
 class Rouge2(_Rouge):
     """ROUGE-2 as rouge-score computes it, or over words of any script."""
 
@@ -218,7 +216,6 @@ class Rouge2(_Rouge):
 
 
 @register
-@dataclass(frozen=True)
 class RougeL(_Rouge):
     """ROUGE-L as rouge-score computes it (sentences are not split), or over words of any script."""
 
@@ -246,7 +243,6 @@ class _UltraRouge(ReferenceMetric[Compared]):
 
 
 @register
-@dataclass(frozen=True)
 class UltraRouge1(_UltraRouge):
     """ROUGE-1 as UltraRAG publishes it."""
 
@@ -257,7 +253,6 @@ class UltraRouge1(_UltraRouge):
 
 
 @register
-@dataclass(frozen=True)
 class UltraRouge2(_UltraRouge):
     """ROUGE-2 as UltraRAG publishes it."""
 
@@ -268,7 +263,6 @@ class UltraRouge2(_UltraRouge):
 
 
 @register
-@dataclass(frozen=True)
 class UltraRougeL(_UltraRouge):
     """ROUGE-L as UltraRAG publishes it."""
 

@@ -51,7 +51,6 @@ class _Published(ReferenceMetric[Pair]):
 
 
 @register
-@dataclass(frozen=True)
 class UltraEM(_Published):
     """1 if the normal forms of the answer and of any reference are equal, else 0."""
 
@@ -65,7 +64,6 @@ class UltraEM(_Published):
 
 
 @register
-@dataclass(frozen=True)
 class UltraAcc(_Published):
     """1 if any reference is a substring of the answer, else 0; 0 for an empty answer."""
 
@@ -79,7 +77,6 @@ class UltraAcc(_Published):
 
 
 @register
-@dataclass(frozen=True)
 class UltraStringEM(_Published):
     """The number of references equal to the answer, over the number of references."""
 
@@ -92,7 +89,6 @@ class UltraStringEM(_Published):
 
 
 @register
-@dataclass(frozen=True)
 class UltraCoverEM(_Published):
     """1 if all tokens of any reference occur in the answer (order and counts ignored), else 0."""
 
@@ -106,7 +102,6 @@ class UltraCoverEM(_Published):
 
 
 @register
-@dataclass(frozen=True)
 class UltraF1(_Published):
     """SQuAD's token F1 on normal forms, against the best reference; 0 where either is empty."""
 
@@ -178,7 +173,6 @@ def _any(matches: Iterable[bool], note: str) -> Score:
 
 
 @register
-@dataclass(frozen=True)
 class ExactMatch(_Corrected):
     """1 if the words of the answer are exactly those of some reference, in order; else 0."""
 
@@ -193,7 +187,6 @@ class ExactMatch(_Corrected):
 
 
 @register
-@dataclass(frozen=True)
 class ContainsAnswer(_Corrected):
     """1 if some reference stands in the answer as a run of whole words; else 0."""
 
@@ -208,7 +201,6 @@ class ContainsAnswer(_Corrected):
 
 
 @register
-@dataclass(frozen=True)
 class CoversAnswer(_Corrected):
     """1 if all words of some reference occur in the answer, as often, in any order; else 0."""
 
@@ -223,7 +215,6 @@ class CoversAnswer(_Corrected):
 
 
 @register
-@dataclass(frozen=True)
 class TokenF1(_Corrected):
     """Precision, recall and F of the words shared with the best reference."""
 
@@ -251,7 +242,6 @@ class _Groups:
 
 
 @register
-@dataclass(frozen=True)
 class AliasGroups(ReferenceMetric[_Groups]):
     """The share of required items that the answer names, under any of their spellings.
 

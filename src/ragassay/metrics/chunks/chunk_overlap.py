@@ -257,7 +257,6 @@ class _ChunkMetric(Metric):
 
 
 @register
-@dataclass(frozen=True)
 class ChunkPrecision(_ChunkMetric):
     """Hits among the first k, divided by k even where fewer chunks were retrieved."""
 
@@ -271,7 +270,6 @@ class ChunkPrecision(_ChunkMetric):
 
 
 @register
-@dataclass(frozen=True)
 class ChunkRecall(_ChunkMetric):
     """Share of the gold chunks found among the first k."""
 
@@ -285,7 +283,6 @@ class ChunkRecall(_ChunkMetric):
 
 
 @register
-@dataclass(frozen=True)
 class ChunkF1(_ChunkMetric):
     """Harmonic mean of `ChunkPrecision` and `ChunkRecall`, which count the same hits."""
 
@@ -299,7 +296,6 @@ class ChunkF1(_ChunkMetric):
 
 
 @register
-@dataclass(frozen=True)
 class HybridLogRank(_ChunkMetric):
     """Recall and rank quality in one number; see `hybrid_score`. The cut-off is its depth."""
 

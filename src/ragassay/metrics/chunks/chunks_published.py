@@ -147,62 +147,22 @@ class _SimilarAtK(_Similar):
     k: int = cutoff(..., "how many ranks count")
 
 
-@register
-@dataclass(frozen=True)
-class PrecisionAtKExact(_ExactAtK):
-    """`chunks_datapizza.precision_at_k_exact`."""
-
-    name = "precision_at_k_exact"
-    title = "Precision at k of chunks compared as strings, as published"
-
-
-@register
-@dataclass(frozen=True)
-class RecallAtKExact(_ExactAtK):
-    """`chunks_datapizza.recall_at_k_exact`."""
-
-    name = "recall_at_k_exact"
-    title = "Recall at k of chunks compared as strings, as published"
+for _how, _compared, _base in (
+    ("exact", "as strings", _ExactAtK),
+    ("similarity", "by cosine", _SimilarAtK),
+):
+    for _figure in ("precision", "recall", "f1"):
+        _name = f"{_figure}_at_k_{_how}"
+        _body = {
+            "__doc__": f"`chunks_datapizza.{_name}`.",
+            "__module__": __name__,
+            "name": _name,
+            "title": f"{_figure.capitalize()} at k of chunks compared {_compared}, as published",
+        }
+        register(type(_name, (_base,), _body))
 
 
 @register
-@dataclass(frozen=True)
-class F1AtKExact(_ExactAtK):
-    """`chunks_datapizza.f1_at_k_exact`."""
-
-    name = "f1_at_k_exact"
-    title = "F1 at k of chunks compared as strings, as published"
-
-
-@register
-@dataclass(frozen=True)
-class PrecisionAtKSimilarity(_SimilarAtK):
-    """`chunks_datapizza.precision_at_k_similarity`."""
-
-    name = "precision_at_k_similarity"
-    title = "Precision at k of chunks compared by cosine, as published"
-
-
-@register
-@dataclass(frozen=True)
-class RecallAtKSimilarity(_SimilarAtK):
-    """`chunks_datapizza.recall_at_k_similarity`."""
-
-    name = "recall_at_k_similarity"
-    title = "Recall at k of chunks compared by cosine, as published"
-
-
-@register
-@dataclass(frozen=True)
-class F1AtKSimilarity(_SimilarAtK):
-    """`chunks_datapizza.f1_at_k_similarity`."""
-
-    name = "f1_at_k_similarity"
-    title = "F1 at k of chunks compared by cosine, as published"
-
-
-@register
-@dataclass(frozen=True)
 class HybridLogRankExact(_Hybrid, _Exact):
     """`chunks_datapizza.hybrid_log_rank_score_exact`."""
 
@@ -211,7 +171,6 @@ class HybridLogRankExact(_Hybrid, _Exact):
 
 
 @register
-@dataclass(frozen=True)
 class HybridLogRankSimilarity(_Hybrid, _Similar):
     """`chunks_datapizza.hybrid_log_rank_score_similarity`."""
 

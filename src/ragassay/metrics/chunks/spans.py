@@ -203,7 +203,6 @@ class _Matching(_SpanMetric):
 
 
 @register
-@dataclass(frozen=True)
 class SpanPrecision(_Matching):
     """Passages that match a gold span, each for another one, over k."""
 
@@ -217,7 +216,6 @@ class SpanPrecision(_Matching):
 
 
 @register
-@dataclass(frozen=True)
 class SpanRecall(_Matching):
     """Share of the gold spans found; one passage may hold several of them."""
 
@@ -231,7 +229,6 @@ class SpanRecall(_Matching):
 
 
 @register
-@dataclass(frozen=True)
 class SpanF1(_Matching):
     """Harmonic mean of `SpanPrecision` and `SpanRecall`."""
 
@@ -245,7 +242,6 @@ class SpanF1(_Matching):
 
 
 @register
-@dataclass(frozen=True)
 class SpanHit(_Matching):
     """Whether some passage among the first k holds a gold span, whole unless a threshold is set."""
 
@@ -286,7 +282,6 @@ class _Characters(_SpanMetric):
 
 
 @register
-@dataclass(frozen=True)
 class CharPrecision(_Characters):
     """Share of the retrieved characters that are gold; 0 when nothing was retrieved."""
 
@@ -300,7 +295,6 @@ class CharPrecision(_Characters):
 
 
 @register
-@dataclass(frozen=True)
 class CharRecall(_Characters):
     """Share of the gold characters that were retrieved."""
 
@@ -314,7 +308,6 @@ class CharRecall(_Characters):
 
 
 @register
-@dataclass(frozen=True)
 class CharF1(_Characters):
     """Harmonic mean of `CharPrecision` and `CharRecall`."""
 
@@ -328,7 +321,6 @@ class CharF1(_Characters):
 
 
 @register
-@dataclass(frozen=True)
 class CharIoU(_Characters):
     """Characters both retrieved and gold, over characters that are either."""
 

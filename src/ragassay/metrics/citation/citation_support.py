@@ -171,20 +171,13 @@ class _Citation(JudgedMetric):
         """The statements with the citations that count: all of them."""
         return tuple(statements)
 
-    @abstractmethod
     def cut(self, text: str, passages: Sequence[Passage]) -> tuple[Statement, ...]:
-        """The statements of an answer that came as plain text."""
+        """The statements of an answer that came as plain text: it is split after each citation."""
+        return citation_parser.parts(text, passages)
 
     @abstractmethod
     def combine(self, statements: Cited) -> CitationScores:
         """The three scores."""
-
-
-@dataclass(frozen=True)
-class _OfParts(_Citation):
-    def cut(self, text: str, passages: Sequence[Passage]) -> tuple[Statement, ...]:
-        """Splits the text after each citation."""
-        return citation_parser.parts(text, passages)
 
 
 @dataclass(frozen=True)
@@ -207,8 +200,7 @@ def _textless(statements: Sequence[Statement], passages: Sequence[Passage]) -> U
 
 
 @register
-@dataclass(frozen=True)
-class Citation(_OfParts):
+class Citation(_Citation):
     """Citations by the formulas of Open RAG Eval's page.
 
     A part is the text up to the next citation; what follows the last one is a part that cites
@@ -233,8 +225,7 @@ class Citation(_OfParts):
 
 
 @register
-@dataclass(frozen=True)
-class CitationPairs(_OfParts):
+class CitationPairs(_Citation):
     """Citations as ``citation``, but for precision: every citation of every part counts once.
 
     A passage that many parts cite weighs more here than one that is cited once.
@@ -255,7 +246,6 @@ class CitationPairs(_OfParts):
 
 
 @register
-@dataclass(frozen=True)
 class CitationOre(_Citation):
     """Citations as Open RAG Eval's tool computes them.
 
@@ -284,7 +274,6 @@ class CitationOre(_Citation):
 
 
 @register
-@dataclass(frozen=True)
 class CitationTrec(_OfSentences):
     """Citations as TREC's RAG track scores support: the first citation of each sentence.
 
@@ -310,7 +299,6 @@ class CitationTrec(_OfSentences):
 
 
 @register
-@dataclass(frozen=True)
 class CitationSentences(_OfSentences):
     """Citations of each sentence, all of them.
 

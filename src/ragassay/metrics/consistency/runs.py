@@ -11,12 +11,11 @@ from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, ClassVar, Generic, Literal, TypeVar
+from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeVar
 
 from ragassay.counts import either, share
-from ragassay.metrics.answer import PARTS, PRF
 from ragassay.metrics.citation import text_for_models, without_citations
-from ragassay.metrics.core import Metric, Window, not_applicable, param, part
+from ragassay.metrics.core import Metric, Window, not_applicable, param
 from ragassay.samples import Sample
 from ragassay.scores import Outcome, Reason, Score, Unscored
 
@@ -67,6 +66,7 @@ class AnswersMetric(RunsMetric):
 
 
 V = TypeVar("V")
+W = TypeVar("W")
 
 
 @dataclass(frozen=True)
@@ -107,37 +107,134 @@ class Pairwise(Generic[V]):
 
 
 @dataclass(frozen=True)
-class PairsRouge(AnswersMetric):
-    """A ROUGE over all pairs of a query's answers.
+class PairsMetric(RunsMetric):
+    """A metric that is the mean over all pairs of a query's runs.
 
     Class attributes:
-        undefined: says why two answers cannot be compared.
+        undefined: says why two runs cannot be compared.
     """
-
-    part: Literal["p", "r", "f"] = part("f", PARTS, OF_PAIR)
 
     undefined: ClassVar[str]
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
-        """The mean over all pairs of answers, the values of each pair as parts."""
+        """The mean over all pairs of runs, the values of each pair as parts."""
         return [
-            self.lacks(sample) or self._outcome(group)
+            self.lacks(sample)
+            or (group if isinstance(group, Unscored) else group.outcome(self.undefined))
             for sample, group in zip(window.samples, self.compared(window), strict=True)
         ]
 
-    def _outcome(self, group: Pairwise[PRF] | Unscored) -> Outcome:
-        if isinstance(group, Unscored):
-            return group
-        return group.part(self.part).outcome(self.undefined)
-
     @abstractmethod
-    def compared(self, window: Window) -> Sequence[Pairwise[PRF] | Unscored]:
-        """The values of all pairs, for each group; `Unscored` where a group has too few answers."""
+    def compared(self, window: Window) -> Sequence[Pairwise[float] | Unscored]:
+        """The values of all pairs, for each group; `Unscored` where it has too few runs."""
 
 
-def pairs_of(runs: Sequence[Sample]) -> list[tuple[Sample, Sample]]:
-    """All unordered pairs of runs, the earlier run first."""
-    return list(combinations(sorted(runs, key=lambda run: run.repeat), 2))
+class Comparable(NamedTuple, Generic[V]):
+    """What is compared of the runs of a group, the earliest run first.
+
+    Attributes:
+        repeats: the ``repeat`` of each run.
+        items: what is compared, one a run.
+        note: what a reader of the outcome should know.
+    """
+
+    repeats: list[int]
+    items: Sequence[V]
+    note: str
+
+    @property
+    def pairs(self) -> list[tuple[V, V]]:
+        """The items of all unordered pairs of runs, the earlier run's first."""
+        return list(combinations(self.items, 2))
+
+    def paired(self, values: Sequence[W | None], note: str = "") -> Pairwise[W]:
+        """The runs in pairs, with the values of `pairs` and one more note."""
+        notes = "; ".join(filter(None, (self.note, note)))
+        return Pairwise(list(combinations(self.repeats, 2)), values, notes)
+
+
+def comparable(
+    samples: Sequence[Sample],
+    has: Callable[[Sample], bool],
+    what: str,
+    items: Callable[[list[Sample]], tuple[Sequence[V], str] | Unscored],
+) -> list[Comparable[V] | Unscored]:
+    """What is compared of the runs of each group.
+
+    Args:
+        samples: groups of runs.
+        has: whether a run has what is compared.
+        what: what it is, for a person.
+        items: from the runs that have it to one item each, and a note; or why there are none.
+
+    Returns:
+        One entry a group; `Unscored` where fewer than two runs have what is compared.
+    """
+
+    def of(sample: Sample) -> Comparable[V] | Unscored:
+        runs = sorted(filter(has, sample.runs), key=lambda run: run.repeat)
+        n, all_of = len(runs), len(sample.runs)
+        if n < 2:
+            failures = {run.failure for run in sample.runs if run.failure}
+            why = f" (the system failed: {', '.join(sorted(failures))})" if failures else ""
+            return Unscored(
+                Reason.MISSING_INPUT,
+                f"{share(n, all_of, 'run')} {either(n, 'has', 'have')} {what}{why}",
+            )
+        found = items(runs)
+        if isinstance(found, Unscored):
+            return found
+        left_out = "" if n == all_of else f"over the {n} of {all_of} runs that have {what}"
+        note = "; ".join(filter(None, (left_out, found[1])))
+        return Comparable([run.repeat for run in runs], found[0], note)
+
+    return [of(sample) for sample in samples]
+
+
+def answers(
+    samples: Sequence[Sample], citations: Citations, items: Callable[[list[str]], Sequence[V]]
+) -> list[Comparable[V] | Unscored]:
+    """What is compared of the answers of each group.
+
+    Args:
+        samples: groups of runs.
+        citations: which citation marks are removed from the answers.
+        items: from the answers of a group to what is compared of each.
+
+    Returns:
+        One entry a group; `Unscored` where it has fewer than two answers.
+    """
+    return comparable(
+        samples,
+        lambda run: run.answer is not None,
+        "an answer",
+        lambda runs: (items([answer_text(run, citations) for run in runs]), ""),
+    )
+
+
+def in_pairs(
+    groups: Sequence[Comparable[V] | Unscored], alike: Callable[[V, V], W | None]
+) -> list[Pairwise[W] | Unscored]:
+    """Compares the runs of each group in pairs.
+
+    Args:
+        groups: what is compared.
+        alike: how similar the earlier and the later run are; ``None`` where they cannot be
+            compared.
+    """
+    return [
+        group
+        if isinstance(group, Unscored)
+        else group.paired([alike(earlier, later) for earlier, later in group.pairs])
+        for group in groups
+    ]
+
+
+def parts_of(
+    groups: Sequence[Pairwise[V] | Unscored], name: str
+) -> list[Pairwise[float] | Unscored]:
+    """One of several values of each pair, by its field's name."""
+    return [group if isinstance(group, Unscored) else group.part(name) for group in groups]
 
 
 def answer_text(run: Sample, citations: Citations = "published") -> str:
@@ -155,28 +252,3 @@ def answer_text(run: Sample, citations: Citations = "published") -> str:
     if citations == "published":
         return text_for_models(run.answer).strip()
     return without_citations(run.answer.text, run.passages or ()).strip()
-
-
-def runs_with(
-    sample: Sample, has: Callable[[Sample], bool], what: str
-) -> tuple[list[Sample], str] | Unscored:
-    """The runs that have something, and a note where not all have it.
-
-    Args:
-        sample: a group of two runs or more.
-        has: whether a run has it.
-        what: what it is, for a person.
-
-    Returns:
-        The runs and the note; `Unscored` where fewer than two runs have it.
-    """
-    kept = [run for run in sample.runs if has(run)]
-    n, all_of = len(kept), len(sample.runs)
-    if n < 2:
-        failures = {run.failure for run in sample.runs if run.failure}
-        why = f" (the system failed: {', '.join(sorted(failures))})" if failures else ""
-        return Unscored(
-            Reason.MISSING_INPUT,
-            f"{share(n, all_of, 'run')} {either(n, 'has', 'have')} {what}{why}",
-        )
-    return kept, "" if n == all_of else f"over the {n} of {all_of} runs that have {what}"

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from ragassay.metrics.answer import MODEL, RESCALE, EncoderMetric, Scale, bertscores
@@ -12,14 +11,13 @@ from ragassay.metrics.consistency.runs import (
     PARTS_TITLES,
     AnswersMetric,
     Citations,
+    Comparable,
     Pairwise,
-    answer_text,
-    pairs_of,
-    runs_with,
+    answers,
+    parts_of,
 )
 from ragassay.metrics.core import Window, param, part, register
 from ragassay.models.encoders import Match
-from ragassay.samples import Sample
 from ragassay.scores import Outcome, Unscored
 
 DEFAULT = "xlm-roberta-large"
@@ -48,62 +46,42 @@ def compared(
     Raises:
         Unavailable: the model is not available.
     """
-    groups = [_answers(window.samples[at], citations) for at in rows]
+    samples = [window.samples[at] for at in rows]
+    groups = answers(samples, citations, lambda texts: texts)
     texts = [
-        (second, first)
+        (later, earlier)
         for group in groups
         if not isinstance(group, Unscored)
-        for (_, first), (_, second) in group[0]
+        for earlier, later in group.pairs
     ]
     matches = iter(bertscores(window, scale, texts))
-    groups_compared: list[Pairwise[Match] | Unscored] = []
-    for group in groups:
-        if isinstance(group, Unscored):
-            groups_compared.append(group)
-            continue
-        pairs, note = group
-        values = [next(matches) for _ in pairs]
-        known = [
-            match if first.strip() or second.strip() else None
-            for match, ((_, first), (_, second)) in zip(values, pairs, strict=True)
-        ]
-        cut = any(match is not None and any(match.cut) for match in known)
-        notes = [note] if note else []
-        if cut:
-            notes.append("answers longer than the model takes were cut")
-        one_empty = [match for match in known if match is not None and match.empty]
-        if one_empty:
-            notes.append(
-                f"in {len(one_empty)} of {len(pairs)} pairs one answer is empty: {_RAW_0}"
-                + (f", {one_empty[0].f:.2f} on this scale" if scale.rescale else "")
-            )
-        numbers = [(first, second) for (first, _), (second, _) in pairs]
-        groups_compared.append(Pairwise(numbers, known, "; ".join(notes)))
-    return groups_compared
-
-
-_Answer = tuple[int, str]
-"""A run's ``repeat`` and its answer."""
-
-
-def _answers(
-    sample: Sample, citations: Citations
-) -> tuple[list[tuple[_Answer, _Answer]], str] | Unscored:
-    """All pairs of a group's answers, the earlier run first."""
-    runs = runs_with(sample, lambda run: run.answer is not None, "an answer")
-    if isinstance(runs, Unscored):
-        return runs
-    kept, note = runs
-    texts = {run.repeat: answer_text(run, citations) for run in kept}
-    pairs = [
-        ((first.repeat, texts[first.repeat]), (second.repeat, texts[second.repeat]))
-        for first, second in pairs_of(kept)
+    return [
+        group if isinstance(group, Unscored) else _matched(group, matches, scale)
+        for group in groups
     ]
-    return pairs, note
+
+
+def _matched(
+    group: Comparable[str], matches: Iterator[Match | None], scale: Scale
+) -> Pairwise[Match]:
+    """A group's pairs with the next of the matches."""
+    known = [
+        match if earlier.strip() or later.strip() else None
+        for (earlier, later), match in zip(group.pairs, matches, strict=False)
+    ]
+    notes = []
+    if any(match is not None and any(match.cut) for match in known):
+        notes.append("answers longer than the model takes were cut")
+    one_empty = [match for match in known if match is not None and match.empty]
+    if one_empty:
+        notes.append(
+            f"in {len(one_empty)} of {len(known)} pairs one answer is empty: {_RAW_0}"
+            + (f", {one_empty[0].f:.2f} on this scale" if scale.rescale else "")
+        )
+    return group.paired(known, "; ".join(notes))
 
 
 @register
-@dataclass(frozen=True)
 class RunsBertScore(AnswersMetric, EncoderMetric):
     """BERTScore over all pairs of answers to a query, each answer encoded once.
 
@@ -128,6 +106,6 @@ class RunsBertScore(AnswersMetric, EncoderMetric):
         """The mean over all pairs of answers, with the values of each pair as parts."""
         groups = window.once(compared, self.scale, self.citations, tuple(rows))
         return [
-            one if isinstance(one, Unscored) else one.part(self.part).outcome(_EMPTY)
-            for one in groups
+            one if isinstance(one, Unscored) else one.outcome(_EMPTY)
+            for one in parts_of(groups, self.part)
         ]

@@ -7,63 +7,48 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ragassay.errors import UsageError
-from ragassay.metrics.consistency.runs import Pairwise, RunsMetric, pairs_of, runs_with
+from ragassay.metrics.consistency.runs import (
+    Comparable,
+    PairsMetric,
+    Pairwise,
+    comparable,
+    in_pairs,
+)
 from ragassay.metrics.core import Window, param, register
 from ragassay.samples import Passage, Sample
-from ragassay.scores import Outcome, Reason, Unscored
+from ragassay.scores import Reason, Unscored
 from ragassay.stats import jaccard, rank_biased_overlap
 
-_NOTHING = "neither run retrieved a passage"
 _PLACES = "passages are told apart by their texts, for an id stands for different ones"
 _CLASH = "one id stands for different passages, and some have no text to tell them apart by"
 
 
-@dataclass(frozen=True)
-class _Lists:
-    """What each run of a group retrieved, as names; equal names stand for equal passages."""
-
-    runs: Sequence[Sample]
-    names: dict[int, list[str]]
-    note: str
-
-
-def lists(window: Window) -> list[_Lists | Unscored]:
-    """Each group's retrieved lists; for `Window.once`."""
-    groups: list[_Lists | Unscored] = []
-    for sample in window.samples:
-        runs = runs_with(sample, lambda run: run.passages is not None, "retrieved passages")
-        if isinstance(runs, Unscored):
-            groups.append(runs)
-            continue
-        kept, note = runs
-        named = _names([run.passages or () for run in kept])
-        if named is None:
-            groups.append(Unscored(Reason.UNDEFINED, _CLASH))
-            continue
-        names, places = named
-        by_repeat = dict(zip((run.repeat for run in kept), names, strict=True))
-        notes = [one for one in (note, places) if one]
-        groups.append(_Lists(kept, by_repeat, "; ".join(notes)))
-    return groups
+def lists(window: Window) -> list[Comparable[list[str]] | Unscored]:
+    """Each group's retrieved lists, as names; for `Window.once`. Equal names stand for equal
+    passages."""
+    return comparable(
+        window.samples, lambda run: run.passages is not None, "retrieved passages", _names
+    )
 
 
-def _names(runs: Sequence[Sequence[Passage]]) -> tuple[list[list[str]], str] | None:
+def _names(runs: Sequence[Sample]) -> tuple[list[list[str]], str] | Unscored:
     """Names of the passages of each run, and a note on how they were told apart.
 
     A passage is named by its id, else by its text, else by its place in a document. Where one id
     stands for different texts in two runs (``[1]``, ``[2]``: the place in a list), all are named by
-    text. ``None`` where some of them have no text then.
+    text; `Unscored` where some of them have no text then.
     """
     texts: dict[str, str] = {}
-    passages = [passage for run in runs for passage in run]
+    passages = [passage for run in runs for passage in run.passages or ()]
     clash = any(
         texts.setdefault(one.id, text) != text
         for one in passages
         if one.id is not None and (text := _plain(one.text)) is not None
     )
     if clash and any(one.text is None for one in passages):
-        return None
-    return [[_name(one, clash) for one in run] for run in runs], _PLACES if clash else ""
+        return Unscored(Reason.UNDEFINED, _CLASH)
+    names = [[_name(one, clash) for one in run.passages or ()] for run in runs]
+    return names, _PLACES if clash else ""
 
 
 def _name(passage: Passage, by_text: bool) -> str:
@@ -79,20 +64,13 @@ def _plain(text: str | None) -> str | None:
 
 
 @dataclass(frozen=True)
-class _RunsRetrieval(RunsMetric):
+class _RunsRetrieval(PairsMetric):
     version = 2
+    undefined = "neither run retrieved a passage"
 
-    def score_window(self, window: Window) -> Sequence[Outcome]:
-        """The mean over all pairs of runs, with the values of each pair as parts."""
-        return [
-            self.lacks(sample) or (group if isinstance(group, Unscored) else self._outcome(group))
-            for sample, group in zip(window.samples, window.once(lists), strict=True)
-        ]
-
-    def _outcome(self, group: _Lists) -> Outcome:
-        pairs = [(first.repeat, second.repeat) for first, second in pairs_of(group.runs)]
-        values = [self.alike(group.names[one], group.names[other]) for one, other in pairs]
-        return Pairwise(pairs, values, group.note).outcome(_NOTHING)
+    def compared(self, window: Window) -> Sequence[Pairwise[float] | Unscored]:
+        """How similar the lists of two runs are."""
+        return in_pairs(window.once(lists), self.alike)
 
     @abstractmethod
     def alike(self, one: Sequence[str], other: Sequence[str]) -> float | None:
@@ -105,7 +83,6 @@ class _RunsRetrieval(RunsMetric):
 
 
 @register
-@dataclass(frozen=True)
 class RunsOverlap(_RunsRetrieval):
     """Passages that both of two runs retrieved, over those that either did (Jaccard).
 
@@ -123,7 +100,6 @@ class RunsOverlap(_RunsRetrieval):
 
 
 @register
-@dataclass(frozen=True)
 class RunsRbo(_RunsRetrieval):
     """Rank-biased overlap of the lists that two runs retrieved, extrapolated beyond their ends.
 

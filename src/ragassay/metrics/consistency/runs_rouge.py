@@ -6,35 +6,28 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from ragassay.metrics.answer import PRF, Measure, compare, encode, tokeniser
+from ragassay.metrics.answer import PARTS, PRF, Measure, compare, encode, tokeniser
 from ragassay.metrics.consistency.runs import (
+    OF_PAIR,
     PARTS_TITLES,
+    AnswersMetric,
     Citations,
-    PairsRouge,
+    Comparable,
+    PairsMetric,
     Pairwise,
-    answer_text,
-    pairs_of,
-    runs_with,
+    answers,
+    in_pairs,
+    parts_of,
 )
-from ragassay.metrics.core import Window, param, register
-from ragassay.samples import Sample
+from ragassay.metrics.core import Window, param, part, register
 from ragassay.scores import Unscored
 
 Tokens = Literal["unicode", "rouge"]
 
 
-@dataclass(frozen=True)
-class _Coded:
-    """The answers of a group as codes, by ``repeat`` (`ragassay.metrics.answer.text.encode`)."""
-
-    runs: Sequence[Sample]
-    codes: dict[int, str]
-    note: str
-
-
 def coded(
     window: Window, tokens: Tokens, stem: bool, citations: Citations
-) -> list[_Coded | Unscored]:
+) -> list[Comparable[str] | Unscored]:
     """The answers of each group as codes, one character a token; for `Window.once`.
 
     Args:
@@ -47,17 +40,7 @@ def coded(
         One entry a group; `Unscored` where it has fewer than two answers.
     """
     cut = tokeniser(tokens, stem)
-    groups: list[_Coded | Unscored] = []
-    for sample in window.samples:
-        runs = runs_with(sample, lambda run: run.answer is not None, "an answer")
-        if isinstance(runs, Unscored):
-            groups.append(runs)
-            continue
-        kept, note = runs
-        texts = encode(cut(answer_text(run, citations)) for run in kept)
-        codes = {run.repeat: code for run, code in zip(kept, texts, strict=True)}
-        groups.append(_Coded(kept, codes, note))
-    return groups
+    return answers(window.samples, citations, lambda texts: encode(map(cut, texts)))
 
 
 def compared(
@@ -79,23 +62,17 @@ def compared(
         One entry a group; `Unscored` where it has fewer than two answers.
     """
     least = 2 if measure == "rouge2" else 1
-    groups: list[Pairwise[PRF] | Unscored] = []
-    for group in window.once(coded, tokens, stem, citations):
-        if isinstance(group, Unscored):
-            groups.append(group)
-            continue
-        pairs = [(first.repeat, second.repeat) for first, second in pairs_of(group.runs)]
-        values = []
-        for first, second in pairs:
-            earlier, later = group.codes[first], group.codes[second]
-            long = max(len(earlier), len(later)) >= least
-            values.append(compare(measure, later, earlier) if long else None)
-        groups.append(Pairwise(pairs, values, group.note))
-    return groups
+
+    def alike(earlier: str, later: str) -> PRF | None:
+        long = max(len(earlier), len(later)) >= least
+        return compare(measure, later, earlier) if long else None
+
+    return in_pairs(window.once(coded, tokens, stem, citations), alike)
 
 
 @dataclass(frozen=True)
-class _RunsRouge(PairsRouge):
+class _RunsRouge(AnswersMetric, PairsMetric):
+    part: Literal["p", "r", "f"] = part("f", PARTS, OF_PAIR)
     stem: bool = param(False, "compare Porter stems instead of words")
     tokens: Tokens = param("unicode", "unicode: words of any script; rouge: rouge-score's a-z0-9")
 
@@ -104,13 +81,13 @@ class _RunsRouge(PairsRouge):
     parts_titles = PARTS_TITLES
     source = "Open RAG Eval, metrics page (consistency); Lin 2004"
 
-    def compared(self, window: Window) -> Sequence[Pairwise[PRF] | Unscored]:
+    def compared(self, window: Window) -> Sequence[Pairwise[float] | Unscored]:
         """The values of the later answer against the earlier."""
-        return window.once(compared, self.measure, self.tokens, self.stem, self.citations)
+        groups = window.once(compared, self.measure, self.tokens, self.stem, self.citations)
+        return parts_of(groups, self.part)
 
 
 @register
-@dataclass(frozen=True)
 class RunsRouge1(_RunsRouge):
     """ROUGE-1 over all pairs of answers to a query.
 
@@ -125,7 +102,6 @@ class RunsRouge1(_RunsRouge):
 
 
 @register
-@dataclass(frozen=True)
 class RunsRouge2(_RunsRouge):
     """ROUGE-2 over all pairs of answers to a query; P and R as in ``runs_rouge1``."""
 
@@ -137,7 +113,6 @@ class RunsRouge2(_RunsRouge):
 
 
 @register
-@dataclass(frozen=True)
 class RunsRougeL(_RunsRouge):
     """ROUGE-L over all pairs of answers to a query; P and R as in ``runs_rouge1``."""
 

@@ -8,17 +8,17 @@ word counts once however often it occurs in an answer.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from ragassay.metrics.answer import PARTS, PRF
 from ragassay.metrics.consistency.runs import (
+    AnswersMetric,
     Citations,
-    PairsRouge,
+    PairsMetric,
     Pairwise,
-    answer_text,
-    pairs_of,
-    runs_with,
+    answers,
+    in_pairs,
+    parts_of,
 )
 from ragassay.metrics.core import Window, part, register
 from ragassay.scores import Unscored
@@ -94,17 +94,8 @@ def compared(window: Window, citations: Citations) -> list[Pairwise[PRF] | Unsco
     Returns:
         One entry a group; `Unscored` where it has fewer than two answers.
     """
-    groups: list[Pairwise[PRF] | Unscored] = []
-    for sample in window.samples:
-        runs = runs_with(sample, lambda run: run.answer is not None, "an answer")
-        if isinstance(runs, Unscored):
-            groups.append(runs)
-            continue
-        kept, note = runs
-        cut = {run.repeat: sentences(answer_text(run, citations)) for run in kept}
-        pairs = [(first.repeat, second.repeat) for first, second in pairs_of(kept)]
-        groups.append(Pairwise(pairs, [_both(cut[a], cut[b]) for a, b in pairs], note))
-    return groups
+    cut = answers(window.samples, citations, lambda texts: list(map(sentences, texts)))
+    return in_pairs(cut, _both)
 
 
 def _both(earlier: Sentences, later: Sentences) -> PRF | None:
@@ -116,8 +107,7 @@ def _both(earlier: Sentences, later: Sentences) -> PRF | None:
 
 
 @register
-@dataclass(frozen=True)
-class RunsRougeOre(PairsRouge):
+class RunsRougeOre(AnswersMetric, PairsMetric):
     """ROUGE-L over all pairs of answers as Open RAG Eval's tool computes it.
 
     Each pair's value is the mean of its two directions. F of two equal answers is 1 - 5e-9.
@@ -136,6 +126,6 @@ class RunsRougeOre(PairsRouge):
         "f": "F, mean of both directions",
     }
 
-    def compared(self, window: Window) -> Sequence[Pairwise[PRF] | Unscored]:
+    def compared(self, window: Window) -> Sequence[Pairwise[float] | Unscored]:
         """The mean of both directions."""
-        return window.once(compared, self.citations)
+        return parts_of(window.once(compared, self.citations), self.part)

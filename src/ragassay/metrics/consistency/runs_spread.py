@@ -145,7 +145,6 @@ class SpreadMetric(OfMetric):
 
 
 @register
-@dataclass(frozen=True)
 class RunsMean(SpreadMetric):
     """Mean of a metric over the runs of a query."""
 
@@ -155,7 +154,6 @@ class RunsMean(SpreadMetric):
 
 
 @register
-@dataclass(frozen=True)
 class RunsVariance(SpreadMetric):
     """Sample variance of a metric over the runs of a query: squared deviations over n - 1."""
 
@@ -166,7 +164,6 @@ class RunsVariance(SpreadMetric):
 
 
 @register
-@dataclass(frozen=True)
 class RunsCv(SpreadMetric):
     """Coefficient of variation of a metric over the runs of a query: the sample standard deviation
     over the size of the mean. Unscored where the mean is 0."""
@@ -178,7 +175,6 @@ class RunsCv(SpreadMetric):
 
 
 @register
-@dataclass(frozen=True)
 class RunsMedian(SpreadMetric):
     """Median of a metric over the runs of a query."""
 
@@ -189,7 +185,6 @@ class RunsMedian(SpreadMetric):
 
 
 @register
-@dataclass(frozen=True)
 class RunsStd(SpreadMetric):
     """Population standard deviation (over n) of a metric over the runs of a query."""
 
@@ -200,7 +195,6 @@ class RunsStd(SpreadMetric):
 
 
 @register
-@dataclass(frozen=True)
 class RunsRange(SpreadMetric):
     """Highest minus lowest value of a metric over the runs of a query (``max_min``)."""
 
@@ -211,7 +205,6 @@ class RunsRange(SpreadMetric):
 
 
 @register
-@dataclass(frozen=True)
 class RunsIqr(SpreadMetric):
     """Interquartile range of a metric over the runs of a query (numpy's percentiles)."""
 
@@ -222,7 +215,6 @@ class RunsIqr(SpreadMetric):
 
 
 @register
-@dataclass(frozen=True)
 class RunsCai(SpreadMetric):
     """Open RAG Eval's consistency-adjusted index: mean / (1 + population standard deviation).
 
@@ -237,7 +229,6 @@ class RunsCai(SpreadMetric):
 
 
 @register
-@dataclass(frozen=True)
 class RunsFlip(OfMetric):
     """1 where a verdict (a flag or a label) is not the same in all runs of a query, else 0.
 

@@ -3,7 +3,6 @@
 Adding one takes one file::
 
     @register
-    @dataclass(frozen=True)
     class Polite(JudgedMetric):
         '''Is the answer polite?'''
 

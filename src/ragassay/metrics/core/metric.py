@@ -7,7 +7,6 @@ its printed name carries those that differ from their defaults: ``nDCG@10``, ``P
 Adding one takes one file in this package::
 
     @register
-    @dataclass(frozen=True)
     class Shout(SampleMetric):
         '''Share of capital letters in the answer.'''
 
@@ -326,6 +325,21 @@ class SampleMetric(Metric):
         """The outcome for one sample that lacks nothing."""
 
 
+_LACKING: Mapping[Need, tuple[Reason, str]] = {
+    "query": (Reason.MISSING_INPUT, "the sample has no query"),
+    "passages": (Reason.MISSING_INPUT, "the sample has no retrieved passages"),
+    "answer": (Reason.MISSING_INPUT, "the sample has no answer"),
+    "references": (Reason.NOT_APPLICABLE, "the sample has no reference answer"),
+    "gold": (Reason.NOT_APPLICABLE, "the sample has no gold passages"),
+    "answerability": (Reason.NOT_APPLICABLE, "the sample has no answerability label"),
+    "history": (Reason.NOT_APPLICABLE, "the sample has no earlier turns"),
+    "given": (Reason.MISSING_INPUT, "the record brings no values under 'given'"),
+    "runs": (Reason.NOT_APPLICABLE, "the sample is one run of a query, not a group of runs"),
+}
+_FILLED = ("references", "history", "given", "runs")
+"""Needs that an empty value does not meet."""
+
+
 def missing(sample: Sample, needs: Sequence[Need]) -> Unscored | None:
     """The first needed part that the sample lacks, as an `Unscored`; ``None`` when it has all.
 
@@ -338,27 +352,13 @@ def missing(sample: Sample, needs: Sequence[Need]) -> Unscored | None:
         needs: parts of a sample; they are looked at in this order.
     """
     for need in needs:
-        if need == "answer" and sample.answer is None:
-            why = f" (the system failed: {sample.failure})" if sample.failure else ""
-            return Unscored(Reason.MISSING_INPUT, f"the sample has no answer{why}")
-        if need == "passages" and sample.passages is None:
-            return Unscored(Reason.MISSING_INPUT, "the sample has no retrieved passages")
-        if need == "query" and sample.query is None:
-            return Unscored(Reason.MISSING_INPUT, "the sample has no query")
-        if need == "references" and not sample.references:
-            return Unscored(Reason.NOT_APPLICABLE, "the sample has no reference answer")
-        if need == "gold" and sample.gold is None:
-            return Unscored(Reason.NOT_APPLICABLE, "the sample has no gold passages")
-        if need == "answerability" and sample.answerability is None:
-            return Unscored(Reason.NOT_APPLICABLE, "the sample has no answerability label")
-        if need == "history" and not sample.history:
-            return Unscored(Reason.NOT_APPLICABLE, "the sample has no earlier turns")
-        if need == "given" and not sample.given:
-            return Unscored(Reason.MISSING_INPUT, "the record brings no values under 'given'")
-        if need == "runs" and not sample.runs:
-            return Unscored(
-                Reason.NOT_APPLICABLE, "the sample is one run of a query, not a group of runs"
-            )
+        has = getattr(sample, need)
+        if has is not None and (has or need not in _FILLED):
+            continue
+        reason, detail = _LACKING[need]
+        if need == "answer" and sample.failure:
+            detail += f" (the system failed: {sample.failure})"
+        return Unscored(reason, detail)
     return None
 
 
@@ -388,11 +388,15 @@ def failed(metric: Metric, error: Exception) -> Unscored:
 
 
 _CLASSES: dict[str, type[Metric]] = {}
-M = TypeVar("M", bound=type[Metric])
+M = TypeVar("M", bound=Metric)
 
 
-def register(cls: M) -> M:
-    """Makes a metric class known by its name and aliases, and prints it by its name."""
+@typing.dataclass_transform(frozen_default=True)
+def register(cls: type[M]) -> type[M]:
+    """Makes a metric class a frozen dataclass (unless it is one already), known by its name and
+    aliases, and printed by its name."""
+    if "__dataclass_params__" not in vars(cls):
+        cls = dataclass(frozen=True)(cls)
     known = _CLASSES.get(cls.name, cls)
     if (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
         raise UsageError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TypeVar
+from typing import TypeVar, dataclass_transform
 
 from ragassay.errors import UsageError
 from ragassay.metrics.core import metric, naming
@@ -14,8 +14,9 @@ _OWN: dict[str, str] = {}
 """Names taken so far, with the (qualified) name of the class that has each."""
 
 
+@dataclass_transform(frozen_default=True)
 def register(cls: type[M]) -> type[M]:
-    """Makes a user's metric class known by its name (a decorator).
+    """Makes a user's metric class a frozen dataclass, known by its name (a decorator).
 
     A later class of the same name replaces it, so that an edited file, or a notebook's cell, can be
     loaded again.
@@ -39,7 +40,7 @@ def register(cls: type[M]) -> type[M]:
             f"A metric is called {name!r} already; give yours another name. "
             "'ragassay metrics' lists them all."
         )
-    metric.register(cls)
+    cls = metric.register(cls)
     _OWN[name] = cls.__qualname__
     naming.known.cache_clear()
     return cls

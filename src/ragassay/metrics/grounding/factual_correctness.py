@@ -4,7 +4,6 @@ evaluator."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from ragassay.judges import Ask, Question
@@ -47,7 +46,6 @@ async def side(ask: Ask, query: str, text: str, other: str) -> _Side:
 
 
 @register
-@dataclass(frozen=True)
 class FactualCorrectness(JudgedMetric):
     """Agreement of the claims of answer and reference: precision, recall or F1.
 

@@ -54,7 +54,6 @@ class _Hhem(ModelMetric):
 
 
 @register
-@dataclass(frozen=True)
 class Hhem(_Hhem):
     """How far the answer is consistent with all retrieved passages, 0 to 1, by HHEM.
 
@@ -112,7 +111,6 @@ class Hhem(_Hhem):
 
 
 @register
-@dataclass(frozen=True)
 class HhemWindows(_Hhem):
     """How far the passages support each sentence of the answer, 0 to 1, by HHEM; their mean.
 

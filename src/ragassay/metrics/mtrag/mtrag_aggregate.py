@@ -171,7 +171,6 @@ class _Aggregate(ByBertScore):
 
 
 @register
-@dataclass(frozen=True)
 class RBAgg(_Aggregate):
     """Harmonic mean of (BertscoreR + 1) / 2, RougeL_stemFalse and (max BertKPrec + 1) / 2.
 
@@ -214,7 +213,6 @@ class RBAgg(_Aggregate):
 
 
 @register
-@dataclass(frozen=True)
 class RBAggZeroDenominator(_Aggregate):
     """Whether at least two of the three shares of ``rb_agg`` are 0, so that it is set to 0."""
 

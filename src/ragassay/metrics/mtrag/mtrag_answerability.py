@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ragassay.metrics.core import Metric, Window, not_applicable, param, register
 from ragassay.metrics.mtrag.mtrag_conditioning import idk_of, named, unread
@@ -15,7 +14,6 @@ from ragassay.scores import Outcome, Score, Unscored
 
 
 @register
-@dataclass(frozen=True)
 class AnswerabilityAccuracy(Metric):
     """Whether the answer says "I don't know" exactly when it should (``conditional_idk``).
 

@@ -156,7 +156,6 @@ class _BertScore(ByBertScore, EncoderMetric):
 
 
 @register
-@dataclass(frozen=True)
 class ReferenceBertScore(_BertScore):
     """BERTScore of the answer against the first target: precision or recall.
 
@@ -214,7 +213,6 @@ def against_passages(
 
 
 @register
-@dataclass(frozen=True)
 class PassageBertScore(_BertScore):
     """BERTScore precision of the answer against each passage; the highest one counts.
 

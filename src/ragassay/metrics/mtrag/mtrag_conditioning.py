@@ -320,7 +320,6 @@ def idk_of(sample: Sample) -> float | None:
 
 
 @register
-@dataclass(frozen=True)
 class RBAggIdk(ByBertScore, _Conditioned):
     """``rb_agg`` after IDK conditioning: the paper's RBalg."""
 
@@ -336,7 +335,6 @@ class RBAggIdk(ByBertScore, _Conditioned):
 
 
 @register
-@dataclass(frozen=True)
 class RBLlmIdk(_Conditioned):
     """``rb_llm`` after IDK conditioning: the paper's RBllm."""
 
@@ -352,7 +350,6 @@ class RBLlmIdk(_Conditioned):
 
 
 @register
-@dataclass(frozen=True)
 class RLFIdk(_Conditioned):
     """``rl_f`` after IDK conditioning: the paper's RLF."""
 

@@ -136,7 +136,6 @@ class _Classified(_Judged):
 
 
 @register
-@dataclass(frozen=True)
 class IdkEval(_Classified):
     """Whether the answer says "I don't know": 1 fully, 0.5 beside an answer, 0 not at all.
 
@@ -168,7 +167,6 @@ _IDK = {
 
 
 @register
-@dataclass(frozen=True)
 class UnderspecifiedEval(_Classified):
     """Whether the answer says that the query is underspecified, or asks back: 1 or 0.
 
@@ -202,7 +200,6 @@ class UnderspecifiedEval(_Classified):
 
 
 @register
-@dataclass(frozen=True)
 class ReferencelessFaithfulness(_Judged):
     """Share of the answer's claims that the passages support (RAGAS), by two questions.
 
@@ -254,7 +251,6 @@ _WITHOUT_PASSAGES = (
 
 
 @register
-@dataclass(frozen=True)
 class ReferenceJudge(_Judged):
     """A judge's rating of faithfulness, appropriateness and completeness, divided by ten.
 

@@ -62,7 +62,6 @@ def passage_texts(sample: Sample) -> tuple[str, ...] | Unscored:
 
 
 @register
-@dataclass(frozen=True)
 class ReferenceRecall(ReferenceMetric[Pair]):
     """Share of the first target's words (SQuAD normal form) that occur in the answer.
 
@@ -87,7 +86,6 @@ class ReferenceRecall(ReferenceMetric[Pair]):
 
 
 @register
-@dataclass(frozen=True)
 class ReferenceRougeL(ReferenceMetric[Compared]):
     """ROUGE-L F of the answer against the first target, unstemmed (rouge-score's tokens).
 
@@ -141,7 +139,6 @@ class _AgainstPassages(SampleMetric):
 
 
 @register
-@dataclass(frozen=True)
 class PassageRougeL(_AgainstPassages):
     """MT-RAG's extractiveness as published: ROUGE-L F with each passage; the highest one counts.
 
@@ -176,7 +173,6 @@ class PassageRougeL(_AgainstPassages):
 
 
 @register
-@dataclass(frozen=True)
 class ExtractiveCoverage(_AgainstPassages):
     """Share of the answer's words that are part of a run of words copied from some passage.
 
@@ -233,7 +229,6 @@ class _Length(SampleMetric):
 
 
 @register
-@dataclass(frozen=True)
 class AnswerWords(_Length):
     """Number of words, separated by white space: ``Length`` as MT-RAG's page describes it."""
 
@@ -248,7 +243,6 @@ class AnswerWords(_Length):
 
 
 @register
-@dataclass(frozen=True)
 class AnswerCharacters(_Length):
     """Number of characters (code points): ``Length`` as the benchmark publishes it."""
 

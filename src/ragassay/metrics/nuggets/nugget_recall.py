@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, get_args
 
 from ragassay.counts import plural
@@ -104,10 +104,7 @@ class _Nuggets(JudgedMetric):
     @property
     def options(self) -> NuggetOptions:
         """How nuggets are made."""
-        return NuggetOptions(
-            self.iterations, self.most, self.best, self.words, self.batch, self.min_grade,
-            self.window, self.shots, self.always,
-        )  # fmt: skip
+        return NuggetOptions(**{one.name: getattr(self, one.name) for one in fields(NuggetOptions)})
 
     def most_asked(self, sample: Sample, context: Mapping[str, Any]) -> Iterator[Question[Any]]:
         """As many rounds and nuggets as the limits allow."""
@@ -165,7 +162,6 @@ class _Nuggets(JudgedMetric):
 
 
 @register
-@dataclass(frozen=True)
 class Nuggets(_Nuggets):
     """Share of the query's nuggets that the answer holds: support 1, partial support 0.5, else 0.
 
@@ -192,7 +188,6 @@ class Nuggets(_Nuggets):
 
 
 @register
-@dataclass(frozen=True)
 class NuggetsOre(_Nuggets):
     """Nuggets as Open RAG Eval's tool scores them.
 

@@ -6,7 +6,6 @@ Metrics of the ranking by these grades are in `ragassay.metrics.relevance.umbrel
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
 
 from ragassay.counts import either, share
@@ -66,7 +65,6 @@ def texts_of(sample: Sample) -> tuple[str, ...]:
 
 
 @register
-@dataclass(frozen=True)
 class Umbrela(JudgedMetric):
     """Mean of the passages' grades: 0 not related to the query, 1 related, 2 some answer, 3 the
     exact answer.

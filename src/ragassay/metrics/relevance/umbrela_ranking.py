@@ -130,7 +130,6 @@ class _AtK:
 
 
 @register
-@dataclass(frozen=True)
 class UmbrelaPrecision(_ByRelevance, _AtK):
     """Share of the first k ranks with a relevant passage. ``k`` divides, also where fewer passages
     were retrieved."""
@@ -150,7 +149,6 @@ class UmbrelaPrecision(_ByRelevance, _AtK):
 
 
 @register
-@dataclass(frozen=True)
 class UmbrelaAP(_ByRelevance, _AtK):
     """Average precision at k as published: the mean of the precisions at the relevant ranks within
     k.
@@ -173,7 +171,6 @@ class UmbrelaAP(_ByRelevance, _AtK):
 
 
 @register
-@dataclass(frozen=True)
 class UmbrelaAPJudged(_ByRelevance):
     """Average precision at k with the usual denominator: all relevant passages that are known, here
     those among all that were retrieved and graded, also below k (as ``AP`` and trec_eval's
@@ -191,7 +188,6 @@ class UmbrelaAPJudged(_ByRelevance):
 
 
 @register
-@dataclass(frozen=True)
 class UmbrelaMRR(_ByRelevance):
     """Reciprocal rank of the first relevant passage, among all that were retrieved."""
 
@@ -205,7 +201,6 @@ class UmbrelaMRR(_ByRelevance):
 
 
 @register
-@dataclass(frozen=True)
 class UmbrelaNDCG(_ByGrades):
     """nDCG of the grades, against the best order of the same passages.
 

@@ -3,6 +3,8 @@ then averaged."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+from itertools import compress
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,21 +20,21 @@ _BETWEEN = "\x00"
 """Stands between the ids of a query and a group; it sorts before all that an id may hold."""
 
 
+@dataclass(frozen=True, eq=False)
 class GroupedRankings:
     """Rankings judged by several groups.
 
     Args:
         queries: ids of the queries, sorted.
-        rankings: one ranking for each query and group, by query.
+        by_group: one ranking for each query and group, by query.
         owner: the index of the query of each ranking.
         n_unjudged_queries: queries of the run that were left out because they were never judged.
     """
 
-    def __init__(
-        self, queries: tuple[str, ...], rankings: Rankings, owner: Ints, n_unjudged_queries: int
-    ) -> None:
-        self.queries, self.n_unjudged_queries = queries, n_unjudged_queries
-        self._by_group, self._owner = rankings, owner
+    queries: tuple[str, ...]
+    by_group: Rankings
+    owner: Ints
+    n_unjudged_queries: int
 
     def __len__(self) -> int:
         return len(self.queries)
@@ -41,36 +43,31 @@ class GroupedRankings:
     def in_run(self) -> Mask:
         """Which queries the run has results for, shape ``(n_queries,)``."""
         in_run = np.zeros(len(self), np.bool_)
-        in_run[self._owner[self._by_group.in_run]] = True
+        in_run[self.owner[self.by_group.in_run]] = True
         return in_run
 
     def values(self, metric: RankingMetric) -> Floats:
         """The metric's mean over the groups of each query, shape ``(n_queries,)``."""
-        values = metric.values(self._by_group)
-        total = np.bincount(self._owner, values, minlength=len(self))
-        return total / np.bincount(self._owner, minlength=len(self))
+        total = np.bincount(self.owner, metric.values(self.by_group), minlength=len(self))
+        return total / np.bincount(self.owner, minlength=len(self))
 
     def limited(self, depth: int) -> GroupedRankings:
         """The same rankings without the ranks below ``depth``."""
-        return self._with(self._by_group.limited(depth))
+        return replace(self, by_group=self.by_group.limited(depth))
 
     def judged_only(self) -> GroupedRankings:
         """The same, each group's ranking without documents that the group did not judge."""
-        return self._with(self._by_group.judged_only())
+        return replace(self, by_group=self.by_group.judged_only())
 
     def only(self, chosen: Mask) -> GroupedRankings:
         """Some queries, ``chosen`` of shape ``(n_queries,)``."""
-        kept = chosen[self._owner]
-        index = np.cumsum(chosen) - 1
-        return GroupedRankings(
-            tuple(query for query, keep in zip(self.queries, chosen, strict=True) if keep),
-            self._by_group.only(kept),
-            index[self._owner[kept]],
-            self.n_unjudged_queries,
+        kept = chosen[self.owner]
+        return replace(
+            self,
+            queries=tuple(compress(self.queries, chosen)),
+            by_group=self.by_group.only(kept),
+            owner=(np.cumsum(chosen) - 1)[self.owner[kept]],
         )
-
-    def _with(self, rankings: Rankings) -> GroupedRankings:
-        return GroupedRankings(self.queries, rankings, self._owner, self.n_unjudged_queries)
 
 
 def from_frames(qrels: pl.DataFrame, run: pl.DataFrame) -> GroupedRankings:

@@ -8,7 +8,6 @@ without relevant documents counts 0.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -19,7 +18,6 @@ from ragassay.metrics.retrieval.rankings import Floats, Ints, Rankings, nth_of_q
 
 
 @register
-@dataclass(frozen=True)
 class Precision(RankingMetric):
     """Share of the first k ranks that hold a relevant document. Always divided by k."""
 
@@ -38,7 +36,6 @@ class Precision(RankingMetric):
 
 
 @register
-@dataclass(frozen=True)
 class Recall(RankingMetric):
     """Share of the known relevant documents that are within the first k ranks."""
 
@@ -57,7 +54,6 @@ class Recall(RankingMetric):
 
 
 @register
-@dataclass(frozen=True)
 class F1(RankingMetric):
     """Harmonic mean of precision and recall at k; 0 when nothing relevant was found."""
 
@@ -77,7 +73,6 @@ class F1(RankingMetric):
 
 
 @register
-@dataclass(frozen=True)
 class AveragePrecision(RankingMetric):
     """Precision at the rank of each relevant document within k, averaged over all known ones."""
 
@@ -99,7 +94,6 @@ class AveragePrecision(RankingMetric):
 
 
 @register
-@dataclass(frozen=True)
 class GeometricAveragePrecision(AveragePrecision):
     """Average precision, averaged over queries geometrically (values below 0.00001 count as that).
 
@@ -115,7 +109,6 @@ class GeometricAveragePrecision(AveragePrecision):
 
 
 @register
-@dataclass(frozen=True)
 class SmoothedAveragePrecision(RankingMetric):
     """``log((1 + s) / (1 + R - s))``, where s is the sum of precisions at the ranks of the relevant
     documents retrieved and R the number of relevant ones.
@@ -142,7 +135,6 @@ class SmoothedAveragePrecision(RankingMetric):
 
 
 @register
-@dataclass(frozen=True)
 class ReciprocalRank(RankingMetric):
     """One divided by the rank of the first relevant document; 0 when there is none within k."""
 
@@ -165,7 +157,6 @@ class ReciprocalRank(RankingMetric):
 
 
 @register
-@dataclass(frozen=True)
 class Success(RankingMetric):
     """1 when a relevant document is within the first k ranks, else 0."""
 
@@ -188,7 +179,6 @@ class Success(RankingMetric):
 
 
 @register
-@dataclass(frozen=True)
 class RPrecision(RankingMetric):
     """Precision at rank R, the number of known relevant documents, or at a multiple of R.
 
@@ -212,7 +202,6 @@ class RPrecision(RankingMetric):
 
 
 @register
-@dataclass(frozen=True)
 class BinaryPreference(RankingMetric):
     """How rarely judged irrelevant documents rank above relevant ones; unjudged documents are
     ignored.
@@ -240,7 +229,6 @@ class BinaryPreference(RankingMetric):
 
 
 @register
-@dataclass(frozen=True)
 class GeometricBinaryPreference(BinaryPreference):
     """Bpref, averaged over queries geometrically (values below 0.00001 count as that). A single
     sample shows plain Bpref."""
@@ -253,7 +241,6 @@ class GeometricBinaryPreference(BinaryPreference):
 
 
 @register
-@dataclass(frozen=True)
 class Judged(RankingMetric):
     """Share of the first k ranks that hold a judged document. Always divided by k."""
 

@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import compress
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -51,7 +53,6 @@ class Preferences:
 
     def __init__(self, rankings: Rankings, groups: Sequence[Sequence[Group]]) -> None:
         self.rankings, self.groups = rankings, groups
-        self._counts: list[Counts] | None = None
 
     def __len__(self) -> int:
         return len(self.rankings)
@@ -81,21 +82,19 @@ class Preferences:
 
     def only(self, chosen: Mask) -> Preferences:
         """The preferences of some queries, ``chosen`` of shape ``(n_queries,)``."""
-        kept = [groups for groups, keep in zip(self.groups, chosen, strict=True) if keep]
-        return Preferences(self.rankings.only(chosen), kept)
+        return Preferences(self.rankings.only(chosen), list(compress(self.groups, chosen)))
 
+    @cached_property
     def counts(self) -> list[Counts]:
-        """The preferences of each query, fulfilled and possible. Computed once.
+        """The preferences of each query, fulfilled and possible.
 
         Raises:
             InputError: a group's preferences contradict each other.
         """
-        if self._counts is None:
-            rankings = self.rankings
-            ends = np.searchsorted(rankings.hit_query, np.arange(1, len(rankings)))
-            retrieved = np.split(rankings.hit_grade, ends)
-            self._counts = list(map(_counts, rankings.queries, self.groups, retrieved))
-        return self._counts
+        rankings = self.rankings
+        ends = np.searchsorted(rankings.hit_query, np.arange(1, len(rankings)))
+        retrieved = np.split(rankings.hit_grade, ends)
+        return list(map(_counts, rankings.queries, self.groups, retrieved))
 
 
 def from_frames(preferences: pl.DataFrame, run: pl.DataFrame) -> Preferences:
@@ -130,21 +129,24 @@ def from_frames(preferences: pl.DataFrame, run: pl.DataFrame) -> Preferences:
     return Preferences(rankings, [list(groups[query].values()) for query in rankings.queries])
 
 
-class GroupCounts(NamedTuple):
-    """The preferences of one group, fulfilled and possible.
+SCOPES = ("", "_ret", "_imp")
+"""Which preferences count, by the ending of a measure's name: all; those of which both documents
+were retrieved; those of which at least one was."""
 
-    They are counted among pairs of which both documents were retrieved, exactly one was
-    (``implied``), or none was (``neither``). The two ``balanced`` shares use as many irrelevant
-    documents as there are relevant ones.
+
+class GroupCounts(NamedTuple):
+    """The preferences of one group, by scope (`SCOPES`), and two shares of them.
+
+    Attributes:
+        fulfilled: how many the run fulfils.
+        possible: how many there are.
+        balanced: the share fulfilled of all, with as many irrelevant documents as there are
+            relevant ones, and the same of those both retrieved.
     """
 
-    fulfilled: int
-    possible: int
-    fulfilled_implied: int
-    possible_implied: int
-    possible_neither: int
-    balanced: float
-    balanced_retrieved: float
+    fulfilled: tuple[int, int, int]
+    possible: tuple[int, int, int]
+    balanced: tuple[float, float]
 
 
 class Counts(NamedTuple):
@@ -182,91 +184,71 @@ class PreferenceMeasure:
         Raises:
             InputError: a group's preferences contradict each other.
         """
-        return np.array([self.value(counts) for counts in preferences.counts()], np.float64)
+        return np.array([self.value(counts) for counts in preferences.counts], np.float64)
 
 
 def _ratio(part: float, total: float) -> float:
     return part / total if total else 0.0
 
 
-def _fulfilled(group: GroupCounts) -> int:
-    return group.fulfilled + group.fulfilled_implied
+def _simple(at: int) -> Callable[[Counts], float]:
+    return lambda counts: _ratio(
+        sum(group.fulfilled[at] for group in counts.groups),
+        sum(group.possible[at] for group in counts.groups),
+    )
 
 
-def _judged(group: GroupCounts) -> int:
-    return group.possible + group.possible_implied
+def _by_group(at: int) -> Callable[[Counts], float]:
+    return lambda counts: (
+        sum(_ratio(group.fulfilled[at], group.possible[at]) for group in counts.groups)
+        / len(counts.groups)
+    )
 
 
-def _possible(group: GroupCounts) -> int:
-    return _judged(group) + group.possible_neither
-
-
-_Count = Callable[[GroupCounts], int]
-_SCOPES: Mapping[str, tuple[_Count, _Count]] = {
-    "": (_fulfilled, _possible),
-    "_ret": (lambda group: group.fulfilled, lambda group: group.possible),
-    "_imp": (_fulfilled, _judged),
-}
-"""Which preferences count, by the ending of a measure's name: all; those of which both documents
-were retrieved; those of which at least one was."""
-
-
-def _simple(part: _Count, total: _Count) -> Callable[[Counts], float]:
-    return lambda counts: _ratio(sum(map(part, counts.groups)), sum(map(total, counts.groups)))
-
-
-def _by_group(part: _Count, total: _Count) -> Callable[[Counts], float]:
-    def value(counts: Counts) -> float:
-        return sum(_ratio(part(g), total(g)) for g in counts.groups) / len(counts.groups)
-
-    return value
-
-
-def _by_pair(scope: str) -> Callable[[Counts], float]:
+def _by_pair(at: int) -> Callable[[Counts], float]:
     def value(counts: Counts) -> float:
         both, one = counts.shares
-        shares = both if scope == "_ret" else np.append(both, one)
-        n = len(shares) + (counts.n_neither if not scope else 0)
-        return _ratio(sum(shares.tolist()), n)
+        shares = both if SCOPES[at] == "_ret" else np.append(both, one)
+        return _ratio(sum(shares.tolist()), len(shares) + (0 if SCOPES[at] else counts.n_neither))
 
     return value
 
 
-def _balanced(of: Callable[[GroupCounts], float]) -> Callable[[Counts], float]:
+def _balanced(at: int) -> Callable[[Counts], float]:
     def value(counts: Counts) -> float:
         # As in trec_eval, one group without preferences (0 of 0) makes the whole query 0.
-        total = sum(of(group) for group in counts.groups)
+        total = sum(group.balanced[at] for group in counts.groups)
         return total / len(counts.groups) if total > 0 else 0.0
 
     return value
 
 
-def _count(name: str, of: _Count) -> PreferenceMeasure:
+def _count(name: str, of: Callable[[GroupCounts], int]) -> PreferenceMeasure:
     return PreferenceMeasure(
         name, lambda counts: sum(map(of, counts.groups)), "sum", high=None, higher_is_better=None
     )
 
 
-def _shares(scope: str) -> Iterator[PreferenceMeasure]:
-    """The shares of preferences fulfilled: of all, of pairs of documents, of groups."""
-    yield PreferenceMeasure(f"prefs_simp{scope}", _simple(*_SCOPES[scope]))
-    yield PreferenceMeasure(f"prefs_pair{scope}", _by_pair(scope))
-    yield PreferenceMeasure(f"prefs_avgjg{scope}", _by_group(*_SCOPES[scope]))
+def _shares(at: int) -> Iterator[PreferenceMeasure]:
+    """The shares of preferences fulfilled: of all, of pairs of documents, of groups; for the first
+    two scopes also the balanced share."""
+    scope = SCOPES[at]
+    yield PreferenceMeasure(f"prefs_simp{scope}", _simple(at))
+    yield PreferenceMeasure(f"prefs_pair{scope}", _by_pair(at))
+    yield PreferenceMeasure(f"prefs_avgjg{scope}", _by_group(at))
+    if scope != "_imp":
+        yield PreferenceMeasure(f"prefs_avgjg_Rnonrel{scope}", _balanced(at))
 
 
 MEASURES: Mapping[str, PreferenceMeasure] = {
     measure.name: measure
     for measure in (
-        _count("prefs_num_prefs_poss", _possible),
-        _count("prefs_num_prefs_ful", _fulfilled),
-        _count("prefs_num_prefs_ful_ret", lambda group: group.fulfilled),
-        *_shares(""),
-        PreferenceMeasure("prefs_avgjg_Rnonrel", _balanced(lambda group: group.balanced)),
-        *_shares("_ret"),
-        PreferenceMeasure(
-            "prefs_avgjg_Rnonrel_ret", _balanced(lambda group: group.balanced_retrieved)
-        ),
-        *_shares("_imp"),
+        _count("prefs_num_prefs_poss", lambda group: group.possible[0]),
+        _count("prefs_num_prefs_ful", lambda group: group.fulfilled[0]),
+        _count("prefs_num_prefs_ful_ret", lambda group: group.fulfilled[1]),
+        *_shares(0),
+        *_shares(1),
+        *_shares(2),
     )
 }
 """The measures by trec_eval's names, in its order."""
@@ -337,11 +319,11 @@ def _group_counts(preferred: Matrix, level: Floats, n: int, *, partial: bool) ->
         n: how many of the documents were retrieved.
         partial: whether the group has several sub-groups.
     """
-    fulfilled = int(np.triu(preferred[:n, :n], 1).sum())
-    fulfilled_implied = int(preferred[:n, n:].sum())
+    both = int(np.triu(preferred[:n, :n], 1).sum())  # fulfilled, of those both retrieved
+    implied = int(preferred[:n, n:].sum())
     possible = int(preferred[:n, :n].sum())
-    possible_implied = fulfilled_implied + int(preferred[n:, :n].sum())
-    possible_neither = int(preferred[n:, n:].sum())
+    possible_any = possible + implied + int(preferred[n:, :n].sum())
+    n_possible = int(preferred.sum())
     relevant = level > 0
     irrelevant = level == 0 if partial else level <= 0
     lowest = irrelevant if partial else level == np.nanmin(level)
@@ -349,22 +331,20 @@ def _group_counts(preferred: Matrix, level: Floats, n: int, *, partial: bool) ->
     R_ret, N_ret = int(relevant[:n].sum()), int(irrelevant[:n].sum())  # noqa: N806
     if R >= N:
         # Irrelevant documents that the judgements lack stand below all relevant ones retrieved.
-        balanced = _nan_ratio(
-            fulfilled + fulfilled_implied + R_ret * (R - N),
-            possible + possible_implied + possible_neither + R * (R - N),
-        )
+        balanced = _nan_ratio(both + implied + R_ret * (R - N), n_possible + R * (R - N))
     else:
         balanced = _over_first(preferred, lowest, n, R, partial=partial)
     if R_ret >= N_ret:
-        retrieved = _nan_ratio(fulfilled + R_ret * (R_ret - N_ret), possible + R * (R_ret - N_ret))
+        retrieved = _nan_ratio(both + R_ret * (R_ret - N_ret), possible + R * (R_ret - N_ret))
     else:
         # trec_eval keeps R irrelevant documents where sub-groups are several, R retrieved ones
         # where there is one.
         kept = R if partial else R_ret
         retrieved = _over_first(preferred[:n, :n], lowest[:n], n, kept, partial=partial)
     return GroupCounts(
-        *(fulfilled, possible, fulfilled_implied, possible_implied, possible_neither),
-        *(balanced, retrieved),
+        (both + implied, both, both + implied),
+        (n_possible, possible, possible_any),
+        (balanced, retrieved),
     )
 
 

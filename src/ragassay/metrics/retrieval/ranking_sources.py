@@ -92,7 +92,7 @@ def from_frames(qrels: pl.DataFrame, run: pl.DataFrame) -> Rankings:
     grade = qrels["grade"].to_numpy()
     place = row if segments.scores is scores else None
     return Rankings(
-        queries.cast(pl.String).to_list(),
+        tuple(queries.cast(pl.String).to_list()),
         segments.counts,
         gold_code[gold],
         ranks(segments, row_code[row], scores[row], tied, place),
@@ -168,7 +168,7 @@ def from_lists(
         )
 
     return Rankings(
-        queries,
+        tuple(queries),
         counts,
         gold_query[hits],
         ranks(segments, gold_query[hits], at_gold[hits], tied),

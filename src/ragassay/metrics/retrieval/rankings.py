@@ -8,8 +8,9 @@ ranks, the number of documents retrieved, and the grades of all judged documents
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, replace
+from itertools import compress, pairwise
 from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
@@ -39,6 +40,7 @@ class Relevant(NamedTuple):
     known: Ints
 
 
+@dataclass(eq=False)
 class Rankings:
     """Judged rankings of several queries.
 
@@ -50,31 +52,25 @@ class Rankings:
         gold_query, gold_grade: all documents that the qrels name, in any order.
         n_unjudged_queries: queries of the run that were left out because they were never judged.
         largest_grade: the highest grade of all judgements, those of queries left out since
-            included; found in ``gold_grade`` when not given, and 0 without any.
+            included; found in ``gold_grade`` where it is below 0, and 0 without any.
     """
 
-    def __init__(
-        self,
-        queries: Sequence[str],
-        n_retrieved: Ints,
-        hit_query: Ints,
-        hit_rank: Ints,
-        hit_grade: Ints,
-        gold_query: Ints,
-        gold_grade: Ints,
-        n_unjudged_queries: int = 0,
-        largest_grade: int | None = None,
-    ) -> None:
-        self.queries = tuple(queries)
-        self.n_unjudged_queries = n_unjudged_queries
-        self.n_retrieved = n_retrieved
-        order = by_query(hit_query, hit_rank)
-        self.hit_query, self.hit_rank = hit_query[order], hit_rank[order]
-        self.hit_grade = hit_grade[order]
-        self.gold_query, self.gold_grade = gold_query, gold_grade
-        if largest_grade is None:
-            largest_grade = max(0, int(gold_grade.max(initial=0)))
-        self.largest_grade = largest_grade
+    queries: tuple[str, ...]
+    n_retrieved: Ints
+    hit_query: Ints
+    hit_rank: Ints
+    hit_grade: Ints
+    gold_query: Ints
+    gold_grade: Ints
+    n_unjudged_queries: int = 0
+    largest_grade: int = -1
+
+    def __post_init__(self) -> None:
+        order = by_query(self.hit_query, self.hit_rank)
+        self.hit_query, self.hit_rank = self.hit_query[order], self.hit_rank[order]
+        self.hit_grade = self.hit_grade[order]
+        if self.largest_grade < 0:
+            self.largest_grade = max(0, int(self.gold_grade.max(initial=0)))
         self._memo: dict[Hashable, Any] = {}
 
     def __len__(self) -> int:
@@ -124,33 +120,23 @@ class Rankings:
     def limited(self, depth: int) -> Rankings:
         """The same rankings without the ranks below ``depth``."""
         kept = self.hit_rank <= depth
-        return Rankings(
-            self.queries,
-            np.minimum(self.n_retrieved, depth),
-            self.hit_query[kept],
-            self.hit_rank[kept],
-            self.hit_grade[kept],
-            self.gold_query,
-            self.gold_grade,
-            self.n_unjudged_queries,
-            self.largest_grade,
-        )
+        return self._with(kept, np.minimum(self.n_retrieved, depth), self.hit_rank[kept])
 
     def judged_only(self) -> Rankings:
         """The same rankings without documents that have no grade of at least 0; the documents below
         them move up."""
         judged = self.hit_grade >= 0
         query = self.hit_query[judged]
-        return Rankings(
-            self.queries,
-            np.bincount(query, minlength=len(self)),
-            query,
-            nth_of_query(query),
-            self.hit_grade[judged],
-            self.gold_query,
-            self.gold_grade,
-            self.n_unjudged_queries,
-            self.largest_grade,
+        return self._with(judged, np.bincount(query, minlength=len(self)), nth_of_query(query))
+
+    def _with(self, hits: Mask, n_retrieved: Ints, rank: Ints) -> Rankings:
+        """The same queries with some of the retrieved documents, at these ranks."""
+        return replace(
+            self,
+            n_retrieved=n_retrieved,
+            hit_query=self.hit_query[hits],
+            hit_rank=rank,
+            hit_grade=self.hit_grade[hits],
         )
 
     def only(self, chosen: Mask) -> Rankings:
@@ -158,7 +144,7 @@ class Rankings:
         new_index = np.cumsum(chosen) - 1
         hits, gold = chosen[self.hit_query], chosen[self.gold_query]
         return Rankings(
-            [query for query, keep in zip(self.queries, chosen, strict=True) if keep],
+            tuple(compress(self.queries, chosen)),
             self.n_retrieved[chosen],
             new_index[self.hit_query[hits]],
             self.hit_rank[hits],

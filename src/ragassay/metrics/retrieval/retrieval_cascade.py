@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -21,7 +20,6 @@ _NEVER_CERTAIN = 1 - 2.0**-53
 
 
 @register
-@dataclass(frozen=True)
 class ExpectedReciprocalRank(RankingMetric):
     """The expected value of one divided by the rank at which a reader stops.
 

@@ -29,7 +29,6 @@ Gains = Literal["linear", "exp"] | tuple[tuple[int, float], ...]
 
 
 @register
-@dataclass(frozen=True)
 class NDCG(RankingMetric):
     """Discounted gain of the first k ranks, divided by the best that was possible there.
 
@@ -77,7 +76,6 @@ class _Graded(RankingMetric):
 
 
 @register
-@dataclass(frozen=True)
 class DCG(_Graded):
     """Gain of all ranks, the one at rank i divided by ``log2(i + 1)``."""
 
@@ -93,7 +91,6 @@ class DCG(_Graded):
 
 
 @register
-@dataclass(frozen=True)
 class IdealDCG(_Graded):
     """Discounted gain of the best possible ranking of all judged documents."""
 
@@ -110,7 +107,6 @@ class IdealDCG(_Graded):
 
 
 @register
-@dataclass(frozen=True)
 class RNDCG(_Graded):
     """nDCG averaged over the ranks at which the ideal ranking steps down to a lower gain, and the
     end of the ranking; 0 for a query without a document of at least grade ``rel``."""
@@ -141,7 +137,6 @@ class RNDCG(_Graded):
 
 
 @register
-@dataclass(frozen=True)
 class NDCGAtRelevant(_Graded):
     """nDCG averaged over all documents with a positive gain.
 
@@ -169,7 +164,6 @@ class NDCGAtRelevant(_Graded):
 
 
 @register
-@dataclass(frozen=True)
 class G(_Graded):
     """Gain of each document, discounted and divided by the total gain that was possible.
 
@@ -198,7 +192,6 @@ class G(_Graded):
 
 
 @register
-@dataclass(frozen=True)
 class BinaryG(RankingMetric):
     """For each relevant document, ``1 / log2(2 + irrelevant documents above it)``, averaged over
     all relevant ones that are known."""
@@ -218,7 +211,6 @@ class BinaryG(RankingMetric):
 
 
 @register
-@dataclass(frozen=True)
 class RankBiasedPrecision(RankingMetric):
     """Expected usefulness for a reader who goes on to the next rank with probability p.
 
@@ -254,7 +246,6 @@ class RankBiasedPrecision(RankingMetric):
 
 
 @register
-@dataclass(frozen=True)
 class RankBiasedResidual(RankingMetric):
     """How much RBP could still rise: the weight of all ranks whose document is unjudged, and of the
     ranks below the end.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -19,7 +18,6 @@ INFERENCE_SMOOTHING = 1e-5
 
 
 @register
-@dataclass(frozen=True)
 class InterpolatedPrecision(RankingMetric):
     """The highest precision at any rank where recall has reached a level.
 
@@ -45,7 +43,6 @@ class InterpolatedPrecision(RankingMetric):
 
 
 @register
-@dataclass(frozen=True)
 class ElevenPointAverage(RankingMetric):
     """Interpolated precision averaged over recall levels (0, 0.1, ... 1)."""
 
@@ -86,7 +83,6 @@ class ElevenPointAverage(RankingMetric):
 
 
 @register
-@dataclass(frozen=True)
 class InferredAveragePrecision(RankingMetric):
     """Average precision estimated from a sample of the judgements.
 
@@ -115,7 +111,6 @@ class InferredAveragePrecision(RankingMetric):
 
 
 @register
-@dataclass(frozen=True)
 class RelevanceString(RankingMetric):
     """The grades of the first k documents, one character each.
 

@@ -14,7 +14,6 @@ from ragassay.metrics.retrieval.rankings import Floats, Rankings, share
 
 
 @register
-@dataclass(frozen=True)
 class SetPrecision(RankingMetric):
     """Share of the retrieved documents that are relevant."""
 
@@ -31,7 +30,6 @@ class SetPrecision(RankingMetric):
 
 
 @register
-@dataclass(frozen=True)
 class SetRecall(RankingMetric):
     """Share of the known relevant documents that were retrieved at any rank."""
 
@@ -49,7 +47,6 @@ class SetRecall(RankingMetric):
 
 
 @register
-@dataclass(frozen=True)
 class SetF(RankingMetric):
     """Weighted harmonic mean of set precision and set recall: ``(x + 1) P R / (R + x P)``."""
 
@@ -70,7 +67,6 @@ class SetF(RankingMetric):
 
 
 @register
-@dataclass(frozen=True)
 class SetAveragePrecision(RankingMetric):
     """Set precision times set recall."""
 
@@ -88,7 +84,6 @@ class SetAveragePrecision(RankingMetric):
 
 
 @register
-@dataclass(frozen=True)
 class SetRelativePrecision(RankingMetric):
     """Set precision, divided by the highest that a set of this size could have."""
 
@@ -106,7 +101,6 @@ class SetRelativePrecision(RankingMetric):
 
 
 @register
-@dataclass(frozen=True)
 class RelativePrecision(RankingMetric):
     """Precision at k, divided by the highest that was possible there."""
 
@@ -125,7 +119,6 @@ class RelativePrecision(RankingMetric):
 
 
 @register
-@dataclass(frozen=True)
 class Utility(RankingMetric):
     """A weighted sum over the four cells of the contingency table."""
 
@@ -157,7 +150,6 @@ class Utility(RankingMetric):
 
 
 @register
-@dataclass(frozen=True)
 class Unjudged(RankingMetric):
     """Share of the first k ranks that hold an unjudged document. Always divided by k."""
 
@@ -191,7 +183,6 @@ class _Count(RankingMetric):
 
 
 @register
-@dataclass(frozen=True)
 class NumQueries(_Count):
     """1 for each judged query."""
 
@@ -206,7 +197,6 @@ class NumQueries(_Count):
 
 
 @register
-@dataclass(frozen=True)
 class NumRetrieved(_Count):
     """Documents retrieved."""
 
@@ -221,7 +211,6 @@ class NumRetrieved(_Count):
 
 
 @register
-@dataclass(frozen=True)
 class NumRelevant(_Count):
     """Relevant documents that are known."""
 
@@ -238,7 +227,6 @@ class NumRelevant(_Count):
 
 
 @register
-@dataclass(frozen=True)
 class NumRelevantRetrieved(_Count):
     """Relevant documents retrieved."""
 
@@ -255,7 +243,6 @@ class NumRelevantRetrieved(_Count):
 
 
 @register
-@dataclass(frozen=True)
 class NumIrrelevantJudgedRetrieved(_Count):
     """Judged irrelevant documents retrieved."""
 

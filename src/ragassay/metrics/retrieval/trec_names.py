@@ -291,10 +291,6 @@ def _is_trec(name: str, theirs: Sequence[str]) -> bool:
 def _measures(name: str, parameters: str, rel: int) -> list[tuple[float, TrecMeasure]]:
     """The measures of one name, each with its sort key."""
     entry = _MEASURES[name]
-    if name in PREFERENCES:
-        if parameters:
-            raise _no_parameters(name, parameters)
-        return [(0.0, TrecMeasure(name, PREFERENCES[name], takes=entry.takes))]
     if entry.default:
         return [
             (value, _measure(entry, f"{name}_{shown}", entry.expression.format(exact), rel))
@@ -303,18 +299,16 @@ def _measures(name: str, parameters: str, rel: int) -> list[tuple[float, TrecMea
     if not parameters:
         return [(0.0, _measure(entry, name, entry.expression, rel))]
     if entry.combine is None:
-        raise _no_parameters(name, parameters)
+        raise UsageError(f"{name} takes no parameters, so {name}.{parameters} makes no sense.")
     base = entry.expression.partition("(")[0]
     expression = base + entry.combine(parameters)
     return [(0.0, _measure(entry, f"{name}_{parameters}", expression, rel))]
 
 
-def _no_parameters(name: str, parameters: str) -> UsageError:
-    return UsageError(f"{name} takes no parameters, so {name}.{parameters} makes no sense.")
-
-
 def _measure(entry: _Entry, label: str, expression: str, rel: int) -> TrecMeasure:
-    metric = _ranking_metric(naming.parse(expression), rel) if expression else None
+    metric: RankingMetric | PreferenceMeasure | None = PREFERENCES.get(label)
+    if expression:
+        metric = _ranking_metric(naming.parse(expression), rel)
     return TrecMeasure(label, metric, entry.per_query, entry.summary, entry.takes)
 
 

@@ -140,7 +140,6 @@ class _OnContext(ReportMetric):
 
 
 @register
-@dataclass(frozen=True)
 class ReportRelevance(_OnContext):
     """How relevant is the retrieved context to the user input, 1 to 5?
 
@@ -155,7 +154,6 @@ class ReportRelevance(_OnContext):
 
 
 @register
-@dataclass(frozen=True)
 class ReportUsefulness(_OnContext):
     """Does the retrieved context hold the information that answers the user input, 1 to 5?
 
@@ -191,7 +189,6 @@ class ReportUsefulness(_OnContext):
 
 
 @register
-@dataclass(frozen=True)
 class ReportUtilization(_OnContext):
     """Which percentage of the retrieved context holds information for the response, 0 to 100?"""
 
@@ -205,7 +202,6 @@ class ReportUtilization(_OnContext):
 
 
 @register
-@dataclass(frozen=True)
 class ReportAttribution(_OnContext):
     """Which chunks of the retrieved context can the response be made from?
 
@@ -234,7 +230,6 @@ class ReportAttribution(_OnContext):
 
 
 @register
-@dataclass(frozen=True)
 class ReportAttributionShare(_OnContext):
     """Which share of the retrieved chunks can the response be made from?
 
@@ -263,7 +258,6 @@ class ReportAttributionShare(_OnContext):
 
 
 @register
-@dataclass(frozen=True)
 class ReportFaithfulness(ReportMetric):
     """How far does the response contradict the retrieved context: 5 not at all, 1 outright?
 
@@ -286,7 +280,6 @@ class ReportFaithfulness(ReportMetric):
 
 
 @register
-@dataclass(frozen=True)
 class ReportSatisfaction(ReportMetric):
     """How satisfied would the user be with the response, 1 (not addressed) to 5 (fully answered)?
 

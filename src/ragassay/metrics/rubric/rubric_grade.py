@@ -6,7 +6,7 @@ that parses back, a range, a direction, a place in the catalogue.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, ClassVar
@@ -52,8 +52,8 @@ class RubricMetric(JudgedMetric):
     async def judge(self, sample: Sample, ask: Ask) -> Outcome:
         """The judge's score; the parts also hold its position on the scale, 0 to 1."""
         rubric = self.rubric
-        shown = (*rubric.sees, *rubric.also_sees)
-        parts = tuple(one for part in shown for one in _SHOWN[part](sample))
+        shown = _shown(sample)
+        parts = tuple(one for part in (*rubric.sees, *rubric.also_sees) for one in shown[part])
         reply = await ask(
             RubricGrade(rubric.criteria, rubric.low, rubric.high, rubric.levels, parts)
         )
@@ -91,35 +91,22 @@ def rubric_class(rubric: Rubric) -> type[RubricMetric]:
     return type(rubric.name, (RubricMetric,), body)
 
 
-def _query(sample: Sample) -> Parts:
-    return () if sample.query is None else (("query", sample.query),)
+def _shown(sample: Sample) -> Mapping[RubricPart, Parts]:
+    """Each part of a sample as the judge sees it; nothing of what the sample lacks."""
+    turns = "\n".join(f"{turn.speaker}: {turn.text}" for turn in sample.history)
+    passages = enumerate(sample.passages or (), start=1)
+    return {
+        "query": () if sample.query is None else (("query", sample.query),),
+        "history": (("earlier turns", turns),) if turns else (),
+        "passages": tuple(
+            (f"passage {n}", one.text) for n, one in passages if one.text is not None
+        ),
+        "answer": () if sample.answer is None else (("answer", sample.answer.text),),
+        "references": tuple(
+            (f"reference answer {n}", text) for n, text in enumerate(accepted(sample), 1)
+        ),
+    }
 
-
-def _history(sample: Sample) -> Parts:
-    lines = "\n".join(f"{turn.speaker}: {turn.text}" for turn in sample.history)
-    return (("earlier turns", lines),) if lines else ()
-
-
-def _passages(sample: Sample) -> Parts:
-    numbered = enumerate(sample.passages or (), start=1)
-    return tuple((f"passage {n}", one.text) for n, one in numbered if one.text is not None)
-
-
-def _answer(sample: Sample) -> Parts:
-    return () if sample.answer is None else (("answer", sample.answer.text),)
-
-
-def _references(sample: Sample) -> Parts:
-    return tuple((f"reference answer {n}", text) for n, text in enumerate(accepted(sample), 1))
-
-
-_SHOWN: Mapping[RubricPart, Callable[[Sample], Parts]] = {
-    "query": _query,
-    "history": _history,
-    "passages": _passages,
-    "answer": _answer,
-    "references": _references,
-}
 
 for _one in bundled():
     register(rubric_class(_one))
