@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import orjson
 
@@ -22,16 +22,30 @@ _ABOUT_GIVEN = ("given_by", "given_unscored")
 """Fields that hold a text for each given value: see `mtrag_records`."""
 
 
+class MapperOptions(TypedDict, total=False):
+    """What a caller may choose for a source: see `Mapper`."""
+
+    columns: Mapping[str, str] | None
+    separator: str | None
+    single_chunk: bool
+    refuse_joined: bool
+    system: str | None
+    notes: Notes | None
+
+
 class Mapper:
     """Makes the samples of one source: knows the user's columns, and what was read so far.
 
     Args:
         path: where the records come from, for errors; ``None`` for records in memory.
-        columns: canonical field -> key, as `aliases.canonical` gives it.
+        columns: field -> key, for names that are not known.
         separator, single_chunk, refuse_joined: see `Joined`, which cuts texts of several passages.
         system: the name of the system where a record gives none.
-        notes: collects remarks about the data.
+        notes: collects remarks about the data; without it they are warnings, once all is read.
         cells: whether lists may be text in a cell (CSV, frames). JSON has lists of its own.
+
+    Raises:
+        UsageError: an unknown field, or ``single_chunk`` beside a separator.
     """
 
     def __init__(
@@ -47,10 +61,11 @@ class Mapper:
         cells: bool = False,
     ) -> None:
         self.path = path
-        self.columns = columns or {}
+        self.columns = aliases.canonical(columns)
         self.system = system or ""
-        self.notes = notes if notes is not None else Notes()
-        self.joined = Joined(separator, self.notes, single=single_chunk, refused=refuse_joined)
+        self._warns = notes is None
+        self._notes = Notes() if notes is None else notes
+        self.joined = Joined(separator, self._notes, single=single_chunk, refused=refuse_joined)
         self.cells = cells
         self._plans: dict[tuple[str, ...], Plan] = {}
         self._has_begun = False
@@ -123,7 +138,18 @@ class Mapper:
             then: the consequence, as a sentence.
             line: where it occurs.
         """
-        self.notes.add(what, then, line=line)
+        self._notes.add(what, then, line=line)
+
+    def finish(self, about: object) -> None:
+        """Adds what is known after the last record, and issues all remarks as warnings where the
+        caller gave no notes of their own.
+
+        Args:
+            about: the source, for the warnings.
+        """
+        self.joined.finish()
+        if self._warns:
+            self._notes.warn(about)
 
     def plan(self, record: Record) -> Plan:
         """The key of the record that holds each field. Decided once for each set of keys."""
