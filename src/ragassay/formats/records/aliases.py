@@ -69,10 +69,13 @@ KEY_MAP: Mapping[str, str] = {
 }
 """UltraRAG's ``key_map`` names, accepted in ``columns``."""
 
+GIVEN = ("given", "given_by", "given_unscored")
+"""Fields that are mappings by the names of given values; see `mtrag_records`."""
+
 _FIRST_WINS = frozenset(
     {
         *("id", "query", "system", "history", "timestamp", "failure", "metadata"),
-        *("given", "given_by", "given_unscored"),
+        *GIVEN,
     }
 )
 """Fields where a second name does no harm: it stays in the metadata. For the others, choosing
@@ -110,12 +113,14 @@ class Plan(NamedTuple):
     Attributes:
         keys: the key of each field that the record has, but for the label of answerability.
         labels: every key that holds that label, since files have both spellings.
+        given: which of `GIVEN` are among the fields.
         rest: the keys left over.
         missing: the keys that the user named and the record lacks.
     """
 
     keys: Keys
     labels: tuple[str, ...]
+    given: tuple[str, ...]
     rest: tuple[str, ...]
     missing: tuple[str, ...]
 
@@ -180,7 +185,8 @@ def plan(keys: Iterable[str], columns: Mapping[str, str]) -> Plan:
             "--columns query='<your column>'.",
         )
     missing = tuple(key for key in columns.values() if key not in all_keys)
-    return Plan(chosen, labels, rest, missing)
+    given = tuple(name for name in GIVEN if name in chosen)
+    return Plan(chosen, labels, given, rest, missing)
 
 
 def missing_column(columns: Mapping[str, str], keys: Iterable[str]) -> InputError | None:

@@ -254,7 +254,8 @@ def _passage(item: Any, field: str) -> Passage:
         return Passage(item)
     if not isinstance(item, dict):
         raise InputError(f"{kind(item)} stands where a passage is expected", field=field)
-    parts = _parts(item, _PASSAGE, field)
+    found = _found(tuple(item), _PASSAGE, field)
+    parts = {part: read(item[key], where) for part, key, read, where in found}
     named = "text" in parts or "id" in parts
     if isinstance(item.get("metadata"), dict):
         lacking = _NESTED.difference(part for part in parts if parts[part] is not None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -23,15 +23,6 @@ _MAX_PLANS = 1000
 def _texts(entries: Mapping[str, Any]) -> dict[str, str]:
     """The entries whose values are texts."""
     return {str(name): value for name, value in entries.items() if isinstance(value, str)}
-
-
-_GIVEN: Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
-    "given": dict,
-    "given_by": _texts,
-    "given_unscored": _texts,
-}
-"""Fields that are mappings by the names of given values, and what is taken of each; see
-`mtrag_records`."""
 
 
 class MapperOptions(TypedDict, total=False):
@@ -218,8 +209,10 @@ class Mapper:
             field: _READ[field](record[key], key) for field, key in keys.items() if field in _READ
         }
         own_id = parts.pop("id", None)
-        parts["system"] = parts.get("system") or self.system
-        parts["repeat"] = _repeat(parts.get("repeat"), parts.pop("query_run", None), keys)
+        if "system" in keys or self.system:
+            parts["system"] = parts.get("system") or self.system
+        if "repeat" in keys or "query_run" in keys:
+            parts["repeat"] = _repeat(parts.get("repeat"), parts.pop("query_run", None), keys)
         if "passages" in keys or "passage_ids" in keys:
             parts["passages"] = self._passages(record, keys, line)
         if "references" in keys or "reference_groups" in keys:
@@ -227,28 +220,29 @@ class Mapper:
         if "gold" in keys or "gold_ids" in keys:
             parts["gold"] = self._gold(record, keys)
         metadata = self._metadata(record, plan, line)
-        query, parts["history"], answer_after, label = self._conversation(record, keys, metadata)
+        query, history, answer_after, label = self._conversation(record, keys, metadata)
+        if history:
+            parts["history"] = history
         if metadata:
             parts["metadata"] = field_values.checked_depth(metadata, keys.get("metadata"))
-        for name, used in _GIVEN.items():
-            value = record[keys[name]] if name in keys else None
+        for name in plan.given:
+            value = record[keys[name]]
             if isinstance(value, dict):
-                parts[name] = used(value)
-        self._embeddings(record, keys, parts)
+                parts[name] = dict(value) if name == "given" else _texts(value)
+        if not keys.keys().isdisjoint(aliases.EMBEDDINGS):
+            self._embeddings(record, keys, parts)
         if "runs" in keys and _are_runs(record[keys["runs"]]):
             parts["runs"] = tuple(self._map(run, line) for run in record[keys["runs"]])
         for key in plan.labels:
             label = _agreed(label, answer_values.answerability(record[key], key), key)
+        if label is not None:
+            parts["answerability"] = label
         answer = self._answer(record, keys, answer_after, line)
         if answer is not None and not answer.text and keys.get("failure", "failure") != "failure":
             # An empty answer beside an error message is none.
             answer = None if parts["failure"] else answer
         return Sample(
-            id=own_id or self.made_id(query, parts["history"], line),
-            query=query,
-            answer=answer,
-            answerability=label,
-            **parts,
+            id=own_id or self.made_id(query, history, line), query=query, answer=answer, **parts
         )
 
     def _with_dotted(self, record: Record) -> Record:
@@ -268,7 +262,13 @@ class Mapper:
         key = plan.keys.get("metadata", "")
         own = record[key] if key else None
         metadata = dict(own) if isinstance(own, dict) else {} if own is None else {key: own}
-        for key in (*plan.rest, *_of_others(record, plan.keys)):
+        rest = plan.rest
+        if plan.given or "runs" in plan.keys:  # another tool may hold something else there
+            others = [plan.keys[name] for name in plan.given]
+            rest += tuple(key for key in others if not isinstance(record[key], dict | None))
+            runs = plan.keys.get("runs")
+            rest += (runs,) if runs is not None and not _are_runs(record[runs]) else ()
+        for key in rest:
             if metadata.get(key, record[key]) != record[key]:
                 self.note(
                     f"records whose {key!r} differs from that in their {plan.keys['metadata']!r}",
@@ -397,17 +397,8 @@ _READ: Mapping[str, Callable[[Any, str], Any]] = {
 
 _LISTS = (
     "history", "passages", "passage_ids", "references", "reference_groups", "negative_references",
-    "gold", "gold_ids", "metadata", *_GIVEN,
+    "gold", "gold_ids", "metadata", *aliases.GIVEN,
 )  # fmt: skip
-
-
-def _of_others(record: Record, keys: Keys) -> Iterator[str]:
-    """The keys of fields of ours whose values are of another form: somebody else's words."""
-    for name in _GIVEN:
-        if name in keys and not isinstance(record[keys[name]], dict | None):
-            yield keys[name]
-    if "runs" in keys and not _are_runs(record[keys["runs"]]):
-        yield keys["runs"]
 
 
 def _are_runs(value: Any) -> bool:
