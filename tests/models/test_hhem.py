@@ -184,14 +184,32 @@ NAME = "t5.transformer.encoder.block.1.layer.0.SelfAttention.k.weight"
 @pytest.mark.parametrize(
     ("spoil", "says"),
     [
-        (lambda w: w.pop(NAME), f"{NAME} is missing"),
-        (lambda w: w.update({"t5.surplus": w[NAME]}), "t5.surplus does not belong to it"),
-        (lambda w: w.update({NAME.removeprefix("t5."): w.pop(NAME)}), f"{NAME} is missing"),
-        (lambda w: w.update({"elsewhere": w[NAME]}), "elsewhere does not belong to it"),
-        (lambda w: w.update({NAME: w[NAME][:-1].clone()}), f"{NAME} has the shape (15, 16), not"),
+        (lambda w: w.pop(NAME), f'Missing key(s) in state_dict: "{NAME}"'),
+        (
+            lambda w: w.update({"t5.surplus": w[NAME]}),
+            'Unexpected key(s) in state_dict: "t5.surplus"',
+        ),
+        (
+            lambda w: w.update({NAME.removeprefix("t5."): w.pop(NAME)}),
+            f'Missing key(s) in state_dict: "{NAME}"',
+        ),
+        (
+            lambda w: w.update({"elsewhere": w[NAME]}),
+            'Unexpected key(s) in state_dict: "elsewhere"',
+        ),
+        (
+            lambda w: w.update({NAME: w[NAME][:-1].clone()}),
+            f"size mismatch for {NAME}: copying a param with shape torch.Size([15, 16])",
+        ),
         (lambda w: w.update({NAME: w[NAME].int()}), f"{NAME} holds torch.int32"),
-        (lambda w: w.pop("t5.classifier.bias"), "t5.classifier.bias is missing"),
-        (lambda w: w.pop("t5.transformer.shared.weight"), "shared.weight is missing"),
+        (
+            lambda w: w.pop("t5.classifier.bias"),
+            'Missing key(s) in state_dict: "t5.classifier.bias"',
+        ),
+        (
+            lambda w: w.pop("t5.transformer.shared.weight"),
+            'Missing key(s) in state_dict: "t5.transformer.shared.weight"',
+        ),
         (
             lambda w: w.update(
                 {

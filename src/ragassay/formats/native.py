@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import gzip
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import fields
 from importlib import resources
 from pathlib import Path
 from typing import IO, Any, cast
@@ -19,7 +20,7 @@ from ragassay.errors import InputError
 from ragassay.files import atomic
 from ragassay.formats.format import CONTAINER, NO, Format, Head
 from ragassay.formats.records import Mapper, opening
-from ragassay.samples import GoldPassage, Passage, Sample
+from ragassay.samples import Answer, GoldPassage, Passage, Sample
 
 
 def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
@@ -40,51 +41,18 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
 def to_record(sample: Sample) -> dict[str, Any]:
     """The JSON object of a sample. What is not given is left out."""
     record: dict[str, Any] = {"id": sample.id}
-    if sample.query is not None:
-        record["query"] = sample.query
-    if sample.system:
-        record["system"] = sample.system
-    if sample.repeat:
-        record["repeat"] = sample.repeat
-    if sample.history:
-        record["history"] = [{"speaker": t.speaker, "text": t.text} for t in sample.history]
-    if sample.passages is not None:
-        record["passages"] = [_passage(p) for p in sample.passages]
-    if sample.answer is not None:
-        record["answer"] = sample.answer.text
-        if sample.answer.statements:
-            record["answer"] = {
-                "text": sample.answer.text,
-                "statements": [
-                    {"text": s.text, "citations": list(s.citations)}
-                    for s in sample.answer.statements
-                ],
-            }
-    if sample.references:
-        record["references"] = list(sample.references)
-    if sample.reference_groups:
-        record["reference_groups"] = [list(group) for group in sample.reference_groups]
-    if sample.negative_references:
-        record["negative_references"] = list(sample.negative_references)
-    if sample.gold is not None:
-        record["gold"] = [{**_passage(g), "grade": g.grade} for g in sample.gold]
-    if sample.answerability is not None:
-        record["answerability"] = str(sample.answerability)
-    if sample.timestamp is not None:
-        record["timestamp"] = sample.timestamp
-    if sample.failure is not None:
-        record["failure"] = sample.failure
-    if sample.metadata:
-        record["metadata"] = dict(sample.metadata)
-    if sample.given:
-        record["given"] = dict(sample.given)
-    if sample.given_by:
-        record["given_by"] = dict(sample.given_by)
-    if sample.given_unscored:
-        record["given_unscored"] = dict(sample.given_unscored)
-    if sample.runs:
-        record["runs"] = [to_record(run) for run in sample.runs]
+    for name, default in _DEFAULTS.items():
+        value = getattr(sample, name)
+        if value is not default and value != default:
+            record[name] = _WRITTEN[name](value) if name in _WRITTEN else value
     return record
+
+
+def _answer(answer: Answer) -> str | dict[str, Any]:
+    if not answer.statements:
+        return answer.text
+    parts = [{"text": one.text, "citations": list(one.citations)} for one in answer.statements]
+    return {"text": answer.text, "statements": parts}
 
 
 def dump(sample: Sample) -> bytes:
@@ -133,12 +101,35 @@ def schema() -> dict[str, Any]:
 def _passage(one: Passage | GoldPassage) -> dict[str, Any]:
     record: dict[str, Any] = {
         name: value
-        for name in ("id", "text", "score", "document", "start", "end")
+        for name in ("id", "text", "score", "document", "start", "end", "grade")
         if (value := getattr(one, name, None)) is not None
     }
     if record.keys().isdisjoint({"id", "text", "document"}):
         record["text"] = None
     return record
+
+
+_DEFAULTS: Mapping[str, Any] = {
+    one.name: getattr(Sample(id="none"), one.name) for one in fields(Sample) if one.name != "id"
+}
+"""What each field holds where nothing is given, in the order in which a record is written."""
+
+_WRITTEN: Mapping[str, Callable[[Any], Any]] = {
+    "history": lambda turns: [{"speaker": turn.speaker, "text": turn.text} for turn in turns],
+    "passages": lambda passages: [_passage(one) for one in passages],
+    "answer": _answer,
+    "references": list,
+    "reference_groups": lambda groups: [list(group) for group in groups],
+    "negative_references": list,
+    "gold": lambda gold: [_passage(one) for one in gold],
+    "answerability": str,
+    "metadata": dict,
+    "given": dict,
+    "given_by": dict,
+    "given_unscored": dict,
+    "runs": lambda runs: [to_record(run) for run in runs],
+}
+"""How a field's value becomes JSON, where it is none already."""
 
 
 @contextmanager

@@ -173,19 +173,29 @@ def repeated(path: Path, query: str, document: str, *, run: bool) -> InputError:
     if not run and path.is_dir():
         path = _beir_file(path)
     layout = _RUN if run else _beir_layout(path) or _QRELS
-    places = [layout.columns.index("query"), layout.columns.index("document")]
-    wanted = [query.encode(), document.encode()]
-    lines = (
-        number
-        for number, fields in fields_of(path, layout)
-        if len(fields) > max(places) and [fields[at] for at in places] == wanted
-    )
     return InputError(
         f"document {document!r} occurs a second time for query {query!r}",
         path=path,
-        line=next(islice(lines, 1, None), None),
+        line=second_line(path, layout, {"query": query, "document": document}),
         hint="Keep one line for each query and document.",
     )
+
+
+def second_line(path: Path, layout: Layout, wanted: Mapping[str, str]) -> int | None:
+    """The number of the second line that has these values; ``None`` where there is none.
+
+    Args:
+        path: the file.
+        layout: its columns.
+        wanted: a value by the name of its column.
+    """
+    values = {layout.columns.index(name): value.encode() for name, value in wanted.items()}
+    lines = (
+        number
+        for number, fields in fields_of(path, layout)
+        if len(fields) > max(values) and all(fields[at] == value for at, value in values.items())
+    )
+    return next(islice(lines, 1, None), None)
 
 
 def no_overlap(in_run: str, in_qrels: str, path: object | None = None) -> InputError:

@@ -14,7 +14,7 @@ import numpy as np
 
 from ragassay.errors import InputError
 from ragassay.formats.records import lines
-from ragassay.formats.trec_files import Layout, fields_of, read_table
+from ragassay.formats.trec_files import Layout, read_table, second_line
 
 if TYPE_CHECKING:
     import polars as pl
@@ -58,21 +58,17 @@ def _distinct(path: Path, layout: Layout) -> pl.DataFrame:
     """The file's columns, after a check that no key has two rows."""
     frame = read_table(path, layout)
     key = [name for name in layout.columns if name != layout.number]
-    if frame.select(key).is_duplicated().any():
-        seen = set()
-        places = [layout.columns.index(name) for name in key]
-        for number, fields in fields_of(path, layout):
-            values = tuple(fields[at] for at in places)
-            if values in seen:
-                row = dict(zip(key, (one.decode() for one in values), strict=True))
-                raise InputError(
-                    f"document {row['document']!r} occurs a second time in group "
-                    f"{row['group']!r} of query {row['query']!r}",
-                    path=path,
-                    line=number,
-                    hint=f"Keep one line for each {', '.join(key[:-1])} and {key[-1]}.",
-                )
-            seen.add(values)
+    keys = frame.select(key)
+    repeated = keys.filter(keys.is_duplicated())
+    if len(repeated):
+        row = repeated.row(0, named=True)
+        raise InputError(
+            f"document {row['document']!r} occurs a second time in group "
+            f"{row['group']!r} of query {row['query']!r}",
+            path=path,
+            line=second_line(path, layout, row),
+            hint=f"Keep one line for each {', '.join(key[:-1])} and {key[-1]}.",
+        )
     return frame
 
 

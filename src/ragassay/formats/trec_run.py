@@ -6,7 +6,8 @@ import dataclasses
 import os
 import re
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from ragassay.counts import either, plural
@@ -113,7 +114,8 @@ def read_run_samples(run_path: Path, qrels_path: Path) -> Iterator[Sample]:
         rows = where.get(query, slice(0, 0))
         names = documents[rows].to_list()
         if len(set(names)) < len(names):
-            raise trec_files.repeated(run_path, query, _first_repeat(names), run=True)
+            twice = next(name for name, n in Counter(names).items() if n > 1)
+            raise trec_files.repeated(run_path, query, twice, run=True)
         passages = zip(names, scores[rows].to_list(), strict=True)
         yield Sample(
             id=query,
@@ -121,15 +123,6 @@ def read_run_samples(run_path: Path, qrels_path: Path) -> Iterator[Sample]:
             passages=tuple(Passage(id=name, score=score) for name, score in passages),
             gold=_gold(grades),
         )
-
-
-def _first_repeat(names: Sequence[str]) -> str:
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            return name
-        seen.add(name)
-    raise AssertionError("no name occurs twice")
 
 
 def read(path: Path, mapper: Mapper) -> Iterator[Sample]:

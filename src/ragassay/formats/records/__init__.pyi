@@ -19,4 +19,4 @@ from .opening import (
     opened as opened,
     read_all as read_all,
 )
-from .sample_records import Mapper as Mapper, Record as Record
+from .sample_records import Mapper as Mapper, MapperOptions as MapperOptions, Record as Record

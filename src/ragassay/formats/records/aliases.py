@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from ragassay.errors import InputError, UsageError, did_you_mean
 
@@ -69,10 +69,13 @@ KEY_MAP: Mapping[str, str] = {
 }
 """UltraRAG's ``key_map`` names, accepted in ``columns``."""
 
+GIVEN = ("given", "given_by", "given_unscored")
+"""Fields that are mappings by the names of given values; see `mtrag_records`."""
+
 _FIRST_WINS = frozenset(
     {
         *("id", "query", "system", "history", "timestamp", "failure", "metadata"),
-        *("given", "given_by", "given_unscored"),
+        *GIVEN,
     }
 )
 """Fields where a second name does no harm: it stays in the metadata. For the others, choosing
@@ -100,40 +103,26 @@ FIELD_OF: Mapping[str, str] = {
 """Folded name -> canonical field."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """Which key of a record holds which field; ``None`` where no key does.
+Keys = Mapping[str, str]
+"""Canonical field -> the key of a record that holds it."""
 
-    ``answerability`` lists every key that holds the label, since files have both spellings.
-    ``rest`` are the keys left over, ``missing`` the keys that the user named and the record lacks.
+
+class Plan(NamedTuple):
+    """Which keys of a record hold what.
+
+    Attributes:
+        keys: the key of each field that the record has, but for the label of answerability.
+        labels: every key that holds that label, since files have both spellings.
+        given: which of `GIVEN` are among the fields.
+        rest: the keys left over.
+        missing: the keys that the user named and the record lacks.
     """
 
-    id: str | None = None
-    query: str | None = None
-    system: str | None = None
-    repeat: str | None = None
-    query_run: str | None = None
-    history: str | None = None
-    passages: str | None = None
-    passage_ids: str | None = None
-    answer: str | None = None
-    references: str | None = None
-    reference_groups: str | None = None
-    negative_references: str | None = None
-    gold: str | None = None
-    gold_ids: str | None = None
-    answerability: tuple[str, ...] = ()
-    timestamp: str | None = None
-    failure: str | None = None
-    metadata: str | None = None
-    passage_embeddings: str | None = None
-    gold_embeddings: str | None = None
-    given: str | None = None
-    given_by: str | None = None
-    given_unscored: str | None = None
-    runs: str | None = None
-    rest: tuple[str, ...] = ()
-    missing: tuple[str, ...] = ()
+    keys: Keys
+    labels: tuple[str, ...]
+    given: tuple[str, ...]
+    rest: tuple[str, ...]
+    missing: tuple[str, ...]
 
 
 def canonical(columns: Mapping[str, str] | None) -> dict[str, str]:
@@ -195,12 +184,9 @@ def plan(keys: Iterable[str], columns: Mapping[str, str]) -> Plan:
             hint="Name them, for example columns={'query': '<your column>'}, on the command line "
             "--columns query='<your column>'.",
         )
-    return Plan(
-        **chosen,
-        answerability=labels,
-        rest=rest,
-        missing=tuple(key for key in columns.values() if key not in all_keys),
-    )
+    missing = tuple(key for key in columns.values() if key not in all_keys)
+    given = tuple(name for name in GIVEN if name in chosen)
+    return Plan(chosen, labels, given, rest, missing)
 
 
 def missing_column(columns: Mapping[str, str], keys: Iterable[str]) -> InputError | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 
 from ragassay.errors import InputError
@@ -19,15 +20,11 @@ _EXCEL = re.compile(r"""(?i)"?sep=([^\w"'\r\n])"?\s*""")
 """Excel's first line: it names the delimiter and is not part of the table."""
 
 
-def rows(path: Path, delimiter: str | None = None) -> Iterator[tuple[int, Row]]:
+def rows(path: Path) -> Iterator[tuple[int, Row]]:
     """Every row that is not blank, with the line that it begins in.
 
-    A row maps column to cell, ``None`` where the cell is empty. A line ``sep=;`` before the header
-    names the delimiter, as Excel writes it.
-
-    Args:
-        path: the file.
-        delimiter: what stands between cells; found from the header when ``None``.
+    A row maps column to cell, ``None`` where the cell is empty. The delimiter is found from the
+    header, or named by a line ``sep=;`` above it, as Excel writes it.
 
     Raises:
         InputError: the header is unusable, a row has another number of cells, or the quotes do not
@@ -37,9 +34,9 @@ def rows(path: Path, delimiter: str | None = None) -> Iterator[tuple[int, Row]]:
     lines = opening.text_lines(path)
     first, declared = _opening(lines)
     above = int(declared is not None)
-    between = declared or delimiter or _delimiter(first)
+    between = declared or _delimiter(first)
     reader = csv.reader(
-        _again(first, lines),
+        chain([first], lines),
         delimiter=between,
         # A header with a blank after each delimiter is one that puts it before quotes as well.
         skipinitialspace=0 < first.count(between) == first.count(f"{between} "),
@@ -130,8 +127,3 @@ def _checked(columns: list[str], path: Path, line: int) -> list[str]:
             hint="The first line names the columns.",
         )
     return names
-
-
-def _again(first: str, rest: Iterator[str]) -> Iterator[str]:
-    yield first
-    yield from rest

@@ -41,4 +41,4 @@ class Notes:
     def warn(self, about: object) -> None:
         """Issues every line as a `RagassayWarning`, for callers that gave no notes of their own."""
         for line in self:
-            warnings.warn(f"{about}: {line}", RagassayWarning, stacklevel=3)
+            warnings.warn(f"{about}: {line}", RagassayWarning, stacklevel=4)

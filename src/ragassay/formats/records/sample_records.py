@@ -3,23 +3,37 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import orjson
 
 from ragassay.errors import InputError, UsageError
 from ragassay.formats.records import aliases, answer_values, field_values, passages
-from ragassay.formats.records.aliases import ALIASES, Plan, folded
+from ragassay.formats.records.aliases import ALIASES, Keys, Plan, folded
 from ragassay.formats.records.joined_chunks import Joined
 from ragassay.formats.records.notes import Notes
 from ragassay.samples import Answer, Answerability, GoldPassage, Passage, Sample, Turn
 
 Record = Mapping[str, Any]
 _MAX_PLANS = 1000
-_ABOUT_GIVEN = ("given_by", "given_unscored")
-"""Fields that hold a text for each given value: see `mtrag_records`."""
+
+
+def _texts(entries: Mapping[str, Any]) -> dict[str, str]:
+    """The entries whose values are texts."""
+    return {str(name): value for name, value in entries.items() if isinstance(value, str)}
+
+
+class MapperOptions(TypedDict, total=False):
+    """What a caller may choose for a source: see `Mapper`."""
+
+    columns: Mapping[str, str] | None
+    separator: str | None
+    single_chunk: bool
+    refuse_joined: bool
+    system: str | None
+    notes: Notes | None
 
 
 class Mapper:
@@ -27,11 +41,14 @@ class Mapper:
 
     Args:
         path: where the records come from, for errors; ``None`` for records in memory.
-        columns: canonical field -> key, as `aliases.canonical` gives it.
+        columns: field -> key, for names that are not known.
         separator, single_chunk, refuse_joined: see `Joined`, which cuts texts of several passages.
         system: the name of the system where a record gives none.
-        notes: collects remarks about the data.
+        notes: collects remarks about the data; without it they are warnings, once all is read.
         cells: whether lists may be text in a cell (CSV, frames). JSON has lists of its own.
+
+    Raises:
+        UsageError: an unknown field, or ``single_chunk`` beside a separator.
     """
 
     def __init__(
@@ -47,10 +64,11 @@ class Mapper:
         cells: bool = False,
     ) -> None:
         self.path = path
-        self.columns = columns or {}
+        self.columns = aliases.canonical(columns)
         self.system = system or ""
-        self.notes = notes if notes is not None else Notes()
-        self.joined = Joined(separator, self.notes, single=single_chunk, refused=refuse_joined)
+        self._warns = notes is None
+        self._notes = Notes() if notes is None else notes
+        self.joined = Joined(separator, self._notes, single=single_chunk, refused=refuse_joined)
         self.cells = cells
         self._plans: dict[tuple[str, ...], Plan] = {}
         self._has_begun = False
@@ -123,7 +141,18 @@ class Mapper:
             then: the consequence, as a sentence.
             line: where it occurs.
         """
-        self.notes.add(what, then, line=line)
+        self._notes.add(what, then, line=line)
+
+    def finish(self, about: object) -> None:
+        """Adds what is known after the last record, and issues all remarks as warnings where the
+        caller gave no notes of their own.
+
+        Args:
+            about: the source, for the warnings.
+        """
+        self.joined.finish()
+        if self._warns:
+            self._notes.warn(about)
 
     def plan(self, record: Record) -> Plan:
         """The key of the record that holds each field. Decided once for each set of keys."""
@@ -174,54 +203,44 @@ class Mapper:
             record = _unpacked(record, plan)
         for column in plan.missing:
             self.note(f"records without the column {column!r}", "It counts as not given.", line)
-        parts: dict[str, Any] = {}  # only what the record holds; the rest are Sample's defaults
-        if plan.system is not None:
-            parts["system"] = (
-                field_values.identifier(record[plan.system], plan.system) or self.system
-            )
-        elif self.system:
-            parts["system"] = self.system
-        if plan.repeat is not None or plan.query_run is not None:
-            parts["repeat"] = _repeat(record, plan)
-        if plan.passages is not None or plan.passage_ids is not None:
-            parts["passages"] = self._passages(record, plan, line)
-        if plan.references is not None or plan.reference_groups is not None:
-            parts["references"], groups = _references(record, plan)
-            if groups:
-                parts["reference_groups"] = groups
-        if (key := plan.negative_references) is not None:
-            parts["negative_references"], _ = answer_values.references(record[key], key)
-        if plan.gold is not None or plan.gold_ids is not None:
-            parts["gold"] = self._gold(record, plan)
-        if (key := plan.timestamp) is not None:
-            parts["timestamp"] = field_values.timestamp(record[key], key)
+        keys = plan.keys
+        # Only what the record holds; the rest are Sample's defaults.
+        parts = {
+            field: _READ[field](record[key], key) for field, key in keys.items() if field in _READ
+        }
+        own_id = parts.pop("id", None)
+        if "system" in keys or self.system:
+            parts["system"] = parts.get("system") or self.system
+        if "repeat" in keys or "query_run" in keys:
+            parts["repeat"] = _repeat(parts.get("repeat"), parts.pop("query_run", None), keys)
+        if "passages" in keys or "passage_ids" in keys:
+            parts["passages"] = self._passages(record, keys, line)
+        if "references" in keys or "reference_groups" in keys:
+            parts["references"], parts["reference_groups"] = _references(record, keys)
+        if "gold" in keys or "gold_ids" in keys:
+            parts["gold"] = self._gold(record, keys)
         metadata = self._metadata(record, plan, line)
-        query, history, answer_after, label = self._conversation(record, plan, metadata)
+        query, history, answer_after, label = self._conversation(record, keys, metadata)
         if history:
             parts["history"] = history
         if metadata:
-            parts["metadata"] = field_values.checked_depth(metadata, plan.metadata)
-        if plan.given is not None and record[plan.given]:
-            parts["given"] = record[plan.given] if isinstance(record[plan.given], dict) else {}
-        if plan.passage_embeddings is not None or plan.gold_embeddings is not None:
-            self._embeddings(record, plan, parts)
-        for name in _ABOUT_GIVEN:
-            key = getattr(plan, name)
-            if key is not None and record[key] and isinstance(record[key], dict):
-                parts[name] = _texts(record[key])
-        if plan.runs is not None and _are_runs(record[plan.runs]):
-            parts["runs"] = tuple(self._map(run, line) for run in record[plan.runs])
-        for key in plan.answerability:
+            parts["metadata"] = field_values.checked_depth(metadata, keys.get("metadata"))
+        for name in plan.given:
+            value = record[keys[name]]
+            if isinstance(value, dict):
+                parts[name] = dict(value) if name == "given" else _texts(value)
+        if not keys.keys().isdisjoint(aliases.EMBEDDINGS):
+            self._embeddings(record, keys, parts)
+        if "runs" in keys and _are_runs(record[keys["runs"]]):
+            parts["runs"] = tuple(self._map(run, line) for run in record[keys["runs"]])
+        for key in plan.labels:
             label = _agreed(label, answer_values.answerability(record[key], key), key)
         if label is not None:
             parts["answerability"] = label
-        if plan.failure is not None:
-            parts["failure"] = field_values.failure(record[plan.failure], plan.failure)
-        answer = self._answer(record, plan, answer_after, line)
-        if answer is not None and not answer.text and plan.failure not in (None, "failure"):
+        answer = self._answer(record, keys, answer_after, line)
+        if answer is not None and not answer.text and keys.get("failure", "failure") != "failure":
             # An empty answer beside an error message is none.
             answer = None if parts["failure"] else answer
-        own_id = None if plan.id is None else field_values.identifier(record[plan.id], plan.id)
         return Sample(
             id=own_id or self.made_id(query, history, line), query=query, answer=answer, **parts
         )
@@ -240,24 +259,19 @@ class Mapper:
         return flat
 
     def _metadata(self, record: Record, plan: Plan, line: int) -> dict[str, Any]:
-        metadata: dict[str, Any] = {}
-        if plan.metadata is not None:
-            given = record[plan.metadata]
-            if isinstance(given, dict):
-                metadata.update(given)
-            elif given is not None:
-                metadata[plan.metadata] = given
+        key = plan.keys.get("metadata", "")
+        own = record[key] if key else None
+        metadata = dict(own) if isinstance(own, dict) else {} if own is None else {key: own}
         rest = plan.rest
-        if plan.runs is not None and not _are_runs(record[plan.runs]):
-            rest = (*rest, plan.runs)  # somebody else's word
-        for name in _ABOUT_GIVEN:
-            column = getattr(plan, name)
-            if column is not None and not isinstance(record[column], dict | None):
-                rest = (*rest, column)
+        if plan.given or "runs" in plan.keys:  # another tool may hold something else there
+            others = [plan.keys[name] for name in plan.given]
+            rest += tuple(key for key in others if not isinstance(record[key], dict | None))
+            runs = plan.keys.get("runs")
+            rest += (runs,) if runs is not None and not _are_runs(record[runs]) else ()
         for key in rest:
             if metadata.get(key, record[key]) != record[key]:
                 self.note(
-                    f"records whose {key!r} differs from that in their {plan.metadata!r}",
+                    f"records whose {key!r} differs from that in their {plan.keys['metadata']!r}",
                     "The record's own is kept.",
                     line,
                 )
@@ -269,32 +283,32 @@ class Mapper:
                     "They were left out of the metadata.",
                     line,
                 )
-        if plan.given is not None and not isinstance(record[plan.given], dict | None):
-            metadata[plan.given] = record[plan.given]
         return metadata
 
     def _conversation(
-        self, record: Record, plan: Plan, metadata: dict[str, Any]
+        self, record: Record, keys: Keys, metadata: dict[str, Any]
     ) -> tuple[str | None, tuple[Turn, ...], Answer | None, Answerability | None]:
         """The query, the turns before it, the answer after it, and the label inside its turn."""
-        query = record[plan.query] if plan.query is not None else None
-        history = record[plan.history] if plan.history is not None else None
-        if plan.history is None and (query is None or type(query) is str):
+        key = keys.get("query", "query")
+        query = record[key] if "query" in keys else None
+        if type(query) is str and "history" not in keys:
             return query, (), None, None
-        if not isinstance(query, list):
-            query = field_values.text(query, plan.query or "query")
-            if history is None:
-                return query, (), None, None
-            raw, key = history, plan.history or ""
-            if key == "turns" and isinstance(raw, int):
-                metadata["turns"] = raw
-                return query, (), None, None
-        elif history is not None:
-            raise InputError(
-                "the record has two conversations", field=plan.history, hint="Keep one of them."
-            )
+        raw = record[keys["history"]] if "history" in keys else None
+        if isinstance(query, list):
+            if raw is not None:
+                raise InputError(
+                    "the record has two conversations",
+                    field=keys["history"],
+                    hint="Keep one of them.",
+                )
+            raw, query = query, None
         else:
-            raw, key, query = query, plan.query or "", None
+            query = field_values.text(query, key)
+            key = keys.get("history", "")
+            if key == "turns" and isinstance(raw, int):
+                metadata["turns"], raw = raw, None
+            if raw is None:
+                return query, (), None, None
         turns, rules = answer_values.turns(raw, key)
         if rules:
             metadata.setdefault("system_prompt", "\n".join(rules))
@@ -313,43 +327,44 @@ class Mapper:
         return asked, before, after, label
 
     def _answer(
-        self, record: Record, plan: Plan, answer_after: Answer | None, line: int
+        self, record: Record, keys: Keys, answer_after: Answer | None, line: int
     ) -> Answer | None:
-        if plan.answer is None:
+        key = keys.get("answer")
+        if key is None:
             return answer_after
-        value = record[plan.answer]
-        if isinstance(value, list) and folded(plan.answer) == "predictions":
+        value = record[key]
+        if isinstance(value, list) and folded(key) == "predictions":
             if len(value) > 1:
                 self.note("records with several predictions", "The first one is used.", line)
             value = value[0] if value else None
-        own = answer_values.answer(value, plan.answer)
+        own = answer_values.answer(value, key)
         for name in answer_values.unknown(value):
             self.note(f"answers with {name!r} in them", "It was left out.", line)
         if own is None or answer_after is None or own.text == answer_after.text:
             return answer_after if own is None else own
         raise InputError(
             "the record's answer differs from the turn after its query",
-            field=plan.answer,
+            field=key,
             hint="Keep one of them.",
         )
 
-    def _passages(self, record: Record, plan: Plan, line: int) -> tuple[Any, ...] | None:
+    def _passages(self, record: Record, keys: Keys, line: int) -> tuple[Passage, ...] | None:
         listed = None
-        if plan.passages is not None:
-            value = record[plan.passages]
+        if (key := keys.get("passages")) is not None:
+            value = record[key]
             if isinstance(value, str):
-                value = self.joined.cut(value, plan.passages, line)
-            listed = passages.passages(value, plan.passages)
-        if plan.passage_ids is not None:
-            return passages.with_ids(listed, record[plan.passage_ids], plan.passage_ids)
+                value = self.joined.cut(value, key, line)
+            listed = passages.passages(value, key)
+        if (key := keys.get("passage_ids")) is not None:
+            return passages.with_ids(listed, record[key], key)
         return listed
 
-    def _embeddings(self, record: Record, plan: Plan, parts: dict[str, Any]) -> None:
+    def _embeddings(self, record: Record, keys: Keys, parts: dict[str, Any]) -> None:
         """Puts vectors under ``given``. Where the record has no texts, each vector makes a
         chunk."""
         chunks = (("passages", Passage()), ("gold", GoldPassage(text="")))
         for name, (field, chunk) in zip(aliases.EMBEDDINGS, chunks, strict=True):
-            key = getattr(plan, name)
+            key = keys.get(name)
             if key is None or record[key] is None:
                 continue
             rows = field_values.vectors(record[key], key)
@@ -357,27 +372,33 @@ class Mapper:
             if parts.get(field) is None:
                 parts[field] = (chunk,) * len(rows)
 
-    def _gold(self, record: Record, plan: Plan) -> tuple[Any, ...] | None:
+    def _gold(self, record: Record, keys: Keys) -> tuple[GoldPassage, ...] | None:
         listed = None
-        if plan.gold is not None:
-            value = record[plan.gold]
+        if (key := keys.get("gold")) is not None:
+            value = record[key]
             if isinstance(value, str):
                 value = self.joined.pieces(value)
-            listed = passages.gold(value, plan.gold)
-        if plan.gold_ids is not None:
-            return passages.gold_with_ids(listed, record[plan.gold_ids], plan.gold_ids)
+            listed = passages.gold(value, key)
+        if (key := keys.get("gold_ids")) is not None:
+            return passages.gold_with_ids(listed, record[key], key)
         return listed
 
 
+_READ: Mapping[str, Callable[[Any, str], Any]] = {
+    "id": field_values.identifier,
+    "system": field_values.identifier,
+    "repeat": field_values.whole_number,
+    "query_run": field_values.whole_number,
+    "negative_references": lambda value, key: answer_values.references(value, key)[0],
+    "timestamp": field_values.timestamp,
+    "failure": field_values.failure,
+}
+"""How fields are read that need no other."""
+
 _LISTS = (
     "history", "passages", "passage_ids", "references", "reference_groups", "negative_references",
-    "gold", "gold_ids", "metadata", "given", *_ABOUT_GIVEN,
+    "gold", "gold_ids", "metadata", *aliases.GIVEN,
 )  # fmt: skip
-
-
-def _texts(entries: Mapping[str, Any]) -> dict[str, str]:
-    """The entries whose values are texts."""
-    return {str(name): value for name, value in entries.items() if isinstance(value, str)}
 
 
 def _are_runs(value: Any) -> bool:
@@ -393,47 +414,37 @@ def _are_runs(value: Any) -> bool:
 
 def _unpacked(record: Record, plan: Plan) -> Record:
     """The record with lists and objects in place of their text in cells."""
-    keys = [getattr(plan, name) for name in _LISTS] + list(plan.answerability)
-    if plan.query is not None and str(record[plan.query])[:2] == "[{":
-        keys.append(plan.query)
+    keys = [key for field, key in plan.keys.items() if field in _LISTS]
+    query = plan.keys.get("query")
+    if query is not None and str(record[query])[:2] == "[{":
+        keys.append(query)
     return {
         **record,
-        **{key: field_values.unpack(record[key], key) for key in keys if key is not None},
+        **{key: field_values.unpack(record[key], key) for key in (*keys, *plan.labels)},
     }
 
 
-def _references(record: Record, plan: Plan) -> tuple[tuple[str, ...], tuple[Any, ...]]:
+def _references(record: Record, keys: Keys) -> tuple[tuple[str, ...], tuple[Any, ...]]:
     flat: tuple[str, ...] = ()
     groups: tuple[Any, ...] = ()
-    if plan.references is not None:
-        flat, groups = answer_values.references(record[plan.references], plan.references)
-    if plan.reference_groups is not None:
-        inner, groups = answer_values.references(
-            record[plan.reference_groups], plan.reference_groups
-        )
-        flat = flat or inner
+    for key in (keys.get("references"), keys.get("reference_groups")):
+        if key is not None:
+            listed, groups = answer_values.references(record[key], key)
+            flat = flat or listed
     return flat, groups
 
 
-def _repeat(record: Record, plan: Plan) -> int:
-    repeat = run = None
-    if plan.repeat is not None:
-        repeat = field_values.whole_number(record[plan.repeat], plan.repeat)
-    if plan.query_run is not None:
-        run = field_values.whole_number(record[plan.query_run], plan.query_run)
-        if run is not None and run < 1:
-            raise InputError(
-                f"the run number is {run}", field=plan.query_run, hint="Runs count from 1."
-            )
+def _repeat(repeat: int | None, run: int | None, keys: Keys) -> int:
     if run is None:
         return repeat or 0
-    if repeat not in (None, run - 1):
-        raise InputError(
-            f"the run number is {run}, but {plan.repeat} is {repeat}",
-            field=plan.query_run,
-            hint="Runs count from 1 and repeats from 0; keep one of them.",
-        )
-    return run - 1
+    if run < 1:
+        problem, hint = f"the run number is {run}", "Runs count from 1."
+    elif repeat not in (None, run - 1):
+        problem = f"the run number is {run}, but {keys['repeat']} is {repeat}"
+        hint = "Runs count from 1 and repeats from 0; keep one of them."
+    else:
+        return run - 1
+    raise InputError(problem, field=keys["query_run"], hint=hint)
 
 
 def _agreed(

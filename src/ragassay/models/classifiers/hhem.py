@@ -16,6 +16,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
 from ragassay.models.classifiers.windows import Span, windows
@@ -62,8 +63,7 @@ SHAPE: Mapping[str, Any] = {
 }
 """google/flan-t5-base's, for a folder that has no configuration of a T5."""
 
-_PREFIX = "t5."
-_SHARED, _TIED = "transformer.shared.weight", "transformer.encoder.embed_tokens.weight"
+_SHARED = ("t5.transformer.shared.weight", "t5.transformer.encoder.embed_tokens.weight")
 """Two names of one matrix; the checkpoint holds it once."""
 
 
@@ -221,59 +221,34 @@ def _built(shape: Mapping[str, Any], tensors: Mapping[str, Tensor], folder: Path
     """The library's class with these weights in it.
 
     It is built without memory: a weight that was not put in cannot be used.
+
+    Raises:
+        Unusable: a tensor is missing, is too many, has another shape or holds no fractions; the
+            message names it.
     """
     import torch
     from transformers import T5Config, T5ForTokenClassification
 
+    holder = torch.nn.Module()  # gives each weight the prefix of the published file
     with torch.device("meta"):
-        model = T5ForTokenClassification(T5Config(**shape, num_labels=2))
-    wanted = {name: tensor.shape for name, tensor in model.state_dict().items()}
-    fitting = _fitted(tensors, wanted, folder)
-    model.load_state_dict(fitting, strict=True, assign=True)
+        holder.t5 = T5ForTokenClassification(T5Config(**shape, num_labels=2))
+    shared = [tensors[name] for name in _SHARED if name in tensors]
+    problem = next((name for name in tensors if not tensors[name].is_floating_point()), "")
+    if problem:
+        problem += f" holds {tensors[problem].dtype}"
+    elif len(shared) > 1 and not torch.equal(*shared):
+        problem = f"{' and '.join(_SHARED)} differ, and must be one"
+    else:
+        fitting = {**tensors, **dict.fromkeys(_SHARED if shared else (), *shared[:1])}
+        try:
+            holder.load_state_dict(fitting, strict=True, assign=True)
+        except RuntimeError as error:
+            problem = shorten(" ".join(str(error).splitlines()[1:]), 300).rstrip(". ")
+    if problem:
+        raise Unusable(
+            f"the weights in {folder} are not those of HHEM-2.1-Open: {problem}. Fetch them again "
+            f"with 'ragassay models fetch {HHEM.name}'"
+        )
+    model: Any = holder.t5
     model.transformer.encoder.embed_tokens.weight = model.transformer.shared.weight
     return model.eval().requires_grad_(False)
-
-
-def _fitted(
-    tensors: Mapping[str, Tensor], wanted: Mapping[str, Sequence[int]], folder: Path
-) -> dict[str, Tensor]:
-    """The tensors by their names in the class.
-
-    Raises:
-        Unusable: a tensor is missing, is too many, or has another shape; the message names it.
-    """
-    import torch
-
-    fitted = {name.removeprefix(_PREFIX): one for name, one in tensors.items() if _ours(name)}
-    if _SHARED in fitted and _TIED in fitted and not torch.equal(fitted[_SHARED], fitted[_TIED]):
-        raise _unfit(folder, f"{_PREFIX}{_SHARED} and {_PREFIX}{_TIED} differ, and must be one")
-    shared = fitted.get(_SHARED, fitted.get(_TIED))
-    if shared is not None:
-        fitted |= {name: shared for name in (_SHARED, _TIED) if name in wanted}
-    alien = [name for name in tensors if not _ours(name)]
-    alien += [f"{_PREFIX}{name}" for name in fitted if name not in wanted]
-    missing = [f"{_PREFIX}{name}" for name in wanted if name not in fitted]
-    for what, names in (("is missing", missing), ("does not belong to it", alien)):
-        if names:
-            more = f" (and {len(names) - 1} more)" if len(names) > 1 else ""
-            raise _unfit(folder, f"{names[0]} {what}{more}")
-    for name, shape in wanted.items():
-        if tuple(fitted[name].shape) != tuple(shape):
-            raise _unfit(
-                folder,
-                f"{_PREFIX}{name} has the shape {tuple(fitted[name].shape)}, not {tuple(shape)}",
-            )
-        if not fitted[name].is_floating_point():
-            raise _unfit(folder, f"{_PREFIX}{name} holds {fitted[name].dtype}")
-    return fitted
-
-
-def _ours(name: str) -> bool:
-    return name.startswith(_PREFIX)
-
-
-def _unfit(folder: Path, problem: str) -> Unusable:
-    return Unusable(
-        f"the weights in {folder} are not those of HHEM-2.1-Open: {problem}. Fetch them again with "
-        f"'ragassay models fetch {HHEM.name}'"
-    )

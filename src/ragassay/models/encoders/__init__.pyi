@@ -4,6 +4,6 @@ from .layers import RECOMMENDED as RECOMMENDED, layer_for as layer_for
 from .loading import load_encoder as load_encoder, tokenizer_of as tokenizer_of
 from .memory import ByteCache as ByteCache
 from .model_reading import Reading as Reading
-from .tensors import INDEX as INDEX, SINGLE as SINGLE, tensors_of as tensors_of
+from .tensors import tensors_of as tensors_of
 from .token_matching import Idf as Idf, Match as Match, Pair as Pair, compare as compare
 from .token_rows import padded as padded

@@ -6,6 +6,7 @@ there are any. Code in the repository is not downloaded.
 
 from __future__ import annotations
 
+import fnmatch
 import os
 import re
 from collections.abc import Callable, Iterable
@@ -15,9 +16,15 @@ from pathlib import Path
 
 from ragassay.counts import plural
 from ragassay.errors import UsageError
-from ragassay.models.encoders import INDEX, SINGLE
 from ragassay.models.weights.known import facts
-from ragassay.models.weights.weight_files import CONFIG, Unavailable, Weights, folder_of, place_of
+from ragassay.models.weights.weight_files import (
+    CONFIG,
+    WEIGHT_FILES,
+    Unavailable,
+    Weights,
+    folder_of,
+    place_of,
+)
 
 TOKENIZERS = (
     *("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"),
@@ -30,11 +37,11 @@ _CONFIGS = (
     "sentence_bert_config.json",
     "config_sentence_transformers.json",
 )
-_PIECE = re.compile(r"(?:model|pytorch_model)-\d+-of-\d+\.(safetensors|bin)")
 _MODULE = re.compile(r"\d+_\w+/")
 """A step of a sentence-transformers model, a folder of its own."""
 
-_PICKLED, _PICKLED_INDEX = "pytorch_model.bin", "pytorch_model.bin.index.json"
+_INDEX = ".index.json"
+"""How a file ends that lists several with the weights."""
 
 
 @dataclass(frozen=True)
@@ -75,19 +82,11 @@ def needed(names: Iterable[str], *, tokenizer: bool = False) -> list[str]:
 def _weights(names: Iterable[str]) -> list[str]:
     """The files of the first form of weights in a repository."""
     there = list(names)
-    if SINGLE in there:
-        return [SINGLE]
-    pieces = {kind: [n for n in there if _is_piece(n, kind)] for kind in ("safetensors", "bin")}
-    if INDEX in there:
-        return [INDEX, *pieces["safetensors"]]
-    if _PICKLED in there:
-        return [_PICKLED]
-    return [_PICKLED_INDEX, *pieces["bin"]] if _PICKLED_INDEX in there else []
-
-
-def _is_piece(name: str, kind: str) -> bool:
-    match = _PIECE.fullmatch(name)
-    return match is not None and match[1] == kind
+    first = next((name for name in WEIGHT_FILES if name in there), "")
+    if not first.endswith(_INDEX):
+        return [first] if first else []
+    stem, _, kind = first.removesuffix(_INDEX).partition(".")
+    return [first, *fnmatch.filter(there, f"{stem}-*-of-*.{kind}")]
 
 
 def fetch(
