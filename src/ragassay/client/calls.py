@@ -239,6 +239,32 @@ def upload_run(task_id: str, name: str, archive: Path) -> Call[Report]:
     return Call("POST", where, shaped(Report), query={"name": name}, file=archive)
 
 
+def delete_project(project_id: str) -> Call[None]:
+    """Deletes a project."""
+    return _deletion(f"/projects/{_part(project_id)}")
+
+
+def delete_task(task_id: str) -> Call[None]:
+    """Deletes a task."""
+    return _deletion(f"/tasks/{_part(task_id)}")
+
+
+def delete_report(report_id: str) -> Call[None]:
+    """Deletes a report."""
+    return _deletion(f"/reports/{_part(report_id)}")
+
+
+def delete_record(task_id: str, record_id: str) -> Call[int]:
+    """Deletes a record.
+
+    Args:
+        task_id: of the task.
+        record_id: of the record.
+    """
+    path = f"/tasks/{_part(task_id)}/records/{_part(record_id)}"
+    return Call("DELETE", path, lambda found: int(found["deleted"]))
+
+
 def _deletion(path: str) -> Call[None]:
     return Call("DELETE", path, lambda found: None)
 

@@ -199,6 +199,27 @@ class Client:
         """A report."""
         return self._do(calls.get_report(report_id))
 
+    def delete_project(self, project_id: str) -> None:
+        """Deletes a project with its tasks, records, files, reports and ledger."""
+        self._do(calls.delete_project(project_id))
+
+    def delete_task(self, task_id: str) -> None:
+        """Deletes a task with its records, files and reports."""
+        self._do(calls.delete_task(task_id))
+
+    def delete_record(self, task_id: str, record_id: str) -> int:
+        """Deletes a record with its versions; how many there were.
+
+        Args:
+            task_id: of the task.
+            record_id: of the record.
+        """
+        return self._do(calls.delete_record(task_id, record_id))
+
+    def delete_report(self, report_id: str) -> None:
+        """Deletes a report with its run folder and its jobs."""
+        self._do(calls.delete_report(report_id))
+
     def get_job(self, job_id: str) -> Job:
         """A job, and how far it is."""
         return self._do(calls.get_job(job_id))
@@ -438,6 +459,22 @@ class AsyncClient:
     async def get_report(self, report_id: str) -> Report:
         """See `Client.get_report`."""
         return await self._do(calls.get_report(report_id))
+
+    async def delete_project(self, project_id: str) -> None:
+        """See `Client.delete_project`."""
+        await self._do(calls.delete_project(project_id))
+
+    async def delete_task(self, task_id: str) -> None:
+        """See `Client.delete_task`."""
+        await self._do(calls.delete_task(task_id))
+
+    async def delete_record(self, task_id: str, record_id: str) -> int:
+        """See `Client.delete_record`."""
+        return await self._do(calls.delete_record(task_id, record_id))
+
+    async def delete_report(self, report_id: str) -> None:
+        """See `Client.delete_report`."""
+        await self._do(calls.delete_report(report_id))
 
     async def get_job(self, job_id: str) -> Job:
         """See `Client.get_job`."""

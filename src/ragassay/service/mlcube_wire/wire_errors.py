@@ -12,7 +12,7 @@ from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
 
 from ragassay.errors import RagassayError
-from ragassay.service.store import Conflict, NotThere
+from ragassay.service.store import Conflict, NotThere, StoreUnavailable
 
 
 class WireRoute(APIRoute):
@@ -35,6 +35,9 @@ class WireRoute(APIRoute):
                 return wire_error(404, "NOT_FOUND", str(error))
             except Conflict as error:
                 return wire_error(409, "CONFLICT", str(error))
+            except StoreUnavailable as error:
+                sys.stderr.write(f"ragassay: {request.url.path}: {error!r}\n")
+                return wire_error(503, "UNAVAILABLE", "The store cannot be used now. Try again.")
             except RagassayError as error:
                 return wire_error(400, "INVALID", str(error))
             except Exception as error:

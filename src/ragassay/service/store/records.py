@@ -223,7 +223,13 @@ def read_versions(store: Store, task_id: str, key: str) -> list[StoredRecord]:
 
 
 def delete_records(store: Store, task_id: str, keys: Sequence[str]) -> int:
-    """Deletes records with all their versions; how many there were."""
+    """Deletes records with all their versions; how many there were, 0 for those that are not there.
+
+    Args:
+        store: where.
+        task_id: of the task.
+        keys: ids of the records.
+    """
     chosen = delete(records).where(records.c.task_id == task_id, records.c.id.in_(keys))
     with store.writing() as connection:
         return connection.execute(chosen).rowcount

@@ -20,6 +20,7 @@ from ragassay.engine.config import make_config
 from ragassay.engine.run import Job, prepare
 from ragassay.errors import RagassayError
 from ragassay.service.store import headline_of
+from ragassay.service.worker.worker import DISK
 
 SECONDS = 1.0
 """Between two lines about how far it is."""
@@ -37,6 +38,9 @@ def main() -> int:
         return 130
     except RagassayError as error:
         _tell(error=str(error))
+        return 2
+    except OSError as error:
+        _tell(error=DISK.format(error.strerror))
         return 2
     _tell(headline=headline_of(result.summary), warnings=list(result.summary.warnings))
     return 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import secrets
 import shutil
@@ -13,7 +14,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,9 +31,11 @@ from ragassay.service.store import (
     Progress,
     Queue,
     Store,
+    StoreUnavailable,
     get_report,
     get_task,
     keep_run,
+    list_projects,
     packed_folder,
     read_samples,
     run_options,
@@ -41,8 +44,16 @@ from ragassay.service.store import (
 POLL_S = 1.0
 """Seconds between two looks into an empty queue."""
 
+SWEEP_S = 60.0
+"""Seconds between two looks for ledgers of projects that were deleted."""
+
 GRACE_S = 120.0
 """Seconds that a report process has to end: what is in flight is paid, and kept."""
+
+
+DISK = (
+    "The worker cannot write to its disk: {}. Make room (or allow it to write), and retry the job."
+)
 
 
 @dataclass(frozen=True)
@@ -86,12 +97,16 @@ class Worker:
         Args:
             until_idle: return where there is nothing to do, instead of waiting.
         """
+        swept = -math.inf
         while not self._stopped.is_set():
+            job = None
             try:
                 job = self._queue.take()
+                if job is None and time.monotonic() - swept > SWEEP_S:
+                    self._sweep()
+                    swept = time.monotonic()
             except RagassayError as error:
                 _log(f"The queue cannot be read: {error}")
-                job = None
             if job is not None:
                 self.do(job)
             elif until_idle:
@@ -105,35 +120,74 @@ class Worker:
 
     def do(self, job: Job) -> None:
         """Does a job to its end, and says how it ended."""
-        error: str | None = None
-        self._options.folder.mkdir(parents=True, exist_ok=True)
-        for left in self._options.folder.glob(f"job-{job.id}-*"):  # of a worker that died over it
-            shutil.rmtree(left, ignore_errors=True)
-        folder = Path(tempfile.mkdtemp(prefix=f"job-{job.id}-", dir=self._options.folder))
         try:
+            self._options.folder.mkdir(parents=True, exist_ok=True)
+            self._clear(job)  # a worker that died may have left something
+            folder = Path(tempfile.mkdtemp(prefix=f"job-{job.id}-", dir=self._options.folder))
             done = _ReportJob(self._store, self._queue, job, folder, self._options).run(
                 self._stopped
             )
-            if done is None:
-                if self._stopped.is_set():
-                    self._queue.give_back(job.id)
-                    return
-                error = "It was cancelled."
+            self._clear(job)
+            if done is not None:
+                self._persist(lambda: self._keep(job, *done))
+            elif self._stopped.is_set():
+                self._persist(lambda: self._queue.give_back(job.id))
             else:
-                archive, headline = done
-                with self._store.writing() as connection:
-                    if self._queue.end(connection, job.id):
-                        keep_run(connection, str(job.report_id), archive, headline)
-                return
+                self._fail(job, "It was cancelled.")
+        except StoreUnavailable as problem:
+            # It is no fault of the job's: it begins again when the store is back.
+            _log(f"job {job.id}: {problem}")
+            self._stopped.wait(self._options.poll)
+            self._persist(lambda: self._queue.give_back(job.id))
         except RagassayError as problem:
-            error = str(problem)
+            self._fail(job, str(problem))
+        except OSError as problem:
+            _log(f"job {job.id}: {problem!r}")
+            self._fail(job, DISK.format(problem.strerror))
         except Exception as problem:
-            _log(f"job {job.id}: {type(problem).__name__}: {problem}")
-            error = f"A defect of ragassay: {type(problem).__name__}: {problem}."
+            _log(f"job {job.id}: {problem!r}")
+            self._fail(job, f"A defect of ragassay: {type(problem).__name__}: {problem}.")
         finally:
-            shutil.rmtree(folder, ignore_errors=True)
-        with suppress(RagassayError), self._store.writing() as connection:
-            self._queue.end(connection, job.id, error)
+            self._clear(job)
+
+    def _clear(self, job: Job) -> None:
+        """Deletes what a job needed while it ran."""
+        for left in self._options.folder.glob(f"job-{job.id}-*"):
+            shutil.rmtree(left, ignore_errors=True)
+
+    def _keep(self, job: Job, archive: bytes, headline: dict[str, Any]) -> None:
+        with self._store.writing() as connection:
+            if self._queue.end(connection, job.id):
+                keep_run(connection, str(job.report_id), archive, headline)
+
+    def _fail(self, job: Job, why: str) -> None:
+        def end() -> None:
+            with self._store.writing() as connection:
+                self._queue.end(connection, job.id, why)
+
+        self._persist(end)
+
+    def _persist(self, act: Callable[[], object]) -> None:
+        """Does what must reach the store, as soon as it is there; a worker that is stopped tries
+        once, and leaves the job to the one that takes over its lease."""
+        while True:
+            try:
+                act()
+                return
+            except StoreUnavailable as error:
+                _log(str(error))
+                if self._stopped.wait(self._options.poll):
+                    return
+
+    def _sweep(self) -> None:
+        """Deletes the ledgers of projects that were deleted."""
+        ledgers = self._options.ledger_of("").parent
+        if not ledgers.is_dir():
+            return
+        kept = {one.id for one in list_projects(self._store)}
+        for path in ledgers.iterdir():
+            if path.name.partition(".")[0] not in kept:
+                path.unlink(missing_ok=True)
 
 
 class _ReportJob:
@@ -157,7 +211,7 @@ class _ReportJob:
         data, output = self._folder / "data.jsonl", self._folder / "run"
         samples = read_samples(self._store, task.id, report.from_timestamp, report.to_timestamp)
         self._progress = Progress(total=write(self._alive(samples), data))
-        if not self._queue.beat(self._job.id, self._progress):
+        if not self._beat():
             return None
         options = {
             **run_options(task, report.options),
@@ -205,7 +259,7 @@ class _ReportJob:
             while process.poll() is None:
                 with suppress(subprocess.TimeoutExpired):
                     process.wait(self._options.beat if not stopped.is_set() else 0.1)
-                goes_on = not stopped.is_set() and self._queue.beat(self._job.id, self._progress)
+                goes_on = not stopped.is_set() and self._beat()
                 if not goes_on:
                     process.send_signal(signal.SIGINT)
                     with suppress(subprocess.TimeoutExpired):
@@ -217,8 +271,17 @@ class _ReportJob:
         reader.join(10.0)
         if not goes_on:
             return None
-        self._queue.beat(self._job.id, self._progress)
+        self._beat()
         return words
+
+    def _beat(self) -> bool:
+        """Says how far it is, and whether to go on. While the store is away, it goes on: if another
+        worker has taken the job over, that shows when the store is back."""
+        try:
+            return self._queue.beat(self._job.id, self._progress)
+        except StoreUnavailable as error:
+            _log(f"job {self._job.id} goes on: {error}")
+            return True
 
     def _listen(self, lines: Any, words: dict[str, Any]) -> None:
         for line in lines:
