@@ -25,6 +25,7 @@ from .records import (
     FIELD_OF as FIELD_OF,
     Mapper as Mapper,
     Notes as Notes,
+    Plan as Plan,
     Row as Row,
     aliases as aliases,
     delimited as delimited,

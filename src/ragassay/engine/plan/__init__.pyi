@@ -1,2 +1,2 @@
-from .cost_estimate import Amount as Amount, CallPlan as CallPlan, Range as Range, fit as fit
+from .cost_estimate import Amount as Amount, CallPlan as CallPlan, Range as Range
 from .data_preview import Preview as Preview, preview as preview

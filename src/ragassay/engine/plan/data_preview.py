@@ -79,7 +79,13 @@ class Preview:
         return body
 
 
-def preview(job: Job, progress: Progress | None = None, *, walk: int | None = None) -> Preview:
+def preview(
+    job: Job,
+    progress: Progress | None = None,
+    *,
+    walk: int | None = None,
+    of: int | None = None,
+) -> Preview:
     """Reads all samples of a job, counts what is there, and finds out what its judge would be
     asked. Nothing is sent. The job cannot be run afterwards.
 
@@ -87,6 +93,7 @@ def preview(job: Job, progress: Progress | None = None, *, walk: int | None = No
         job: see `ragassay.engine.run.evaluation.prepare`.
         progress: called now and then with the number of samples read.
         walk: makes the plan from the first so many samples and extrapolates, where there are more.
+        of: how many samples the plan is for, where the job has only the first of them.
 
     Raises:
         InputError: the data has a fault; the message says where.
@@ -124,7 +131,7 @@ def preview(job: Job, progress: Progress | None = None, *, walk: int | None = No
                 progress(n)
         applicable.subtract(absent.counts)
         if planner is not None:
-            calls = planner.plan(n, job.config.budget)
+            calls = planner.plan(n if of is None else of, job.config.budget)
     return Preview(
         title=job.source.title,
         format=job.source.format,

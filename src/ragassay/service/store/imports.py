@@ -9,7 +9,6 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import fields
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ from pydantic import BaseModel, Field
 
 from ragassay import formats
 from ragassay.errors import InputError
-from ragassay.formats import Mapper, aliases, to_record
+from ragassay.formats import Mapper, Notes, Plan, to_record
 from ragassay.samples import Sample, Turn
 from ragassay.service.store.database import Store
 from ragassay.service.store.projects import get_task
@@ -168,13 +167,18 @@ class _Nameless(Mapper):
     """Makes samples of records; the content of one without an id is its id."""
 
     def __init__(
-        self, path: Path, separator: str | None, columns: Mapping[str, str] | None
+        self,
+        path: Path,
+        separator: str | None,
+        columns: Mapping[str, str] | None,
+        notes: Notes | None = None,
     ) -> None:
         super().__init__(
             path,
-            columns=aliases.canonical(columns),
+            columns=columns,
             separator=separator,
             refuse_joined=separator is None,
+            notes=notes,
         )
         self.line: int | None = None
         self.lacks_ids = False
@@ -203,7 +207,8 @@ class _Lookout(_Nameless):
     def __init__(
         self, path: Path, separator: str | None, columns: Mapping[str, str] | None
     ) -> None:
-        super().__init__(path, separator, columns)
+        self.notes = Notes()
+        super().__init__(path, separator, columns, self.notes)
         self.rows: list[Mapping[str, Any]] = []
         self.placed: dict[str, str] = {}
         self.problem: InputError | None = None
@@ -219,18 +224,11 @@ class _Lookout(_Nameless):
             self.unread.add(unread.id)
             return unread
 
-    def plan(self, record: Mapping[str, Any]) -> Any:
+    def plan(self, record: Mapping[str, Any]) -> Plan:
         found = super().plan(record)
-        self.placed = {**_placed(found), **self.placed}
+        labels = {"answerability": found.labels[0]} if found.labels else {}
+        self.placed = {**found.keys, **labels, **self.placed}
         return found
-
-
-def _placed(plan: Any) -> dict[str, str]:
-    found = {one.name: getattr(plan, one.name) for one in fields(plan)}
-    labels = found.pop("answerability")
-    if labels:
-        found["answerability"] = labels[0]
-    return {name: column for name, column in found.items() if isinstance(column, str)}
 
 
 def _separator(store: Store, upload: Upload) -> str | None:

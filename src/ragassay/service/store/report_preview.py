@@ -10,7 +10,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field
 
 from ragassay.engine.config import make_config
-from ragassay.engine.plan import CallPlan, Range, fit, preview
+from ragassay.engine.plan import CallPlan, Range, preview
 from ragassay.engine.run import prepare
 from ragassay.service.store.database import Store
 from ragassay.service.store.projects import get_task
@@ -88,8 +88,8 @@ def preview_report(
         )  # fmt: skip
     where = {"refresh": True} if ledger is None else {"ledger": str(ledger)}
     config = make_config(**{**chosen, **where})
-    found = preview(prepare(config, samples, dry=True), walk=MOST_WALKED)
     n = count_records(store, task_id, start, end)
+    found = preview(prepare(config, samples, dry=True), walk=MOST_WALKED, of=n)
     return ReportPreview(
         n_records=n,
         n_looked_at=len(samples),
@@ -97,22 +97,22 @@ def preview_report(
         parts=found.parts,
         absent=dict(found.extras),
         notes=[*found.warnings, *(found.calls.notes if found.calls else ())],
-        **_asked(found.calls, n / len(samples), config.budget),
+        **_asked(found.calls),
     )
 
 
-def _asked(plan: CallPlan | None, factor: float, budget: str | None) -> dict[str, Any]:
+def _asked(plan: CallPlan | None) -> dict[str, Any]:
     if plan is None:
         names = ("judge", "calls", "held", "cost", "seconds", "budget")
         return dict.fromkeys(names)
-    total = plan.total.times(factor)
+    total = plan.total
     return {
         "judge": plan.judge,
         "calls": _span(total.calls),
         "held": _span(total.held),
         "cost": None if total.cost is None else _span(total.cost),
-        "seconds": _span(plan.pace.span(total)),
-        "budget": None if budget is None else fit(total, budget).verdict,
+        "seconds": _span(plan.seconds),
+        "budget": None if plan.budget is None else plan.budget.verdict,
     }
 
 
