@@ -8,6 +8,7 @@ from hypothesis import settings
 
 from llm_judging import Bench
 from llm_server import LLMServer
+from postgres_server import PostgresServer, binaries
 
 # Machines differ in speed, and a deadline is an assertion about time.
 settings.register_profile("ragassay", deadline=None)
@@ -55,3 +56,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="take what is generated for approved: the pages' pictures (tests/reports/approved), "
         "the tables and the schema of the options (docs)",
     )
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """A PostgreSQL server."""
+    pytest.importorskip("psycopg", reason="needs the extra 'postgres'")
+    programs = binaries()
+    if programs is None:
+        pytest.skip("PostgreSQL is not installed")
+    with PostgresServer(programs) as server:
+        yield server

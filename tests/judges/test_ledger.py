@@ -67,9 +67,24 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / ".ragassay" / "ledger.sqlite"
 
 
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """A test that looks at no file holds for a ledger in a database, too."""
+    if "ledger" in metafunc.fixturenames:
+        own = not {"path", "project", "capsys"}.isdisjoint(metafunc.fixturenames)
+        kinds = ["file"] if own else ["file", "database"]
+        metafunc.parametrize("place", kinds, indirect=True)
+
+
 @pytest.fixture
-def ledger(path: Path) -> Iterator[Ledger]:
-    with Ledger(path) as made:
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "file":
+        return str(tmp_path / ".ragassay" / "ledger.sqlite")
+    return str(request.getfixturevalue("postgres").new_database())
+
+
+@pytest.fixture
+def ledger(place: str) -> Iterator[Ledger]:
+    with Ledger(place) as made:
         yield made
 
 

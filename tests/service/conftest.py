@@ -6,22 +6,9 @@ from typing import Any
 
 import pytest
 
-from postgres_server import PostgresServer, binaries
-
 pytest.importorskip("sqlalchemy", reason="needs the extra 'service'")
 
 from ragassay.service.store import Store
-
-
-@pytest.fixture(scope="session")
-def postgres() -> Iterator[PostgresServer]:
-    """A PostgreSQL server."""
-    pytest.importorskip("psycopg", reason="needs the extra 'postgres'")
-    programs = binaries()
-    if programs is None:
-        pytest.skip("PostgreSQL is not installed")
-    with PostgresServer(programs) as server:
-        yield server
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -3,6 +3,7 @@ that jumps. It is said clearly, and what was acknowledged is there when the faul
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
 import threading
@@ -20,7 +21,8 @@ pytest.importorskip("fastapi", reason="needs the extra 'service'")
 from fastapi.testclient import TestClient
 from sqlalchemy import event
 
-from ragassay.service.api import create_app
+from ragassay.judges.ledger import Ledger
+from ragassay.service import create_app
 from ragassay.service.store import (
     Store,
     StoreUnavailable,
@@ -49,7 +51,7 @@ def here(store: Store) -> TestClient:
 FULL_DISK = """
 import resource, signal, sys
 from fastapi.testclient import TestClient
-from ragassay.service.api import create_app
+from ragassay.service import create_app
 from ragassay.service.store import Store, count_records
 
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -199,14 +201,13 @@ def test_a_clock_that_jumps_back_stops_nothing(
     assert {one.id for one in list_reports(store, task.id)} == {first.id, second.id}
 
 
-def test_the_ledger_of_a_project_goes_with_it(store: Store, tmp_path: Path) -> None:
+def test_the_ledger_of_a_project_goes_with_it(store: Store) -> None:
     task = a_task(store)
-    options = WorkerOptions(tmp_path / "work")
     other = create_project(store, "other")
-    kept, gone = options.ledger_of(other.id), options.ledger_of(task.project_id)
-    kept.parent.mkdir(parents=True)
-    for path in (kept, gone, gone.with_name(f"{gone.name}-wal")):
-        path.write_bytes(b"x")
+    for project in (other.id, task.project_id):
+        with Ledger(store.ledger(project)) as ledger:
+            asyncio.run(ledger.reject("https://there", "m", ["seed"]))
     delete_project(store, task.project_id)
-    Worker(store, options).run(until_idle=True)
-    assert list(kept.parent.iterdir()) == [kept]
+    with Ledger(store.ledger(other.id)) as kept, Ledger(store.ledger(task.project_id)) as new:
+        assert list(kept.rejected("https://there", "m")) == ["seed"]
+        assert not new.rejected("https://there", "m")

@@ -97,7 +97,8 @@ def report_of(served: Served, samples: list[Sample], **options: Any) -> str:
     task = create_task(served.store, project.id, "task", TaskOptions())
     add_records(served.store, task.id, samples, received=10.0)
     report, _ = create_report(served.store, task.id, "report", 0.0, 20.0, options)
-    while get_report(served.store, report.id).status != "completed":
+    while (now := get_report(served.store, report.id)).status != "completed":
+        assert now.error is None
         time.sleep(0.05)
     return report.id
 
@@ -197,7 +198,7 @@ def test_two_reports_are_compared(page: Any, served: Served) -> None:
 def test_content_from_data_is_inert(page: Any, served: Served) -> None:
     texts = [HOSTILE, "[a](javascript:alert(1)) ![b](//evil)", "a\u202eb\x1b[2J", "{{ 7 * 7 }}"]
     samples = [
-        Sample(id=f"{at} {text}", query=text, system=text, timestamp=5.0, metadata={text: text})
+        Sample(id=f"{at} {text}", query=text, system=text, timestamp=5.0, metadata={text: "<b>x"})
         for at, text in enumerate(texts)
     ]
     report = report_of(served, samples, metrics=["answer_words"], slice_by=[HOSTILE])

@@ -69,7 +69,6 @@ def serve(
         hosts=tuple(name or ()),
         worker=None if no_worker else WorkerOptions(work),
         views=work.parent / "views",
-        ledgers=WorkerOptions(work),
     )
     app = create_app(opened, options)
     if sample and create_sample(opened):

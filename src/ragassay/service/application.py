@@ -43,7 +43,6 @@ class ServiceOptions:
         most_bytes: of a request.
         worker: of the worker that lives with it; none where left out.
         views: folder for what the web pages need to show reports; no web pages where left out.
-        ledgers: of workers whose ledgers this machine can read; those of ``worker`` where left out.
     """
 
     address: str = "127.0.0.1"
@@ -51,7 +50,6 @@ class ServiceOptions:
     most_bytes: int = MOST_BYTES
     worker: WorkerOptions | None = None
     views: Path | None = None
-    ledgers: WorkerOptions | None = None
 
 
 def create_app(store: Store, options: ServiceOptions | None = None) -> FastAPI:
@@ -89,7 +87,6 @@ def create_app(store: Store, options: ServiceOptions | None = None) -> FastAPI:
         lifespan=life,
     )
     app.state.store = store
-    app.state.ledgers = chosen.ledgers or chosen.worker
     answer_with_problems(app)
     for part in (
         *(project_routes, record_routes, upload_routes, report_routes, job_routes),

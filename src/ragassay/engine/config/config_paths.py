@@ -62,7 +62,7 @@ def _change(
 ) -> None:
     for key, option in options_of(RunConfig).items():
         value = values.get(key)
-        if value and option.path is not None:
+        if value and option.path is not None and "://" not in value:
             change = read if option.path == "read" else written
             values[key] = [*map(change, value)] if isinstance(value, list) else change(value)
     if values.get("nuggets") not in (None, OWN, POOLED):

@@ -5,12 +5,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 from ragassay.engine.config import RunConfig
 from ragassay.judges import Address
-from ragassay.judges.ledger import DEFAULT, Ledger, VectorStore, exists
+from ragassay.judges.ledger import DEFAULT, Ledger, VectorStore, exists, is_there
 from ragassay.judges.llm import token_estimate
 from ragassay.metrics.core import Metric
 from ragassay.models.embedders import is_blank
@@ -57,8 +56,8 @@ class EmbeddingPlanner:
         self._held, self._tokens = 0, 0.0
         self._ledger: Ledger | None = None
         self._store: VectorStore | None = None
-        place = Path(config.ledger or DEFAULT)
-        if place.exists() and not config.refresh:
+        place = config.ledger or DEFAULT
+        if is_there(place) and not config.refresh:
             self._ledger = Ledger(place, create=False)
             if exists(self._ledger):
                 space = (address.url, address.model, config.embedder_dimensions)

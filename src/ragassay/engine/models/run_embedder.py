@@ -211,7 +211,7 @@ def _endpoint(
     ledger = None if session is None else session.ledger
     budget = None if session is None else session.budget
     if ledger is None:
-        ledger = stack.enter_context(Ledger(Path(config.ledger or DEFAULT)))
+        ledger = stack.enter_context(Ledger(config.ledger or DEFAULT))
     if budget is None and config.budget is not None:
         budget = Budget.parse(config.budget)
     if asker is None:

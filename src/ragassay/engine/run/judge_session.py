@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, fields
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragassay.counts import either, plural
@@ -137,7 +136,7 @@ def open_session(
     if words == [OFFLINE]:
         return JudgeSession(OfflineJudge())
     from ragassay.judges import JudgeOptions, make_judge
-    from ragassay.judges.ledger import DEFAULT, MEMORY, Ledger
+    from ragassay.judges.ledger import DEFAULT, MEMORY, Ledger, is_there
     from ragassay.transport import Budget
 
     models = list(dict.fromkeys(suite.default_model for suite in suites if suite.default_model))
@@ -148,9 +147,9 @@ def open_session(
     chosen = {name: getattr(config, RENAMED.get(name, name)) for name in names}
     given: dict[str, Any] = {name: value for name, value in chosen.items() if value is not None}
     options = JudgeOptions(**given, reuse=reuse, dry=dry)
-    place = Path(config.ledger or DEFAULT)
+    place = config.ledger or DEFAULT
     with ExitStack() as stack:
-        ledger = Ledger(MEMORY if dry and not place.exists() else place)
+        ledger = Ledger(MEMORY if dry and not is_there(place) else place)
         stack.callback(ledger.close)
         made = make_judge(
             words,

@@ -35,6 +35,8 @@ def resolved_config(
     body = config.model_dump(exclude_none=True)
     for once in ("refresh", "retry_failed"):
         body.pop(once, None)  # run.yaml is run again to see the same, not to pay again
+    if "://" in body.get("ledger", ""):
+        del body["ledger"]  # the address of a database may hold a password
     if config.output is not None:
         # Paths in a configuration are relative to it, so that run.yaml can be run again.
         make_relative(body, config.output)

@@ -6,5 +6,6 @@ from .store import (
     PROVENANCE as PROVENANCE,
     Entry as Entry,
     Ledger as Ledger,
+    is_there as is_there,
 )
 from .vectors import KIND as KIND, Paid as Paid, VectorStore as VectorStore, exists as exists

@@ -59,7 +59,7 @@ class Selection:
             values.append(self.before)
         if self.failed:
             parts.append("reason IS NOT NULL")
-        return " AND ".join(parts) or "1", values
+        return " AND ".join(parts) or "TRUE", values
 
     def check(self, ledger: Ledger) -> None:
         """Refuses names that occur nowhere in the ledger.
@@ -97,7 +97,10 @@ def _tables(ledger: Ledger) -> dict[str, str]:
 
 def _all(ledger: Ledger) -> str:
     """All entries, as a table of a query."""
-    return f"({' UNION ALL '.join(_tables(ledger).values())})"
+    return f"({' UNION ALL '.join(_tables(ledger).values())}) AS entries"
+
+
+_OF_A_MODEL = "WHERE CAST(? AS TEXT) IS NULL OR model = ?"
 
 
 @pydantic_dataclass(frozen=True, config=ConfigDict(strict=True))
@@ -199,8 +202,9 @@ def stats(ledger: Ledger, selection: Selection = Selection()) -> Stats:
     ):
         failures.setdefault((endpoint, model, kind), {})[reason] = n
     counted = ledger.select(
-        "SELECT endpoint, model, kind, count(*), sum(input_tokens), sum(output_tokens), "
-        f"total(cost), sum(cost IS NULL), min(created), max(created) {chosen} "
+        "SELECT endpoint, model, kind, count(*), CAST(sum(input_tokens) AS BIGINT), "
+        "CAST(sum(output_tokens) AS BIGINT), coalesce(sum(cost), 0.0), count(*) - count(cost), "
+        f"min(created), max(created) {chosen} "
         f"GROUP BY 1, 2, 3 ORDER BY kind = '{vectors.KIND}', 1, 2, 3",
         values,
     )
@@ -251,7 +255,8 @@ def prune(ledger: Ledger, selection: Selection) -> int:
     condition, values = selection.condition()
     gone = sum(
         ledger.change(
-            f"DELETE FROM {table} WHERE rowid IN (SELECT id FROM ({entries}) WHERE {condition})",
+            f"DELETE FROM {table} WHERE rowid IN "
+            f"(SELECT id FROM ({entries}) AS entries WHERE {condition})",
             values,
         )
         for table, entries in _tables(ledger).items()
@@ -271,8 +276,7 @@ def rejections(ledger: Ledger, model: str | None = None) -> dict[str, list[str]]
     """
     by_label: dict[str, list[str]] = {}
     for endpoint, name, parameter in ledger.select(
-        "SELECT endpoint, model, parameter FROM rejected WHERE ? IS NULL OR model = ? "
-        "ORDER BY 1, 2, 3",
+        f"SELECT endpoint, model, parameter FROM rejected {_OF_A_MODEL} ORDER BY 1, 2, 3",
         (model, model),
     ):
         by_label.setdefault(label_of(endpoint, name), []).append(parameter)
@@ -289,7 +293,9 @@ def forget_rejections(ledger: Ledger, model: str | None = None) -> int:
     Returns:
         The number of parameters.
     """
-    return ledger.change("DELETE FROM rejected WHERE ? IS NULL OR model = ?", (model, model))
+    return ledger.change(
+        "DELETE FROM rejected WHERE CAST(? AS TEXT) IS NULL OR model = ?", (model, model)
+    )
 
 
 def record_of(entry: Entry, *, messages: bool = True) -> dict[str, Any]:

@@ -10,11 +10,16 @@ import os
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from importlib import resources
 from pathlib import Path
 
 from ragassay.errors import InputError, UsageError
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 MEMORY = ":memory:"
 APPLICATION = 0x52474C31
@@ -24,40 +29,99 @@ BUSY_S = 60.0
 """How long one process waits for another that writes to the same file."""
 
 
-def connect(path: str, *, create: bool = True) -> sqlite3.Connection:
-    """A connection to a ledger.
+class LedgerFile:
+    """Where a ledger is: a file.
 
     Args:
         path: of the file, or `MEMORY`.
-        create: whether a ledger is made where there is none.
-
-    Raises:
-        InputError: there is no ledger, or the file is another program's, newer, or damaged.
-        UsageError: the file or its folder cannot be written.
     """
-    if path != MEMORY:
-        _find_place(Path(path), create)
-    with explained(path):
-        connection = sqlite3.connect(
-            path, timeout=BUSY_S, isolation_level=None, check_same_thread=False
-        )
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._leases: int | None = None
+
+    def connect(self, *, create: bool = True) -> sqlite3.Connection:
+        """A connection to the ledger.
+
+        Args:
+            create: whether a ledger is made where there is none.
+
+        Raises:
+            InputError: there is no ledger, or the file is another program's, newer, or damaged.
+            UsageError: the file or its folder cannot be written.
+        """
+        if self._path != MEMORY:
+            _find_place(Path(self._path), create)
+        with self.explained():
+            connection = sqlite3.connect(
+                self._path, timeout=BUSY_S, isolation_level=None, check_same_thread=False
+            )
+            try:
+                _prepare(connection, self._path)
+            except BaseException:
+                connection.close()
+                raise
+        return connection
+
+    @contextmanager
+    def explained(self) -> Iterator[None]:
+        """Turns errors of SQLite into sentences that say what to do."""
         try:
-            _prepare(connection, path)
-        except BaseException:
-            connection.close()
-            raise
-    return connection
+            yield
+        except sqlite3.DatabaseError as error:
+            raise _explanation(self._path, error) from error
+        except UnicodeDecodeError as error:  # SQLite quotes what it found
+            raise damaged(self._path, "it holds what is no text") from error
+
+    def transaction(self, connection: sqlite3.Connection) -> AbstractContextManager[None]:
+        """All of the block is written, or nothing."""
+        return transaction(connection)
+
+    def has_table(self, connection: sqlite3.Connection, name: str) -> bool:
+        """Whether there is a table of this name."""
+        query = "SELECT 1 FROM sqlite_master WHERE name = ?"
+        return bool(connection.execute(query, (name,)).fetchall())
+
+    def shrink(self, connection: sqlite3.Connection) -> None:
+        """Gives the space of what was deleted back to the disk."""
+        connection.execute("VACUUM")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def take(self, key: str) -> bool:
+        """Takes the lease of a request, unless another process has it.
+
+        A lease is a locked byte of a file beside the ledger: it ends with the process that has it.
+        Where the system or the disk knows no such locks, there are no leases.
+        """
+        if fcntl is None or self._path == MEMORY:
+            return True
+        try:
+            if self._leases is None:
+                flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
+                self._leases = os.open(f"{self._path}-leases", flags, 0o600)
+            fcntl.lockf(self._leases, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, _place_of(key))
+        except (BlockingIOError, PermissionError):
+            return self._leases is None  # a file that cannot be made takes no lease
+        except OSError:
+            return True
+        return True
+
+    def release(self, key: str) -> None:
+        """Gives a lease back."""
+        if fcntl is not None and self._leases is not None:
+            with suppress(OSError):
+                fcntl.lockf(self._leases, fcntl.LOCK_UN, 1, _place_of(key))
+
+    def close(self) -> None:
+        """Gives all leases back."""
+        if self._leases is not None:
+            os.close(self._leases)
+            self._leases = None
 
 
-@contextmanager
-def explained(path: str) -> Iterator[None]:
-    """Turns errors of SQLite into sentences that say what to do."""
-    try:
-        yield
-    except sqlite3.DatabaseError as error:
-        raise _explanation(path, error) from error
-    except UnicodeDecodeError as error:  # SQLite quotes what it found
-        raise damaged(path, "it holds what is no text") from error
+def _place_of(key: str) -> int:
+    """The byte that stands for a request."""
+    return int(key[:15], 16)
 
 
 def statements(name: str) -> list[str]:

@@ -8,12 +8,12 @@ while the last commit was on its way to the disk: under load many answers share 
 from __future__ import annotations
 
 import asyncio
-import sqlite3
+import re
 import threading
 import zlib
-from collections.abc import Iterable, Iterator, KeysView, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, KeysView, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext, suppress
+from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass, fields
 from operator import attrgetter
 from pathlib import Path
@@ -22,7 +22,8 @@ from typing import Any
 import orjson
 
 from ragassay.errors import RagassayError
-from ragassay.judges.ledger.ledger_file import MEMORY, connect, damaged, explained, transaction
+from ragassay.judges.ledger.ledger_database import PREFIXES, LedgerDatabase
+from ragassay.judges.ledger.ledger_file import MEMORY, LedgerFile, damaged
 from ragassay.scores import Reason
 
 DEFAULT = Path(".ragassay") / "ledger.sqlite"
@@ -114,9 +115,17 @@ _COMPRESSION = 3
 
 _PAGE = 500
 
+FIRST_WAIT_S, LAST_WAIT_S = 0.02, 0.5
+"""Seconds between two attempts to take a lease, at first and at last."""
+
 _Statements = Sequence[tuple[str, Sequence[Any]]]
 _Waiting = tuple[_Statements, asyncio.AbstractEventLoop, "asyncio.Future[None]"]
 """Statements with their values, and who waits for them."""
+
+
+def is_there(path: str | Path) -> bool:
+    """Whether there is a ledger to be opened; a database always is."""
+    return str(path).startswith(PREFIXES) or Path(path).exists()
 
 
 class Ledger:
@@ -124,7 +133,7 @@ class Ledger:
 
     Args:
         path: the SQLite file, made where it is missing (with its folder); ``:memory:`` keeps
-            nothing.
+            nothing; ``postgresql://...`` names a database (see `LedgerDatabase`).
         create: whether a missing file is made.
 
     Raises:
@@ -134,10 +143,15 @@ class Ledger:
 
     def __init__(self, path: str | Path = DEFAULT, *, create: bool = True) -> None:
         self.path = str(path)
-        self._reader = connect(self.path, create=create)
+        is_address = self.path.startswith(PREFIXES)
+        # The two kinds of places are used alike.
+        self._place: Any = LedgerDatabase(self.path) if is_address else LedgerFile(self.path)
+        if is_address:  # messages name the path
+            self.path = re.sub(r"(?<=:)[^:/@]*(?=@)", "***", self.path)
+        self._reader = self._place.connect(create=create)
         self._reading = threading.Lock()
         self._writing = ThreadPoolExecutor(1, thread_name_prefix="ragassay-ledger")
-        self._writer: sqlite3.Connection | None = self._reader if self.path == MEMORY else None
+        self._writer = self._reader if self.path == MEMORY else None
         self._waiting: list[_Waiting] = []
         self._adding = threading.Lock()
         self._closed = False
@@ -196,6 +210,28 @@ class Ledger:
         """
         await self.write([(_REJECT, (endpoint, model, name)) for name in sorted(parameters)])
 
+    @asynccontextmanager
+    async def lease(self, key: str) -> AsyncIterator[None]:
+        """Holds a request while it is under way: no other process of this ledger sends it
+        meanwhile. Look again for its entry inside.
+
+        Args:
+            key: of the request.
+        """
+        wait = FIRST_WAIT_S
+        while not self._place.take(key):
+            await asyncio.sleep(wait)
+            wait = min(2 * wait, LAST_WAIT_S)
+        try:
+            yield
+        finally:
+            self._place.release(key)
+
+    def has_table(self, name: str) -> bool:
+        """Whether there is a table of this name."""
+        with self._reading, self._place.explained():
+            return bool(self._place.has_table(self._reader, name))
+
     def select(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """All rows of a query, for administration and reports.
 
@@ -203,10 +239,10 @@ class Ledger:
             query: in SQL.
             values: for the `?` marks of the query.
         """
-        with self._reading, explained(self.path):
+        with self._reading, self._place.explained():
             return self._reader.execute(query, values).fetchall()
 
-    def entries(self, where: str = "1", values: Sequence[Any] = ()) -> Iterator[Entry]:
+    def entries(self, where: str = "TRUE", values: Sequence[Any] = ()) -> Iterator[Entry]:
         """Yields the entries that meet a condition, oldest first. Reads a few at a time.
 
         Args:
@@ -238,14 +274,13 @@ class Ledger:
         Returns:
             The number of rows that it changed.
         """
-        with self._reading, explained(self.path), transaction(self._reader):
+        with self._reading, self._place.explained(), self._place.transaction(self._reader):
             return self._reader.execute(statement, values).rowcount
 
     def shrink(self) -> None:
         """Gives the space of what was deleted back to the disk."""
-        with self._reading, explained(self.path):
-            self._reader.execute("VACUUM")
-            self._reader.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        with self._reading, self._place.explained():
+            self._place.shrink(self._reader)
 
     def close(self) -> None:
         """Writes what is still waiting, and closes the file."""
@@ -257,6 +292,7 @@ class Ledger:
         with self._reading:
             for connection in {self._reader, self._writer or self._reader}:
                 connection.close()
+        self._place.close()
 
     async def write(self, statements: _Statements) -> None:
         """Carries out statements on the writer's thread. Durable when this returns. For what is
@@ -296,10 +332,10 @@ class Ledger:
         """Executes one transaction; returns its error, if there is one."""
         try:
             if self._writer is None:
-                self._writer = connect(self.path)
+                self._writer = self._place.connect()
             lock = self._reading if self._writer is self._reader else nullcontext()
             rows = [(each[0], _packed(*each)) for statements, *_ in waiting for each in statements]
-            with lock, explained(self.path), transaction(self._writer):
+            with lock, self._place.explained(), self._place.transaction(self._writer):
                 for statement, values in rows:
                     self._writer.execute(statement, values)
         except Exception as error:

@@ -115,5 +115,4 @@ class VectorStore:
 
 def exists(ledger: Ledger) -> bool:
     """Whether a ledger has ever held vectors."""
-    query = "SELECT 1 FROM sqlite_master WHERE name = ?"
-    return bool(ledger.select(query, (f"{TABLE}_by_key",)))
+    return ledger.has_table(f"{TABLE}_by_key")

@@ -209,7 +209,11 @@ class LLMJudge(Judge):
             request = self._build(question, repeat, self._capabilities.dropped)
             verdict = self._known(question, repeat, request)
             if verdict is None:
-                verdict = await _Asking(self, question, repeat, request).outcome()
+                async with self._lookup.lease(request):
+                    # Another process may have asked it while this one waited.
+                    verdict = self._known(question, repeat, request)
+                    if verdict is None:
+                        verdict = await _Asking(self, question, repeat, request).outcome()
             if isinstance(verdict, Verdict):
                 self._sender.breaker.usable()
             return verdict

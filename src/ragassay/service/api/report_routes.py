@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from ragassay.service.api.problems import documented
@@ -38,7 +38,6 @@ from ragassay.service.store import (
     write_report,
     write_report_comparison,
 )
-from ragassay.service.worker import WorkerOptions
 
 router = APIRouter(tags=["reports"])
 
@@ -108,17 +107,11 @@ def post_report(task_id: str, new: NewReport, store: InStore, access: Allowed) -
 
 
 @router.post("/tasks/{task_id}/reports/preview", responses=WRITES)
-def post_preview(
-    task_id: str, asked: Asked, request: Request, store: InStore, access: Allowed
-) -> ReportPreview:
+def post_preview(task_id: str, asked: Asked, store: InStore, access: Allowed) -> ReportPreview:
     """What a report would hold and cost: records, metrics that apply, calls, dollars. Nobody is
     asked, and nothing is stored."""
-    task = task_for(store, access, "read", task_id)
-    ledgers: WorkerOptions | None = request.app.state.ledgers
-    return preview_report(
-        store, task_id, asked.from_timestamp, asked.to_timestamp, asked.options,
-        ledger=None if ledgers is None else ledgers.ledger_of(task.project_id),
-    )  # fmt: skip
+    task_for(store, access, "read", task_id)
+    return preview_report(store, task_id, asked.from_timestamp, asked.to_timestamp, asked.options)
 
 
 @router.get("/tasks/{task_id}/reports", responses=READS)

@@ -88,6 +88,29 @@ class Store:
                 raise
             connection.commit()
 
+    def ledger(self, project_id: str) -> str:
+        """Where the paid answers of a project are: a file beside the store's, or a schema of its
+        database. It may hold a password."""
+        if self.folder is not None:
+            return str(self.folder / "ledgers" / f"{project_id}.sqlite")
+        found = self.engine.url.set(drivername="postgresql").update_query_dict(
+            {"options": f"-csearch_path=ledger_{project_id}"}
+        )
+        return found.render_as_string(hide_password=False)
+
+    def drop_ledger(self, connection: Connection, project_id: str) -> None:
+        """Deletes the paid answers of a project.
+
+        Args:
+            connection: of a transaction that writes.
+            project_id: of a project that was there.
+        """
+        if self.folder is None:
+            connection.exec_driver_sql(f'DROP SCHEMA IF EXISTS "ledger_{project_id}" CASCADE')
+            return
+        for path in (self.folder / "ledgers").glob(f"{project_id}.sqlite*"):
+            path.unlink(missing_ok=True)
+
     def check(self) -> None:
         """Asks the database for an answer.
 

@@ -102,12 +102,14 @@ def get_project(store: Store, key: str) -> Project:
 
 
 def delete_project(store: Store, key: str) -> None:
-    """Deletes a project with its tasks, records and reports.
+    """Deletes a project with its tasks, records, reports and paid answers.
 
     Raises:
         NotThere: there is none.
     """
-    _delete(store, projects, "project", key)
+    with store.writing() as connection:
+        _delete(connection, projects, "project", key)
+        store.drop_ledger(connection, key)
 
 
 def create_task(store: Store, project_id: str, name: str, options: TaskOptions) -> Task:
@@ -171,7 +173,8 @@ def delete_task(store: Store, key: str) -> None:
     Raises:
         NotThere: there is none.
     """
-    _delete(store, tasks, "task", key)
+    with store.writing() as connection:
+        _delete(connection, tasks, "task", key)
 
 
 def create_model(store: Store, task_id: str, name: str, version: str) -> Model:
@@ -224,7 +227,6 @@ def _one(store: Store, table: Table, kind: str, key: str) -> Row[Any]:
     return row
 
 
-def _delete(store: Store, table: Table, kind: str, key: str) -> None:
-    with store.writing() as connection:
-        if not connection.execute(delete(table).where(table.c.id == key)).rowcount:
-            raise NotThere(kind, key)
+def _delete(connection: Connection, table: Table, kind: str, key: str) -> None:
+    if not connection.execute(delete(table).where(table.c.id == key)).rowcount:
+        raise NotThere(kind, key)

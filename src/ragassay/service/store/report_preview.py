@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import islice
-from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel, Field
@@ -61,8 +60,6 @@ def preview_report(
     start: float,
     end: float,
     options: Mapping[str, Any] | None = None,
-    *,
-    ledger: Path | None = None,
 ) -> ReportPreview:
     """What `create_report` would make of the same arguments. Nobody is asked, nothing is stored.
 
@@ -71,7 +68,6 @@ def preview_report(
         task_id: of the task.
         start, end: seconds since 1970, both inclusive.
         options: of the run.
-        ledger: of the project; without it nothing counts as paid already.
 
     Raises:
         NotThere: there is no such task.
@@ -86,8 +82,7 @@ def preview_report(
             n_records=0, n_looked_at=0, metrics={}, parts={}, absent={}, judge=None, calls=None,
             held=None, cost=None, seconds=None, budget=None, notes=[],
         )  # fmt: skip
-    where = {"refresh": True} if ledger is None else {"ledger": str(ledger)}
-    config = make_config(**{**chosen, **where})
+    config = make_config(**{**chosen, "ledger": store.ledger(task.project_id)})
     n = count_records(store, task_id, start, end)
     found = preview(prepare(config, samples, dry=True), walk=MOST_WALKED, of=n)
     return ReportPreview(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import secrets
 import shutil
@@ -35,7 +34,6 @@ from ragassay.service.store import (
     get_report,
     get_task,
     keep_run,
-    list_projects,
     packed_folder,
     read_samples,
     run_options,
@@ -61,7 +59,7 @@ class WorkerOptions:
     """How a worker works.
 
     Attributes:
-        folder: for what a job needs while it runs, and for the ledgers.
+        folder: for what a job needs while it runs.
         beat: seconds between two signs of life.
         lease: seconds after which it takes over what another worker does not say it lives for.
         poll: seconds between two looks into an empty queue.
@@ -71,10 +69,6 @@ class WorkerOptions:
     beat: float = BEAT_S
     lease: float = LEASE_S
     poll: float = POLL_S
-
-    def ledger_of(self, project_id: str) -> Path:
-        """The ledger of a project."""
-        return self.folder / "ledgers" / f"{project_id}.sqlite"
 
 
 class Worker:
@@ -97,14 +91,10 @@ class Worker:
         Args:
             until_idle: return where there is nothing to do, instead of waiting.
         """
-        swept = -math.inf
         while not self._stopped.is_set():
             job = None
             try:
                 job = self._queue.take()
-                if job is None and time.monotonic() - swept > SWEEP_S:
-                    self._sweep()
-                    swept = time.monotonic()
             except RagassayError as error:
                 _log(f"The queue cannot be read: {error}")
             if job is not None:
@@ -179,16 +169,6 @@ class Worker:
                 if self._stopped.wait(self._options.poll):
                     return
 
-    def _sweep(self) -> None:
-        """Deletes the ledgers of projects that were deleted."""
-        ledgers = self._options.ledger_of("").parent
-        if not ledgers.is_dir():
-            return
-        kept = {one.id for one in list_projects(self._store)}
-        for path in ledgers.iterdir():
-            if path.name.partition(".")[0] not in kept:
-                path.unlink(missing_ok=True)
-
 
 class _ReportJob:
     """One report, computed by a process of its own."""
@@ -217,7 +197,7 @@ class _ReportJob:
             **run_options(task, report.options),
             "data": str(data),
             "output": str(output),
-            "ledger": str(self._options.ledger_of(task.project_id)),
+            "ledger": self._store.ledger(task.project_id),
         }
         ended = self._supervise(options, stopped)
         if ended is None:

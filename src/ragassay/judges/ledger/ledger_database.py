@@ -1,0 +1,210 @@
+"""A ledger in PostgreSQL, for workers on several machines: the tables of the file, in the first
+schema of the connection's search path, and leases as advisory locks, which end with the connection
+of a worker that dies.
+
+An address is a URL ``postgresql://...``. What it leaves out comes from libpq's environment
+(``PGHOST``, ``PGPASSWORD``, ``PGOPTIONS`` ...), so that no configuration needs to hold a secret.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import cache
+from typing import Any
+
+from ragassay.errors import UsageError
+from ragassay.judges.ledger.ledger_file import statements
+
+PREFIXES = ("postgresql://", "postgres://")
+PATIENCE_S = 30.0
+"""How long a database that is away is waited for."""
+
+_TYPES = {"BLOB": "BYTEA", "REAL": "DOUBLE PRECISION", "INTEGER": "BIGINT"}
+
+
+class LedgerDatabase:
+    """Where a ledger is: see `LedgerFile`, whose methods it has.
+
+    Args:
+        address: a URL.
+
+    Raises:
+        UsageError: the package psycopg is not installed.
+    """
+
+    def __init__(self, address: str) -> None:
+        try:
+            import psycopg
+        except ImportError as error:
+            raise UsageError(
+                "A ledger in PostgreSQL needs a package: pip install 'ragassay[postgres]'."
+            ) from error
+        self._address, self._error, self._unfit = address, psycopg.Error, psycopg.DataError
+        self._leases: _Connection | None = None
+        self._leasing = threading.Lock()
+
+    def connect(self, *, create: bool = True) -> _Connection:
+        """A connection; the tables are made where they are missing.
+
+        Raises:
+            UsageError: the database cannot be used.
+        """
+        with self.explained():
+            made = _Connection(self._address)
+            path = str(made.execute("SHOW search_path").fetchall()[0][0])
+            schema = path.split(",")[0].strip().strip('"')
+            with self.transaction(made):
+                # Two workers that begin together make one ledger.
+                made.execute("SELECT pg_advisory_xact_lock(1380405297)")
+                if schema not in ("$user", "public", ""):
+                    made.execute(f'CREATE SCHEMA IF NOT EXISTS "{schema}"')
+                if not self.has_table(made, "verdicts"):
+                    for statement in statements("verdicts"):
+                        made.execute(statement)
+        return made
+
+    @contextmanager
+    def explained(self) -> Iterator[None]:
+        """Turns errors of the database into sentences that say what to do."""
+        try:
+            yield
+        except self._unfit as error:  # the fault is the row's, as in SQLite
+            raise OverflowError(str(error)) from error
+        except self._error as error:
+            problem = " ".join(str(error).split()) or type(error).__name__
+            raise UsageError(f"The ledger's database cannot be used: {problem}.") from error
+
+    @contextmanager
+    def transaction(self, connection: _Connection) -> Iterator[None]:
+        """All of the block is written, or nothing."""
+        connection.execute("BEGIN")
+        try:
+            yield
+            connection.execute("COMMIT")
+        except BaseException:
+            connection.give_up()
+            raise
+
+    def has_table(self, connection: _Connection, name: str) -> bool:
+        """Whether there is a table of this name."""
+        return connection.execute("SELECT to_regclass(?)", (name,)).fetchall()[0][0] is not None
+
+    def shrink(self, connection: _Connection) -> None:
+        """Gives the space of what was deleted back."""
+        connection.execute("VACUUM")
+
+    def take(self, key: str) -> bool:
+        """Takes the lease of a request, unless another process has it."""
+        with self._leasing, self.explained():
+            if self._leases is None:
+                self._leases = _Connection(self._address)
+            found = self._leases.execute(
+                "SELECT pg_try_advisory_lock(hashtextextended(current_schema(), ?))", (_half(key),)
+            )
+            return bool(found.fetchall()[0][0])
+
+    def release(self, key: str) -> None:
+        """Gives a lease back. Where the connection was lost, it is back already."""
+        with self._leasing, suppress(self._error):
+            if self._leases is not None:
+                self._leases.execute(
+                    "SELECT pg_advisory_unlock(hashtextextended(current_schema(), ?))",
+                    (_half(key),),
+                )
+
+    def close(self) -> None:
+        """Gives all leases back."""
+        if self._leases is not None:
+            self._leases.close()
+
+
+class _Connection:
+    """A connection that takes the statements of an SQLite ledger, and comes back where it was lost.
+
+    A statement within a transaction that is lost raises: the caller begins again.
+    """
+
+    def __init__(self, address: str) -> None:
+        self._address = address
+        self._within = False
+        self._open()
+
+    def execute(self, statement: str, values: Sequence[Any] = ()) -> Any:
+        """Executes one statement; what it gives has ``fetchall`` and ``rowcount``."""
+        import psycopg
+
+        chosen = [_storable(value) for value in values]
+        give_up = time.monotonic() + PATIENCE_S
+        while True:
+            try:
+                if self._connection.closed:
+                    self._open()
+                found = self._connection.execute(_translated(statement), chosen)
+                break
+            except psycopg.OperationalError:
+                if self._within or not self._connection.closed or time.monotonic() > give_up:
+                    raise
+                time.sleep(0.5)
+        if statement in ("BEGIN", "COMMIT"):
+            self._within = statement == "BEGIN"
+        return found
+
+    def give_up(self) -> None:
+        """Undoes the transaction."""
+        self._within = False
+        with suppress(Exception):
+            self._connection.execute("ROLLBACK")
+
+    def close(self) -> None:
+        """Ends the connection."""
+        self._connection.close()
+
+    def _open(self) -> None:
+        import psycopg
+
+        give_up = time.monotonic() + (PATIENCE_S if hasattr(self, "_connection") else 0.0)
+        while True:
+            try:
+                self._connection = psycopg.connect(self._address, autocommit=True)
+                return
+            except psycopg.OperationalError:
+                if time.monotonic() > give_up:
+                    raise
+                time.sleep(0.5)
+
+
+def _half(key: str) -> int:
+    """64 bits of a request's key, as a signed number."""
+    digest = hashlib.blake2b(key.encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "big", signed=True)
+
+
+def _storable(value: Any) -> Any:
+    """A text without the one character that PostgreSQL does not keep."""
+    return value.replace("\0", "\N{REPLACEMENT CHARACTER}") if isinstance(value, str) else value
+
+
+@cache
+def _translated(statement: str) -> Any:
+    """A statement in PostgreSQL's words: types, marks of values, and what happens to a row whose
+    key is there already."""
+    text = statement.replace("%", "%%").replace("?", "%s")
+    made = re.match(r"\s*CREATE TABLE (IF NOT EXISTS )?\w+ \(", text)
+    if made is not None:
+        text = re.sub(r"\b(BLOB|REAL|INTEGER)\b", lambda one: _TYPES[one[0]], text)
+        return f"{text[: made.end()]} rowid BIGSERIAL, {text[made.end() :]}"
+    if text.startswith("INSERT OR IGNORE"):
+        return f"{text.replace(' OR IGNORE', '', 1)} ON CONFLICT DO NOTHING"
+    if text.startswith("INSERT OR REPLACE"):
+        columns = re.search(r"\((.*?)\)", text)
+        assert columns is not None
+        names = [name.strip() for name in columns[1].split(",")]
+        # As in SQLite, a row that is replaced becomes the youngest.
+        kept = ", ".join(f"{name} = excluded.{name}" for name in [*names, "rowid"])
+        return f"{text.replace(' OR REPLACE', '', 1)} ON CONFLICT (key) DO UPDATE SET {kept}"
+    return text
