@@ -59,7 +59,8 @@ def is_fresh(judge: Judge, ledger: Ledger | None) -> bool:
 
 def _median(ledger: Ledger, model: str) -> float | None:
     rows = ledger.select(
-        "SELECT latency / CASE WHEN attempts > 1 THEN attempts ELSE 1 END FROM verdicts WHERE model = ? AND reason IS NULL "
+        "SELECT latency / CASE WHEN attempts > 1 THEN attempts ELSE 1 END FROM verdicts "
+        "WHERE model = ? AND reason IS NULL "
         "ORDER BY rowid DESC LIMIT ?",
         (model, _RECENT),
     )
