@@ -43,7 +43,7 @@ class Served:
 
     def __init__(self, folder: Path) -> None:
         self.store, self.folder = Store(str(folder / "store")), folder
-        options = WorkerOptions(folder / "work", poll=0.1)
+        options = WorkerOptions(folder / "work", folder / "views", poll=0.1)
         app = create_app(self.store, ServiceOptions(worker=options, views=folder / "views"))
         listener = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{listener.getsockname()[1]}"

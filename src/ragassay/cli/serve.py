@@ -64,16 +64,17 @@ def serve(
     from ragassay.service.worker import Worker, WorkerOptions
 
     opened, work = _opened(folder, store)
+    working = WorkerOptions(work, work.parent / "views")
     options = ServiceOptions(
         address=host,
         hosts=tuple(name or ()),
-        worker=None if no_worker else WorkerOptions(work),
-        views=work.parent / "views",
+        worker=None if no_worker else working,
+        views=working.views,
     )
     app = create_app(opened, options)
     if sample and create_sample(opened):
         with show.status("computing the reports of the sample"):
-            Worker(opened, WorkerOptions(work)).run(until_idle=True)
+            Worker(opened, working).run(until_idle=True)
     show.lines(f"ragassay serves http://{host}:{port} from {opened.where}. Ctrl-C ends it.")
     with closing(opened):
         uvicorn.run(
@@ -106,7 +107,7 @@ def worker(
     from ragassay.service.worker import Worker, WorkerOptions
 
     opened, work = _opened(folder, store)
-    made = Worker(opened, WorkerOptions(work))
+    made = Worker(opened, WorkerOptions(work, work.parent / "views"))
 
     def stop(number: int, frame: FrameType | None) -> None:
         made.stop()

@@ -1,9 +1,9 @@
 """Computes one report in a process of its own, which can be interrupted.
 
-``python -m ragassay.service.worker.report_process`` reads the options of a run, a line of JSON, and
-writes lines of JSON: how far it is, and at the end the headline or the error. Its memory is given
-back when it ends, and it ends when its standard input does: a worker that was killed leaves no
-process behind.
+``python -m ragassay.service.worker.report_process`` reads the options of a run, a line of JSON
+(``view`` is the id of the report, where its pages are to be made, too), and writes lines of JSON: how
+far it is, and at the end the headline or the error. Its memory is given back when it ends, and it
+ends when its standard input does: a worker that was killed leaves no process behind.
 """
 
 from __future__ import annotations
@@ -14,12 +14,14 @@ import signal
 import sys
 import threading
 import time
+from pathlib import Path
 from typing import Any
 
 from ragassay.engine.config import make_config
 from ragassay.engine.run import Job, prepare
 from ragassay.errors import RagassayError
 from ragassay.service.store import headline_of
+from ragassay.service.views import build_view
 from ragassay.service.worker.worker import DISK
 
 SECONDS = 1.0
@@ -30,10 +32,13 @@ def main() -> int:
     """Runs what standard input says; the exit code is 0 where the report is there."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     options: dict[str, Any] = json.loads(sys.stdin.readline())
+    view = options.pop("view", None)
     threading.Thread(target=_end_with_the_worker, daemon=True).start()
     try:
         job = prepare(make_config(**options))
         result = job.run(_Teller(job), keep=False)
+        if view is not None:
+            build_view(Path(options["output"]).parent, view)
     except KeyboardInterrupt:
         return 130
     except RagassayError as error:

@@ -38,6 +38,7 @@ from ragassay.service.store import (
     read_samples,
     run_options,
 )
+from ragassay.service.views import Views
 
 POLL_S = 1.0
 """Seconds between two looks into an empty queue."""
@@ -60,12 +61,15 @@ class WorkerOptions:
 
     Attributes:
         folder: for what a job needs while it runs.
+        views: where pages of this machine look for what they show of a report; left out where no
+            pages are served from here.
         beat: seconds between two signs of life.
         lease: seconds after which it takes over what another worker does not say it lives for.
         poll: seconds between two looks into an empty queue.
     """
 
     folder: Path
+    views: Path | None = None
     beat: float = BEAT_S
     lease: float = LEASE_S
     poll: float = POLL_S
@@ -117,6 +121,8 @@ class Worker:
             done = _ReportJob(self._store, self._queue, job, folder, self._options).run(
                 self._stopped
             )
+            if done is not None and self._options.views is not None:
+                Views(self._store, self._options.views).keep(str(job.report_id), folder)
             self._clear(job)
             if done is not None:
                 self._persist(lambda: self._keep(job, *done))
@@ -199,6 +205,8 @@ class _ReportJob:
             "output": str(output),
             "ledger": self._store.ledger(task.project_id),
         }
+        if self._options.views is not None:
+            options["view"] = report.id
         ended = self._supervise(options, stopped)
         if ended is None:
             return None
@@ -206,6 +214,7 @@ class _ReportJob:
             problem = str(ended.get("error") or "The process that computed it died (memory?).")
             # The paths are the server's, and say nothing to a client.
             raise RagassayError(problem.replace(str(data), "the records"))
+        data.unlink()
         return packed_folder(output), ended["headline"]
 
     def _alive(self, samples: Iterable[Sample]) -> Iterator[Sample]:
