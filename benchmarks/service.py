@@ -1,6 +1,6 @@
 """The service under load: logging, paging, searching, reports, memory.
 
-``python -m benchmarks.service [--quick] [--store postgresql://...]`` starts a server of its own over
+``python -m benchmarks.service [--quick] [--store ADDRESS]`` starts a server of its own over
 an empty store and prints
 
 - how many records a second one client logs in batches of 500;
@@ -221,8 +221,8 @@ def measure(client: httpx2.Client, url: str, n: int, of_report: int, minute: flo
     p50, p95 = np.quantile(lots, [0.5, 0.95])
     print(
         f"{CLIENTS} clients for {minute:.0f} s beside two reports: "
-        f"{len(sent) / seconds:,.0f} records/s, batch p50 {p50:.2f} s, p95 {p95:.2f} s, {len(errors)} errors, "
-        f"{len(set(sent) - stored)} lost, {len(stored) - len(set(sent))} too many"
+        f"{len(sent) / seconds:,.0f} records/s, batch p50 {p50:.2f} s, p95 {p95:.2f} s, "
+        f"{len(errors)} errors, {len(set(sent) - stored)} lost, {len(stored) - len(set(sent))} too many"
     )
     for one in errors[:3]:
         print(f"  {one}")
