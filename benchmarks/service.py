@@ -222,7 +222,8 @@ def measure(client: httpx2.Client, url: str, n: int, of_report: int, minute: flo
     print(
         f"{CLIENTS} clients for {minute:.0f} s beside two reports: "
         f"{len(sent) / seconds:,.0f} records/s, batch p50 {p50:.2f} s, p95 {p95:.2f} s, "
-        f"{len(errors)} errors, {len(set(sent) - stored)} lost, {len(stored) - len(set(sent))} too many"
+        f"{len(errors)} errors, {len(set(sent) - stored)} lost, "
+        f"{len(stored) - len(set(sent))} too many"
     )
     for one in errors[:3]:
         print(f"  {one}")
