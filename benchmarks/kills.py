@@ -2,8 +2,9 @@
 
 ``python -m benchmarks.kills [--quick] [--store ADDRESS]``: a server and two workers share a store
 and an LLM that answers slowly; twenty times one of them is killed at a random moment and started
-again (five times when quick). At the end each record that was acknowledged is there once, each report is
-the same as one that nobody disturbed, and what was paid twice is at most what was in flight.
+again (five times when quick). At the end each record that was acknowledged is there once, each
+report is the same as one that nobody disturbed, and what was paid twice is at most what was in
+flight.
 """
 
 from __future__ import annotations
