@@ -115,29 +115,24 @@ class Breaker:
             if not self._answered or self._rejected >= AUTH_IN_A_ROW:
                 self.tripped = (reason, detail)
         elif self._alike >= ALIKE_IN_A_ROW:
-            self.tripped = (reason, self._alike_sentence(detail))
+            what = f"{self._alike} requests in a row failed in the same way"
+            then = (
+                "Check the address, the model and its parameters, then run the same command again"
+            )
+            self._trip(reason, detail, what, then)
         elif self._failures >= IN_A_ROW and now - self._since >= self._patience(reason):
-            self.tripped = (reason, self._sentence(detail, now - self._since))
+            over = f" over {now - self._since:.0f} seconds" if now - self._since >= 1 else ""
+            what = f"{self._failures} requests in a row failed{over}"
+            self._trip(reason, detail, what, "Run the same command again when the endpoint is back")
 
     def _patience(self, reason: Reason) -> float:
         if reason is Reason.RATE_LIMITED:
             return TURNED_AWAY_S
         return ANSWERED_BEFORE_S if self._answered else NEVER_ANSWERED_S[reason]
 
-    def _alike_sentence(self, detail: str) -> str:
-        return (
-            f"{detail.rstrip('. ')} ({self._alike} requests in a row failed in the same way, so no "
-            "more are sent). Check the address, the model and its parameters, then run the same "
-            "command again: nothing that was answered is asked again."
-        )
-
-    def _sentence(self, detail: str, seconds: float) -> str:
-        over = f" over {seconds:.0f} seconds" if seconds >= 1 else ""
-        return (
-            f"{detail.rstrip('. ')} ({self._failures} requests in a row failed{over}, so no more "
-            "are sent). Run the same command again when the endpoint is back: nothing that was "
-            "answered is asked again."
-        )
+    def _trip(self, reason: Reason, detail: str, what: str, then: str) -> None:
+        sentence = f"{detail.rstrip('. ')} ({what}, so no more are sent). {then}"
+        self.tripped = (reason, f"{sentence}: nothing that was answered is asked again.")
 
 
 _NUMBERED = re.compile(r"\S*\d\S*")
