@@ -132,6 +132,7 @@ class Sender:
     ) -> None:
         self.endpoint = endpoint
         self.limiter, self.breaker = limiter or Limiter(), breaker or Breaker()
+        self.breaker.on_trip = self._wake
         self.budget, self.price = budget, price
         self.timeout, self.backoff = timeout, backoff
         self._stopped: tuple[Reason, str] | None = None
@@ -163,19 +164,6 @@ class Sender:
     def end_head_start(self) -> None:
         """Ends the head start of the first request."""
         self._ahead.set()
-
-    def unusable(self, detail: str) -> None:
-        """Counts a question to which no reply held an answer; see `Breaker.unusable`."""
-        self.breaker.unusable(detail)
-        if self.breaker.tripped:
-            self._wake()
-
-    def rejected_in_vain(self, failure: EndpointError) -> None:
-        """Counts a rejection of parameters as a failure of the endpoint, once the same request
-        failed without them: they were not the cause."""
-        self.breaker.failed(failure.reason, failure.detail, permanent=True)
-        if self.breaker.tripped:
-            self._wake()
 
     async def send(self, outgoing: SendRequest[T]) -> T | None:
         """The result that the request makes of its reply; ``None`` where the request is not current
@@ -293,8 +281,6 @@ class Sender:
             permanent=not failure.again,
             overloaded=failure.overloaded,
         )
-        if self.breaker.tripped:
-            self._wake()
 
     def _check(self) -> None:
         if self.stopped:

@@ -187,29 +187,29 @@ class Ledger:
         """
         await self.write([(_REJECT, (endpoint, model, name)) for name in sorted(parameters)])
 
-    def select(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+    def select(self, query: str, values: _Values = ()) -> list[tuple[Any, ...]]:
         """All rows of a query, for administration and reports.
 
         Args:
             query: in SQL.
-            values: for the `?` marks of the query.
+            values: of the marks or names in the query.
         """
         with self._reading, explained(self.path):
             return self._reader.execute(query, values).fetchall()
 
-    def entries(self, where: str = "1", values: Sequence[Any] = ()) -> Iterator[Entry]:
+    def entries(self, where: str, values: Mapping[str, Any]) -> Iterator[Entry]:
         """Yields the entries that meet a condition, oldest first. Reads a few at a time.
 
         Args:
             where: a condition in SQL.
-            values: for the `?` marks of the condition.
+            values: of the names in the condition.
         """
         query = (
-            f"SELECT rowid, {COLUMNS} FROM verdicts WHERE ({where}) AND rowid > ? "
+            f"SELECT rowid, {COLUMNS} FROM verdicts WHERE ({where}) AND rowid > :last "
             f"ORDER BY rowid LIMIT {_PAGE}"
         )
         last = 0
-        while page := self.select(query, (*values, last)):
+        while page := self.select(query, {**values, "last": last}):
             last = page[-1][0]
             yield from (self._entry(row[1:]) for row in page)
 
@@ -221,12 +221,12 @@ class Ledger:
             problem = f"its {first['loc'][0]}: {first['msg']}" if first else str(error)
             raise damaged(self.path, f"a kept answer cannot be read: {problem}") from error
 
-    def change(self, statement: str, values: Sequence[Any] = ()) -> int:
+    def change(self, statement: str, values: _Values = ()) -> int:
         """Executes one statement and commits it, for administration.
 
         Args:
             statement: in SQL.
-            values: for the `?` marks of the statement.
+            values: of the marks or names in the statement.
 
         Returns:
             The number of rows that it changed.
