@@ -85,11 +85,10 @@ class Logger:
     def _log(self) -> None:
         number = 0
         while not self._ended.is_set():
-            batch = [
-                {"id": f"log{number}-{at}", "timestamp": 1e9, "user_input": "?"} for at in range(20)
-            ]
+            ids = [f"log{number}-{at}" for at in range(20)]
+            batch = [{"id": one, "timestamp": 1e9, "user_input": "?"} for one in ids]
             if asked("POST", f"{self._url}/tasks/{self._task}/records", {"records": batch}):
-                self.acknowledged += [one["id"] for one in batch]
+                self.acknowledged += ids
                 number += 1
 
 
@@ -114,7 +113,7 @@ def main() -> int:
     if len(sys.argv) == 5 and sys.argv[1] in ("serve", "work"):
         run_program(*sys.argv[1:])
         return 0
-    from llm_server import LLMServer
+    from llm_server import LLMServer  # type: ignore[import-not-found]
 
     parser = argparse.ArgumentParser(prog="python -m benchmarks.kills")
     parser.add_argument("--quick", action="store_true")

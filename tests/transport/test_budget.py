@@ -175,10 +175,9 @@ def test_what_is_spent_never_exceeds_the_budget_where_estimates_hold(
     assert budget.spent_dollars <= dollars * (1 + 1e-6)
 
 
-def test_a_budget_says_in_words_what_was_spent_and_what_is_left() -> None:
+def test_a_budget_says_in_words_what_was_spent() -> None:
     budget = Budget(dollars=5.0, calls=1000)
     made = budget.reserve(1.0, 3000)
     assert made is not None
     budget.settle(made, 1.25, 2500, calls=2)
     assert budget.describe() == "$1.25 of $5.00, 2 of 1,000 calls, 2,500 tokens"
-    assert budget.left() == "$3.75 left, 998 calls left"

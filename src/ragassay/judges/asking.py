@@ -220,16 +220,6 @@ class Asker:
         """A fresh memory for the questions of one window."""
         return Scope(self)
 
-    def failed_before(self, question: Question[Any], repeat: int) -> Failure | None:
-        """The passing failure that this question had in this run. A run asks once, so all of its
-        scores rest on the same evidence.
-
-        Args:
-            question: that is asked.
-            repeat: which time it is asked, from 0.
-        """
-        return self._passing.get(evidence_id(question, repeat)) if self._passing else None
-
     def _record(self, asked: Asked) -> None:
         name = int(asked.id.replace(".", ""), 16)  # a number takes half the memory of its digits
         if name in self._kept:
@@ -275,9 +265,9 @@ class Scope:
         return cast("Verdict[R] | Failure", await asyncio.shield(task))
 
     async def _put(self, question: Question[Any], repeat: int) -> Asked:
-        before = self.asker.failed_before(question, repeat)
-        if before is not None:
-            return before
+        passing = self.asker._passing
+        if passing and (before := passing.get(evidence_id(question, repeat))) is not None:
+            return before  # a run asks once, so all of its scores rest on the same evidence
         self.asker.waiting += 1
         try:
             asked = await self.asker.judge.answer(question, repeat)

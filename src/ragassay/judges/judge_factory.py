@@ -245,9 +245,9 @@ def address_of(
                 f"Which model of {url}? Name it behind the URL, as in {url}#model "
                 f"(a list of models may be at {url}/models)."
             )
-        given_key = key if key is not None else secrets.from_environment([OWN_KEY], environment)
-        endpoint_key = given_key or secrets.no_key([OWN_KEY], _KEY_FILES[role])
-        return Address(f"{url}#{model}", url, model, "openai", endpoint_key)
+        found = secrets.from_environment([OWN_KEY], environment) if key is None else key
+        found = found or secrets.no_key([OWN_KEY], _KEY_FILES[role])
+        return Address(f"{url}#{model}", url, model, "openai", found)
     name, _, model = word.partition(":")
     name = name.strip().casefold()
     name = aliases().get(name, name)
@@ -262,16 +262,18 @@ def address_of(
             f"No {role} is called {_masked(word)!r}. {hint} There are: {', '.join(others)}, "
             f"URL#model, and PROVIDER:MODEL with one of {', '.join(providers())}."
         )
-    model = model.strip() or _default(name, provider, default_model)
+    if not model.strip() and provider.default is None:
+        raise UsageError(f"Which model of {name}? Name it, as in {name}:MODEL.")
+    model = model.strip() or f"{provider.default}{default_model}"
     url = _url(name, provider, environment)
-    given_key = key if key is not None else secrets.from_environment(provider.keys, environment)
-    if given_key is None and provider.key_needed:
+    found = secrets.from_environment(provider.keys, environment) if key is None else key
+    if found is None and provider.key_needed:
         raise UsageError(
             f"The {role} {name}:{model} needs a key: set {' or '.join(provider.keys)}, or name a "
             f"file that holds it with {_KEY_FILES[role]}."
         )
-    endpoint_key = given_key or secrets.no_key(provider.keys, _KEY_FILES[role])
-    return Address(f"{name}:{model}", url, model, provider.protocol, endpoint_key)
+    found = found or secrets.no_key(provider.keys, _KEY_FILES[role])
+    return Address(f"{name}:{model}", url, model, provider.protocol, found)
 
 
 def endpoint_at(address: Address, timeout: float) -> Endpoint:
@@ -287,12 +289,6 @@ def endpoint_at(address: Address, timeout: float) -> Endpoint:
     protocol = protocols()[address.protocol]
     protocol.check()
     return protocol.endpoint(address.url, address.key, timeout=timeout)
-
-
-def _default(name: str, provider: Provider, model: str) -> str:
-    if provider.default is None:
-        raise UsageError(f"Which model of {name}? Name it, as in {name}:MODEL.")
-    return f"{provider.default}{model}"
 
 
 def _url(name: str, provider: Provider, environment: Mapping[str, str]) -> str:

@@ -8,12 +8,11 @@ answer is said by `JudgedMetric.most_asked`.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from ragassay.judges.asking import Ask, Asker, Scope
+from ragassay.judges.asking import Asker, Scope
 from ragassay.judges.judge import Judge
 from ragassay.judges.llm import requests, token_estimate
 from ragassay.judges.question import Question
@@ -70,11 +69,6 @@ class PlanningJudge(Judge):
         self.demands: dict[str, Demand] = {}
         self._judge, self._price, self._fresh = judge, price, fresh
 
-    @property
-    def model(self) -> str:
-        """The model of the judge that is planned for."""
-        return self._judge.model
-
     def leaves(self) -> tuple[Judge, ...]:
         """None: it sends nothing."""
         return ()
@@ -127,7 +121,7 @@ class PlanningJudge(Judge):
 
 
 class PlanningAsker(Asker):
-    """Asks a `PlanningJudge`, which answers at once: no tasks, and nothing is remembered."""
+    """Asks a `PlanningJudge`, which answers at once: nothing is remembered."""
 
     def scope(self) -> Scope:
         """A scope that waits for nothing."""
@@ -135,16 +129,8 @@ class PlanningAsker(Asker):
 
 
 class _PlanningScope(Scope):
-    def ask(self) -> Ask:
-        return _PlanningAsk(self)
-
     async def verdict(self, question: Question[R], repeat: int) -> Verdict[R] | Failure:
         return await self.asker.judge.answer(question, repeat)
-
-
-class _PlanningAsk(Ask):
-    async def verdicts(self, questions: Sequence[Question[R]]) -> list[Verdict[R] | Failure]:
-        return [await self.verdict(one) for one in questions]
 
 
 @cache

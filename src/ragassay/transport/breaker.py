@@ -41,6 +41,7 @@ class Breaker:
 
     Attributes:
         tripped: reason and sentence, once nothing more is to be sent in this run.
+        on_trip: called when it trips.
 
     Args:
         clock: seconds; for tests.
@@ -48,6 +49,7 @@ class Breaker:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.tripped: tuple[Reason, str] | None = None
+        self.on_trip: Callable[[], None] = lambda: None
         self._clock = clock
         self._answered = False
         self._failures = 0
@@ -82,7 +84,7 @@ class Breaker:
                 "questions, and to none before, so no more are sent). Check the model and its "
                 "parameters; 'ragassay explain' shows its replies."
             )
-            self.tripped = (Reason.UNPARSABLE, sentence)
+            self._trip(Reason.UNPARSABLE, sentence)
 
     def failed(
         self, reason: Reason, detail: str, *, permanent: bool = False, overloaded: bool = False
@@ -113,31 +115,32 @@ class Breaker:
         if reason is Reason.AUTH:
             self._rejected += 1
             if not self._answered or self._rejected >= AUTH_IN_A_ROW:
-                self.tripped = (reason, detail)
+                self._trip(reason, detail)
         elif self._alike >= ALIKE_IN_A_ROW:
-            self.tripped = (reason, self._alike_sentence(detail))
+            what = f"{self._alike} requests in a row failed in the same way"
+            then = (
+                "Check the address, the model and its parameters, then run the same command again"
+            )
+            self._trip(reason, _in_a_row(detail, what, then))
         elif self._failures >= IN_A_ROW and now - self._since >= self._patience(reason):
-            self.tripped = (reason, self._sentence(detail, now - self._since))
+            over = f" over {now - self._since:.0f} seconds" if now - self._since >= 1 else ""
+            what = f"{self._failures} requests in a row failed{over}"
+            then = "Run the same command again when the endpoint is back"
+            self._trip(reason, _in_a_row(detail, what, then))
 
     def _patience(self, reason: Reason) -> float:
         if reason is Reason.RATE_LIMITED:
             return TURNED_AWAY_S
         return ANSWERED_BEFORE_S if self._answered else NEVER_ANSWERED_S[reason]
 
-    def _alike_sentence(self, detail: str) -> str:
-        return (
-            f"{detail.rstrip('. ')} ({self._alike} requests in a row failed in the same way, so no "
-            "more are sent). Check the address, the model and its parameters, then run the same "
-            "command again: nothing that was answered is asked again."
-        )
+    def _trip(self, reason: Reason, sentence: str) -> None:
+        self.tripped = (reason, sentence)
+        self.on_trip()
 
-    def _sentence(self, detail: str, seconds: float) -> str:
-        over = f" over {seconds:.0f} seconds" if seconds >= 1 else ""
-        return (
-            f"{detail.rstrip('. ')} ({self._failures} requests in a row failed{over}, so no more "
-            "are sent). Run the same command again when the endpoint is back: nothing that was "
-            "answered is asked again."
-        )
+
+def _in_a_row(detail: str, what: str, then: str) -> str:
+    sentence = f"{detail.rstrip('. ')} ({what}, so no more are sent). {then}"
+    return f"{sentence}: nothing that was answered is asked again."
 
 
 _NUMBERED = re.compile(r"\S*\d\S*")

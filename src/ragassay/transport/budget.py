@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import math
 import re
-from collections import deque
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from ragassay.counts import plural, share
@@ -58,8 +58,7 @@ class Budget:
         self.dollars, self.calls, self.tokens = dollars, calls, tokens
         self.spent_dollars, self.spent_calls, self.spent_tokens = 0.0, 0, 0
         self._open: set[Reservation] = set()
-        self._open_dollars, self._open_tokens = 0.0, 0
-        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._settled = asyncio.Event()
         self.exhausted = False
         """Whether something was refused."""
         self.estimated = False
@@ -107,12 +106,10 @@ class Budget:
         Raises:
             UsageError: the budget is in dollars and no price is known.
         """
-        if not self._fits(dollars, tokens, self._open_dollars, len(self._open), self._open_tokens):
+        if not self._fits(dollars, tokens, self._open):
             return None
         made = Reservation(dollars or 0.0, tokens)
         self._open.add(made)
-        self._open_dollars += made.dollars
-        self._open_tokens += made.tokens
         return made
 
     async def claim(self, dollars: float | None, tokens: int) -> Reservation | None:
@@ -126,12 +123,10 @@ class Budget:
             ``None`` where the budget is spent.
         """
         while (made := self.reserve(dollars, tokens)) is None:
-            if not self._fits(dollars, tokens, 0.0, 0, 0):
+            if not self._fits(dollars, tokens, ()):
                 self.exhausted = True
                 return None
-            turn = asyncio.get_running_loop().create_future()
-            self._waiting.append(turn)
-            await turn
+            await self._settled.wait()
         return made
 
     def settle(
@@ -148,16 +143,11 @@ class Budget:
         if reservation not in self._open:
             raise ValueError("the reservation is not open: it was settled before")
         self._open.remove(reservation)
-        self._open_tokens -= reservation.tokens
-        # Sums of many small numbers drift; an empty book is exactly empty.
-        self._open_dollars = self._open_dollars - reservation.dollars if self._open else 0.0
         self.spent_dollars += dollars or 0.0
         self.spent_tokens += tokens
         self.spent_calls += calls
-        waiting, self._waiting = self._waiting, deque()
-        for turn in waiting:
-            if not turn.done():
-                turn.set_result(None)
+        self._settled.set()
+        self._settled = asyncio.Event()
 
     def forfeit(self, reservation: Reservation) -> None:
         """Ends a reservation where it is not known what the request took: all of the reservation
@@ -170,30 +160,16 @@ class Budget:
         """What was spent of what, in words: ``$1.20 of $5.00, 312 calls``."""
         parts = []
         about = "about " if self.estimated else ""
-        if self.dollars is not None:
-            parts.append(f"{about}{_money(self.spent_dollars)} of {_money(self.dollars)}")
-        elif self.spent_dollars:
-            parts.append(f"{about}{_money(self.spent_dollars)}")
+        if self.dollars is not None or self.spent_dollars:
+            of = "" if self.dollars is None else f" of {_money(self.dollars)}"
+            parts.append(f"{about}{_money(self.spent_dollars)}{of}")
         n = self.spent_calls
         parts.append(plural(n, "call") if self.calls is None else share(n, self.calls, "call"))
         of = "" if self.tokens is None else f" of {self.tokens:,}"
         parts.append(f"{about}{self.spent_tokens:,}{of} tokens")
         return ", ".join(parts)
 
-    def left(self) -> str:
-        """What is left of each limit, in words; empty where nothing is limited."""
-        parts = []
-        if self.dollars is not None:
-            parts.append(f"{_money(max(0.0, self.dollars - self.spent_dollars))} left")
-        if self.calls is not None:
-            parts.append(f"{plural(max(0, self.calls - self.spent_calls), 'call')} left")
-        if self.tokens is not None:
-            parts.append(f"{plural(max(0, self.tokens - self.spent_tokens), 'token')} left")
-        return ", ".join(parts)
-
-    def _fits(
-        self, dollars: float | None, tokens: int, in_dollars: float, in_calls: int, in_tokens: int
-    ) -> bool:
+    def _fits(self, dollars: float | None, tokens: int, beside: Collection[Reservation]) -> bool:
         if self.dollars is not None:
             if dollars is None:
                 raise UsageError(
@@ -201,11 +177,13 @@ class Budget:
                     "price, or a budget in calls or tokens (--budget '200 calls')."
                 )
             # A free model fits into a budget of nothing; rounding must not refuse the last cent.
-            if self.spent_dollars + in_dollars + dollars > self.dollars * (1 + 1e-9):
+            held = self.spent_dollars + sum(one.dollars for one in beside)
+            if held + dollars > self.dollars * (1 + 1e-9):
                 return False
-        if self.calls is not None and self.spent_calls + in_calls + 1 > self.calls:
+        if self.calls is not None and self.spent_calls + len(beside) + 1 > self.calls:
             return False
-        return self.tokens is None or self.spent_tokens + in_tokens + tokens <= self.tokens
+        taken = self.spent_tokens + sum(one.tokens for one in beside) + tokens
+        return self.tokens is None or taken <= self.tokens
 
 
 def _money(dollars: float) -> str:

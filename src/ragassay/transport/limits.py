@@ -47,6 +47,9 @@ another was sent for the same purpose before it."""
 class Limiter:
     """The pace of one endpoint. Used on one event loop.
 
+    Attributes:
+        active: requests in flight.
+
     Args:
         most: requests in flight at most.
         rpm: requests a minute at most.
@@ -71,10 +74,13 @@ class Limiter:
         self.most = most
         self._limit = float(min(most, START))
         self._clock = clock
-        self._requests = None if rpm is None else _Bucket(rpm, clock(), least=1.0)
-        self._tokens = None if tpm is None else _Bucket(tpm, clock())
+        self._buckets: list[tuple[_Bucket, Callable[[int], float]]] = []
+        if rpm is not None:
+            self._buckets.append((_Bucket(rpm, clock(), least=1.0), lambda _: 1.0))
+        if tpm is not None:
+            self._buckets.append((_Bucket(tpm, clock()), float))
         self._paused_until = 0.0
-        self._active = 0
+        self.active = 0
         self._opened = 0
         self._opening: asyncio.TimerHandle | None = None
         self._waiting: list[tuple[bool, int, asyncio.Future[None], int]] = []
@@ -86,11 +92,6 @@ class Limiter:
     def limit(self) -> int:
         """Requests that may be in flight now."""
         return int(self._limit)
-
-    @property
-    def active(self) -> int:
-        """Requests in flight."""
-        return self._active
 
     @asynccontextmanager
     async def slot(self, tokens: int = 0, *, begun: bool = False) -> AsyncIterator[None]:
@@ -136,7 +137,7 @@ class Limiter:
         if told and not begun:
             return
         self._barrier = next(_numbers)
-        self._limit = max(1.0, min(self._limit, max(1, self._active)) * _HALF)
+        self._limit = max(1.0, min(self._limit, max(1, self.active)) * _HALF)
 
     def failed(self) -> None:
         """Notes a failure that the pace may or may not have caused (a 500, a dropped connection):
@@ -172,57 +173,42 @@ class Limiter:
 
     def leave(self) -> None:
         """Gives a place back; see `slot`."""
-        self._active -= 1
-        if not self._active and self._opening is not None:
+        self.active -= 1
+        if not self.active and self._opening is not None:
             # The loop may end with the last request, and the timer with the loop.
             self._opening.cancel()
             self._opening = None
         self._serve()
 
     def _serve(self) -> None:
-        while self._waiting and self._active < self.limit:
+        while self._waiting and self.active < self.limit:
             _, _, place, tokens = self._waiting[0]
             if place.done():  # cancelled while it waited
                 heapq.heappop(self._waiting)
                 continue
-            if self._active == self._opened and self._opening is not None:
+            if self.active == self._opened and self._opening is not None:
                 return
-            wait = self._delay(tokens)
+            now, loop = self._clock(), asyncio.get_running_loop()
+            delays = [bucket.delay(takes(tokens), now) for bucket, takes in self._buckets]
+            wait = max(self._paused_until - now, *delays, 0.0)
             if wait > 0:
-                self._serve_in(wait)
+                if self._timer is not None:
+                    self._timer.cancel()
+                self._timer = loop.call_later(wait, self._serve)
                 return
             heapq.heappop(self._waiting)
-            for bucket, amount in ((self._requests, 1.0), (self._tokens, float(tokens))):
-                if bucket is not None:
-                    bucket.take(amount)
-            self._active += 1
-            if self._active > self._opened:
-                self._open_place()
+            for bucket, takes in self._buckets:
+                bucket.take(takes(tokens))
+            self.active += 1
+            if self.active > self._opened:
+                self._opened += 1
+                if self._opened < START:
+                    self._opening = loop.call_later(_SPREAD_S, self._open_next)
             place.set_result(None)
-
-    def _open_place(self) -> None:
-        self._opened += 1
-        if self._opened < START:
-            self._opening = asyncio.get_running_loop().call_later(_SPREAD_S, self._open_next)
 
     def _open_next(self) -> None:
         self._opening = None
         self._serve()
-
-    def _delay(self, tokens: int) -> float:
-        now = self._clock()
-        wait = self._paused_until - now
-        if self._requests is not None:
-            wait = max(wait, self._requests.delay(1.0, now))
-        if self._tokens is not None:
-            wait = max(wait, self._tokens.delay(float(tokens), now))
-        return wait
-
-    def _serve_in(self, wait: float) -> None:
-        loop = asyncio.get_running_loop()
-        if self._timer is not None:
-            self._timer.cancel()
-        self._timer = loop.call_later(wait, self._serve)
 
 
 class _Bucket:

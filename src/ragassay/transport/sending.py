@@ -132,6 +132,7 @@ class Sender:
     ) -> None:
         self.endpoint = endpoint
         self.limiter, self.breaker = limiter or Limiter(), breaker or Breaker()
+        self.breaker.on_trip = self._wake
         self.budget, self.price = budget, price
         self.timeout, self.backoff = timeout, backoff
         self._stopped: tuple[Reason, str] | None = None
@@ -164,19 +165,6 @@ class Sender:
         """Ends the head start of the first request."""
         self._ahead.set()
 
-    def unusable(self, detail: str) -> None:
-        """Counts a question to which no reply held an answer; see `Breaker.unusable`."""
-        self.breaker.unusable(detail)
-        if self.breaker.tripped:
-            self._wake()
-
-    def rejected_in_vain(self, failure: EndpointError) -> None:
-        """Counts a rejection of parameters as a failure of the endpoint, once the same request
-        failed without them: they were not the cause."""
-        self.breaker.failed(failure.reason, failure.detail, permanent=True)
-        if self.breaker.tripped:
-            self._wake()
-
     async def send(self, outgoing: SendRequest[T]) -> T | None:
         """The result that the request makes of its reply; ``None`` where the request is not current
         any more (then nothing was sent).
@@ -186,8 +174,11 @@ class Sender:
             EndpointError: the endpoint gave no reply, and will give none.
         """
         tally = outgoing.tally
-        if not self._ahead.is_set():
-            await self._head_start()
+        if self._begun:
+            await self._ahead.wait()
+        elif not self._ahead.is_set():
+            self._begun = True
+            asyncio.get_running_loop().call_later(HEAD_START_S, self._ahead.set)
         for attempt in range(1, ATTEMPTS + 1):
             try:
                 return await self._attempt(outgoing)
@@ -195,9 +186,11 @@ class Sender:
                 raise
             except EndpointError as error:
                 failure = error
-            left = self._left(tally)
-            wait = 0.0 if failure.retry_after is not None else self._backoff(attempt)
-            if not failure.again or attempt == ATTEMPTS or left <= wait or self.stopped:
+            longest = min(LONGEST_BACKOFF_S, self.backoff * 2.0 ** (attempt - 1))
+            told = failure.retry_after is not None
+            wait = 0.0 if told else longest * self._draw.uniform(0.5, 1.0)
+            last = attempt == ATTEMPTS or self._left(tally) <= wait
+            if not failure.again or last or self.stopped:
                 raise failure
             if wait:
                 with suppress(TimeoutError):
@@ -212,13 +205,11 @@ class Sender:
     async def _attempt(self, outgoing: SendRequest[T]) -> T | None:
         """One sending, once there is a place for it."""
         while True:
-            if self.stopped:
-                raise self._stopped_error()
+            self._check()
             try:
                 tokens = int(outgoing.input_tokens + outgoing.output_tokens)
                 async with self.limiter.slot(tokens, begun=outgoing.tally.attempts > 0):
-                    if self.stopped:
-                        raise self._stopped_error()
+                    self._check()
                     if outgoing.current is not None and not outgoing.current():
                         return None
                     if self._left(outgoing.tally) <= 0:
@@ -290,24 +281,15 @@ class Sender:
             permanent=not failure.again,
             overloaded=failure.overloaded,
         )
-        if self.breaker.tripped:
-            self._wake()
 
-    def _stopped_error(self) -> Stopped:
-        assert self.stopped is not None
-        return Stopped(*self.stopped)
+    def _check(self) -> None:
+        if self.stopped:
+            raise Stopped(*self.stopped)
 
     def _wake(self) -> None:
         self._ahead.set()
         self._stop.set()
         self.limiter.dismiss(_Woken)
-
-    async def _head_start(self) -> None:
-        if self._begun:
-            await self._ahead.wait()
-            return
-        self._begun = True
-        asyncio.get_running_loop().call_later(HEAD_START_S, self._ahead.set)
 
     async def _claim(self, input_tokens: float, output_tokens: float) -> Reservation | None:
         if self.budget is None:
@@ -319,7 +301,7 @@ class Sender:
             raise Stopped(Reason.BUDGET, detail)
         if self.stopped:
             self.budget.settle(pay, None, 0, 0)
-            raise self._stopped_error()
+        self._check()
         return pay
 
     def _settle(
@@ -335,10 +317,6 @@ class Sender:
             read, written = completion.input_tokens, completion.output_tokens
             dollars = None if self.price is None else self.price.cost(read, written)
             self.budget.settle(pay, dollars, read + written)
-
-    def _backoff(self, attempt: int) -> float:
-        longest = min(LONGEST_BACKOFF_S, self.backoff * 2.0 ** (attempt - 1))
-        return longest * self._draw.uniform(0.5, 1.0)
 
 
 def _duration(seconds: float) -> str:

@@ -46,21 +46,6 @@ class Selection:
         """Whether nothing is left out."""
         return self == Selection()
 
-    def condition(self) -> tuple[str, list[Any]]:
-        """As an SQL condition and its values."""
-        parts: list[str] = []
-        values: list[Any] = []
-        for column, value in (("model", self.model), ("kind", self.kind)):
-            if value is not None:
-                parts.append(f"{column} = ?")
-                values.append(value)
-        if self.before is not None:
-            parts.append("created < ?")
-            values.append(self.before)
-        if self.failed:
-            parts.append("reason IS NOT NULL")
-        return " AND ".join(parts) or "TRUE", values
-
     def check(self, ledger: Ledger) -> None:
         """Refuses names that occur nowhere in the ledger.
 
@@ -78,6 +63,14 @@ class Selection:
                 )
                 raise UsageError(f"No entry is of the {column} {value!r}. {hint}")
 
+
+_CHOSEN = (
+    "(CAST(:model AS TEXT) IS NULL OR model = :model) "
+    "AND (CAST(:kind AS TEXT) IS NULL OR kind = :kind) "
+    "AND (CAST(:before AS DOUBLE PRECISION) IS NULL OR created < :before) "
+    "AND (NOT :failed OR reason IS NOT NULL)"
+)
+"""A `Selection` as a condition of a query, with its fields as values."""
 
 _VERDICTS = (
     "SELECT rowid AS id, endpoint, model, kind, reason, input_tokens, output_tokens, cost, created "
@@ -192,8 +185,7 @@ def stats(ledger: Ledger, selection: Selection = Selection()) -> Stats:
         ledger: to be counted.
         selection: of its entries; all when left out.
     """
-    condition, values = selection.condition()
-    chosen = f"FROM {_all(ledger)} WHERE {condition}"
+    values, chosen = asdict(selection), f"FROM {_all(ledger)} WHERE {_CHOSEN}"
     failures: dict[tuple[str, str, str], dict[str, int]] = {}
     for endpoint, model, kind, reason, n in ledger.select(
         f"SELECT endpoint, model, kind, reason, count(*) AS n {chosen} AND reason IS NOT NULL "
@@ -236,7 +228,7 @@ def export(
             "Vectors are not exported: no judge replays them. To use them elsewhere, take the "
             "ledger's file."
         )
-    for entry in ledger.entries(*selection.condition()):
+    for entry in ledger.entries(_CHOSEN, asdict(selection)):
         yield orjson.dumps(record_of(entry, messages=messages)) + b"\n"
 
 
@@ -252,12 +244,11 @@ def prune(ledger: Ledger, selection: Selection) -> int:
     Returns:
         The number of entries.
     """
-    condition, values = selection.condition()
     gone = sum(
         ledger.change(
             f"DELETE FROM {table} WHERE rowid IN "
-            f"(SELECT id FROM ({entries}) AS entries WHERE {condition})",
-            values,
+            f"(SELECT id FROM ({entries}) AS entries WHERE {_CHOSEN})",
+            asdict(selection),
         )
         for table, entries in _tables(ledger).items()
     )

@@ -12,7 +12,7 @@ import hashlib
 import re
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from typing import Any
@@ -134,11 +134,15 @@ class _Connection:
         self._within = False
         self._open()
 
-    def execute(self, statement: str, values: Sequence[Any] = ()) -> Any:
+    def execute(self, statement: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> Any:
         """Executes one statement; what it gives has ``fetchall`` and ``rowcount``."""
         import psycopg
 
-        chosen = [_storable(value) for value in values]
+        chosen: Any = (
+            {name: _storable(value) for name, value in values.items()}
+            if isinstance(values, Mapping)
+            else [_storable(value) for value in values]
+        )
         give_up = time.monotonic() + PATIENCE_S
         while True:
             try:
@@ -194,6 +198,7 @@ def _translated(statement: str) -> Any:
     """A statement in PostgreSQL's words: types, marks of values, and what happens to a row whose
     key is there already."""
     text = statement.replace("%", "%%").replace("?", "%s")
+    text = re.sub(r"(?<![:\w]):(\w+)", r"%(\1)s", text)
     made = re.match(r"\s*CREATE TABLE (IF NOT EXISTS )?\w+ \(", text)
     if made is not None:
         text = re.sub(r"\b(BLOB|REAL|INTEGER)\b", lambda one: _TYPES[one[0]], text)

@@ -11,15 +11,15 @@ import asyncio
 import re
 import threading
 import zlib
-from collections.abc import AsyncIterator, Iterable, Iterator, KeysView, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager, nullcontext, suppress
+from collections.abc import AsyncIterator, Iterable, Iterator, KeysView, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, fields
-from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, get_type_hints
 
 import orjson
+from pydantic import ConfigDict, Field, ValidationError, create_model
 
 from ragassay.errors import RagassayError
 from ragassay.judges.ledger.ledger_database import PREFIXES, LedgerDatabase
@@ -28,6 +28,9 @@ from ragassay.scores import Reason
 
 DEFAULT = Path(".ragassay") / "ledger.sqlite"
 """Where a project keeps its ledger, seen from the folder where runs are started."""
+
+END_OF_TIME = 1e11
+"""A moment in seconds that no calendar here reaches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +79,7 @@ class Entry:
     latency: float
     attempts: int
     dropped: tuple[str, ...]
-    created: float
+    created: Annotated[float, Field(ge=0, lt=END_OF_TIME)]
 
 
 PROVENANCE = (
@@ -86,27 +89,18 @@ PROVENANCE = (
 """The fields that an entry shares with the provenance of its verdict."""
 
 _NAMES = tuple(field.name for field in fields(Entry))
-_REQUEST, _REPLY, _DETAIL = (_NAMES.index(name) for name in ("request", "reply", "detail"))
-_ANSWER, _DROPPED = _NAMES.index("answer"), _NAMES.index("dropped")
-_REASON = _NAMES.index("reason")
-_TEXT, _NUMBER, _NONE = (str,), (int, float), (type(None),)
-_STORED: tuple[tuple[type, ...], ...] = (
-    *((bytes,), _TEXT, (int,), _TEXT, (int,), _TEXT, _TEXT, _TEXT, _TEXT, (*_TEXT, *_NONE)),
-    *(_TEXT, (bytes,), _TEXT, (*_TEXT, *_NONE), (int,), (int,), (*_NUMBER, *_NONE), _NUMBER),
-    *((int,), _TEXT, _NUMBER),
-)
-"""The types of the columns; SQLite itself takes any value in any of them."""
+_TYPES: Any = {name: (one, ...) for name, one in get_type_hints(Entry, include_extras=True).items()}
+_Row = create_model("_Row", __config__=ConfigDict(strict=True), **_TYPES)
+"""Checks the types of the columns; SQLite itself takes any value in any of them."""
 
-END_OF_TIME = 1e11
-"""A moment in seconds that no calendar here reaches."""
-
-_VALUES = attrgetter(*_NAMES)
 COLUMNS = ", ".join(_NAMES)
 _FIND = f"SELECT {COLUMNS} FROM verdicts WHERE key = ?"
-_KEEP = f"INSERT OR REPLACE INTO verdicts ({COLUMNS}) VALUES ({', '.join('?' * len(_NAMES))})"
+_MARKS = ", ".join(f":{name}" for name in _NAMES)
+# A database must know what kind of value a missing price is.
+_MARKS = _MARKS.replace(":cost", "CAST(:cost AS DOUBLE PRECISION)")
+_KEEP = f"INSERT OR REPLACE INTO verdicts ({COLUMNS}) SELECT {_MARKS}"
 _KEEP_FAILURE = (
-    f"INSERT OR REPLACE INTO verdicts ({COLUMNS}) SELECT {', '.join('?' * len(_NAMES))} "
-    "WHERE NOT EXISTS (SELECT 1 FROM verdicts WHERE key = ? AND reason IS NULL)"
+    f"{_KEEP} WHERE NOT EXISTS (SELECT 1 FROM verdicts WHERE key = :key AND reason IS NULL)"
 )
 _REJECT = "INSERT OR IGNORE INTO rejected (endpoint, model, parameter) VALUES (?, ?, ?)"
 
@@ -118,8 +112,9 @@ _PAGE = 500
 FIRST_WAIT_S, LAST_WAIT_S = 0.02, 0.5
 """Seconds between two attempts to take a lease, at first and at last."""
 
-_Statements = Sequence[tuple[str, Sequence[Any]]]
-_Waiting = tuple[_Statements, asyncio.AbstractEventLoop, "asyncio.Future[None]"]
+_Values = Sequence[Any] | Mapping[str, Any]
+_Statements = Sequence[tuple[str, _Values]]
+_Waiting = tuple[_Statements, "Future[None]"]
 """Statements with their values, and who waits for them."""
 
 
@@ -181,11 +176,8 @@ class Ledger:
         Raises:
             UsageError: the file cannot be written any more (the disk is full, for example).
         """
-        row = _row_of(entry)
-        if entry.reason is None or stale:
-            await self.write([(_KEEP, row)])
-        else:
-            await self.write([(_KEEP_FAILURE, (*row, row[0]))])
+        kept = _KEEP if entry.reason is None or stale else _KEEP_FAILURE
+        await self.write([(kept, _row_of(entry))])
 
     def rejected(self, endpoint: str, model: str) -> KeysView[str]:
         """The parameters that an endpoint is known not to take for a model, in the order in which
@@ -232,44 +224,46 @@ class Ledger:
         with self._reading, self._place.explained():
             return bool(self._place.has_table(self._reader, name))
 
-    def select(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+    def select(self, query: str, values: _Values = ()) -> list[tuple[Any, ...]]:
         """All rows of a query, for administration and reports.
 
         Args:
             query: in SQL.
-            values: for the `?` marks of the query.
+            values: of the marks or names in the query.
         """
         with self._reading, self._place.explained():
             return self._reader.execute(query, values).fetchall()
 
-    def entries(self, where: str = "TRUE", values: Sequence[Any] = ()) -> Iterator[Entry]:
+    def entries(self, where: str, values: Mapping[str, Any]) -> Iterator[Entry]:
         """Yields the entries that meet a condition, oldest first. Reads a few at a time.
 
         Args:
             where: a condition in SQL.
-            values: for the `?` marks of the condition.
+            values: of the names in the condition.
         """
         query = (
-            f"SELECT rowid, {COLUMNS} FROM verdicts WHERE ({where}) AND rowid > ? "
+            f"SELECT rowid, {COLUMNS} FROM verdicts WHERE ({where}) AND rowid > :last "
             f"ORDER BY rowid LIMIT {_PAGE}"
         )
         last = 0
-        while page := self.select(query, (*values, last)):
+        while page := self.select(query, {**values, "last": last}):
             last = page[-1][0]
             yield from (self._entry(row[1:]) for row in page)
 
     def _entry(self, row: Sequence[Any]) -> Entry:
         try:
             return entry_of(row)
-        except (zlib.error, ValueError, TypeError) as error:
-            raise damaged(self.path, f"a kept answer cannot be read: {error}") from error
+        except (zlib.error, ValueError, TypeError, AttributeError) as error:
+            first = error.errors()[0] if isinstance(error, ValidationError) else None
+            problem = f"its {first['loc'][0]}: {first['msg']}" if first else str(error)
+            raise damaged(self.path, f"a kept answer cannot be read: {problem}") from error
 
-    def change(self, statement: str, values: Sequence[Any] = ()) -> int:
+    def change(self, statement: str, values: _Values = ()) -> int:
         """Executes one statement and commits it, for administration.
 
         Args:
             statement: in SQL.
-            values: for the `?` marks of the statement.
+            values: of the marks or names in the statement.
 
         Returns:
             The number of rows that it changed.
@@ -301,15 +295,14 @@ class Ledger:
         Raises:
             UsageError: the file cannot be written any more.
         """
-        loop = asyncio.get_running_loop()
-        done = loop.create_future()
+        done: Future[None] = Future()
         with self._adding:
             if self._closed:
                 raise RuntimeError("the ledger is closed")
-            self._waiting.append((statements, loop, done))
+            self._waiting.append((statements, done))
             if len(self._waiting) == 1:
                 self._writing.submit(self._write_all)
-        await done
+        await asyncio.shield(asyncio.wrap_future(done))
 
     def _write_all(self) -> None:
         """Writes all that has gathered in one transaction; where that fails, one by one, so that
@@ -317,16 +310,15 @@ class Ledger:
         """
         with self._adding:
             waiting, self._waiting = self._waiting, []
-        failed = self._attempt(waiting)
-        for at, one in enumerate(waiting):
-            if failed is not None and len(waiting) > 1:
-                lost = self._attempt([one])
-                if isinstance(lost, RagassayError):
-                    _tell(waiting[at:], lost)
-                    return
-                _tell([one], lost)
+        lost = self._attempt(waiting)
+        one_by_one = lost is not None and len(waiting) > 1
+        for at, (_, done) in enumerate(waiting):
+            if one_by_one and not (at and isinstance(lost, RagassayError)):
+                lost = self._attempt(waiting[at : at + 1])
+            if lost is None:
+                done.set_result(None)
             else:
-                _tell([one], failed)
+                done.set_exception(lost)
 
     def _attempt(self, waiting: Sequence[_Waiting]) -> Exception | None:
         """Executes one transaction; returns its error, if there is one."""
@@ -334,7 +326,7 @@ class Ledger:
             if self._writer is None:
                 self._writer = self._place.connect()
             lock = self._reading if self._writer is self._reader else nullcontext()
-            rows = [(each[0], _packed(*each)) for statements, *_ in waiting for each in statements]
+            rows = [(text, _packed(values)) for each, _ in waiting for text, values in each]
             with lock, self._place.explained(), self._place.transaction(self._writer):
                 for statement, values in rows:
                     self._writer.execute(statement, values)
@@ -343,60 +335,38 @@ class Ledger:
         return None
 
 
-def _packed(statement: str, values: Sequence[Any]) -> Sequence[Any]:
+def _packed(values: _Values) -> _Values:
     """Compression happens on the writer's thread, outside Python's lock."""
-    if statement not in (_KEEP, _KEEP_FAILURE):
-        return values
-    row = list(values)
-    row[_REQUEST] = zlib.compress(row[_REQUEST], _COMPRESSION)
-    return row
+    if isinstance(values, Mapping):
+        return {**values, "request": zlib.compress(values["request"], _COMPRESSION)}
+    return values
 
 
-def _tell(waiting: Sequence[_Waiting], error: Exception | None) -> None:
-    for _, loop, done in waiting:
-        # Where the loop is closed nobody waits: the rows are written all the same.
-        with suppress(RuntimeError):
-            loop.call_soon_threadsafe(_resolve, done, error)
-
-
-def _resolve(done: asyncio.Future[None], error: Exception | None) -> None:
-    if done.done():
-        return
-    if error is None:
-        done.set_result(None)
-    else:
-        done.set_exception(error)
-
-
-def _row_of(entry: Entry) -> tuple[Any, ...]:
-    row = list(_VALUES(entry))
-    row[0] = bytes.fromhex(entry.key)
-    row[_DROPPED] = orjson.dumps(entry.dropped).decode() if entry.dropped else "[]"
-    row[_ANSWER] = None if entry.answer is None else entry.answer.decode()
-    # Replies may hold halves of surrogate pairs, which have no UTF-8.
-    row[_REPLY], row[_DETAIL] = _storable(entry.reply), _storable(entry.detail)
-    return tuple(row)
-
-
-def _storable(text: str) -> str:
-    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+def _row_of(entry: Entry) -> dict[str, Any]:
+    return {
+        **{name: getattr(entry, name) for name in _NAMES},
+        "key": bytes.fromhex(entry.key),
+        "dropped": orjson.dumps(entry.dropped).decode(),
+        "answer": None if entry.answer is None else entry.answer.decode(),
+        # Replies may hold halves of surrogate pairs, which have no UTF-8.
+        "reply": entry.reply.encode("utf-8", "replace").decode(),
+        "detail": entry.detail.encode("utf-8", "replace").decode(),
+    }
 
 
 def entry_of(row: Sequence[Any]) -> Entry:
     """The entry of a row with all `COLUMNS`.
 
     Raises:
-        ValueError, TypeError, zlib.error: the row is damaged.
+        ValueError, TypeError, AttributeError, zlib.error: the row is damaged.
     """
-    values = list(row)
-    for name, value, types in zip(_NAMES, values, _STORED, strict=True):
-        if not isinstance(value, types):
-            raise TypeError(f"its {name} is {value!r:.80}")
-    Reason(values[_REASON] or Reason.REFUSED)
-    if not 0 <= values[-1] < END_OF_TIME:
-        raise ValueError(f"it is from the second {values[-1]}")
-    values[0] = values[0].hex()
-    values[_REQUEST] = zlib.decompress(values[_REQUEST])
-    values[_ANSWER] = None if values[_ANSWER] is None else values[_ANSWER].encode()
-    values[_DROPPED] = () if values[_DROPPED] == "[]" else tuple(orjson.loads(values[_DROPPED]))
-    return Entry(*values)
+    values = dict(zip(_NAMES, row, strict=True))
+    Reason(values["reason"] or Reason.REFUSED)
+    answer = values["answer"]
+    values |= {
+        "key": values["key"].hex(),
+        "request": zlib.decompress(values["request"]),
+        "answer": None if answer is None else answer.encode(),
+        "dropped": tuple(orjson.loads(values["dropped"])),
+    }
+    return Entry(**vars(_Row.model_validate(values)))

@@ -14,6 +14,7 @@ from typing import TypeVar
 
 from ragassay.judges.ledger import Ledger
 from ragassay.judges.llm.requests import Request
+from ragassay.scores import Reason
 from ragassay.transport.endpoints import Endpoint, EndpointError
 
 _LOOKED_BACK = 4
@@ -58,7 +59,7 @@ class EndpointCapabilities:
         build: Build,
         send: Send[T],
         settling: Callable[[], None],
-        in_vain: Callable[[EndpointError], None],
+        in_vain: Callable[[Reason, str], None],
     ) -> T:
         """Sends a request in the form in which the endpoint takes it.
 
@@ -71,7 +72,8 @@ class EndpointCapabilities:
             build: makes the request.
             send: sends it.
             settling: called when the finding out begins.
-            in_vain: called with a rejection that the request without what was rejected met as well.
+            in_vain: called with reason and detail of a rejection that the request without what was
+                rejected met as well.
 
         Returns:
             What ``send`` makes of the reply.
@@ -125,7 +127,7 @@ class EndpointCapabilities:
         send: Send[T],
         dropped: frozenset[str],
         rejection: EndpointError | None,
-        in_vain: Callable[[EndpointError], None],
+        in_vain: Callable[[Reason, str], None],
     ) -> T:
         """Sends a request, without each parameter that is rejected on the way.
 
@@ -148,7 +150,7 @@ class EndpointCapabilities:
                 alike = rejection is not None and error.reason is rejection.reason
                 self._doubtful = alike and not self._answered
                 if rejection is not None and alike:
-                    in_vain(rejection)
+                    in_vain(rejection.reason, rejection.detail)
                 raise
             assert result is not None
             self._answered, self._doubtful = True, False

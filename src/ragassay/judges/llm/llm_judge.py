@@ -16,6 +16,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from ragassay import strict
@@ -34,7 +35,6 @@ from ragassay.scores import Reason
 from ragassay.transport import (
     BACKOFF_S,
     INTERRUPTED,
-    Breaker,
     Budget,
     Limiter,
     Price,
@@ -67,7 +67,6 @@ class LLMJudge(Judge):
         label: what outputs call it; made from URL and model where left out.
         ledger: where answers are kept.
         limiter: the endpoint's pace, shared by all judges of this endpoint.
-        breaker: the endpoint's health; one of its own where left out.
         budget: of the run.
         price: of the model, ``None`` where it is not known.
         parameters: the user's sampling parameters; ``None`` as a value leaves one out.
@@ -86,7 +85,6 @@ class LLMJudge(Judge):
         *,
         ledger: Ledger,
         limiter: Limiter | None = None,
-        breaker: Breaker | None = None,
         budget: Budget | None = None,
         price: Price | None = None,
         parameters: Mapping[str, Any] | None = None,
@@ -107,7 +105,7 @@ class LLMJudge(Judge):
         self._lookup = LedgerLookup(ledger, self._label, reuse)
         self._capabilities = EndpointCapabilities(ledger, endpoint, model)
         self._sender = Sender(
-            endpoint, limiter, breaker, budget, price, timeout=timeout, backoff=backoff
+            endpoint, limiter, budget=budget, price=price, timeout=timeout, backoff=backoff
         )
         self._flights: dict[tuple[str, int], asyncio.Task[Verdict[Any] | Failure]] = {}
         self._gate = asyncio.Semaphore(self._sender.limiter.most * _AT_WORK)
@@ -257,8 +255,9 @@ class _Asking:
         capabilities, sender = self.judge._capabilities, self.judge._sender
         try:
             try:
+                in_vain = partial(sender.breaker.failed, permanent=True)
                 return await capabilities.exchange(
-                    self._rebuilt, self._send, sender.end_head_start, sender.rejected_in_vain
+                    self._rebuilt, self._send, sender.end_head_start, in_vain
                 )
             except Unreadable as first:
                 return await self._repaired(first)
@@ -362,7 +361,7 @@ class _Asking:
         return self._failure(reason, detail)
 
     async def _unparsable(self, detail: str) -> Failure:
-        self.judge._sender.unusable(detail)
+        self.judge._sender.breaker.unusable(detail)
         return await self._failed(Reason.UNPARSABLE, detail)
 
     def _failure(self, reason: Reason, detail: str, *, stopped: bool = False) -> Failure:
@@ -382,32 +381,23 @@ class _Asking:
             raise
 
     def _provenance(self) -> Provenance:
-        tally = self.tally
+        tally, price, last = self.tally, self.judge.price, self.completion
         return Provenance(
             self.judge.label,
             tally.model,
             self.question.prompt_hash(self.judge.model),
             self.request.key,
             self.messages,
-            self.reply,
+            last.text or last.refusal or "",
             tally.input_tokens,
             tally.output_tokens,
-            self._cost(),
+            price.cost(tally.input_tokens, tally.output_tokens)
+            if price and tally.counted
+            else None,
             tally.seconds,
             tally.attempts,
             dropped=self.request.lost,
         )
-
-    @property
-    def reply(self) -> str:
-        """The raw text that came last."""
-        return self.completion.text or self.completion.refusal or ""
-
-    def _cost(self) -> float | None:
-        price, tally = self.judge.price, self.tally
-        if price is None or not tally.counted:
-            return None
-        return price.cost(tally.input_tokens, tally.output_tokens)
 
     def _entry(self, reason: Reason | None, detail: str, answer: bytes | None) -> Entry:
         question, made = self.question, self._provenance()

@@ -5,12 +5,12 @@ from .agreement import (
     figures as figures,
 )
 from .claims import extract as extract, supported as supported
-from .cut_texts import too_long as too_long
 from .offline_judge import (
     LABEL as LABEL,
     VERSION as VERSION,
     OfflineJudge as OfflineJudge,
     offline_asker as offline_asker,
+    too_long as too_long,
 )
 from .refusals import is_small_talk as is_small_talk, says_idk as says_idk
 from .relevance_rules import look as look, relevance as relevance

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ragassay.judges.offline.claims import supported_share
-from ragassay.judges.offline.cut_texts import POSITIVE_STARS
 from ragassay.judges.offline.language import (
     KINDS,
     content,
@@ -14,7 +13,7 @@ from ragassay.judges.offline.language import (
     subject,
 )
 from ragassay.judges.offline.refusals import is_small_talk, says_idk
-from ragassay.judges.offline.rules import rule_for
+from ragassay.judges.offline.rules import POSITIVE_STARS, rule_for
 from ragassay.judges.questions import Rating, ReferenceRating, Satisfaction, Stars
 
 

@@ -31,9 +31,9 @@ from ragassay.judges.offline.language import (
 from ragassay.judges.offline.rules import rule_for
 from ragassay.judges.questions import Relevance, RelevanceGrade
 
-RELATED, PARTLY = 0.35, 0.4
-"""Share of a query's weight from which one sentence is near it, and from which one is about exactly
-what it asks: for nuggets and reports, which examine sentences."""
+RELATED = 0.35
+"""Share of a query's weight from which one sentence is near it: for nuggets, which examine
+sentences."""
 
 GRADES = (0.1, 0.2, 0.5)
 """Scores from which a passage has grade 1, 2 and 3 (see `QueryMatch.score`). A single sentence that

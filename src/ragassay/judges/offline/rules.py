@@ -16,6 +16,9 @@ Answer = Callable[[Any], Reply | None]
 
 F = TypeVar("F", bound=Answer)
 
+POSITIVE_STARS = 4
+"""From how many stars of five a text holds what is asked for."""
+
 
 class Rule(NamedTuple):
     """How a type of question is answered.

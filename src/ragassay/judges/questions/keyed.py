@@ -13,25 +13,16 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, TypeVar, cast
 
-from pydantic import BaseModel, ConfigDict
-
 from ragassay.counts import plural
 from ragassay.judges.question import Question
 from ragassay.judges.reply import R_co, Reply, whole_number
 
 
-class Entry(BaseModel):
+class Entry(Reply):
     """The verdict on one item: its number in the list, from 1, and why."""
 
-    model_config = ConfigDict(frozen=True, strict=True, extra="ignore")
     number: Annotated[int, *whole_number(1, 1_000_000)]
     reason: str = ""
-
-
-class Form(BaseModel):
-    """Base of forms with one field ``verdicts``: an entry for each item."""
-
-    model_config = ConfigDict(frozen=True, strict=True, extra="ignore")
 
 
 E = TypeVar("E", bound=Entry)
@@ -66,8 +57,8 @@ def in_order(entries: Sequence[E], items: Sequence[object]) -> list[E]:
 class ItemsQuestion(Question[R_co]):
     """Base of questions that have a verdict on each item of a list.
 
-    The reply has one field, with one value for each item in their order; the form has an entry for
-    each item, whose last field is that value.
+    The reply has one field, with one value for each item in their order; the form has the field
+    ``verdicts``, with an entry for each item, whose last field is that value.
 
     Class attributes:
         items: name of the field that holds the items.

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Literal
 
 from ragassay.judges.question import Question
-from ragassay.judges.questions.keyed import Entry, Form, ItemsQuestion
+from ragassay.judges.questions.keyed import Entry, ItemsQuestion
 from ragassay.judges.reply import WORD, Reply
-
-T = TypeVar("T")
 
 Importance = Literal["vital", "okay"]
 Assignment = Literal["support", "partial_support", "not_support"]
-L = TypeVar("L", Importance, Assignment)
 
 
 class NuggetList(Reply):
@@ -40,7 +37,7 @@ class ImportanceEntry(Entry):
     label: Annotated[Importance, WORD]
 
 
-class ImportanceForm(Form):
+class ImportanceForm(Reply):
     """An entry for each nugget."""
 
     verdicts: tuple[ImportanceEntry, ...]
@@ -52,7 +49,7 @@ class AssignmentEntry(Entry):
     label: Annotated[Assignment, WORD]
 
 
-class AssignmentForm(Form):
+class AssignmentForm(Reply):
     """An entry for each nugget."""
 
     verdicts: tuple[AssignmentEntry, ...]

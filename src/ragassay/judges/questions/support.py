@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from ragassay.judges.question import Question
-from ragassay.judges.questions.keyed import Entry, Form, ItemsQuestion
+from ragassay.judges.questions.keyed import Entry, ItemsQuestion
 from ragassay.judges.reply import WORD, Reply
 
 SupportLevel = Literal["full", "partial", "none"]
@@ -63,7 +63,7 @@ class ClaimEntry(Entry):
     supported: bool
 
 
-class ClaimForm(Form):
+class ClaimForm(Reply):
     """An entry for each claim."""
 
     verdicts: tuple[ClaimEntry, ...]

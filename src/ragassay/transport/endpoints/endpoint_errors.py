@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import cache
 from importlib import resources
+from typing import Any
 
 import orjson
 
@@ -64,29 +65,12 @@ def from_status(
     message, code, param = _read_error(body)
     all_text = f"{message} {code} {param}"[:_READ]
     shown = _shown(message) or code or "it gave no reason"
-    if status in (401, 407) or (status in (400, 403) and _says("bad_key", all_text)):
-        what = "the key" if key else "requests without a key"
-        detail = f"{url} does not accept {what} ({status}): {shown} {key.advice}"
-        return EndpointError(Reason.AUTH, detail)
-    if status == 402 or (status in (400, 403, 429) and _says("no_credit", all_text)):
-        if key:
-            detail = (
-                f"the account behind {key.source} at {url} has no credit left ({status}): {shown}"
-            )
-        else:
-            detail = f"{url} gives no credit ({status}): {shown} {key.advice}"
-        return EndpointError(Reason.AUTH, detail)
-    if status in (400, 403, 451) and _says("filtered", all_text):
-        return EndpointError(Reason.REFUSED, f"the endpoint's filter refused the request: {shown}")
-    if status == 403:
-        who = "this key" if key else "a request without a key"
-        detail = f"{url} does not let {who} use the model {model!r} (403): {shown} {key.advice}"
-        return EndpointError(Reason.AUTH, detail)
-    if status in (404, 405) or (status in (400, 422) and _says("no_model", all_text)):
-        detail = f"{url} does not know the model {model!r}, or nothing answers there ({status}): "
-        return EndpointError(Reason.AUTH, f"{detail}{shown} Check the {role}'s name and address.")
-    if status == 413 or (status in (400, 422) and _says("too_long", all_text)):
-        return EndpointError(Reason.CONTEXT_TOO_LONG, f"the request is too long: {shown}")
+    for one in _table()["meanings"]:
+        if status in one["always"] or (status in one["with"] and _says(one["words"], all_text)):
+            sentence = one["says"] if key or "without_key" not in one else one["without_key"]
+            words = {"url": url, "status": status, "model": model, "shown": shown, "role": role}
+            detail = sentence.format(**words, advice=key.advice, source=key.source)
+            return EndpointError(Reason(one["reason"]), detail)
     if status == 429:
         never = _says("never_fits", all_text)
         return EndpointError(
@@ -222,21 +206,22 @@ def retry_after(headers: Mapping[str, str], body: bytes = b"") -> float | None:
 
 
 @cache
-def _words() -> Mapping[str, re.Pattern[str]]:
-    """What servers say in their errors, by what it means: ``error_words.yaml``."""
+def _table() -> Mapping[str, Any]:
+    """What errors mean, and the words that say so: ``errors.yaml``."""
     import yaml
 
-    source = resources.files("ragassay.transport.endpoints") / "error_words.yaml"
-    listed = yaml.safe_load(source.read_text(encoding="utf-8"))
-    return {name: re.compile("|".join(one), re.IGNORECASE) for name, one in listed.items()}
+    source = resources.files("ragassay.transport.endpoints") / "errors.yaml"
+    listed: Mapping[str, Any] = yaml.safe_load(source.read_text(encoding="utf-8"))
+    words = {name: re.compile("|".join(one), re.I) for name, one in listed["words"].items()}
+    return {**listed, "words": words}
 
 
 def _says(what: str, text: str) -> bool:
-    return _words()[what].search(text) is not None
+    return _table()["words"][what].search(text) is not None
 
 
 def _is_form(name: str) -> bool:
-    return _words()["form"].fullmatch(name) is not None
+    return _table()["words"]["form"].fullmatch(name) is not None
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:

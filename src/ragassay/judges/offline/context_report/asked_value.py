@@ -5,6 +5,8 @@ says of it what the query asks ("renovated" in "when was the Louvre renovated?")
 but without that word it may still tell the same in other words, and words cannot tell; where it
 holds the opposite of that word ("died" for "born") it tells something else.
 
+What a question for yes or no asks is told by a sentence that states it, or its opposite.
+
 Whoever a passive of the asked verb names after "by" is a person or an organisation, with or without
 capitals ("is run by the faculty of law" for "who runs the canteen?").
 """
@@ -14,6 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import takewhile
 from typing import Literal, NamedTuple, get_args
 
 from ragassay.judges.offline.context_report.predicate import BEING, predicate
@@ -29,7 +32,9 @@ from ragassay.judges.offline.language import (
     kind_of,
     lists,
     root,
+    sentences,
     stem,
+    subject,
     tokens,
     visible,
     weight,
@@ -58,6 +63,12 @@ _BY = re.compile(r"\b(?:by|von|par|por|da|di) $")
 _PASSIVE = lists.patterns("passives")
 _NO_AGENTS = lists.words("no_agents")
 _INDIRECT = lists.words("indirect_questions")
+_OPENING = lists.words("auxiliaries") - {"to", "be", "been", "being"}
+"""With one of these a question for yes or no begins."""
+
+_FEWEST = 2
+"""Content words that a question must have: "is it open?" says too little of what it asks about."""
+
 _SOMEWHERE = lists.patterns("somewhere")
 _REACH = 40
 """Characters before a name that are searched for "in the"."""
@@ -216,3 +227,44 @@ def _named(query: str, text: str) -> Iterator[str]:
 
 
 _MONTH_STEMS = frozenset(map(stem, MONTHS.values())) | frozenset(map(stem, lists.words("weekdays")))
+
+
+@lru_cache(maxsize=1024)
+def yes_no_question(query: str) -> str:
+    """The last sentence of a query where it begins with an auxiliary ("is the pool open?"), and
+    says what it is about; else empty."""
+    last = next(reversed(sentences(visible(query))), "")
+    return last if _begins_with_auxiliary(last) and len(subject(last)) >= _FEWEST else ""
+
+
+@lru_cache(maxsize=4096)
+def settles(query: str, sentence: str) -> bool:
+    """Whether a sentence states what a yes/no question asks, or the opposite.
+
+    It does where it holds all content words of the question, one of them perhaps by its opposite,
+    and an auxiliary, and is no question itself, neither direct nor indirect ("ask whether ...").
+
+    Args:
+        query: any query; one that asks for something else is settled by no sentence.
+        sentence: of a passage.
+    """
+    question = yes_no_question(query)
+    if not question or sentence.rstrip().endswith("?"):
+        return False
+    words = tokens(visible(sentence))
+    if _begins_with_auxiliary(sentence) or _OPENING.isdisjoint(words):
+        return False
+    # "The pool is open if the sun shines" answers; "ask if the pool is open" does not.
+    stated = takewhile(lambda word: word not in _INDIRECT, words)
+    if subject(question).isdisjoint(map(stem, stated)) and not _INDIRECT.isdisjoint(words):
+        return False
+    lacking = subject(question) - frozenset(content(sentence))
+    if not lacking:
+        return True
+    (one, *others) = lacking
+    asked = [word for word in tokens(visible(question)) if stem(word) == one]
+    return not others and any(opposed(word, other) for word in asked for other in words)
+
+
+def _begins_with_auxiliary(sentence: str) -> bool:
+    return next(iter(tokens(sentence)), "") in _OPENING

@@ -30,10 +30,10 @@ from ragassay.judges.offline.context_report.asked_value import (
     Tells,
     asked_value,
     names_agent,
+    settles,
     tells,
 )
 from ragassay.judges.offline.context_report.predicate import predicate
-from ragassay.judges.offline.context_report.yes_no import settles
 from ragassay.judges.offline.language import (
     WHOLE,
     asked_thing,

@@ -195,16 +195,6 @@ def _windows(text: str, size: int) -> tuple[Window, ...]:
     return tuple(window for window in windows if window)
 
 
-def windows(texts: Iterable[str], size: int = LENS.window) -> list[Window]:
-    """The stems of all windows of neighbouring sentences in the texts.
-
-    Args:
-        texts: in any order.
-        size: number of sentences in a window; more in a very long text.
-    """
-    return [window for text in texts for window in _windows(text, size)]
-
-
 class Evidence:
     """Passages, prepared for searching pieces of text in them.
 
@@ -215,7 +205,7 @@ class Evidence:
 
     def __init__(self, texts: Sequence[str], lens: Lens = LENS) -> None:
         self._lens = lens
-        self._windows = windows(texts, lens.window)
+        self._windows = [one for text in texts for one in _windows(text, lens.window)]
         self._places: dict[str, list[int]] = {}
         for at, window in enumerate(self._windows):
             for word in window:

@@ -61,8 +61,7 @@ class _Row(NamedTuple):
         fillers: what fills each place, empty for a word; neighbouring names fill one place.
         weights: of the marks.
         starts: for each mark, the number of words before it.
-        listed: for each mark, whether "and" or "or" stands before it.
-        direct: for each mark, whether nothing but an article stands before it.
+        words: for each mark, its word, of several names the first.
     """
 
     marks: list[str]
@@ -70,8 +69,7 @@ class _Row(NamedTuple):
     fillers: list[set[str]]
     weights: list[int]
     starts: list[int]
-    listed: list[bool]
-    direct: list[bool]
+    words: list[Word]
 
     def filling(self, at: Iterable[int]) -> set[str]:
         """Everything that fills the places with these numbers."""
@@ -79,7 +77,7 @@ class _Row(NamedTuple):
 
 
 def _row(sentence: Parsed, known: frozenset[str]) -> _Row:
-    row = _Row([], [], [], [], [], [], [])
+    row = _Row([], [], [], [], [], [])
     for at, word in enumerate(sentence.words):
         place = word.place
         if word.stem in (known if not place else sentence.names):
@@ -93,8 +91,7 @@ def _row(sentence: Parsed, known: frozenset[str]) -> _Row:
         row.fillers.append({word.stem if place == "name" else word.filler} if place else set())
         row.weights.append(WHOLE if place == "name" else word.weight)
         row.starts.append(at)
-        row.listed.append(word.listed)
-        row.direct.append(word.direct)
+        row.words.append(word)
     return row
 
 
@@ -126,7 +123,7 @@ def compared(one: Parsed, other: Parsed, near: Nearness = COPY) -> Kind | Litera
     framed = one.framed != other.framed
     denied_pairs = {}  # What one sentence alone denies: whether the first one does.
     for a, b in pairs:
-        own_denied, its_denied = one.words[own.starts[a]].denied, other.words[its.starts[b]].denied
+        own_denied, its_denied = own.words[a].denied, its.words[b].denied
         told = own_denied is not None and its_denied is not None
         if told and (own_denied != its_denied) != framed:
             denied_pairs[a, b] = own_denied
@@ -187,7 +184,7 @@ def replaced(one: Parsed, other: Parsed, near: Nearness = COPY) -> Word | None:
     weight = sum(its.weights[its_first : its_last + 1]) - its.weights[start]
     if sum(its.weights[b] for _, b in pairs) < near.within * weight:
         return None
-    return one.words[own.starts[at]]
+    return own.words[at]
 
 
 def _aligned(
@@ -254,10 +251,9 @@ def _runs_exchanged(own: _Row, its: _Row) -> bool:
             and other[back + 1 :] == one[:at]
         ):
             counts = own.places[at] in ("number", "unit")
-            direct = (
-                own.direct[at] and own.direct[at + 1] and its.direct[back] and its.direct[back + 1]
-            )
-            lists = any(own.listed[:size]) or any(its.listed[:size])
+            near = (*own.words[at : at + 2], *its.words[back : back + 2])
+            direct = all(word.direct for word in near)
+            lists = any(word.listed for word in (*own.words[:size], *its.words[:size]))
             return direct and not counts and not lists
     return False
 
@@ -268,7 +264,7 @@ def _threes(row: _Row) -> Iterable[tuple[str, ...]]:
     for at in range(1, len(row.marks) - 1):
         moves = _small(row, at - 1) or _small(row, at + 1)
         counts = row.places[at] in ("number", "unit")
-        if not (row.listed[at] or row.listed[at + 1] or moves or counts):
+        if not (row.words[at].listed or row.words[at + 1].listed or moves or counts):
             yield tuple(row.marks[at - 1 : at + 2])
 
 
@@ -284,7 +280,7 @@ def _voice_exchanged(one: tuple[Parsed, _Row], other: tuple[Parsed, _Row]) -> bo
     return bool(with_by) and any(
         _three(its, at) in with_by
         for at in range(1, len(its.marks) - 1)
-        if active.words[its.starts[at + 1]].direct and its.starts[at + 1] not in active.by
+        if its.words[at + 1].direct and its.starts[at + 1] not in active.by
     )
 
 

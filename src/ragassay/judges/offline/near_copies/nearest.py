@@ -24,19 +24,17 @@ class _Indexed(NamedTuple):
 
     Attributes:
         stems: of each sentence, each stem once.
-        weights: of each sentence, the weight of these.
         places: of each stem, the numbers of the sentences that hold it.
     """
 
     stems: list[dict[str, None]]
-    weights: list[int]
     places: dict[str, list[int]]
 
 
 @lru_cache(maxsize=1024)
 def _indexed(passage: str) -> _Indexed:
     each = [dict.fromkeys(stems) for stems in stems_of(passage)]
-    index = _Indexed(each, list(map(weigh, each)), {})
+    index = _Indexed(each, {})
     for at, stems in enumerate(index.stems):
         for word in stems:
             index.places.setdefault(word, []).append(at)
@@ -60,7 +58,7 @@ def holding(words: Set[str], passage: str) -> list[str]:
         words: stems.
         passage: its text.
     """
-    stems, _, places = _indexed(passage)
+    stems, places = _indexed(passage)
     each = evidence_sentences(passage)
     total = weigh(words)
     return [
@@ -82,11 +80,11 @@ def nearest(sentence: str, passages: Iterable[str], either: bool = False) -> lis
     total = sum(words.values())
     near: set[tuple[float, str]] = set()
     for passage in passages:
-        stems, weights, places = _indexed(passage)
+        stems, places = _indexed(passage)
         each = evidence_sentences(passage)
         for at in _candidates(words, places):
             held = sum(heavy for word, heavy in words.items() if word in stems[at])
-            least = weights[at] if either and len(stems[at]) >= LONG_ENOUGH else total
+            least = weigh(stems[at]) if either and len(stems[at]) >= LONG_ENOUGH else total
             if held >= _CLOSE * min(total, least):
                 near.add((-held / min(total, least), each[at]))
     return [candidate for _, candidate in sorted(near)[:_MOST]]
