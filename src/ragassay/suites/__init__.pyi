@@ -1,4 +1,3 @@
-from .consistency_suite import PUBLISHED as PUBLISHED, SPREAD as SPREAD
 from .suite import (
     Suite as Suite,
     Total as Total,
