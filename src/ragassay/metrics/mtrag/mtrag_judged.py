@@ -41,7 +41,6 @@ from ragassay.metrics.mtrag.mtrag_given import (
     in_range,
     read_judged,
     values_of,
-    verdict,
 )
 from ragassay.metrics.mtrag.mtrag_overlap import no_contexts, passage_texts
 from ragassay.samples import Answerability, Sample
@@ -66,8 +65,8 @@ class _Judged(JudgedMetric):
     given: bool = param(True, GIVEN, origin=True)
 
     published: ClassVar[str]
-    rule: ClassVar[str] = ""
-    """What a given value should be, where that is not every number in the range."""
+    verdicts: ClassVar[tuple[float, ...]] = ()
+    """What a given value can be, where that is not every number in the range."""
 
     family = "mtrag"
     needs: ClassVar[tuple[Need, ...]] = ("query", "answer")
@@ -88,6 +87,14 @@ class _Judged(JudgedMetric):
         values = values_of(sample, self.published)
         if values is None:
             return explained(sample, self.published)
+        if values[0] in self.verdicts:
+            return read_judged(float(values[0]), sample, self.published)
+        if self.verdicts:
+            return Unscored(
+                Reason.UNDEFINED,
+                f"the given {self.published} is {values[0]!r}, none of 0, 0.5 and 1: the judge's "
+                "reply was not understood",
+            )
         taken = in_range(self, self.published, values[:1])
         if isinstance(taken, Unscored):
             return taken
@@ -100,7 +107,7 @@ class _Judged(JudgedMetric):
             and isinstance(self.brought(sample), Unscored)
             for sample in window.samples
         )
-        return impossible(self, self.published, n, self.rule)
+        return impossible(self, self.published, n, "0, 0.5 or 1" if self.verdicts else "")
 
     async def judge(self, sample: Sample, ask: Ask) -> Outcome:
         """The record's value, else the judge's."""
@@ -124,15 +131,8 @@ class _Judged(JudgedMetric):
 class _Classified(_Judged):
     """A verdict with one of the values 1, 0.5 and 0."""
 
-    rule = "0, 0.5 or 1"
+    verdicts = (0.0, 0.5, 1.0)
     higher_is_better = None
-
-    def brought(self, sample: Sample) -> Outcome | None:
-        """The record's verdict; `Unscored` where it is none of the three values."""
-        value = verdict(sample, self.published) if self.given else None
-        if value is None or isinstance(value, Unscored):
-            return value
-        return read_judged(value, sample, self.published)
 
 
 @register
