@@ -5,6 +5,5 @@ from .suite import (
     get as get,
     known as known,
     named as named,
-    parse_all as parse_all,
     published_elsewhere as published_elsewhere,
 )

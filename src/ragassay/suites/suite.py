@@ -160,25 +160,6 @@ class Suite:
         return cls(**carried)
 
 
-def parse_all(
-    names: str | Sequence[str],
-    *,
-    ks: Sequence[int] | None = None,
-    local: Mapping[str, str] | None = None,
-) -> list[Metric]:
-    """The metrics of `named`, without their shown names.
-
-    Args:
-        names: names, or a comma-separated string of them.
-        ks: cut-offs for names that need one and have none.
-        local: a suite's published names, which win over the general ones.
-
-    Raises:
-        UsageError: as `named` raises.
-    """
-    return list(named(names, ks=ks, local=local).values())
-
-
 def named(
     names: str | Sequence[str],
     *,
