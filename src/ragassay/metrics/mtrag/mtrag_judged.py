@@ -154,8 +154,7 @@ class IdkEval(_Classified):
 
     async def asked(self, sample: Sample, ask: Ask) -> Outcome:
         """1, 0.5 or 0, by the judge's answer."""
-        assert sample.answer is not None
-        reply = (await ask(SaysIdk(conversation(sample), sample.answer.text))).says_idk
+        reply = (await ask(SaysIdk(conversation(sample), sample.answer_text))).says_idk
         return scored(*_IDK[reply])
 
 
@@ -194,8 +193,7 @@ class UnderspecifiedEval(_Classified):
 
     async def asked(self, sample: Sample, ask: Ask) -> Outcome:
         """1 or 0, by the judge's answer."""
-        assert sample.answer is not None
-        reply = await ask(SaysUnderspecified(conversation(sample), sample.answer.text))
+        reply = await ask(SaysUnderspecified(conversation(sample), sample.answer_text))
         return scored(float(reply.asks == "yes"))
 
 
@@ -228,13 +226,13 @@ class ReferencelessFaithfulness(_Judged):
         del context
         texts = passage_texts(sample)
         if sample.answer is not None and not isinstance(texts, Unscored):
-            yield ClaimSupport((conversation(sample), sample.answer.text), texts)
+            yield ClaimSupport((conversation(sample), sample.answer_text), texts)
 
     async def asked(self, sample: Sample, ask: Ask) -> Outcome:
         """Supported claims over all claims, with the claims and their support as parts."""
         texts = passage_texts(sample)
-        assert sample.answer is not None and not isinstance(texts, Unscored)
-        extracted = await ask(ExtractClaims(conversation(sample), sample.answer.text))
+        assert not isinstance(texts, Unscored)
+        extracted = await ask(ExtractClaims(conversation(sample), sample.answer_text))
         claims = tuple(claim for claim in extracted.claims if claim.strip())
         if not claims:
             return Unscored(Reason.UNDEFINED, "the answer makes no claim that could be supported")
@@ -291,13 +289,12 @@ class ReferenceJudge(_Judged):
     async def asked(self, sample: Sample, ask: Ask) -> Outcome:
         """The rating divided by ten, with the judge's explanation."""
         texts = passage_texts(sample)
-        assert sample.query is not None and sample.answer is not None
         assert not isinstance(texts, Unscored)
         question = ReferenceRating(
             history=earlier_turns(sample),
-            query=sample.query,
+            query=sample.query_text,
             reference=sample.references[0],
-            answer=sample.answer.text,
+            answer=sample.answer_text,
             passages=texts,
         )
         reply = await ask.verdict(question)

@@ -94,24 +94,22 @@ class _Nuggets(JudgedMetric, NuggetOptions):
 
     def most_asked(self, sample: Sample, context: Mapping[str, Any]) -> Iterator[Question[Any]]:
         """As many rounds and nuggets as the limits allow."""
-        assert sample.query is not None and sample.answer is not None
         texts, earlier = texts_of(sample), earlier_queries(sample)
         made_from: tuple[Hashable, ...] = texts, earlier, self.options
         if CONTEXT in context:
             made_from = (sample.id,)
         else:
-            yield from most_asked(sample.query, texts, self.options, earlier)
+            yield from most_asked(sample.query_text, texts, self.options, earlier)
         nuggets = placeholders(min(self.best, self.most), *made_from)
-        for batch in batched(nuggets if sample.answer.text.strip() else (), self.batch):
-            yield AssignNuggets(sample.query, sample.answer.text, batch)
+        for batch in batched(nuggets if sample.answer_text.strip() else (), self.batch):
+            yield AssignNuggets(sample.query_text, sample.answer_text, batch)
 
     async def judge(self, sample: Sample, ask: Ask) -> Outcome:
         """The score, with every nugget and its labels as parts."""
-        assert sample.query is not None and sample.answer is not None
         nuggets = await self._nuggets(sample, ask)
         if isinstance(nuggets, Unscored):
             return nuggets
-        held = await ask.once(assign, sample.query, sample.answer.text, nuggets, self.batch)
+        held = await ask.once(assign, sample.query_text, sample.answer_text, nuggets, self.batch)
         labels = [one.importance for one in nuggets]
         value = self.combine(labels, held)
         if value is None:
@@ -133,9 +131,10 @@ class _Nuggets(JudgedMetric, NuggetOptions):
         lacking = missing(sample, ("passages",)) or textless(sample)
         if lacking is not None:
             return lacking
-        assert sample.query is not None
         texts, earlier = texts_of(sample), earlier_queries(sample)
-        return await ask.once(make_nuggets, sample.query, texts, self.options, earlier, self.always)
+        return await ask.once(
+            make_nuggets, sample.query_text, texts, self.options, earlier, self.always
+        )
 
     @abstractmethod
     def combine(self, importance: Sequence[Importance], held: Sequence[Assignment]) -> float | None:

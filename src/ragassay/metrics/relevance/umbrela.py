@@ -91,7 +91,7 @@ class GradesMetric(JudgedMetric):
         """
         texts = texts_of(sample)[:depth]
         earlier = earlier_queries(sample)
-        by_text = await ask.once(grades, sample.query or "", texts, self.shots, earlier)
+        by_text = await ask.once(grades, sample.query_text, texts, self.shots, earlier)
         return [by_text[text] for text in texts]
 
 
